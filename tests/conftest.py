@@ -1,0 +1,48 @@
+"""What every room's tests may ask for: a running Headlight, a running PostgreSQL."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.servers import AppServer, own_environment, running_app, running_postgres
+
+# A developer's own settings must neither change a result nor let a test near their data.
+for _name in os.environ.keys() - own_environment().keys():
+    del os.environ[_name]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run browser tests last: Playwright keeps an event loop that asyncio tests cannot share."""
+    items.sort(key=lambda item: "browser" in item.path.relative_to(item.config.rootpath).parts)
+
+
+@pytest.fixture(scope="session")
+def live_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppServer]:
+    """One Headlight for all tests that only talk to it; leave it as it was found."""
+    with running_app(tmp_path_factory.mktemp("live-server")) as server:
+        yield server
+
+
+@pytest.fixture
+def launch(tmp_path: Path) -> Iterator[Callable[..., AppServer]]:
+    """Start a Headlight of the test's own: ``launch(data_dir=…, database_url=…)``.
+
+    Without ``data_dir`` all of a test's servers share one folder, so that a second one finds what
+    the first one kept.
+    """
+    with ExitStack() as servers:
+
+        def start(data_dir: Path = tmp_path / "data", **settings: str) -> AppServer:
+            return servers.enter_context(running_app(data_dir, **settings))
+
+        yield start
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Callable[[str], str]]:
+    """Make a database in a PostgreSQL of our own and return its URL: ``postgres("shares")``."""
+    with running_postgres() as create:
+        yield create

@@ -1,0 +1,179 @@
+"""Real servers for tests, benchmarks and pictures: Headlight itself and PostgreSQL, on loopback.
+
+Each is a process of ours on a free port, with a folder of its own, and is gone afterwards.
+"""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+ROOT = Path(__file__).parents[1]
+START_SECONDS = 90.0
+
+
+@dataclass(frozen=True)
+class AppServer:
+    """A running ``python -m app``."""
+
+    url: str
+    data_dir: Path
+    log: Path
+    process: subprocess.Popen[bytes]
+
+    def kill(self) -> None:
+        """End it as a power cut would: SIGKILL, nothing is flushed or closed."""
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self) -> int:
+        """Ask it to end and return its exit status; kills it after 15 seconds."""
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            return self.process.wait(timeout=15)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise
+
+
+def own_environment() -> dict[str, str]:
+    """Return the environment without Headlight's settings, except the device to compute on."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("HEADLIGHT_") or name == "HEADLIGHT_DEVICE"
+    }
+
+
+def free_port() -> int:
+    """Return a TCP port that nothing on loopback listens on at this moment."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port
+
+
+@contextmanager
+def running_app(data_dir: Path, **settings: str) -> Iterator[AppServer]:
+    """Start ``python -m app`` and wait until it answers.
+
+    ``settings`` are named without their prefix, in lower case: ``max_text_characters="10"``.
+    What the server prints goes to ``server.log`` in ``data_dir``.
+
+    Raises:
+        RuntimeError: the server ended or stayed silent; the message has the end of its log.
+    """
+    port = settings.setdefault("port", str(free_port()))
+    settings = {"host": "127.0.0.1", "data_dir": str(data_dir), **settings}
+    environment = own_environment() | {
+        f"HEADLIGHT_{name.upper()}": value for name, value in settings.items()
+    }
+    data_dir.mkdir(parents=True, exist_ok=True)
+    log = data_dir / "server.log"
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "app"],
+            cwd=ROOT,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    server = AppServer(f"http://127.0.0.1:{port}", data_dir, log, process)
+    try:
+        _wait(lambda: _answers(f"{server.url}/api/health"), process, log)
+        yield server
+    finally:
+        if process.poll() is None:
+            server.stop()
+
+
+@contextmanager
+def running_postgres() -> Iterator[Callable[[str], str]]:
+    """Start a PostgreSQL of our own; yield a function that makes a database and returns its URL.
+
+    PostgreSQL refuses to run as root; it then runs as the system's ``postgres`` user.
+    """
+    commands = _postgres_commands()
+    user = "postgres" if os.getuid() == 0 else None
+    folder = Path(tempfile.mkdtemp(prefix="headlight-postgres-"))
+    if user:
+        shutil.chown(folder, user, user)
+    port = free_port()
+    data, log = folder / "data", folder / "server.log"
+    initdb = [str(commands / "initdb"), "-D", str(data), "-U", "headlight", "-A", "trust"]
+    subprocess.run(
+        [*initdb, "-E", "UTF8", "--locale=C", "--no-sync"],
+        user=user,
+        cwd=folder,
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+    options = {"port": port, "listen_addresses": "127.0.0.1", "unix_socket_directories": ""}
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [str(commands / "postgres"), "-D", str(data)]
+            + [part for name, value in options.items() for part in ("-c", f"{name}={value}")],
+            user=user,
+            cwd=folder,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    address = ["-h", "127.0.0.1", "-p", str(port), "-U", "headlight"]
+
+    def create(name: str) -> str:
+        subprocess.run([str(commands / "createdb"), *address, name], check=True)
+        return f"postgresql+asyncpg://headlight@127.0.0.1:{port}/{name}"
+
+    def ready() -> bool:
+        answer = subprocess.run(
+            [str(commands / "pg_isready"), "-q", *address, "-d", "postgres"], check=False
+        )
+        return answer.returncode == 0
+
+    try:
+        _wait(ready, process, log)
+        yield create
+    finally:
+        process.send_signal(signal.SIGINT)  # "fast": ends its connections, then itself
+        process.wait(timeout=30)
+        shutil.rmtree(folder)
+
+
+def _postgres_commands() -> Path:
+    """Return the folder of ``initdb`` and ``postgres``; Debian keeps it off the PATH."""
+    found = shutil.which("initdb")
+    folders = (
+        [Path(found).resolve().parent]
+        if found
+        else sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+    )
+    if not folders:
+        raise RuntimeError("PostgreSQL is not installed; `make test` installs it on Debian")
+    return folders[-1]
+
+
+def _answers(url: str) -> bool:
+    try:
+        return httpx.get(url, trust_env=False).is_success
+    except httpx.TransportError:
+        return False
+
+
+def _wait(ready: Callable[[], bool], process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while not ready():
+        if process.poll() is not None or time.monotonic() > deadline:
+            end = log.read_text(errors="replace")[-2000:]
+            raise RuntimeError(f"{process.args!r} did not come up:\n{end}")
+        time.sleep(0.1)
