@@ -100,54 +100,58 @@ def running_app(data_dir: Path, **settings: str) -> Iterator[AppServer]:
 
 @contextmanager
 def running_postgres() -> Iterator[Callable[[str], str]]:
-    """Start a PostgreSQL of our own; yield a function that makes a database and returns its URL.
+    """Start a PostgreSQL of our own; yield a function that makes a database and returns its URL."""
+    commands, port = _postgres_commands(), free_port()
+    address = ["-h", "127.0.0.1", "-p", str(port), "-U", "headlight"]
+
+    def create(name: str) -> str:
+        subprocess.run([str(commands / "createdb"), *address, name], check=True)
+        return f"postgresql://headlight@127.0.0.1:{port}/{name}"
+
+    def ready() -> bool:
+        ask = [str(commands / "pg_isready"), "-q", *address, "-d", "postgres"]
+        return subprocess.run(ask, check=False).returncode == 0
+
+    with tempfile.TemporaryDirectory(prefix="headlight-postgres-") as name:
+        process, log = _start_postgres(commands, Path(name), port)
+        try:
+            _wait(ready, process, log)
+            yield create
+        finally:
+            process.send_signal(signal.SIGINT)  # "fast": ends its connections, then itself
+            process.wait(timeout=30)
+
+
+def _start_postgres(
+    commands: Path, folder: Path, port: int
+) -> tuple[subprocess.Popen[bytes], Path]:
+    """Make a cluster in ``folder`` and start it; return the process and its log.
 
     PostgreSQL refuses to run as root; it then runs as the system's ``postgres`` user.
     """
-    commands = _postgres_commands()
     user = "postgres" if os.getuid() == 0 else None
-    folder = Path(tempfile.mkdtemp(prefix="headlight-postgres-"))
     if user:
         shutil.chown(folder, user, user)
-    port = free_port()
     data, log = folder / "data", folder / "server.log"
     initdb = [str(commands / "initdb"), "-D", str(data), "-U", "headlight", "-A", "trust"]
-    subprocess.run(
-        [*initdb, "-E", "UTF8", "--locale=C", "--no-sync"],
-        user=user,
-        cwd=folder,
-        check=True,
-        stdout=subprocess.DEVNULL,
-    )
-    options = {"port": port, "listen_addresses": "127.0.0.1", "unix_socket_directories": ""}
     with log.open("wb") as output:
+        subprocess.run(
+            [*initdb, "-E", "UTF8", "--locale=C", "--no-sync"],
+            user=user,
+            cwd=folder,
+            stdout=output,
+            check=True,
+        )
+        options = (f"port={port}", "listen_addresses=127.0.0.1", "unix_socket_directories=")
         process = subprocess.Popen(
             [str(commands / "postgres"), "-D", str(data)]
-            + [part for name, value in options.items() for part in ("-c", f"{name}={value}")],
+            + [part for option in options for part in ("-c", option)],
             user=user,
             cwd=folder,
             stdout=output,
             stderr=subprocess.STDOUT,
         )
-    address = ["-h", "127.0.0.1", "-p", str(port), "-U", "headlight"]
-
-    def create(name: str) -> str:
-        subprocess.run([str(commands / "createdb"), *address, name], check=True)
-        return f"postgresql+asyncpg://headlight@127.0.0.1:{port}/{name}"
-
-    def ready() -> bool:
-        answer = subprocess.run(
-            [str(commands / "pg_isready"), "-q", *address, "-d", "postgres"], check=False
-        )
-        return answer.returncode == 0
-
-    try:
-        _wait(ready, process, log)
-        yield create
-    finally:
-        process.send_signal(signal.SIGINT)  # "fast": ends its connections, then itself
-        process.wait(timeout=30)
-        shutil.rmtree(folder)
+    return process, log
 
 
 def _postgres_commands() -> Path:
