@@ -1,0 +1,236 @@
+"""What makes a model answer with a Trace. Here: the Transformer of this repository."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from model.checkpoint import CHECKPOINTS, Bundle, load_bundle
+from model.decode import Hypothesis, Reader, beam, greedy
+from model.errors import InputError
+from model.parameters import parameters
+from model.request import Adapter, ModelInfo, Output, Request, Trace
+from model.select import select
+from model.tokens import BOS, EOS, PAD, Token, direction_of
+from model.trace import NULL, SOURCE, TARGET, BatchTap, NamedTensor, NameTap, Recorder, Tap
+from model.validate import check_decode, check_interventions, check_range
+
+BEYOND_SOURCE = 50  # how much longer than its source a translation may get (section 6.1)
+
+
+def load(path: str | Path, device: str = "auto", id_: str | None = None) -> Adapter:
+    """The model of a bundle: a folder, or the name of one that ships with Headlight.
+
+    `device` is "auto" (CUDA if there is one), "cpu" or "cuda".
+    """
+    shipped = CHECKPOINTS / path
+    folder = shipped if shipped.is_dir() else Path(path)
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    return Native(load_bundle(folder, device), id_ or folder.name)
+
+
+class Native:
+    """An encoder–decoder bundle behind the `Adapter` interface."""
+
+    def __init__(self, bundle: Bundle, id_: str) -> None:
+        self.model = bundle.model
+        self.tokenizer = bundle.tokenizer
+        self.device = self.model.embedding.weight.device
+        self.directions = tuple(
+            f"{source}-{target}"
+            for source in bundle.languages
+            for target in bundle.languages
+            if source != target
+        )
+        config = self.model.config
+        self.info = ModelInfo(
+            id=id_,
+            name=bundle.name,
+            kind="encoder-decoder",
+            layers={"encoder": config.encoder_layers, "decoder": config.decoder_layers},
+            heads={"encoder": config.heads, "decoder": config.heads},
+            d_model=config.d_model,
+            parameters=sum(parameter.numel() for parameter in self.model.parameters()),
+            vocabulary=config.vocabulary,
+            languages=bundle.languages,
+            max_tokens=config.max_tokens,
+            digest=bundle.digest,
+            card=bundle.card,
+        )
+        self.names = self._names()
+        self._parameters = dict(parameters(self.model))
+
+    def check(self, request: Request) -> None:
+        """Raises `InputError` naming the first field that this model cannot take."""
+        source, target = self._source(request), self._target(request)
+        select(request.select, self.names)
+        check_decode(request.decode, self.info.max_tokens)
+        places = {name.removesuffix(".weights") for name in self.names if name.endswith(".weights")}
+        check_interventions(request.interventions, places, self.model.config.heads)
+        if request.pad_to is not None:
+            longest = max(len(source), len(target or ()))
+            check_range("pad_to", request.pad_to, longest, self.info.max_tokens)
+
+    def trace(self, requests: Sequence[Request]) -> list[Trace]:
+        """Decodes what has no target, then runs all as one batch and records it."""
+        with torch.inference_mode():
+            sources = [self._source(request) for request in requests]
+            written = self._written(requests, sources)
+            return self._run(requests, sources, written)
+
+    def parameters(self, patterns: Sequence[str]) -> dict[str, NamedTensor]:
+        """The parameters that the patterns name (see `model.parameters`)."""
+        return {name: self._parameters[name] for name in select(patterns, self._parameters)}
+
+    # From text to ids
+
+    def _source(self, request: Request) -> list[Token]:
+        pieces = self.tokenizer.encode(request.source)
+        if not pieces:
+            raise InputError("empty-text", "source", "source has no text in it")
+        tag = self.tokenizer.tag(self._direction(request).split("-")[1])
+        return self._fitting("source", [tag, *pieces, self.tokenizer.control(EOS)])
+
+    def _target(self, request: Request) -> list[Token] | None:
+        """The written tokens of a given target: its pieces and <eos>."""
+        if request.target is None:
+            return None
+        pieces = self.tokenizer.encode(request.target)
+        if not pieces:
+            raise InputError("empty-text", "target", "target has no text in it")
+        return self._fitting("target", [*pieces, self.tokenizer.control(EOS)])
+
+    def _fitting(self, field: str, tokens: list[Token]) -> list[Token]:
+        most = self.info.max_tokens
+        if len(tokens) > most:
+            raise InputError(
+                "text-too-long",
+                field,
+                f"{field} has {len(tokens)} tokens; this model reads at most {most}",
+            )
+        return tokens
+
+    def _direction(self, request: Request) -> str:
+        if request.direction is None:
+            found = direction_of(request.source)
+            return found if found in self.directions else self.directions[0]
+        if request.direction not in self.directions:
+            known = ", ".join(self.directions)
+            raise InputError("unknown-direction", "direction", f"direction must be one of {known}")
+        return request.direction
+
+    # Writing
+
+    def _written(
+        self, requests: Sequence[Request], sources: Sequence[list[Token]]
+    ) -> list[tuple[str, list[Token]]]:
+        """What each row writes, as text and tokens: its given target, or what decoding finds."""
+        found: dict[int, Hypothesis] = {}
+        together = []
+        for index, request in enumerate(requests):
+            if request.target is None and request.decode.method == "beam":
+                found[index] = self._beam(request, sources[index])
+            elif request.target is None:
+                together.append(index)
+        if together:
+            rows = self._greedy([requests[i] for i in together], [sources[i] for i in together])
+            found.update(zip(together, rows, strict=True))
+        written = []
+        for index, request in enumerate(requests):
+            if index in found:
+                text, tokens = self.tokenizer.written(found[index].ids)
+                written.append((text, list(tokens)))
+            else:
+                written.append((request.target or "", self._target(request) or []))
+        return written
+
+    def _greedy(
+        self, requests: Sequence[Request], sources: Sequence[list[Token]]
+    ) -> list[Hypothesis]:
+        reader = self._reader(requests, sources)
+        limits = [self._limit(r, s) for r, s in zip(requests, sources, strict=True)]
+        *_, last = greedy(reader, self.tokenizer, limits)
+        return last
+
+    def _beam(self, request: Request, source: list[Token]) -> Hypothesis:
+        decode, limit = request.decode, self._limit(request, source)
+        reader = self._reader([request] * decode.beam, [source])
+        *_, last = beam(reader, self.tokenizer, limit, decode.beam, decode.length_penalty)
+        return last.best
+
+    def _reader(self, rows: Sequence[Request], sources: Sequence[list[Token]]) -> Reader:
+        recorders = [Recorder(interventions=request.interventions) for request in rows]
+        changed = any(request.interventions for request in rows)
+        tap: Tap = BatchTap(recorders) if changed else NULL
+        return Reader(self.model, self.tokenizer, *self._batch(sources), tap)
+
+    def _limit(self, request: Request, source: list[Token]) -> int:
+        most = min(self.info.max_tokens, len(source) + BEYOND_SOURCE)
+        return min(most, request.decode.max_tokens or most)
+
+    # Recording
+
+    def _run(
+        self,
+        requests: Sequence[Request],
+        sources: Sequence[list[Token]],
+        written: Sequence[tuple[str, list[Token]]],
+    ) -> list[Trace]:
+        bos = self.tokenizer.control(BOS)
+        targets = [[bos, *tokens[:-1]] for _, tokens in written]
+        sources = [self._padded(s, r.pad_to) for s, r in zip(sources, requests, strict=True)]
+        targets = [self._padded(t, r.pad_to) for t, r in zip(targets, requests, strict=True)]
+        recorders = [
+            Recorder(
+                select(request.select, self.names),
+                {SOURCE: len(source), TARGET: len(target)},
+                request.interventions,
+            )
+            for request, source, target in zip(requests, sources, targets, strict=True)
+        ]
+        source_ids, source_real = self._batch(sources)
+        target_ids, target_real = self._batch(targets)
+        logits = self.model(source_ids, target_ids, source_real, target_real, BatchTap(recorders))
+        logprobs = logits.log_softmax(dim=-1).cpu()
+        return [
+            Trace(
+                direction=self._direction(request),
+                source=tuple(sources[index]),
+                target=tuple(targets[index]),
+                output=self._output(request, *written[index], logprobs[index]),
+                tensors=recorders[index].tensors,
+            )
+            for index, request in enumerate(requests)
+        ]
+
+    def _output(self, request: Request, text: str, tokens: list[Token], logprobs: Tensor) -> Output:
+        """`logprobs` (T, V) of the row, T perhaps with padding."""
+        ids = [token.id for token in tokens]
+        chosen = tuple(logprobs[range(len(ids)), ids].tolist())
+        hypothesis = Hypothesis(tuple(ids), chosen, ids[-1] == self.tokenizer.eos)
+        score = hypothesis.score(request.decode.length_penalty)
+        return Output(text, tuple(tokens), chosen, score, hypothesis.finished)
+
+    def _padded(self, tokens: list[Token], pad_to: int | None) -> list[Token]:
+        return tokens + [self.tokenizer.control(PAD)] * ((pad_to or 0) - len(tokens))
+
+    def _batch(self, rows: Sequence[list[Token]]) -> tuple[Tensor, Tensor]:
+        """Ids (B, longest), and true where they are no padding."""
+        ids = nn.utils.rnn.pad_sequence(
+            [torch.tensor([token.id for token in row]) for row in rows],
+            batch_first=True,
+            padding_value=self.tokenizer.pad,
+        ).to(self.device)
+        return ids, ids != self.tokenizer.pad
+
+    def _names(self) -> dict[str, tuple[str, ...]]:
+        """Every name that fires, with its dims: the run itself says which there are."""
+        names: dict[str, tuple[str, ...]] = {}
+        ids = torch.tensor([[self.tokenizer.bos]], device=self.device)
+        with torch.inference_mode():
+            self.model(ids, ids, tap=NameTap(names))
+        return names

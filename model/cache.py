@@ -1,0 +1,52 @@
+"""Keys and values kept between decoding steps, so that a step costs one token and not all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+KeysValues = tuple[Tensor, Tensor]  # k and v, (B, H, M, d_k) each
+
+
+class LayerCache:
+    """One decoder layer's: its own keys grow by every token read, the source's stay."""
+
+    def __init__(self) -> None:
+        self.own: KeysValues | None = None
+        self.source: KeysValues | None = None
+
+    def grow(self, project: Callable[[], KeysValues]) -> KeysValues:
+        """Projects the new tokens and returns theirs behind all that came before."""
+        k, v = project()
+        if self.own is not None:
+            k, v = torch.cat([self.own[0], k], dim=2), torch.cat([self.own[1], v], dim=2)
+        self.own = (k, v)
+        return self.own
+
+    def once(self, project: Callable[[], KeysValues]) -> KeysValues:
+        """Projects the encoder's output the first time and returns that ever after."""
+        if self.source is None:
+            self.source = project()
+        return self.source
+
+    def select(self, rows: Tensor) -> None:
+        """Makes row i of the batch what row `rows[i]` was: beams move."""
+        if self.own is not None:
+            self.own = (self.own[0][rows], self.own[1][rows])
+        if self.source is not None:
+            self.source = (self.source[0][rows], self.source[1][rows])
+
+
+class Cache:
+    """The decoder's: a `LayerCache` for each layer, and how many tokens have been read."""
+
+    def __init__(self, layers: int) -> None:
+        self.layers = [LayerCache() for _ in range(layers)]
+        self.length = 0
+
+    def select(self, rows: Tensor) -> None:
+        """Makes row i of the batch what row `rows[i]` was."""
+        for layer in self.layers:
+            layer.select(rows)

@@ -1,0 +1,100 @@
+"""Encoder and decoder layers (section 3.1): sublayers wrapped in residual and layer norm.
+
+Shapes: B batch, S source tokens, T target tokens.
+"""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from model.attention import MultiHeadAttention
+from model.cache import LayerCache
+from model.config import ModelConfig
+from model.trace import FEATURE, HIDDEN, QUERY, Tap
+
+
+class FeedForward(nn.Module):
+    """FFN(x) = max(0, x W_1 + b_1) W_2 + b_2, at every position alike (equation 2)."""
+
+    def __init__(self, d_model: int, d_ff: int) -> None:
+        super().__init__()
+        self.W_1 = nn.Linear(d_model, d_ff)
+        self.W_2 = nn.Linear(d_ff, d_model)
+
+    def forward(self, x: Tensor, tap: Tap) -> Tensor:
+        """(B, N, d_model) -> (B, N, d_model)."""
+        hidden = tap("hidden", self.W_1(x).relu(), (QUERY, HIDDEN))
+        return tap("output", self.W_2(hidden), (QUERY, FEATURE))
+
+
+class AddNorm(nn.Module):
+    """LayerNorm(x + Dropout(Sublayer(x))): post-norm, as in sections 3.1 and 5.4."""
+
+    def __init__(self, d_model: int, dropout: float) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x: Tensor, output: Tensor, tap: Tap) -> Tensor:
+        """`x` and the sublayer's `output` (B, N, d_model) -> (B, N, d_model)."""
+        residual = tap("residual", x + self.dropout(output), (QUERY, FEATURE))
+        return tap("norm", self.norm(residual), (QUERY, FEATURE))
+
+
+def attention_of(config: ModelConfig) -> MultiHeadAttention:
+    """A multi-head attention of the size and variant that the config names."""
+    return MultiHeadAttention(config.d_model, config.heads, config.attention_dropout, config.kernel)
+
+
+class EncoderLayer(nn.Module):
+    """Self-attention, then feed-forward."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.self_attention = attention_of(config)
+        self.self_norm = AddNorm(config.d_model, config.dropout)
+        self.ffn = FeedForward(config.d_model, config.d_ff)
+        self.ffn_norm = AddNorm(config.d_model, config.dropout)
+
+    def forward(self, x: Tensor, mask: Tensor, tap: Tap) -> Tensor:
+        """`x` (B, S, d_model), `mask` (B, S, S) -> (B, S, d_model)."""
+        here = tap.at("self")
+        x = self.self_norm(x, self.self_attention(x, x, mask, here), here)
+        here = tap.at("ffn")
+        return self.ffn_norm(x, self.ffn(x, here), here)  # type: ignore[no-any-return]
+
+
+class DecoderLayer(nn.Module):
+    """Masked self-attention, attention over the encoder's output, then feed-forward."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.self_attention = attention_of(config)
+        self.self_norm = AddNorm(config.d_model, config.dropout)
+        self.cross_attention = attention_of(config)
+        self.cross_norm = AddNorm(config.d_model, config.dropout)
+        self.ffn = FeedForward(config.d_model, config.d_ff)
+        self.ffn_norm = AddNorm(config.d_model, config.dropout)
+
+    def forward(
+        self,
+        x: Tensor,
+        memory: Tensor,
+        self_mask: Tensor,
+        cross_mask: Tensor,
+        tap: Tap,
+        cache: LayerCache | None = None,
+    ) -> Tensor:
+        """`x` (B, T, d_model), `memory` (B, S, d_model) -> (B, T, d_model).
+
+        `self_mask` is (B, T, T) and `cross_mask` (B, T, S); with a cache, `x` is only the newest
+        tokens and the self mask's columns are all tokens so far.
+        """
+        here = tap.at("self")
+        grown = cache.grow if cache else None
+        x = self.self_norm(x, self.self_attention(x, x, self_mask, here, grown), here)
+        here = tap.at("cross", key="source")
+        once = cache.once if cache else None
+        x = self.cross_norm(x, self.cross_attention(x, memory, cross_mask, here, once), here)
+        here = tap.at("ffn")
+        return self.ffn_norm(x, self.ffn(x, here), here)  # type: ignore[no-any-return]

@@ -1,0 +1,77 @@
+"""Writing systems: which language a text is in, and one spelling for Chinese.
+
+Every fold keeps the number of code points, so offsets into the folded text are offsets into the
+text as it was sent.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+
+import opencc
+
+HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+LATIN_WORD = re.compile(r"[A-Za-zÀ-ɏ]+")
+# Full-width Latin letters and digits are the ASCII ones, wider; full-width punctuation is Chinese.
+FULL_WIDTH = {
+    wide: wide - 0xFEE0
+    for first, last in ("09", "AZ", "az")
+    for wide in range(ord(first) + 0xFEE0, ord(last) + 0xFEE1)
+}
+APOSTROPHE = re.compile(r"(?<=[A-Za-z])’(?=[A-Za-z])")
+
+
+def is_chinese(text: str) -> bool:
+    """Whether there are at least as many Chinese characters as words in Latin letters."""
+    characters = len(HAN.findall(text))
+    return characters > 0 and characters >= len(LATIN_WORD.findall(text))
+
+
+def fold(text: str) -> str:
+    """One spelling for what reads the same; the length in code points stays.
+
+    Traditional characters become simplified, compatibility ideographs and full-width letters and
+    digits the plain ones, and a typographic apostrophe inside a word becomes "'". Folding a folded
+    text changes nothing.
+    """
+    text = APOSTROPHE.sub("'", text.translate(FULL_WIDTH))
+    if not HAN.search(text):
+        return text
+    text = "".join(_canonical(character) for character in text)
+    return _simplified(text) if any(c in _simplifications() for c in text) else text
+
+
+def _canonical(character: str) -> str:
+    composed = unicodedata.normalize("NFC", character)
+    return composed if len(composed) == 1 else character
+
+
+@cache
+def _converter() -> opencc.OpenCC:
+    return opencc.OpenCC("tw2s")
+
+
+@cache
+def _simplifications() -> dict[str, str]:
+    """The characters that are only traditional: outside GB 2312, and with a simplified form.
+
+    Their presence is the evidence that a text is traditional. Without it nothing is converted,
+    since 著 or 乾 are good simplified characters too.
+    """
+    table = {}
+    for code in range(0x3400, 0xA000):
+        character = chr(code)
+        simplified = _converter().convert(character)
+        while (further := _converter().convert(simplified)) != simplified:
+            simplified = further
+        if simplified != character and not character.encode("gb2312", "ignore"):
+            table[character] = simplified
+    return table
+
+
+def _simplified(text: str) -> str:
+    converted = _converter().convert(text)  # knows phrases: 看著 -> 看着, 著名 stays
+    converted = converted if len(converted) == len(text) else text
+    return "".join(_simplifications().get(character, character) for character in converted)
