@@ -32,7 +32,7 @@ class Hypothesis:
         return sum(self.logprobs)
 
     def score(self, length_penalty: float) -> float:
-        """What beams are ranked by: log P / lp, with lp = ((5 + length) / 6)^α (Wu et al. 2016, equation 14)."""
+        """What beams are ranked by: log P / lp (see `penalty`)."""
         return self.logprob / penalty(len(self.ids), length_penalty)
 
     def then(self, id_: int, logprob: float, finished: bool) -> Hypothesis:
@@ -67,7 +67,7 @@ class Reader:
         self.never = torch.tensor(specials, device=source.device)
 
     def logprobs(self) -> Tensor:
-        """For each row, log P(next token | source, what was read), (B, V); −inf for control tokens."""
+        """For each row log P(next token | source, what was read), (B, V); control tokens −inf."""
         real = torch.ones_like(self.read, dtype=torch.bool)
         new = self.read[:, self.cache.length :] if self.cache else self.read
         x = self.model.decode(new, real, self.memory, self.source_real, self.tap, self.cache)

@@ -26,11 +26,7 @@ def select(patterns: Sequence[str], names: Iterable[str]) -> tuple[str, ...]:
         matched = [name for name in known if _matches(pattern, name)]
         field = f"select[{index}]"
         if not matched:
-            raise InputError(
-                "unknown-tensor",
-                f"select[{index}]",
-                f"select[{index}] names no tensor of the model",
-            )
+            raise InputError("unknown-tensor", field, f"{field} names no tensor of the model")
         chosen.update(matched)
     return tuple(name for name in known if name in chosen)
 
