@@ -36,7 +36,7 @@ def launch(tmp_path: Path) -> Iterator[Callable[..., AppServer]]:
     with ExitStack() as servers:
 
         def start(data_dir: Path = tmp_path / "data", **settings: str) -> AppServer:
-            return servers.enter_context(running_app(data_dir, **settings))
+            return servers.enter_context(running_app(data_dir, settings))
 
         yield start
 

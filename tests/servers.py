@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,17 +64,19 @@ def free_port() -> int:
 
 
 @contextmanager
-def running_app(data_dir: Path, **settings: str) -> Iterator[AppServer]:
-    """Start ``python -m app`` and wait until it answers.
+def running_app(
+    data_dir: Path, settings: Mapping[str, str] | None = None, root: Path = ROOT
+) -> Iterator[AppServer]:
+    """Start the ``python -m app`` of the code in ``root`` and wait until it answers.
 
-    ``settings`` are named without their prefix, in lower case: ``max_text_characters="10"``.
+    ``settings`` are named without their prefix, in lower case: ``{"max_body_bytes": "2000"}``.
     What the server prints goes to ``server.log`` in ``data_dir``.
 
     Raises:
         RuntimeError: the server ended or stayed silent; the message has the end of its log.
     """
-    port = settings.setdefault("port", str(free_port()))
-    settings = {"host": "127.0.0.1", "data_dir": str(data_dir), **settings}
+    own = {"host": "127.0.0.1", "port": str(free_port()), "data_dir": str(data_dir)}
+    settings = own | dict(settings or {})
     environment = own_environment() | {
         f"HEADLIGHT_{name.upper()}": value for name, value in settings.items()
     }
@@ -83,13 +85,13 @@ def running_app(data_dir: Path, **settings: str) -> Iterator[AppServer]:
     with log.open("ab") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "app"],
-            cwd=ROOT,
+            cwd=root,
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
         )
-    server = AppServer(f"http://127.0.0.1:{port}", data_dir, log, process)
+    server = AppServer(f"http://127.0.0.1:{settings['port']}", data_dir, log, process)
     try:
         _wait(lambda: _answers(f"{server.url}/api/health"), process, log)
         yield server

@@ -1,0 +1,31 @@
+# docker build -t headlight . && docker run -p 8000:8000 -v headlight:/data headlight
+
+FROM python:3.11-slim-bookworm AS packages
+# Passed to pip, for an index of your own or one with CPU-only builds of PyTorch.
+ARG PIP_ARGS=""
+WORKDIR /build
+COPY requirements.txt constraints.txt ./
+RUN python -m venv /opt/headlight \
+ && /opt/headlight/bin/pip install --no-cache-dir ${PIP_ARGS} -r requirements.txt
+
+FROM python:3.11-slim-bookworm
+ENV PATH=/opt/headlight/bin:$PATH \
+    PYTHONUNBUFFERED=1 \
+    PYTHONDONTWRITEBYTECODE=1 \
+    HEADLIGHT_DATA_DIR=/data
+RUN useradd --system --uid 10001 --no-create-home headlight \
+ && install --directory --owner=headlight /data
+COPY --from=packages /opt/headlight /opt/headlight
+WORKDIR /srv/headlight
+COPY LICENSE ./
+COPY model model
+COPY locale locale
+COPY static static
+COPY templates templates
+COPY app app
+USER headlight
+VOLUME /data
+EXPOSE 8000
+HEALTHCHECK --start-period=30s --interval=30s --timeout=5s \
+  CMD python -c "import os, urllib.request as u; u.urlopen('http://127.0.0.1:' + os.environ.get('HEADLIGHT_PORT', '8000') + '/api/health', timeout=4)"
+CMD ["python", "-m", "app"]
