@@ -1,0 +1,72 @@
+"""`python -m app`: the server, with its settings from the environment."""
+
+import socket
+import sys
+
+import uvicorn
+from pydantic import ValidationError
+
+from app.main import create_app
+from app.settings import Settings
+
+GRACE_SECONDS = 10  # for requests that are running when the server is told to end
+
+
+class Server(uvicorn.Server):
+    """Says where it can be reached once it can be."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            port = self.servers[0].sockets[0].getsockname()[1]
+            print(f"\n  Headlight is on\n\n{_addresses(self.config.host, port)}\n", flush=True)
+
+
+def main() -> int:
+    """Serves until told to end; returns the exit status."""
+    try:
+        settings = Settings()
+    except ValidationError as error:
+        for problem in error.errors():
+            name = "HEADLIGHT_" + "_".join(str(step) for step in problem["loc"]).upper()
+            print(f"{name}: {problem['msg']}", file=sys.stderr)
+        return 2
+    config = uvicorn.Config(
+        create_app(settings),
+        host=settings.host,
+        port=settings.port,
+        log_level="warning",
+        timeout_graceful_shutdown=GRACE_SECONDS,
+        server_header=False,
+    )
+    server = Server(config)
+    server.run()
+    return 0 if server.started else 1
+
+
+def _addresses(host: str, port: int) -> str:
+    """The addresses to type, a line each."""
+    if host not in ("0.0.0.0", "::"):
+        return f"    http://{f'[{host}]' if ':' in host else host}:{port}"
+    lines = [f"    http://localhost:{port}   on this machine"]
+    if lan := _lan_address():
+        lines.append(f"    http://{lan}:{port}   for others on the network")
+    return "\n".join(lines)
+
+
+def _lan_address() -> str | None:
+    """Finds this machine's address as others see it; None without a network. Sends nothing."""
+    for anywhere in ("192.0.2.1", "224.0.0.1"):  # the default route, or else any network
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            try:
+                probe.connect((anywhere, 9))
+            except OSError:
+                continue
+            address: str = probe.getsockname()[0]
+            if not address.startswith("127."):
+                return address
+    return None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,39 @@
+"""Content negotiation (RFC 9110, section 12): what a client would rather have."""
+
+from collections.abc import Sequence
+
+
+def preferences(header: str) -> list[str]:
+    """The entries of an ``Accept…`` header, best first, without those of quality 0."""
+    weighed = []
+    for entry in header.split(","):
+        name, *parameters = (part.strip() for part in entry.split(";"))
+        quality = 1.0
+        for parameter in parameters:
+            if parameter.lower().startswith("q="):
+                quality = _quality(parameter[2:])
+        if name and quality > 0:
+            weighed.append((quality, name.lower()))
+    return [name for _, name in sorted(weighed, key=lambda entry: -entry[0])]
+
+
+def choose(header: str | None, offered: Sequence[str]) -> str | None:
+    """The first of the offered media types that the client takes; None if it takes none.
+
+    No header, and a wildcard, take the first offered.
+    """
+    for name in preferences(header) if header else ["*/*"]:
+        family = name.removesuffix("*")
+        for media_type in offered:
+            if name in ("*/*", media_type) or (
+                name.endswith("/*") and media_type.startswith(family)
+            ):
+                return media_type
+    return None
+
+
+def _quality(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0

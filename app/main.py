@@ -1,0 +1,65 @@
+"""The application: settings in, an ASGI app out."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
+from starlette_compress import CompressMiddleware, add_compress_type
+
+from app import __version__, problems
+from app.catalog import Catalog
+from app.conditional import Conditional
+from app.routes import assets, health, models, pages, positions, shares, trace
+from app.security import SecurityHeaders
+from app.services import open_services
+from app.settings import Settings
+from app.wire import SAFETENSORS
+
+DESCRIPTION = """\
+What happens inside a Transformer, for any sentence: attention of every head, queries, keys and
+values, positional encodings, next-token probabilities.
+
+Every request carries all it needs. Errors are problem documents
+([RFC 9457](https://www.rfc-editor.org/rfc/rfc9457)) with a stable `type`.
+"""
+
+
+def create_app(settings: Settings | None = None, catalog: Catalog | None = None) -> FastAPI:
+    """The server; `settings` default to the environment, `catalog` to what the settings name."""
+    settings = settings or Settings()
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with open_services(settings, catalog) as app.state.services:
+            yield
+
+    app = FastAPI(
+        title="Headlight",
+        version=__version__,
+        description=DESCRIPTION,
+        openapi_url="/api/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+        max_body_size=settings.max_body_bytes,
+        generate_unique_id_function=_operation_id,
+    )
+    for router in (health.router, models.router, trace.router, positions.router, shares.router):
+        app.include_router(router, prefix="/api")
+    app.include_router(pages.router)
+    app.include_router(assets.router)
+    problems.install(app, settings.max_body_bytes)
+    # The last added is the outermost.
+    app.add_middleware(Conditional)
+    app.add_middleware(CompressMiddleware)
+    app.add_middleware(SecurityHeaders)
+    return app
+
+
+for media_type in (SAFETENSORS, problems.MEDIA_TYPE):
+    add_compress_type(media_type)
+
+
+def _operation_id(route: APIRoute) -> str:
+    return route.name

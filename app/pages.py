@@ -1,0 +1,80 @@
+"""Pages: Jinja templates in the reader's language.
+
+Every template is given: ``lang`` and ``languages``; ``asset(path)``, the address of a file in
+`static/`; ``vendor(name)``, that of a file out of a package; ``plotly_url`` and ``catalog_url``;
+``url_for(name, **parameters)``, the path of a route; ``page_url``, the address without its query;
+``share``, which is None or ``{"id", "title", "translation"}``.
+"""
+
+from functools import cache
+from typing import Any
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from app.assets import STATIC, digest_of
+from app.languages import LOCALE, languages, negotiate, translations
+from app.services import Services
+from app.settings import ROOT
+
+TEMPLATES = ROOT / "templates"
+HEADERS = {"Cache-Control": "no-cache", "Vary": "Accept-Language, Cookie"}
+
+
+def static_url(path: str) -> str:
+    """The address of a file under `static/`, good for as long as the folder stays the same."""
+    return f"/static/{static_digest()}/{path}"
+
+
+def static_digest() -> str:
+    """The digest in the addresses of what comes from our own folders."""
+    return digest_of(STATIC, LOCALE)
+
+
+def base_url(request: Request, services: Services) -> str:
+    """Where this server is found, without a slash at the end."""
+    return (services.settings.public_url or str(request.base_url)).rstrip("/")
+
+
+def render(
+    request: Request,
+    services: Services,
+    template: str,
+    *,
+    share: dict[str, Any] | None = None,
+    status: int = 200,
+) -> HTMLResponse:
+    """A page in the language that the reader wants."""
+    digest = static_digest()
+    offered = languages()
+    lang = negotiate(request, offered)
+    page = _environment(lang, digest).get_template(template)
+    content = page.render(
+        lang=lang,
+        languages=offered,
+        asset=lambda path: f"/static/{digest}/{path}",
+        vendor=services.vendor.url,
+        plotly_url=services.vendor.url("plotly.min.js"),
+        catalog_url=f"/static/{digest}/i18n/{lang}.json",
+        url_for=request.app.url_path_for,
+        page_url=base_url(request, services) + request.url.path,
+        share=share,
+    )
+    return HTMLResponse(content, status, HEADERS)
+
+
+@cache
+def _environment(lang: str, digest: str) -> Environment:
+    """Templates that speak one language; each has its own, since Jinja binds gettext globally."""
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        extensions=["jinja2.ext.i18n"],
+    )
+    catalog = translations(lang)
+    environment.install_gettext_translations(catalog, newstyle=True)  # type: ignore[attr-defined]
+    return environment

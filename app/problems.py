@@ -1,0 +1,194 @@
+"""Problem documents (RFC 9457): what a client is told when a request cannot be answered.
+
+    Exception
+    ├── ProblemError             raised by the server's own rooms; names its kind
+    ├── InputError          raised by `model/` for bad input
+    ├── BusyError                raised by the engine; 503
+    ├── RequestValidationError, HTTPException   raised by FastAPI and Starlette
+    └── anything else       a bug; 500, logged, nothing told
+
+`type` is ``urn:headlight:`` and a stable kind, so that a page can word it in the reader's language.
+`detail` names the field and the limit in words of our own: what was sent is never repeated.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+
+from app.engine import BusyError
+from app.security import HEADERS
+from model.errors import InputError
+
+MEDIA_TYPE = "application/problem+json"
+URN = "urn:headlight:"
+
+TITLES = {
+    "invalid-json": "The body is not valid JSON",
+    "unsupported-media-type": "The body must be sent as application/json",
+    "body-too-large": "The body is too large",
+    "not-acceptable": "No form of the reply is acceptable",
+    "not-found": "There is nothing at this address",
+    "method-not-allowed": "The method is not allowed here",
+    "bad-request": "The request cannot be read",
+    "missing": "A field is missing",
+    "unknown-field": "A field is not known",
+    "unknown-value": "A value is not one of those offered",
+    "unknown-model": "The model is not served here",
+    "wrong-type": "A value has the wrong type",
+    "too-long": "A value is too long",
+    "too-short": "A value is too short",
+    "text-too-long": "The text is too long",
+    "not-text": "A text holds what no text may hold",
+    "out-of-range": "A number is out of range",
+    "not-finite": "A number is not finite",
+    "reply-too-large": "The reply would be too large",
+    "not-weights": "Only weights can be sent as uint8",
+    "unknown-share": "There is no such share",
+    "too-many-shares": "Too many shares in a short time",
+    "busy": "The model is busy",
+    "internal": "Something went wrong in the server",
+}
+
+STATUS_KINDS = {
+    400: "invalid-json",  # FastAPI's word for a body that it could not read
+    404: "not-found",
+    405: "method-not-allowed",
+    406: "not-acceptable",
+    413: "body-too-large",
+}
+
+
+class ProblemError(Exception):
+    """A request that cannot be answered, told to the client as a problem document."""
+
+    def __init__(
+        self,
+        status: int,
+        kind: str,
+        detail: str,
+        *,
+        field: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.kind = kind
+        self.detail = detail
+        self.field = field
+        self.headers = dict(headers or {})
+
+    def response(self) -> Response:
+        """The document, with its headers."""
+        document: dict[str, Any] = {
+            "type": URN + self.kind,
+            "title": TITLES.get(self.kind, self.kind.replace("-", " ").capitalize()),
+            "status": self.status,
+            "detail": self.detail,
+        }
+        if self.field:
+            document["field"] = self.field
+        headers = {"Cache-Control": "no-store"} | self.headers
+        return Response(orjson.dumps(document), self.status, headers, MEDIA_TYPE)
+
+
+def install(app: FastAPI, max_body_bytes: int) -> None:
+    """Makes every error of the application a problem document."""
+
+    @app.exception_handler(ProblemError)
+    async def on_problem(_: Request, problem: ProblemError) -> Response:
+        return problem.response()
+
+    @app.exception_handler(InputError)
+    async def on_input(_: Request, error: InputError) -> Response:
+        return ProblemError(422, error.kind, str(error), field=error.field).response()
+
+    @app.exception_handler(BusyError)
+    async def on_busy(_: Request, busy: BusyError) -> Response:
+        headers = {"Retry-After": str(busy.retry_after)}
+        return ProblemError(503, "busy", f"{busy}; try again shortly", headers=headers).response()
+
+    @app.exception_handler(RequestValidationError)
+    async def on_validation(request: Request, error: RequestValidationError) -> Response:
+        return _validation_problem(request, error.errors()[0]).response()
+
+    @app.exception_handler(HTTPException)
+    async def on_http(_: Request, error: HTTPException) -> Response:
+        kind = STATUS_KINDS.get(error.status_code, "bad-request")
+        detail = TITLES[kind].lower()
+        if kind == "body-too-large":
+            detail = f"the body may have at most {max_body_bytes} bytes"
+        return ProblemError(error.status_code, kind, detail, headers=error.headers).response()
+
+    @app.exception_handler(ClientDisconnect)
+    async def on_departure(_: Request, __: ClientDisconnect) -> Response:
+        return Response(status_code=499)  # nobody reads it; nginx's number for the log
+
+    @app.exception_handler(Exception)
+    async def on_bug(_: Request, __: Exception) -> Response:
+        # Sent from outside all other middleware, so it brings the headers that they would add.
+        detail = "the server has logged what happened"
+        return ProblemError(500, "internal", detail, headers=HEADERS).response()
+
+
+def _validation_problem(request: Request, error: Mapping[str, Any]) -> ProblemError:
+    place, *path = error["loc"]
+    if error["type"] == "json_invalid":
+        return ProblemError(400, "invalid-json", "the body is not valid JSON")
+    if place == "body" and not path and not _is_json(request):
+        detail = "Content-Type must be application/json"
+        return ProblemError(415, "unsupported-media-type", detail)
+    kind, rule = _rule(error["type"], error.get("ctx", {}))
+    if kind == "unknown-field":
+        path = path[:-1]  # the last step is a name that the client made up
+    field = _field(path)
+    return ProblemError(422, kind, f"{field or 'the body'} {rule}", field=field or None)
+
+
+def _is_json(request: Request) -> bool:
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return media_type.startswith("application/") and media_type.endswith(("/json", "+json"))
+
+
+def _field(path: Sequence[str | int]) -> str:
+    """("interventions", 0, "head") as ``interventions[0].head``."""
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return "".join(steps).lstrip(".")
+
+
+RULES = {
+    "missing": ("missing", "is required"),
+    "extra_forbidden": ("unknown-field", "has a field that is not known"),
+    "literal_error": ("unknown-value", "must be {expected}"),
+    "string_too_long": ("too-long", "takes at most {max_length} characters"),
+    "string_too_short": ("too-short", "takes at least {min_length} characters"),
+    "too_long": ("too-long", "takes at most {max_length} entries"),
+    "too_short": ("too-short", "takes at least {min_length} entries"),
+    "greater_than_equal": ("out-of-range", "must be at least {ge}"),
+    "greater_than": ("out-of-range", "must be more than {gt}"),
+    "less_than_equal": ("out-of-range", "must be at most {le}"),
+    "less_than": ("out-of-range", "must be less than {lt}"),
+    "finite_number": ("not-finite", "must be a finite number"),
+    "string_unicode": ("not-text", "must be Unicode text without lone surrogates"),
+    "nul": ("not-text", "must not contain NUL"),
+    "string_pattern_mismatch": ("unknown-value", "has characters that it does not take"),
+    "string_type": ("wrong-type", "must be text"),
+    "list_type": ("wrong-type", "must be a list"),
+    "model_attributes_type": ("wrong-type", "must be an object"),
+    "model_type": ("wrong-type", "must be an object"),
+    "dict_type": ("wrong-type", "must be an object"),
+}
+
+
+def _rule(error_type: str, context: Mapping[str, Any]) -> tuple[str, str]:
+    """The kind and our wording of one of pydantic's errors."""
+    if error_type.startswith("int_"):
+        return "wrong-type", "must be a whole number"
+    if error_type.startswith("float_"):
+        return "wrong-type", "must be a number"
+    kind, words = RULES.get(error_type, ("wrong-type", "is not what this field takes"))
+    return kind, words.format_map(context)

@@ -1,0 +1,48 @@
+"""Sending a `Reply` in the form that the client asked for, and saying so in the API reference."""
+
+from typing import Any
+
+from anyio import to_thread
+from fastapi import Request, Response
+from pydantic import BaseModel
+
+from app.accept import choose
+from app.problems import MEDIA_TYPE, ProblemError
+from app.runs import check_size
+from app.schemas import ProblemReply
+from app.settings import Settings
+from app.wire import JSON, SAFETENSORS, Reply
+
+
+def media_type(request: Request) -> str:
+    """The form that the client wants; raises a 406 ProblemError if it takes neither."""
+    chosen = choose(request.headers.get("accept"), [JSON, SAFETENSORS])
+    if chosen is None:
+        raise ProblemError(406, "not-acceptable", f"the reply is {JSON} or {SAFETENSORS}")
+    return chosen
+
+
+async def send(reply: Reply, form: str, settings: Settings, headers: dict[str, str]) -> Response:
+    """The reply in a form that `media_type` chose; made off the event loop, as it may be large."""
+    check_size(reply, form, settings)
+    content = await to_thread.run_sync(reply.json if form == JSON else reply.safetensors)
+    return Response(content, headers={"Vary": "Accept", **headers}, media_type=form)
+
+
+def in_both_forms(model: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
+    """The reference's words on a route that answers in either form."""
+    binary = {"schema": {"type": "string", "format": "binary"}}
+    description = (
+        "JSON; or, for `Accept: application/octet-stream`, one safetensors file with the same "
+        "document, without `data`, as JSON text in its metadata under `trace`."
+    )
+    return {200: {"model": model, "description": description, "content": {SAFETENSORS: binary}}}
+
+
+def problems(**statuses: str) -> dict[int | str, dict[str, Any]]:
+    """The reference's words on problem documents: ``problems(_404="No such share.")``."""
+    schema = {"schema": {"$ref": f"#/components/schemas/{ProblemReply.__name__}"}}
+    return {
+        int(status.removeprefix("_")): {"description": words, "content": {MEDIA_TYPE: schema}}
+        for status, words in statuses.items()
+    }

@@ -1,0 +1,1 @@
+"""What the server answers: one file a subject, no logic in any."""

@@ -1,0 +1,53 @@
+"""Files for the browser, at addresses that never change their content."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request
+from fastapi.responses import FileResponse, JSONResponse, Response
+from starlette.exceptions import HTTPException
+
+from app.accept import preferences
+from app.assets import FOREVER, find_static
+from app.languages import languages, messages
+from app.pages import static_digest
+from app.services import Opened
+
+router = APIRouter(include_in_schema=False)
+
+File = Annotated[str, Path(max_length=200)]
+
+
+@router.get("/static/{digest}/i18n/{lang}.json")
+async def catalog(digest: str, lang: str) -> Response:
+    """The browser's half of a language's catalog."""
+    if lang not in languages():
+        raise HTTPException(404)
+    return JSONResponse(messages(lang), headers=_caching(digest, static_digest()))
+
+
+@router.get("/static/{digest}/{path:path}")
+async def static(digest: str, path: File) -> Response:
+    """A file of ours."""
+    file = find_static(path)
+    if file is None:
+        raise HTTPException(404)
+    return FileResponse(file, headers=_caching(digest, static_digest()))
+
+
+@router.get("/vendor/{digest}/{name}")
+async def vendor(request: Request, services: Opened, digest: str, name: File) -> Response:
+    """A file out of a package, compressed ahead of time."""
+    if name not in services.vendor.sources:
+        raise HTTPException(404)
+    accepted = preferences(request.headers.get("accept-encoding", ""))
+    path, encoding = services.vendor.find(name, accepted)
+    headers = _caching(digest, services.vendor.digests[name]) | {"Vary": "Accept-Encoding"}
+    if encoding:
+        headers["Content-Encoding"] = encoding
+    media_type = "text/css" if name.endswith(".css") else "text/javascript"
+    return FileResponse(path, headers=headers, media_type=media_type)
+
+
+def _caching(asked: str, current: str) -> dict[str, str]:
+    """An address from before a change is answered, but not to be kept as that."""
+    return {"Cache-Control": FOREVER if asked == current else "no-cache"}

@@ -1,0 +1,33 @@
+"""The pages."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request
+from fastapi.responses import HTMLResponse
+
+from app import sharing
+from app.pages import render
+from app.services import Opened
+
+router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
+
+
+@router.get("/")
+async def workspace(request: Request, services: Opened) -> HTMLResponse:
+    """Type a sentence, see what every attention head sees."""
+    return render(request, services, "workspace.html")
+
+
+@router.get("/s/{id}")
+async def share_page(
+    request: Request, services: Opened, share_id: Annotated[str, Path(alias="id")]
+) -> HTMLResponse:
+    """The workspace, opened on what someone shared."""
+    share = await sharing.find(services, share_id)
+    return render(request, services, "workspace.html", share=sharing.card(share))
+
+
+@router.get("/docs")
+async def api_docs(request: Request, services: Opened) -> HTMLResponse:
+    """The API reference."""
+    return render(request, services, "docs.html")

@@ -1,0 +1,35 @@
+"""GET /api/positions."""
+
+from typing import Annotated
+
+from anyio import to_thread
+from fastapi import APIRouter, Query, Response
+
+from app.positions import positions_table
+from app.replies import problems
+from app.schemas import PositionsReply
+from app.services import Opened
+
+router = APIRouter(tags=["positions"])
+
+
+@router.get(
+    "/positions",
+    summary="A table of positional encodings",
+    response_class=Response,
+    responses={
+        200: {"model": PositionsReply, "description": "The table and its similarities."},
+        **problems(_422="A parameter is not what it must be."),
+    },
+)
+async def positions(
+    services: Opened,
+    length: Annotated[int, Query(description="Rows: positions.", examples=[12])],
+    d_model: Annotated[int, Query(description="Columns: features.", examples=[256])],
+    variant: Annotated[str, Query(max_length=64)] = "sinusoidal",
+) -> Response:
+    """What is added to the embeddings so that order is seen; similarities are cosines."""
+    limit = services.settings.max_positions
+    content = await to_thread.run_sync(positions_table, variant, length, d_model, limit)
+    headers = {"Cache-Control": "no-cache"}
+    return Response(content, headers=headers, media_type="application/json")

@@ -1,0 +1,64 @@
+"""POST /api/shares and GET /api/shares/{id}."""
+
+from typing import Annotated
+
+from anyio import to_thread
+from fastapi import APIRouter, Path, Request, Response
+
+from app import sharing
+from app.pages import base_url
+from app.replies import in_both_forms, media_type, problems
+from app.runs import while_present
+from app.schemas import ShareCreated, ShareReply, ShareRequest
+from app.services import Opened
+
+router = APIRouter(prefix="/shares", tags=["shares"])
+
+
+@router.post(
+    "",
+    status_code=201,
+    summary="Keep what is on the screen",
+    responses=problems(
+        _400="The body is not JSON.",
+        _413="The body is too large.",
+        _415="The body is not sent as JSON.",
+        _422="A field is not what it must be; `detail` says why.",
+        _429="Too many shares in a minute; `Retry-After` says when to come back.",
+        _503="The model is busy; `Retry-After` says when to come back.",
+    ),
+)
+async def create_share(
+    request: Request, response: Response, services: Opened, body: ShareRequest
+) -> ShareCreated:
+    """The server runs the state and freezes what it saw.
+
+    When the 201 arrives the share is on the disk; it opens the same when the model has changed or
+    gone.
+    """
+    services.sharing.count(request.client.host if request.client else "")
+    share = await while_present(request, sharing.create(services, body.state))
+    path = request.app.url_path_for("share_page", id=share.id)
+    response.headers["Location"] = request.app.url_path_for("share", id=share.id)
+    return ShareCreated(id=share.id, url=base_url(request, services) + path)
+
+
+@router.get(
+    "/{id}",
+    summary="Open a share",
+    response_class=Response,
+    responses=in_both_forms(ShareReply)
+    | problems(_404="No such share.", _406="Neither form is acceptable."),
+)
+async def share(
+    request: Request, services: Opened, share_id: Annotated[str, Path(alias="id")]
+) -> Response:
+    """The state, and what was seen when the share was made.
+
+    As a safetensors file, the metadata holds the share without its trace under `share`.
+    """
+    form = media_type(request)
+    found = await sharing.find(services, share_id)
+    content = await to_thread.run_sync(sharing.encode, found, form)
+    headers = {"Vary": "Accept", "Cache-Control": "no-cache"}
+    return Response(content, headers=headers, media_type=form)

@@ -1,0 +1,36 @@
+"""POST /api/trace."""
+
+from fastapi import APIRouter, Request, Response
+
+from app.replies import in_both_forms, media_type, problems, send
+from app.runs import run_trace, while_present
+from app.schemas import TraceReply, TraceRequest
+from app.services import Opened
+
+router = APIRouter(tags=["trace"])
+
+
+@router.post(
+    "/trace",
+    summary="Run a sentence and see inside",
+    response_class=Response,
+    responses=in_both_forms(TraceReply)
+    | problems(
+        _400="The body is not JSON.",
+        _406="Neither form is acceptable.",
+        _413="The body is too large.",
+        _415="The body is not sent as JSON.",
+        _422="A field is not what it must be; `detail` says why.",
+        _503="The model is busy; `Retry-After` says when to come back.",
+    ),
+)
+async def trace(request: Request, services: Opened, body: TraceRequest) -> Response:
+    """Without `target` the model writes one; with it, that text is scored.
+
+    Then all of it is run once more and what was selected is recorded. Rows are queries, columns
+    are keys; row *i* of a decoder tensor has read `tokens.target[i]` and writes
+    `output.tokens[i]`.
+    """
+    form = media_type(request)
+    reply = await while_present(request, run_trace(services, body))
+    return await send(reply, form, services.settings, {"Cache-Control": "no-store"})

@@ -1,0 +1,248 @@
+"""What the API takes and answers, as pydantic models: the source of the OpenAPI reference.
+
+Requests are strict: no field that is not known, no number in quotes, no NaN, no lone surrogate,
+no NUL. What only a model can judge (a tensor's name, a head, a length in tokens) it judges itself.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic_core import PydanticCustomError
+
+from model.intervene import Intervention
+from model.request import Decode, Request
+
+# Far beyond any model, and within what JSON and the database hold.
+Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
+
+
+def _without_nul(text: str) -> str:
+    if "\0" in text:
+        raise PydanticCustomError("nul", "must not contain NUL")
+    return text
+
+
+Text = Annotated[str, AfterValidator(_without_nul)]
+Name = Annotated[str, Field(max_length=64), AfterValidator(_without_nul)]
+Pattern = Annotated[str, Field(max_length=64, pattern=r"^[A-Za-z0-9_.*?\[\]!-]*$")]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, frozen=True)
+
+
+class DecodeOptions(_Strict):
+    """How a target is written when none is given."""
+
+    method: Literal["greedy", "beam"] = "greedy"
+    beam: int = Field(default=4, description="Hypotheses kept (for `beam`).")
+    length_penalty: float = Field(default=0.6, description="α of the length penalty (for `beam`).")
+    max_tokens: int | None = Field(default=None, description="Tokens written at most.")
+
+
+class InterventionRequest(_Strict):
+    """A replacement of what attention computes, in decoding and trace alike."""
+
+    at: Name = Field(description="The attention, such as `encoder.1.self`.")
+    head: int | None = Field(default=None, description="The head, from 0; all heads if absent.")
+    do: Literal["zero", "uniform"] = Field(
+        description="`zero`: the head adds nothing. `uniform`: it looks everywhere alike."
+    )
+
+
+class Run(_Strict):
+    """A sentence and how to run it."""
+
+    source: Text = Field(description="The sentence, as typed.")
+    model: Name | None = Field(default=None, description="A model's id; absent: the first model.")
+    direction: Name | None = Field(default=None, description="Such as `en-zh`; absent: by script.")
+    target: Text | None = Field(
+        default=None, description="Score this text; absent: the model writes one."
+    )
+    decode: DecodeOptions = DecodeOptions()
+    interventions: list[InterventionRequest] = Field(default=[], description="Applied in order.")
+    pad_to: int | None = Field(default=None, description="Pad both sides to this many tokens.")
+
+    def request(self, select: list[str]) -> Request:
+        """The same as the model takes it."""
+        return Request(
+            source=self.source,
+            direction=self.direction,
+            target=self.target,
+            decode=Decode(**self.decode.model_dump()),
+            interventions=tuple(Intervention(**i.model_dump()) for i in self.interventions),
+            select=tuple(select),
+            pad_to=self.pad_to,
+        )
+
+
+class TraceRequest(Run):
+    """A sentence, how to run it, and what to record."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"source": "The cat sat on the mat."},
+                {
+                    "source": "The cat sat on the mat.",
+                    "target": "猫坐在垫子上。",
+                    "select": ["encoder.0.self.*"],
+                    "interventions": [{"at": "encoder.1.self", "head": 3, "do": "zero"}],
+                },
+            ]
+        }
+    )
+
+    select: list[Pattern] = Field(
+        default=["*.weights"],
+        description='Patterns (`*`, `?`, `[…]`) of tensor names. `[]` selects none, `["*"]` all '
+        "but `decoder.logits`.",
+    )
+    dtype: Literal["float32", "float16", "uint8"] = Field(
+        default="float32",
+        description="Of the numbers sent. `uint8` is value · 255, for weights only.",
+    )
+
+
+class ShareState(Run):
+    """What the address bar holds: how to run a sentence, and what is looked at."""
+
+    view: Name | None = None
+    block: Name | None = None
+    layer: Count | None = None
+    head: Count | None = None
+    query: Count | None = None
+    key: Count | None = None
+    lang: Name | None = None
+
+
+class ShareRequest(_Strict):
+    """A state to keep, with what the server sees in it now."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"state": {"source": "The cat sat on the mat.", "block": "cross", "layer": 1}}
+            ]
+        }
+    )
+
+    state: ShareState
+
+
+class Health(BaseModel):
+    """The server is up and its models are loaded."""
+
+    status: Literal["ok"]
+    version: str
+    models: list[str]
+    waiting: int = Field(description="Requests that wait for a model.")
+
+
+class ModelReply(BaseModel):
+    """A model that is served."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: str
+    name: str
+    kind: Literal["encoder-decoder", "encoder", "decoder"]
+    layers: dict[str, int] = Field(examples=[{"encoder": 3, "decoder": 3}])
+    heads: dict[str, int] = Field(examples=[{"encoder": 8, "decoder": 8}])
+    d_model: int
+    parameters: int
+    vocabulary: int
+    languages: list[str]
+    max_tokens: int
+    digest: str = Field(description="Of config, tokenizer and weights.")
+    card: str = Field(description="The model card, in Markdown.")
+
+
+class TokenReply(BaseModel):
+    """A piece of text; `start` and `end` count Unicode code points of the text as sent."""
+
+    text: str
+    id: int
+    start: int
+    end: int
+    special: bool
+
+
+class TokensReply(BaseModel):
+    """What the encoder and the decoder read."""
+
+    source: list[TokenReply]
+    target: list[TokenReply]
+
+
+class OutputReply(BaseModel):
+    """What was written, or scored."""
+
+    text: str
+    tokens: list[TokenReply]
+    logprobs: list[float | None] = Field(description="Of each token, in nats.")
+    score: float | None = Field(description="Sum of `logprobs` over the length penalty.")
+    finished: bool = Field(description="Whether it ends in `<eos>`.")
+
+
+class TensorReply(BaseModel):
+    """A tensor whose axes have names; `over` says which tokens an axis follows."""
+
+    dims: list[str] = Field(examples=[["head", "query", "key"]])
+    over: dict[str, str] = Field(examples=[{"query": "target", "key": "source"}])
+    shape: list[int]
+    dtype: Literal["float32", "float16", "uint8", "int32", "bool"]
+    data: list[Any] = Field(description="Nested lists; null where a number is not finite.")
+
+
+class TraceReply(BaseModel):
+    """Everything that happened inside, as far as it was selected."""
+
+    id: str = Field(description="Digest of the request and the model: equal for equal runs.")
+    model: str
+    direction: str
+    tokens: TokensReply
+    output: OutputReply
+    tensors: dict[str, TensorReply]
+
+
+class ParametersReply(BaseModel):
+    """Matrices and vectors of a model, as in `x @ W + b`."""
+
+    model: str
+    tensors: dict[str, TensorReply]
+
+
+class PositionsReply(BaseModel):
+    """A table of positional encodings, and the cosine similarity of every two rows."""
+
+    variant: str
+    positions: list[list[float]] = Field(description="[length][d_model]")
+    similarity: list[list[float]] = Field(description="[length][length]")
+
+
+class ShareCreated(BaseModel):
+    """The share is kept and will open."""
+
+    id: str
+    url: str
+
+
+class ShareReply(BaseModel):
+    """A share: its state, and what the server saw when it was made."""
+
+    id: str
+    state: ShareState
+    created: str = Field(description="ISO 8601, UTC.")
+    model: ModelReply = Field(description="The model as it was then.")
+    trace: TraceReply
+
+
+class ProblemReply(BaseModel):
+    """A problem document (RFC 9457)."""
+
+    type: str = Field(examples=["urn:headlight:text-too-long"])
+    title: str
+    status: int
+    detail: str
+    field: str | None = None

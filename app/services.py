@@ -1,0 +1,58 @@
+"""What the routes work with, opened when the server starts and closed when it ends."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Annotated
+
+from anyio import to_thread
+from fastapi import Depends, Request
+
+from app.assets import Vendor, vendored
+from app.catalog import Catalog
+from app.engine import Engine
+from app.limits import PerMinute
+from app.settings import Settings
+from app.store import Store, open_store
+
+
+@dataclass(frozen=True)
+class Services:
+    """One of each, for the life of the server."""
+
+    settings: Settings
+    catalog: Catalog
+    engine: Engine
+    store: Store
+    vendor: Vendor
+    sharing: PerMinute
+
+
+@asynccontextmanager
+async def open_services(
+    settings: Settings, catalog: Catalog | None = None
+) -> AsyncIterator[Services]:
+    """Loads the models, opens the store and starts the engine.
+
+    `catalog` stands in for the one that the settings name.
+    """
+    if catalog is None:
+        catalog = await to_thread.run_sync(Catalog.load, settings.bundles, settings.device)
+    vendor = Vendor(vendored(), settings.data_dir / "cache")
+    engine = Engine(
+        max_queue=settings.max_queue,
+        max_batch=settings.max_batch,
+        max_wait_seconds=settings.max_wait_seconds,
+    )
+    async with open_store(settings.database) as store, engine:
+        vendor.compress()
+        sharing = PerMinute(settings.max_shares_per_minute)
+        yield Services(settings, catalog, engine, store, vendor, sharing)
+
+
+def _services(request: Request) -> Services:
+    services: Services = request.app.state.services
+    return services
+
+
+Opened = Annotated[Services, Depends(_services)]

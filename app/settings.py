@@ -1,0 +1,93 @@
+"""Settings: one field each, read from `HEADLIGHT_…` in the environment."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+from sqlalchemy import make_url
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# What people write in a URL, and the driver that speaks it without blocking the event loop.
+DRIVERS = {
+    "sqlite": "sqlite+aiosqlite",
+    "postgres": "postgresql+asyncpg",
+    "postgresql": "postgresql+asyncpg",
+}
+
+
+class Settings(BaseSettings):
+    """Every setting has a default that serves a class on the local network.
+
+    Raises `pydantic.ValidationError` where a value is not what the setting takes.
+    """
+
+    model_config = SettingsConfigDict(env_prefix="HEADLIGHT_", frozen=True, env_ignore_empty=True)
+
+    host: str = Field(
+        default="0.0.0.0", description="Address to listen on; 127.0.0.1 keeps others out."
+    )
+    port: int = Field(
+        default=8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one."
+    )
+    public_url: str | None = Field(
+        default=None,
+        pattern=r"^https?://[^\s?#]+$",
+        description="Address that share links begin with; without it, the one that was asked.",
+    )
+    data_dir: Path = Field(default=ROOT / "data", description="Folder for the database and caches.")
+    database_url: str | None = Field(
+        default=None,
+        description="sqlite:///path or postgresql://user:password@host/name; "
+        "without it, an SQLite file in the data folder.",
+    )
+    models: str = Field(
+        default="en-zh",
+        pattern=r"^[a-z0-9-]+(=[^,]+)?(,[a-z0-9-]+(=[^,]+)?)*$",
+        description="Models to serve, the first by default: id=path,… (the path of a bundle; "
+        "an id alone is a bundle that ships with Headlight).",
+    )
+    device: Literal["auto", "cpu", "cuda"] = Field(
+        default="auto", description="Where models run; auto is the GPU if there is one."
+    )
+    max_body_bytes: int = Field(default=100_000, ge=1_000, description="Size of a request's body.")
+    max_text_characters: int = Field(default=2_000, ge=1, description="Length of a sentence.")
+    max_interventions: int = Field(default=64, ge=0, description="Interventions in one request.")
+    max_values: int = Field(
+        default=4_000_000, ge=1_000, description="Numbers in one reply; as JSON, half as many."
+    )
+    max_positions: int = Field(
+        default=1_024, ge=1, description="Length and d_model of a table of positional encodings."
+    )
+    max_queue: int = Field(
+        default=64, ge=1, description="Requests waiting for the model; then 503."
+    )
+    max_batch: int = Field(default=8, ge=1, description="Requests that the model runs at once.")
+    max_wait_seconds: float = Field(
+        default=30.0, gt=0, description="Longest wait for the model; then 503."
+    )
+    max_shares_per_minute: int = Field(
+        default=60, ge=1, description="Shares that one address may make."
+    )
+
+    @field_validator("database_url")
+    @classmethod
+    def _with_async_driver(cls, value: str | None) -> str | None:
+        if value is None:
+            return None
+        url = make_url(value)
+        return url.set(drivername=DRIVERS.get(url.drivername, url.drivername)).render_as_string(
+            hide_password=False
+        )
+
+    @property
+    def database(self) -> str:
+        """SQLAlchemy URL of the database, with an async driver."""
+        return self.database_url or f"sqlite+aiosqlite:///{self.data_dir / 'headlight.db'}"
+
+    @property
+    def bundles(self) -> dict[str, str]:
+        """Models by id: what `model.adapters.load` takes."""
+        pairs = (entry.partition("=") for entry in self.models.split(","))
+        return {name: path or name for name, _, path in pairs}

@@ -1,0 +1,74 @@
+"""Shares: freezing what was seen, and showing it again without the model."""
+
+import re
+
+import orjson
+import zstandard
+from anyio import to_thread
+
+from app.problems import ProblemError
+from app.runs import check_size, run
+from app.schemas import ModelReply, ShareState
+from app.services import Services
+from app.store import Share
+from app.wire import SAFETENSORS, Reply
+
+# What the page draws, so that a share needs no model: attention, what it is made of, and the
+# next-token probabilities.
+FROZEN = ["*.weights", "*.mask", "*.q", "*.k", "*.v", "decoder.probabilities", "decoder.candidates"]
+LEVEL = 9
+SPACE = re.compile(r"\s+")
+
+
+async def create(services: Services, state: ShareState) -> Share:
+    """Runs the state and keeps it with what was seen; durable when this returns.
+
+    Raises what `run` raises.
+    """
+    reply = await run(services, state, FROZEN)
+    check_size(reply, SAFETENSORS, services.settings)
+    _, adapter = services.catalog.pick(state.model)
+    model = ModelReply.model_validate(adapter.info).model_dump()
+    frozen = await to_thread.run_sync(_freeze, reply)
+    return await services.store.add(state.model_dump(exclude_unset=True), model, frozen)
+
+
+async def find(services: Services, share_id: str) -> Share:
+    """The share of an id; raises a 404 ProblemError if there is none."""
+    share = await services.store.find(share_id)
+    if share is None:
+        raise ProblemError(404, "unknown-share", "there is no share with this id", field="id")
+    return share
+
+
+def card(share: Share) -> dict[str, str]:
+    """What a link preview says: the sentence and what the model made of it, each on one line."""
+    written = str(thaw(share).document["output"]["text"])
+    return {
+        "id": share.id,
+        "title": SPACE.sub(" ", str(share.state["source"])).strip(),
+        "translation": SPACE.sub(" ", written).strip(),
+    }
+
+
+def thaw(share: Share) -> Reply:
+    """What was seen when the share was made."""
+    return Reply.parse(zstandard.decompress(share.trace))
+
+
+def encode(share: Share, media_type: str) -> bytes:
+    """The share as JSON, or as a safetensors file with all but the trace under "share"."""
+    about = {
+        "id": share.id,
+        "state": share.state,
+        "created": share.created.isoformat(timespec="seconds"),
+        "model": share.model,
+    }
+    reply = thaw(share)
+    if media_type == SAFETENSORS:
+        return reply.safetensors(share=about)
+    return orjson.dumps({**about, "trace": orjson.Fragment(reply.json())})
+
+
+def _freeze(reply: Reply) -> bytes:
+    return zstandard.compress(reply.safetensors(), LEVEL)

@@ -1,0 +1,119 @@
+"""The wire: a reply as a JSON document, or as one safetensors file that carries the document.
+
+A `Reply` holds both halves apart: `document` says what each tensor is (dims, over, shape, dtype),
+`arrays` holds the numbers. JSON puts ``data`` into the document; safetensors keeps the document,
+without ``data``, as JSON text in its metadata.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+import orjson
+import safetensors.numpy
+from numpy.typing import NDArray
+
+from model.errors import InputError
+from model.request import Trace
+from model.trace import NamedTensor
+
+Dtype = Literal["float32", "float16", "uint8"]
+Array = NDArray[Any]
+
+JSON = "application/json"
+SAFETENSORS = "application/octet-stream"
+HEADER_LENGTH = 8  # bytes that open a safetensors file and say how long its header is
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A document about tensors, and their numbers by the same names."""
+
+    document: dict[str, Any]
+    arrays: dict[str, Array]
+
+    @property
+    def values(self) -> int:
+        """How many numbers it holds."""
+        return sum(array.size for array in self.arrays.values())
+
+    def json(self) -> bytes:
+        """The document with the numbers as nested lists; null where one is not finite."""
+        tensors = {
+            name: {**about, "data": self.arrays[name]}
+            for name, about in self.document["tensors"].items()
+        }
+        return orjson.dumps(
+            {**self.document, "tensors": tensors}, option=orjson.OPT_SERIALIZE_NUMPY
+        )
+
+    def safetensors(self, **metadata: Mapping[str, Any]) -> bytes:
+        """One safetensors file; the document under "trace", more documents beside it."""
+        documents = {"trace": self.document, **metadata}
+        texts = {name: orjson.dumps(document).decode() for name, document in documents.items()}
+        return safetensors.numpy.save(self.arrays, metadata=texts)
+
+    @classmethod
+    def parse(cls, file: bytes) -> "Reply":
+        """The reply that `safetensors` wrote."""
+        length = int.from_bytes(file[:HEADER_LENGTH], "little")
+        header = orjson.loads(file[HEADER_LENGTH : HEADER_LENGTH + length])
+        document = orjson.loads(header["__metadata__"]["trace"])
+        return cls(document, safetensors.numpy.load(file))
+
+
+def trace_reply(trace: Trace, identity: str, model: str, dtype: Dtype = "float32") -> Reply:
+    """The reply to a trace request.
+
+    Raises InputError where uint8 is asked for tensors that are not weights.
+    """
+    arrays = {name: _array(name, tensor, dtype) for name, tensor in trace.tensors.items()}
+    document = {
+        "id": identity,
+        "model": model,
+        "direction": trace.direction,
+        "tokens": {
+            "source": [asdict(token) for token in trace.source],
+            "target": [asdict(token) for token in trace.target],
+        },
+        "output": asdict(trace.output),
+        "tensors": _about(trace.tensors, arrays),
+    }
+    return Reply(document, arrays)
+
+
+def parameters_reply(model: str, tensors: Mapping[str, NamedTensor]) -> Reply:
+    """The reply to a request for a model's parameters."""
+    arrays = {name: _array(name, tensor, "float32") for name, tensor in tensors.items()}
+    return Reply({"model": model, "tensors": _about(tensors, arrays)}, arrays)
+
+
+def _about(tensors: Mapping[str, NamedTensor], arrays: Mapping[str, Array]) -> dict[str, Any]:
+    return {
+        name: {
+            "dims": tensor.dims,
+            "over": dict(tensor.over),
+            "shape": arrays[name].shape,
+            "dtype": arrays[name].dtype.name,
+        }
+        for name, tensor in tensors.items()
+    }
+
+
+def _array(name: str, tensor: NamedTensor, dtype: Dtype) -> Array:
+    """The numbers as they travel: `dtype` is for real numbers; truth and ids have their own."""
+    array = tensor.value.detach().float() if tensor.value.is_floating_point() else tensor.value
+    numbers: Array = np.ascontiguousarray(array.cpu().numpy())
+    if numbers.dtype == np.bool_:
+        return numbers
+    if not np.issubdtype(numbers.dtype, np.floating):
+        return numbers.astype(np.int32)  # a browser has no plain 64-bit integers
+    if dtype != "uint8":
+        return numbers.astype(dtype)
+    if not name.endswith(".weights"):
+        raise InputError(
+            "not-weights", "dtype", "dtype uint8 is for weights only; select *.weights"
+        )
+    steps: Array = np.rint(numbers * 255).astype(np.uint8)
+    return steps
