@@ -10,6 +10,7 @@ from starlette_compress import CompressMiddleware, add_compress_type
 from app import __version__, problems
 from app.catalog import Catalog
 from app.conditional import Conditional
+from app.pages import not_found_page
 from app.routes import assets, health, models, pages, positions, shares, trace
 from app.security import SecurityHeaders
 from app.services import open_services
@@ -38,7 +39,7 @@ def create_app(settings: Settings | None = None, catalog: Catalog | None = None)
         title="Headlight",
         version=__version__,
         description=DESCRIPTION,
-        openapi_url="/api/openapi.json",
+        openapi_url="/openapi.json",
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
@@ -49,7 +50,7 @@ def create_app(settings: Settings | None = None, catalog: Catalog | None = None)
         app.include_router(router, prefix="/api")
     app.include_router(pages.router)
     app.include_router(assets.router)
-    problems.install(app, settings.max_body_bytes)
+    problems.install(app, settings.max_body_bytes, not_found_page)
     # The last added is the outermost.
     app.add_middleware(Conditional)
     app.add_middleware(CompressMiddleware)

@@ -64,6 +64,11 @@ def render(
     return HTMLResponse(content, status, HEADERS)
 
 
+def not_found_page(request: Request) -> HTMLResponse:
+    """What a reader sees at an address where there is nothing."""
+    return render(request, request.app.state.services, "not-found.html", status=404)
+
+
 @cache
 def _environment(lang: str, digest: str) -> Environment:
     """Templates that speak one language; each has its own, since Jinja binds gettext globally."""

@@ -11,7 +11,7 @@
 `detail` names the field and the limit in words of our own: what was sent is never repeated.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -20,6 +20,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
+from app.accept import choose
 from app.engine import BusyError
 from app.security import HEADERS
 from model.errors import InputError
@@ -58,9 +59,17 @@ STATUS_KINDS = {
     400: "invalid-json",  # FastAPI's word for a body that it could not read
     404: "not-found",
     405: "method-not-allowed",
-    406: "not-acceptable",
     413: "body-too-large",
 }
+DETAILS = {
+    "invalid-json": "the body is not valid JSON",
+    "not-found": "there is nothing at this address",
+    "method-not-allowed": "the method is not allowed here; Allow names those that are",
+    "body-too-large": "the body may have at most {limit} bytes",
+    "bad-request": "the request cannot be read",
+}
+
+Handler = Callable[[Request, Exception], Awaitable[Response]]
 
 
 class ProblemError(Exception):
@@ -96,49 +105,62 @@ class ProblemError(Exception):
         return Response(orjson.dumps(document), self.status, headers, MEDIA_TYPE)
 
 
-def install(app: FastAPI, max_body_bytes: int) -> None:
-    """Makes every error of the application a problem document."""
+def install(
+    app: FastAPI, max_body_bytes: int, not_found_page: Callable[[Request], Response]
+) -> None:
+    """Makes every error of the application a problem document; a reader's 404 is a page."""
+    app.state.max_body_bytes = max_body_bytes
+    conversions: dict[type[Exception], Callable[[Request, Any], ProblemError]] = {
+        ProblemError: lambda _, error: error,
+        InputError: _input_problem,
+        BusyError: _busy_problem,
+        RequestValidationError: _validation_problem,
+        HTTPException: _http_problem,
+        Exception: _bug_problem,
+    }
 
-    @app.exception_handler(ProblemError)
-    async def on_problem(_: Request, problem: ProblemError) -> Response:
-        return problem.response()
+    def handler(convert: Callable[[Request, Any], ProblemError]) -> Handler:
+        async def handle(request: Request, error: Exception) -> Response:
+            problem = convert(request, error)
+            if problem.status == 404 and _is_reader(request):
+                return not_found_page(request)
+            return problem.response()
 
-    @app.exception_handler(InputError)
-    async def on_input(_: Request, error: InputError) -> Response:
-        return ProblemError(422, error.kind, str(error), field=error.field).response()
+        return handle
 
-    @app.exception_handler(BusyError)
-    async def on_busy(_: Request, busy: BusyError) -> Response:
-        headers = {"Retry-After": str(busy.retry_after)}
-        return ProblemError(503, "busy", f"{busy}; try again shortly", headers=headers).response()
+    for exception, convert in conversions.items():
+        app.add_exception_handler(exception, handler(convert))
+    app.add_exception_handler(ClientDisconnect, _nobody)
 
-    @app.exception_handler(RequestValidationError)
-    async def on_validation(request: Request, error: RequestValidationError) -> Response:
-        return _validation_problem(request, error.errors()[0]).response()
 
-    @app.exception_handler(HTTPException)
-    async def on_http(_: Request, error: HTTPException) -> Response:
-        kind = STATUS_KINDS.get(error.status_code, "bad-request")
-        detail = TITLES[kind].lower()
-        if kind == "body-too-large":
-            detail = f"the body may have at most {max_body_bytes} bytes"
-        return ProblemError(error.status_code, kind, detail, headers=error.headers).response()
+async def _nobody(_: Request, __: Exception) -> Response:
+    return Response(status_code=499)  # nobody reads it; nginx's number for it
 
-    @app.exception_handler(ClientDisconnect)
-    async def on_departure(_: Request, __: ClientDisconnect) -> Response:
-        return Response(status_code=499)  # nobody reads it; nginx's number for the log
 
-    @app.exception_handler(Exception)
-    async def on_bug(_: Request, __: Exception) -> Response:
-        # Sent from outside all other middleware, so it brings the headers that they would add.
-        detail = "the server has logged what happened"
-        return ProblemError(500, "internal", detail, headers=HEADERS).response()
+def _input_problem(_: Request, error: InputError) -> ProblemError:
+    return ProblemError(422, error.kind, str(error), field=error.field)
+
+
+def _busy_problem(_: Request, error: BusyError) -> ProblemError:
+    headers = {"Retry-After": str(error.retry_after)}
+    return ProblemError(503, "busy", f"{error}; try again shortly", headers=headers)
+
+
+def _http_problem(request: Request, error: HTTPException) -> ProblemError:
+    kind = STATUS_KINDS.get(error.status_code, "bad-request")
+    detail = DETAILS[kind].format(limit=request.app.state.max_body_bytes)
+    return ProblemError(error.status_code, kind, detail, headers=error.headers)
+
+
+def _bug_problem(_: Request, __: Exception) -> ProblemError:
+    # Sent from outside all middleware, so it brings the headers that they would add.
+    return ProblemError(500, "internal", "the server has logged what happened", headers=HEADERS)
 
 
 def _validation_problem(request: Request, error: Mapping[str, Any]) -> ProblemError:
     place, *path = error["loc"]
     if error["type"] == "json_invalid":
-        return ProblemError(400, "invalid-json", "the body is not valid JSON")
+        return ProblemError(400, "invalid-json", DETAILS["invalid-json"])
     if place == "body" and not path and not _is_json(request):
         detail = "Content-Type must be application/json"
         return ProblemError(415, "unsupported-media-type", detail)
@@ -147,6 +169,11 @@ def _validation_problem(request: Request, error: Mapping[str, Any]) -> ProblemEr
         path = path[:-1]  # the last step is a name that the client made up
     field = _field(path)
     return ProblemError(422, kind, f"{field or 'the body'} {rule}", field=field or None)
+
+
+def _is_reader(request: Request) -> bool:
+    accepted = choose(request.headers.get("accept"), [MEDIA_TYPE, "text/html"])
+    return accepted == "text/html" and not request.url.path.startswith("/api/")
 
 
 def _is_json(request: Request) -> bool:
