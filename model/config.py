@@ -31,8 +31,8 @@ class ModelConfig:
     d_model: int = 256  # width of the residual stream
     heads: int = 8  # h; each head reads d_k = d_v = d_model / h channels
     d_ff: int = 1024  # width of the hidden layer of the feed-forward network
-    encoder_layers: int = 6
-    decoder_layers: int = 6
+    encoder_layers: int = 3
+    decoder_layers: int = 3
     dropout: float = 0.1  # P_drop, on every sublayer's output and on embedding + position
     attention_dropout: float = 0.0  # on the weights; the paper has none
     max_tokens: int = 128  # longest source or target, special tokens included

@@ -107,10 +107,6 @@ class Tokenizer:
         size: int = self._backend.get_vocab_size()
         return size
 
-    def set_dropout(self, probability: float | None) -> None:
-        """Skips each merge with this probability: BPE-dropout (Provilkov et al. 2020)."""
-        self._backend.model.dropout = probability
-
     def tag(self, language: str) -> Token:
         """Opens a source: asks for a translation into `language` (Johnson et al. 2017)."""
         return self.control(f"<2{language}>")

@@ -1,0 +1,129 @@
+"""Trains a model on parallel text and writes it as a bundle.
+
+    python -m model.train runs/mine --train pairs.tsv --dev dev.tsv
+
+Run the same line again after an interruption: it goes on where it was. The result is
+`runs/mine/bundle`, which the server takes as HEADLIGHT_MODELS="mine=runs/mine/bundle".
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import Field, asdict, fields, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from model.checkpoint import save_bundle
+from model.config import ModelConfig
+from model.tokens import Tokenizer
+from model.train.data import Corpus, Example, augment, both_ways, read_pairs
+from model.train.loop import Run, say
+from model.train.options import Options
+from model.transformer import Transformer
+
+SHAPE = ("d_model", "heads", "d_ff", "encoder_layers", "decoder_layers", "dropout", "max_tokens")
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line; options of the run and of the model come from their dataclasses."""
+    made = argparse.ArgumentParser(
+        prog="python -m model.train",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.add_argument("folder", type=Path, help="where the run keeps everything")
+    made.add_argument("--train", type=Path, nargs="+", required=True, help="TSV files, .gz or not")
+    made.add_argument("--dev", type=Path, nargs="+", required=True, help="TSV files to stop by")
+    made.add_argument("--languages", nargs=2, default=["en", "zh"], metavar=("A", "B"))
+    made.add_argument("--one-way", action="store_true", help="train A to B only")
+    made.add_argument("--name", default="English ↔ Chinese", help="what the page calls the model")
+    made.add_argument("--vocabulary", type=int, default=8000, help="subwords (8000)")
+    made.add_argument("--augment", type=float, default=0.05, help="made examples a real one (0.05)")
+    made.add_argument("--device", default="auto", help="auto, cpu or cuda (auto)")
+    for option in fields(Options):
+        _add(made, option)
+    for option in fields(ModelConfig):
+        if option.name in SHAPE:
+            _add(made, option)
+    return made
+
+
+def _add(made: argparse.ArgumentParser, option: Field[Any]) -> None:
+    kind = str if isinstance(option.default, str) else float
+    if isinstance(option.default, int):
+        kind = int  # type: ignore[assignment]
+    flag = "--" + option.name.replace("_", "-")
+    made.add_argument(flag, type=kind, default=option.default, help=f"({option.default})")
+
+
+def main(arguments: Sequence[str] | None = None) -> Path:
+    """Trains, or goes on training; returns the bundle's folder."""
+    asked = parser().parse_args(arguments)
+    options = Options(**{field.name: getattr(asked, field.name) for field in fields(Options)})
+    device = torch.device(
+        asked.device if asked.device != "auto" else "cuda" if torch.cuda.is_available() else "cpu"
+    )
+    torch.manual_seed(options.seed)
+    languages = tuple(asked.languages)
+    train = _examples(asked.train, languages, asked.one_way)
+    tokenizer = _tokenizer(asked.folder, train, asked.vocabulary, languages)
+    shape = {name: getattr(asked, name) for name in SHAPE}
+    config = ModelConfig(vocabulary=len(tokenizer), **shape)
+    _hold_to(asked.folder, {**vars(asked), "config": config.to_json()}, options)
+    train += augment(train, asked.augment, options.seed)
+    dev = _examples(asked.dev, languages, asked.one_way)
+    model = Transformer(replace(config, kernel="fused")).to(device)
+    say(
+        f"{sum(p.numel() for p in model.parameters()):,} parameters, {len(train):,} examples, "
+        f"{device}, {torch.get_num_threads()} threads"
+    )
+    run = Run(
+        asked.folder,
+        model,
+        Corpus(train, tokenizer, config.max_tokens, device),
+        Corpus(dev, tokenizer, config.max_tokens, device),
+        options,
+    )
+    weights = run()
+    bundle: Path = asked.folder / "bundle"
+    save_bundle(bundle, weights, config, tokenizer, asked.name)
+    (asked.folder / "history.json").write_text(json.dumps(asdict(run.progress), indent=1) + "\n")
+    say(f"wrote {bundle}")
+    return bundle
+
+
+def _examples(paths: Sequence[Path], languages: tuple[str, ...], one_way: bool) -> list[Example]:
+    first, second = languages
+    examples = both_ways((pair for path in paths for pair in read_pairs(path)), (first, second))
+    return [e for e in examples if e.language == second] if one_way else examples
+
+
+def _tokenizer(
+    folder: Path, train: Sequence[Example], vocabulary: int, languages: tuple[str, ...]
+) -> Tokenizer:
+    path = folder / "tokenizer.json"
+    if not path.is_file():
+        folder.mkdir(parents=True, exist_ok=True)
+        texts = (example.target for example in train)
+        Tokenizer.train(texts, vocabulary, languages).save(path)
+    return Tokenizer.load(path)
+
+
+def _hold_to(folder: Path, asked: dict[str, Any], options: Options) -> None:
+    """Writes what the run is, or exits when the folder holds another run."""
+    free = {"folder", "minutes", "epochs", "patience", "device", "name"}  # may change on resuming
+    wanted = {k: v for k, v in asked.items() if k not in free}
+    text = json.dumps(wanted, indent=1, default=str, sort_keys=True) + "\n"
+    path = folder / "run.json"
+    if path.is_file() and path.read_text() != text:
+        sys.exit(f"{folder} holds a run with other options; see {path}, or name another folder")
+    path.write_text(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+"""How good the translations are: BLEU and chrF by sacreBLEU, against every reference there is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
+
+from model.request import Adapter, Decode, Request
+
+
+@dataclass(frozen=True)
+class TestSet:
+    """Distinct sources and, for each, every distinct reference."""
+
+    __test__ = False  # no test case, whatever pytest makes of the name
+
+    direction: str
+    sources: tuple[str, ...]
+    references: tuple[tuple[str, ...], ...]
+
+
+def read_test_sets(path: Path, languages: tuple[str, str] = ("en", "zh")) -> list[TestSet]:
+    """Both directions of `group<TAB>a<TAB>b`; rows of a group translate each other.
+
+    Without a group column the rows with the same source are a group.
+    """
+    rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
+    sets = []
+    for a, b in ((0, 1), (1, 0)):
+        sources: dict[str, str] = {}  # text -> group
+        references: dict[str, dict[str, None]] = {}  # group -> distinct targets, in order
+        for row in rows:
+            pair = row[-2:]
+            group = row[0] if len(row) == 3 else pair[a]
+            sources.setdefault(pair[a], group)
+            references.setdefault(group, {})[pair[b]] = None
+        found = tuple(tuple(references[group]) for group in sources.values())
+        sets.append(TestSet(f"{languages[a]}-{languages[b]}", tuple(sources), found))
+    return sets
+
+
+def translate(
+    adapter: Adapter, texts: Sequence[str], direction: str, decode: Decode, batch: int = 64
+) -> list[str]:
+    """Translations in the order of `texts`."""
+    order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
+    written = [""] * len(texts)
+    for begin in range(0, len(order), batch):
+        rows = order[begin : begin + batch]
+        requests = [Request(texts[row], direction, decode=decode, select=()) for row in rows]
+        for row, trace in zip(rows, adapter.trace(requests), strict=True):
+            written[row] = trace.output.text
+    return written
+
+
+def score(test: TestSet, hypotheses: Sequence[str]) -> Mapping[str, float | str]:
+    """BLEU and chrF with their sacreBLEU signatures; Chinese by the `zh` tokenizer."""
+    width = max(map(len, test.references))
+    columns = [[row[i] if i < len(row) else None for row in test.references] for i in range(width)]
+    bleu = BLEU(tokenize="zh" if test.direction.endswith("zh") else "13a")
+    chrf = CHRF()
+    # None pads short reference lists, which sacreBLEU takes but does not say in its types.
+    bleu_score = bleu.corpus_score(hypotheses, columns)  # type: ignore[arg-type]
+    chrf_score = chrf.corpus_score(hypotheses, columns)  # type: ignore[arg-type]
+    return {
+        "bleu": round(bleu_score.score, 2),
+        "bleu_signature": str(bleu.get_signature()),
+        "chrf": round(chrf_score.score, 2),
+        "chrf_signature": str(chrf.get_signature()),
+        "sentences": len(hypotheses),
+    }

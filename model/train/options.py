@@ -1,0 +1,29 @@
+"""What a training run is told, with the defaults that trained the shipped model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to optimise; the shape of the model is `ModelConfig`'s."""
+
+    seed: int = 1
+    batch: int = 3000  # tokens a step, padding included, source and target together
+    epochs: int = 60
+    minutes: float | None = None  # stop after so long, whatever the epoch
+    every: int = 300  # steps between two looks at the dev loss, each with a checkpoint kept
+    patience: int = 10  # looks without a better dev loss before stopping early
+    learning_rate: float = 1.0  # a factor on the paper's schedule
+    warmup: int = 1000  # steps
+    label_smoothing: float = 0.1  # ε_ls, section 5.4
+    r_drop: float = 0.0  # weight of the divergence between two dropout passes (Wu et al. 2021)
+    clip: float = 1.0  # largest norm of the gradient
+    average: int = 8  # so many of the last checkpoints are averaged
+    precision: str = "auto"  # of matrix products: "bf16", "float32"; auto: bf16 on CUDA only
+
+
+def learning_rate(step: int, d_model: int, warmup: int, factor: float = 1.0) -> float:
+    """factor · d_model^−0.5 · min(step^−0.5, step · warmup^−1.5), step from 1 (equation 3)."""
+    return float(factor * d_model**-0.5 * min(step**-0.5, step * warmup**-1.5))

@@ -1,0 +1,89 @@
+"""A run's folder: everything that it needs to go on as if it had never stopped.
+
+run.json                         data, options and config: a resumed run is held to them
+tokenizer.json
+state.safetensors                weights, Adam's moments, random-number states; JSON in its header
+checkpoints/007000.safetensors   the weights at the last looks, for averaging
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+from torch.optim import Optimizer
+
+from model.transformer import Transformer
+
+
+@dataclass
+class Progress:
+    """Where a run is."""
+
+    epoch: int = 0  # the epoch under way
+    batch: int = 0  # batches of it that are done
+    step: int = 0
+    seconds: float = 0.0
+    tokens: int = 0
+    best: float = float("inf")  # dev loss, nats a token
+    best_step: int = 0
+    looks: int = 0  # since the best
+    loss: float = 0.0  # smoothed train loss summed since the last look, nats a token
+    history: list[dict[str, float]] = field(default_factory=list)
+
+
+def save_state(path: Path, model: Transformer, optimizer: Optimizer, progress: Progress) -> None:
+    """Writes the state beside the old one, then puts it in its place: a kill leaves one whole."""
+    tensors = {f"model.{name}": value for name, value in model.state_dict().items()}
+    for index, moments in optimizer.state_dict()["state"].items():
+        for name, value in moments.items():
+            tensors[f"adam.{index}.{name}"] = value
+    tensors["random.cpu"] = torch.get_rng_state()
+    if torch.cuda.is_available():
+        tensors["random.cuda"] = torch.cuda.get_rng_state()
+    write(path, tensors, {"progress": json.dumps(asdict(progress))})
+
+
+def load_state(path: Path, model: Transformer, optimizer: Optimizer) -> Progress:
+    """Puts model, optimizer and random numbers back; returns where the run was."""
+    tensors = load_file(path)
+    model.load_state_dict(_under("model.", tensors))
+    state: dict[int, dict[str, Tensor]] = {}
+    for key, value in _under("adam.", tensors).items():
+        index, name = key.split(".")
+        state.setdefault(int(index), {})[name] = value
+    groups = optimizer.state_dict()["param_groups"]
+    optimizer.load_state_dict({"state": state, "param_groups": groups})
+    torch.set_rng_state(tensors["random.cpu"])
+    if torch.cuda.is_available() and "random.cuda" in tensors:
+        torch.cuda.set_rng_state(tensors["random.cuda"])
+    with safe_open(path, "pt") as opened:
+        return Progress(**json.loads(opened.metadata()["progress"]))
+
+
+def average(paths: list[Path]) -> dict[str, Tensor]:
+    """The mean of several checkpoints' weights (section 6.1)."""
+    total = {name: value.double() for name, value in load_file(paths[0]).items()}
+    for path in paths[1:]:
+        for name, value in load_file(path).items():
+            total[name] += value
+    return {name: (value / len(paths)).float() for name, value in total.items()}
+
+
+def write(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
+    """A safetensors file that is either the old one or the new one, never half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".partial")
+    plain = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
+    save_file(plain, partial, dict(metadata))
+    partial.replace(path)
+
+
+def _under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
