@@ -157,7 +157,8 @@ def _bug_problem(_: Request, __: Exception) -> ProblemError:
     return ProblemError(500, "internal", "the server has logged what happened", headers=HEADERS)
 
 
-def _validation_problem(request: Request, error: Mapping[str, Any]) -> ProblemError:
+def _validation_problem(request: Request, invalid: RequestValidationError) -> ProblemError:
+    error = invalid.errors()[0]
     place, *path = error["loc"]
     if error["type"] == "json_invalid":
         return ProblemError(400, "invalid-json", DETAILS["invalid-json"])

@@ -1,0 +1,49 @@
+"""The server in this process: a real app on the real model, without a socket."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from app.assets import Vendor
+from app.catalog import Catalog
+from app.main import create_app
+from app.settings import Settings
+
+Serving = Callable[..., AbstractAsyncContextManager[httpx.AsyncClient]]
+
+
+@pytest.fixture(scope="session")
+def catalog() -> Catalog:
+    """The model that ships with Headlight, loaded once."""
+    return Catalog.load({"en-zh": "en-zh"}, "cpu")
+
+
+@pytest.fixture
+def serving(catalog: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Serving:
+    """Run the app with other settings: ``async with serving(max_queue=1) as client``."""
+    monkeypatch.setattr(Vendor, "compress", lambda _: None)
+
+    @asynccontextmanager
+    async def serve(
+        catalog: Catalog = catalog, **settings: Any
+    ) -> AsyncIterator[httpx.AsyncClient]:
+        app = create_app(Settings(**{"data_dir": tmp_path, **settings}), catalog)
+        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+        async with (
+            app.router.lifespan_context(app),
+            httpx.AsyncClient(transport=transport, base_url="http://headlight") as client,
+        ):
+            yield client
+
+    return serve
+
+
+@pytest.fixture
+async def client(serving: Serving) -> AsyncIterator[httpx.AsyncClient]:
+    """Speak to an app with the default settings and a database of the test's own."""
+    async with serving() as client:
+        yield client
