@@ -1,8 +1,11 @@
-"""A limit on how often one address may do something."""
+"""Limits on what one client may ask of the server: how often, and how much at once."""
 
 import time
 from collections import Counter
 from collections.abc import Callable
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.problems import ProblemError
 
@@ -29,3 +32,32 @@ class PerMinute:
             headers = {"Retry-After": str(MINUTE - second)}
             raise ProblemError(429, "too-many-shares", detail, headers=headers)
         self._counts[address] += 1
+
+
+class BodyLimit:
+    """Answers 413 to a body that is declared, or turns out, to be larger than `limit` bytes."""
+
+    def __init__(self, app: ASGIApp, limit: int) -> None:
+        self.app = app
+        self.limit = limit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        declared = Headers(scope=scope).get("content-length", "") if scope["type"] == "http" else ""
+        if declared.isdecimal() and int(declared) > self.limit:
+            await self._problem().response()(scope, receive, send)
+            return
+        size = 0
+
+        async def count() -> Message:
+            nonlocal size
+            message = await receive()
+            size += len(message.get("body", b""))
+            if size > self.limit:
+                raise self._problem()
+            return message
+
+        await self.app(scope, count, send)
+
+    def _problem(self) -> ProblemError:
+        detail = f"the body may have at most {self.limit} bytes"
+        return ProblemError(413, "body-too-large", detail)

@@ -10,6 +10,7 @@ from starlette_compress import CompressMiddleware, add_compress_type
 from app import __version__, problems
 from app.catalog import Catalog
 from app.conditional import Conditional
+from app.limits import BodyLimit
 from app.pages import not_found_page
 from app.routes import assets, health, models, pages, positions, shares, trace
 from app.security import SecurityHeaders
@@ -43,15 +44,15 @@ def create_app(settings: Settings | None = None, catalog: Catalog | None = None)
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
-        max_body_size=settings.max_body_bytes,
         generate_unique_id_function=_operation_id,
     )
     for router in (health.router, models.router, trace.router, positions.router, shares.router):
         app.include_router(router, prefix="/api")
     app.include_router(pages.router)
     app.include_router(assets.router)
-    problems.install(app, settings.max_body_bytes, not_found_page)
+    problems.install(app, not_found_page)
     # The last added is the outermost.
+    app.add_middleware(BodyLimit, limit=settings.max_body_bytes)
     app.add_middleware(Conditional)
     app.add_middleware(CompressMiddleware)
     app.add_middleware(SecurityHeaders)

@@ -1,11 +1,12 @@
 """Problem documents (RFC 9457): what a client is told when a request cannot be answered.
 
     Exception
-    ├── ProblemError             raised by the server's own rooms; names its kind
-    ├── InputError          raised by `model/` for bad input
-    ├── BusyError                raised by the engine; 503
-    ├── RequestValidationError, HTTPException   raised by FastAPI and Starlette
-    └── anything else       a bug; 500, logged, nothing told
+    ├── HTTPException           raised by Starlette
+    │   └── ProblemError        raised by the server's own rooms; names its kind
+    ├── InputError              raised by `model/` for bad input
+    ├── BusyError               raised by the engine; 503
+    ├── RequestValidationError  raised by FastAPI
+    └── anything else           a bug; 500, logged, nothing told
 
 `type` is ``urn:headlight:`` and a stable kind, so that a page can word it in the reader's language.
 `detail` names the field and the limit in words of our own: what was sent is never repeated.
@@ -59,20 +60,18 @@ STATUS_KINDS = {
     400: "invalid-json",  # FastAPI's word for a body that it could not read
     404: "not-found",
     405: "method-not-allowed",
-    413: "body-too-large",
 }
 DETAILS = {
     "invalid-json": "the body is not valid JSON",
     "not-found": "there is nothing at this address",
     "method-not-allowed": "the method is not allowed here; Allow names those that are",
-    "body-too-large": "the body may have at most {limit} bytes",
     "bad-request": "the request cannot be read",
 }
 
 Handler = Callable[[Request, Exception], Awaitable[Response]]
 
 
-class ProblemError(Exception):
+class ProblemError(HTTPException):
     """A request that cannot be answered, told to the client as a problem document."""
 
     def __init__(
@@ -84,32 +83,26 @@ class ProblemError(Exception):
         field: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__(detail)
-        self.status = status
+        super().__init__(status, detail, dict(headers or {}))
         self.kind = kind
-        self.detail = detail
         self.field = field
-        self.headers = dict(headers or {})
 
     def response(self) -> Response:
         """The document, with its headers."""
         document: dict[str, Any] = {
             "type": URN + self.kind,
             "title": TITLES.get(self.kind, self.kind.replace("-", " ").capitalize()),
-            "status": self.status,
+            "status": self.status_code,
             "detail": self.detail,
         }
         if self.field:
             document["field"] = self.field
-        headers = {"Cache-Control": "no-store"} | self.headers
-        return Response(orjson.dumps(document), self.status, headers, MEDIA_TYPE)
+        headers = {"Cache-Control": "no-store", **(self.headers or {})}
+        return Response(orjson.dumps(document), self.status_code, headers, MEDIA_TYPE)
 
 
-def install(
-    app: FastAPI, max_body_bytes: int, not_found_page: Callable[[Request], Response]
-) -> None:
+def install(app: FastAPI, not_found_page: Callable[[Request], Response]) -> None:
     """Makes every error of the application a problem document; a reader's 404 is a page."""
-    app.state.max_body_bytes = max_body_bytes
     conversions: dict[type[Exception], Callable[[Request, Any], ProblemError]] = {
         ProblemError: lambda _, error: error,
         InputError: _input_problem,
@@ -122,7 +115,7 @@ def install(
     def handler(convert: Callable[[Request, Any], ProblemError]) -> Handler:
         async def handle(request: Request, error: Exception) -> Response:
             problem = convert(request, error)
-            if problem.status == 404 and _is_reader(request):
+            if problem.status_code == 404 and _is_reader(request):
                 return not_found_page(request)
             return problem.response()
 
@@ -146,10 +139,9 @@ def _busy_problem(_: Request, error: BusyError) -> ProblemError:
     return ProblemError(503, "busy", f"{error}; try again shortly", headers=headers)
 
 
-def _http_problem(request: Request, error: HTTPException) -> ProblemError:
+def _http_problem(_: Request, error: HTTPException) -> ProblemError:
     kind = STATUS_KINDS.get(error.status_code, "bad-request")
-    detail = DETAILS[kind].format(limit=request.app.state.max_body_bytes)
-    return ProblemError(error.status_code, kind, detail, headers=error.headers)
+    return ProblemError(error.status_code, kind, DETAILS[kind], headers=error.headers)
 
 
 def _bug_problem(_: Request, __: Exception) -> ProblemError:
@@ -201,7 +193,8 @@ RULES = {
     "less_than_equal": ("out-of-range", "must be at most {le}"),
     "less_than": ("out-of-range", "must be less than {lt}"),
     "finite_number": ("not-finite", "must be a finite number"),
-    "string_unicode": ("not-text", "must be Unicode text without lone surrogates"),
+    "string_unicode": ("not-text", "must not contain lone surrogates"),
+    "surrogate": ("not-text", "must not contain lone surrogates"),
     "nul": ("not-text", "must not contain NUL"),
     "string_pattern_mismatch": ("unknown-value", "has characters that it does not take"),
     "string_type": ("wrong-type", "must be text"),

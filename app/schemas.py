@@ -13,18 +13,21 @@ from model.intervene import Intervention
 from model.request import Decode, Request
 
 # Far beyond any model, and within what JSON and the database hold.
-Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
+Whole = Annotated[int, Field(ge=-1_000_000_000, le=1_000_000_000)]
+Count = Annotated[Whole, Field(ge=0)]
 
 
-def _without_nul(text: str) -> str:
+def _unicode(text: str) -> str:
     if "\0" in text:
         raise PydanticCustomError("nul", "must not contain NUL")
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise PydanticCustomError("surrogate", "must not contain lone surrogates")
     return text
 
 
-Text = Annotated[str, AfterValidator(_without_nul)]
-Name = Annotated[str, Field(max_length=64), AfterValidator(_without_nul)]
-Pattern = Annotated[str, Field(max_length=64, pattern=r"^[A-Za-z0-9_.*?\[\]!-]*$")]
+Text = Annotated[str, AfterValidator(_unicode)]
+Name = Annotated[Text, Field(max_length=64)]
+Pattern = Annotated[Name, Field(pattern=r"^[A-Za-z0-9_.*?\[\]!-]*$")]
 
 
 class _Strict(BaseModel):
@@ -35,16 +38,16 @@ class DecodeOptions(_Strict):
     """How a target is written when none is given."""
 
     method: Literal["greedy", "beam"] = "greedy"
-    beam: int = Field(default=4, description="Hypotheses kept (for `beam`).")
+    beam: Whole = Field(default=4, description="Hypotheses kept (for `beam`).")
     length_penalty: float = Field(default=0.6, description="α of the length penalty (for `beam`).")
-    max_tokens: int | None = Field(default=None, description="Tokens written at most.")
+    max_tokens: Whole | None = Field(default=None, description="Tokens written at most.")
 
 
 class InterventionRequest(_Strict):
     """A replacement of what attention computes, in decoding and trace alike."""
 
     at: Name = Field(description="The attention, such as `encoder.1.self`.")
-    head: int | None = Field(default=None, description="The head, from 0; all heads if absent.")
+    head: Whole | None = Field(default=None, description="The head, from 0; all heads if absent.")
     do: Literal["zero", "uniform"] = Field(
         description="`zero`: the head adds nothing. `uniform`: it looks everywhere alike."
     )
@@ -61,7 +64,7 @@ class Run(_Strict):
     )
     decode: DecodeOptions = DecodeOptions()
     interventions: list[InterventionRequest] = Field(default=[], description="Applied in order.")
-    pad_to: int | None = Field(default=None, description="Pad both sides to this many tokens.")
+    pad_to: Whole | None = Field(default=None, description="Pad both sides to this many tokens.")
 
     def request(self, select: list[str]) -> Request:
         """The same as the model takes it."""

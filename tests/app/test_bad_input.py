@@ -1,0 +1,258 @@
+"""Bad input gets a clear 4xx that names the field: never a 500, never a hang, never an echo."""
+
+import json
+import re
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from app.problems import MEDIA_TYPE, URN
+from tests.app.conftest import Serving
+
+JSON = {"Content-Type": "application/json"}
+DEEP = "[" * 40_000
+
+BODIES = [
+    # (body, status, kind, field)
+    ("{", 400, "invalid-json", None),
+    ('{"source": "hi",}', 400, "invalid-json", None),
+    (DEEP, 400, "invalid-json", None),
+    ('{"source": ' + DEEP, 400, "invalid-json", None),
+    ('{"source": "hi", "pad_to": ' + "9" * 5_000 + "}", 400, "invalid-json", None),
+    (b'{"source": "\xff\xfe"}', 400, "invalid-json", None),
+    ("", 422, "missing", None),
+    ("null", 422, "wrong-type", None),
+    ("[]", 422, "wrong-type", None),
+    ('"hi"', 422, "wrong-type", None),
+    ("{}", 422, "missing", "source"),
+    ('{"source": null}', 422, "wrong-type", "source"),
+    ('{"source": 1}', 422, "wrong-type", "source"),
+    ('{"source": NaN}', 422, "wrong-type", "source"),
+    ('{"source": ["hi"]}', 422, "wrong-type", "source"),
+    ('{"source": ""}', 422, "empty-text", "source"),
+    ('{"source": " \\n\\t\\u3000"}', 422, "empty-text", "source"),
+    ('{"source": "a\\u0000b"}', 422, "not-text", "source"),
+    ('{"source": "\\ud800"}', 422, "not-text", "source"),
+    ('{"source": "hi", "target": "\\udfff"}', 422, "not-text", "target"),
+    ('{"source": "hi", "target": "\\u0000"}', 422, "not-text", "target"),
+    (json.dumps({"source": "x" * 2_001}), 422, "text-too-long", "source"),
+    (json.dumps({"source": "word " * 399}), 422, "text-too-long", "source"),
+    (json.dumps({"source": "hi", "target": "x" * 2_001}), 422, "text-too-long", "target"),
+    ('{"source": "hi", "colour": 1}', 422, "unknown-field", None),
+    ('{"source": "hi", "decode": {"seed": 1}}', 422, "unknown-field", "decode"),
+    ('{"source": "hi", "model": "gpt"}', 422, "unknown-model", "model"),
+    ('{"source": "hi", "model": "../../etc/passwd"}', 422, "unknown-model", "model"),
+    ('{"source": "hi", "direction": "fr-en"}', 422, "unknown-direction", "direction"),
+    ('{"source": "hi", "select": ["nothing.*"]}', 422, "unknown-tensor", "select[0]"),
+    ('{"source": "hi", "select": ["*", ""]}', 422, "unknown-tensor", "select[1]"),
+    ('{"source": "hi", "select": "*"}', 422, "wrong-type", "select"),
+    ('{"source": "hi", "select": [1]}', 422, "wrong-type", "select[0]"),
+    ('{"source": "hi", "select": ["é"]}', 422, "unknown-value", "select[0]"),
+    (json.dumps({"source": "hi", "select": ["*"] * 10_000}), 422, "too-many-patterns", "select"),
+    (json.dumps({"source": "hi", "select": ["*a" * 32]}), 422, "unknown-tensor", "select[0]"),
+    (json.dumps({"source": "hi", "select": ["*a" * 33]}), 422, "too-long", "select[0]"),
+    ('{"source": "hi", "dtype": "float64"}', 422, "unknown-value", "dtype"),
+    ('{"source": "hi", "dtype": "uint8", "select": ["*.q"]}', 422, "not-weights", "dtype"),
+    ('{"source": "hi", "decode": "greedy"}', 422, "wrong-type", "decode"),
+    ('{"source": "hi", "decode": {"method": "sample"}}', 422, "unknown-value", "decode.method"),
+    ('{"source": "hi", "decode": {"beam": 1000000000}}', 422, "out-of-range", "decode.beam"),
+    ('{"source": "hi", "decode": {"beam": 0}}', 422, "out-of-range", "decode.beam"),
+    ('{"source": "hi", "decode": {"beam": 2.5}}', 422, "wrong-type", "decode.beam"),
+    ('{"source": "hi", "decode": {"beam": "4"}}', 422, "wrong-type", "decode.beam"),
+    ('{"source": "hi", "decode": {"beam": true}}', 422, "wrong-type", "decode.beam"),
+    ('{"source": "hi", "decode": {"max_tokens": -1}}', 422, "out-of-range", "decode.max_tokens"),
+    (
+        '{"source": "hi", "decode": {"length_penalty": NaN}}',
+        422,
+        "not-finite",
+        "decode.length_penalty",
+    ),
+    (
+        '{"source": "hi", "decode": {"length_penalty": -Infinity}}',
+        422,
+        "not-finite",
+        "decode.length_penalty",
+    ),
+    (
+        '{"source": "hi", "decode": {"length_penalty": 1e999}}',
+        422,
+        "not-finite",
+        "decode.length_penalty",
+    ),
+    ('{"source": "hi", "pad_to": 1000000000}', 422, "out-of-range", "pad_to"),
+    ('{"source": "hi", "pad_to": -3}', 422, "out-of-range", "pad_to"),
+    ('{"source": "hi", "pad_to": ' + "9" * 400 + "}", 422, "out-of-range", "pad_to"),
+]
+
+INTERVENTIONS: list[tuple[Any, str, str]] = [
+    ({"at": "encoder.0.self", "head": 99, "do": "zero"}, "out-of-range", ".head"),
+    ({"at": "encoder.0.self", "head": -1, "do": "zero"}, "out-of-range", ".head"),
+    ({"at": "encoder.0.self", "head": "1", "do": "zero"}, "wrong-type", ".head"),
+    ({"at": "encoder.99.self", "do": "zero"}, "unknown-place", ".at"),
+    ({"at": "encoder.0.cross", "do": "zero"}, "unknown-place", ".at"),
+    ({"at": "", "do": "zero"}, "unknown-place", ".at"),
+    ({"at": "encoder.0.self", "do": "mean"}, "unknown-value", ".do"),
+    ({"at": "encoder.0.self", "do": {"cut": [0, 0]}}, "unknown-value", ".do"),
+    ({"at": "encoder.0.self"}, "missing", ".do"),
+    ({"at": "encoder.0.self", "do": "zero", "when": 1}, "unknown-field", ""),
+    ("zero", "wrong-type", ""),
+]
+
+
+def hold(response: httpx.Response, status: int, kind: str, field: str | None) -> dict[str, Any]:
+    """Check that the reply is this problem, and return the document."""
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == MEDIA_TYPE
+    problem: dict[str, Any] = response.json()
+    assert problem["type"] == URN + kind
+    assert problem["status"] == status
+    assert problem.get("field") == field
+    assert problem["title"]
+    assert (field or "") in problem["detail"]
+    return problem
+
+
+@pytest.mark.parametrize(("body", "status", "kind", "field"), BODIES)
+async def test_body(
+    client: httpx.AsyncClient, body: str | bytes, status: int, kind: str, field: str | None
+) -> None:
+    hold(await client.post("/api/trace", content=body, headers=JSON), status, kind, field)
+
+
+@pytest.mark.parametrize(("intervention", "kind", "field"), INTERVENTIONS)
+async def test_intervention(
+    client: httpx.AsyncClient, intervention: object, kind: str, field: str
+) -> None:
+    request = {"source": "hi", "interventions": [intervention]}
+    response = await client.post("/api/trace", json=request)
+    hold(response, 422, kind, f"interventions[0]{field}")
+
+
+async def test_too_many_interventions(client: httpx.AsyncClient) -> None:
+    request = {"source": "hi", "interventions": [{"at": "encoder.0.self", "do": "zero"}] * 65}
+    problem = hold(await client.post("/api/trace", json=request), 422, "too-long", "interventions")
+    assert "64" in problem["detail"]
+
+
+@pytest.mark.parametrize("body", ['{"state": {}}', '{"state": {"source": "hi", "layer": -1}}'])
+async def test_share_state(client: httpx.AsyncClient, body: str) -> None:
+    response = await client.post("/api/shares", content=body, headers=JSON)
+    assert response.status_code == 422
+    assert response.json()["field"].startswith("state.")
+
+
+@pytest.mark.parametrize("media_type", [None, "text/plain", "application/xml", "nonsense", "é"])
+async def test_content_type(client: httpx.AsyncClient, media_type: str | None) -> None:
+    headers = {"Content-Type": media_type.encode()} if media_type else {}
+    response = await client.post("/api/trace", content=b'{"source": "hi"}', headers=headers)
+    hold(response, 415, "unsupported-media-type", None)
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+async def test_body_over_the_limit(client: httpx.AsyncClient, chunked: bool) -> None:
+    body = json.dumps({"source": "x" * 200_000}).encode()
+
+    async def chunks() -> Any:
+        for start in range(0, len(body), 1_000):
+            yield body[start : start + 1_000]
+
+    content = chunks() if chunked else body
+    response = await client.post("/api/trace", content=content, headers=JSON)
+    assert "100000" in hold(response, 413, "body-too-large", None)["detail"]
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "kind", "field"),
+    [
+        ("/api/nothing", 404, "not-found", None),
+        ("/api/models/gpt/parameters", 404, "unknown-model", "id"),
+        ("/api/models/en-zh/parameters?select=nope", 422, "unknown-tensor", "select[0]"),
+        ("/api/models/en-zh/parameters?select=", 422, "unknown-tensor", "select[0]"),
+        ("/api/models/en-zh/parameters?select=" + "a" * 2_001, 422, "too-long", "select"),
+        ("/api/positions", 422, "missing", "length"),
+        ("/api/positions?length=4", 422, "missing", "d_model"),
+        ("/api/positions?length=four&d_model=4", 422, "wrong-type", "length"),
+        ("/api/positions?length=NaN&d_model=4", 422, "wrong-type", "length"),
+        ("/api/positions?length=0&d_model=4", 422, "out-of-range", "length"),
+        ("/api/positions?length=4&d_model=1000000000", 422, "out-of-range", "d_model"),
+        (f"/api/positions?length={'9' * 5000}&d_model=4", 422, "wrong-type", "length"),
+        ("/api/positions?length=4&d_model=4&variant=x", 422, "unknown-variant", "variant"),
+        ("/api/shares/nothing", 404, "unknown-share", "id"),
+        ("/api/shares/%00", 404, "unknown-share", "id"),
+        ("/api/shares/%F0%9F%98%80", 404, "unknown-share", "id"),
+        ("/api/shares/2222222222222", 404, "unknown-share", "id"),
+        ("/api/shares/" + "2" * 3_000, 404, "unknown-share", "id"),
+    ],
+)
+async def test_path(
+    client: httpx.AsyncClient, path: str, status: int, kind: str, field: str | None
+) -> None:
+    hold_field = field and field.partition("[")[0]
+    response = await client.get(path)
+    assert response.status_code == status, response.text
+    assert response.json()["type"] == URN + kind
+    assert (response.json().get("field") or "").partition("[")[0] == (hold_field or "")
+
+
+async def test_wrong_method_says_which_is_right(client: httpx.AsyncClient) -> None:
+    response = await client.delete("/api/trace")
+    hold(response, 405, "method-not-allowed", None)
+    assert response.headers["allow"] == "POST"
+
+
+async def test_reply_over_the_limit(serving: Serving) -> None:
+    request = {"source": "hi", "target": "你", "select": ["*"]}
+    async with serving(max_values=1_000) as client:
+        response = await client.post("/api/trace", json=request)
+        problem = hold(response, 422, "reply-too-large", "select")
+        assert "250" in problem["detail"]
+
+
+SECRET = "Zqxjkvb"  # in no message of ours
+JSON_VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(st.characters(codec=None), max_size=8)
+    | st.just(SECRET),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from([SECRET, "at", "do", "head", "beam", "method"]), inner)
+    ),
+    max_leaves=6,
+)
+FIELDS = [
+    "source",
+    "model",
+    "direction",
+    "target",
+    "decode",
+    "interventions",
+    "select",
+    "dtype",
+    "pad_to",
+    SECRET,
+]
+
+
+async def test_whatever_is_sent_the_answer_is_clear(client: httpx.AsyncClient) -> None:
+    """Any JSON in any field: 200 or a 4xx problem that repeats nothing."""
+    bodies: list[dict[str, Any]] = []
+
+    @settings(max_examples=300, database=None, suppress_health_check=list(HealthCheck))
+    @given(st.dictionaries(st.sampled_from(FIELDS), JSON_VALUES, max_size=3))
+    def collect(body: dict[str, Any]) -> None:
+        bodies.append({"source": "hi", "select": [], "decode": {"max_tokens": 1}} | body)
+
+    collect()
+    for body in bodies:
+        content = json.dumps(body).encode()
+        response = await client.post("/api/trace", content=content, headers=JSON)
+        assert response.status_code in (200, 400, 422), (body, response.text)
+        if response.status_code != 200:
+            assert SECRET not in response.text
+            assert re.fullmatch(URN + "[a-z-]+", response.json()["type"])
