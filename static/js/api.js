@@ -1,0 +1,142 @@
+/** The one file that touches the network. Whatever goes wrong comes out as a Problem. */
+
+import { readDocument, readSafetensors } from "./wire.js";
+
+/** @typedef {import("./wire.js").Trace} Trace */
+/** @typedef {import("./url.js").State} State */
+/**
+ * @typedef {object} ModelInfo
+ * @property {string} id
+ * @property {string} name
+ * @property {string} kind
+ * @property {Record<string, number>} layers
+ * @property {Record<string, number>} heads
+ * @property {number} d_model
+ * @property {number} parameters
+ * @property {string[]} languages
+ * @property {number} max_tokens
+ * @property {string} digest
+ */
+/** @typedef {{variant: string, length: number, d_model: number, positions: Float32Array, similarity: Float32Array}} Positions */
+/** @typedef {{id: string, state: Record<string, unknown>, created: string, model: ModelInfo, trace: Trace}} Share */
+/** @typedef {ReturnType<typeof createApi>} Api */
+
+const URN = "urn:headlight:";
+
+/** What could not be had, and why: `kind` is the stable end of the problem document's type. */
+export class Problem extends Error {
+  /**
+   * @param {string} kind
+   * @param {{detail?: string, field?: string, retryAfter?: number | null}} [more]
+   */
+  constructor(kind, { detail = "", field = "", retryAfter = null } = {}) {
+    super(detail || kind);
+    this.kind = kind;
+    this.detail = detail;
+    this.field = field;
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** @param {typeof globalThis.fetch} fetch */
+export function createApi(fetch) {
+  /**
+   * @param {string} path
+   * @param {RequestInit} [init]
+   * @returns {Promise<Response>}
+   */
+  async function ask(path, init) {
+    const response = await fetch(path, init).catch((error) => {
+      throw error.name === "AbortError" ? error : new Problem("offline");
+    });
+    if (!response.ok) throw await problem(response);
+    return response;
+  }
+  /** @param {string} path @param {AbortSignal} [signal] */
+  const read = async (path, signal) => (await ask(path, { signal })).json();
+  /** @param {string} path @param {object} body @param {string} accept @param {AbortSignal} [signal] */
+  const send = (path, body, accept, signal) =>
+    ask(path, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", Accept: accept },
+      body: JSON.stringify(body),
+      signal,
+    });
+
+  return {
+    /**
+     * What the interface says in another language; without it, it speaks English.
+     * @param {string} url
+     * @returns {Promise<import("./i18n.js").Messages>}
+     */
+    catalog: (url) => (url ? read(url).then((catalog) => catalog.messages).catch(() => ({})) : Promise.resolve({})),
+
+    /**
+     * @param {AbortSignal} [signal]
+     * @returns {Promise<ModelInfo[]>}  the first is the default
+     */
+    models: (signal) => read("/api/models", signal),
+
+    /**
+     * @param {object} request  as the API takes it
+     * @param {AbortSignal} [signal]
+     * @returns {Promise<Trace>}
+     */
+    async trace(request, signal) {
+      const response = await send("/api/trace", request, "application/octet-stream", signal);
+      return readSafetensors(await response.arrayBuffer());
+    },
+
+    /**
+     * @param {number} length
+     * @param {number} width  d_model
+     * @param {AbortSignal} [signal]
+     * @returns {Promise<Positions>}
+     */
+    async positions(length, width, signal) {
+      const query = new URLSearchParams({ length: String(length), d_model: String(width) });
+      const { variant, positions, similarity } = await read(`/api/positions?${query}`, signal);
+      return {
+        variant, length, d_model: width,
+        positions: Float32Array.from(positions.flat()),
+        similarity: Float32Array.from(similarity.flat()),
+      };
+    },
+
+    /**
+     * @param {object} state
+     * @returns {Promise<{id: string, url: string}>}
+     */
+    share: async (state) => (await send("/api/shares", { state }, "application/json")).json(),
+
+    /**
+     * @param {string} id
+     * @returns {Promise<Share>}
+     */
+    async readShare(id) {
+      const share = await read(`/api/shares/${encodeURIComponent(id)}`);
+      return { ...share, trace: readDocument(share.trace) };
+    },
+  };
+}
+
+/**
+ * The request that a link stands for.
+ * @param {State} link
+ * @param {string[]} select  names of tensors
+ */
+export function request({ source, model, direction, target, decode, interventions, pad_to }, select) {
+  const wanted = { source, model, direction, target, decode, interventions, pad_to, select };
+  return Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== null));
+}
+
+/**
+ * @param {Response} response
+ * @returns {Promise<Problem>}
+ */
+async function problem(response) {
+  const document = await response.json().catch(() => ({}));
+  const kind = String(document.type ?? "").replace(URN, "") || "internal";
+  const seconds = Number(response.headers.get("Retry-After"));
+  return new Problem(kind, { detail: document.detail, field: document.field, retryAfter: seconds || null });
+}

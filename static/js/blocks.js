@@ -1,0 +1,127 @@
+/** The three kinds of attention, and what each one's rows and columns are. */
+
+import { finding, salient } from "./caption.js";
+import { plane, row } from "./wire.js";
+import { plain, plainStep, sides } from "./tokens.js";
+
+/** @typedef {import("./wire.js").Trace} Trace */
+/** @typedef {import("./wire.js").Matrix} Matrix */
+/** @typedef {import("./url.js").State} State */
+/** @typedef {import("./tokens.js").Step} Step */
+/** @typedef {import("./store.js").Lit} Lit */
+/** @typedef {"source" | "target"} Side */
+/** @typedef {{stack: "encoder" | "decoder", kind: "self" | "cross", query: Side, key: Side}} Block */
+
+/** @type {Record<State["block"], Block>} */
+export const BLOCK = {
+  encoder: { stack: "encoder", kind: "self", query: "source", key: "source" },
+  decoder: { stack: "decoder", kind: "self", query: "target", key: "target" },
+  cross: { stack: "decoder", kind: "cross", query: "target", key: "source" },
+};
+
+/**
+ * @param {Pick<State, "block" | "layer">} state
+ * @param {string} [tensor]  e.g. "weights"
+ * @returns {string}  e.g. "encoder.0.self.weights"
+ */
+export function place({ block, layer }, tensor) {
+  const { stack, kind } = BLOCK[block];
+  return [stack, layer, kind, tensor].filter((part) => part !== undefined).join(".");
+}
+
+/**
+ * @param {Trace} trace
+ * @param {State["block"]} block
+ * @returns {{rows: Step[], cols: Step[]}}  columns are tokens that are read: they write nothing
+ */
+export function axes(trace, block) {
+  const { source, target, written } = sides(trace);
+  const { query, key } = BLOCK[block];
+  const rows = query === "source" ? source.map(alone) : target.map((reads, i) => ({ reads, writes: written[i] }));
+  return { rows, cols: (key === "source" ? source : target).map(alone) };
+}
+
+/** @param {import("./tokens.js").Label} label @returns {Step} */
+const alone = (label) => ({ reads: null, writes: label });
+
+/**
+ * Text of an axis for places without elements.
+ * @param {Step[]} steps
+ */
+export function texts(steps) {
+  return steps.map((step) => (step.reads ? plainStep(step) : plain(step.writes)));
+}
+
+/**
+ * One head's weights; NaN where the mask forbids, because a masked cell has no number.
+ * @param {Trace} trace
+ * @param {Pick<State, "block" | "layer" | "head">} state
+ * @returns {Matrix | null}  null where the trace lacks it
+ */
+export function attention(trace, state) {
+  const weights = trace.tensors[place(state, "weights")];
+  if (!weights || state.head >= weights.shape[0]) return null;
+  const matrix = plane(weights, { head: state.head });
+  const mask = trace.tensors[place(state, "mask")];
+  return mask ? masked(matrix, plane(mask).values) : matrix;
+}
+
+/**
+ * @param {Matrix} matrix
+ * @param {import("./wire.js").Numbers} may  1 where a query may attend
+ * @returns {Matrix}
+ */
+export function masked(matrix, may) {
+  const values = Float32Array.from(matrix.values, (value, i) => (may[i] ? value : NaN));
+  return { ...matrix, values };
+}
+
+/**
+ * What is lit in a block: the row and the column of what is hovered, else of what is pinned, else
+ * of what is worth a first look.
+ * @param {import("./store.js").Page} page
+ * @param {Lit | null} hovered
+ * @returns {{query: number | null, key: number | null, by: "hover" | "pin" | "default"}}
+ */
+export function lit({ link, trace }, hovered) {
+  const { query, key } = BLOCK[link.block];
+  const row = hovered?.query?.side === query ? hovered.query.index : null;
+  const col = hovered?.key?.side === key ? hovered.key.index : null;
+  if (row !== null || col !== null) return { query: row, key: col, by: "hover" };
+  if (link.query !== null) return { query: link.query, key: link.key, by: "pin" };
+  const matrix = trace && attention(trace, link);
+  if (!trace || !matrix) return { query: null, key: null, by: "default" };
+  const { rows, cols } = axes(trace, link.block);
+  const special = (/** @type {Step} */ step) => ({ special: step.writes.special });
+  return { query: salient(matrix, rows.map(special), cols.map(special), query === key), key: null, by: "default" };
+}
+
+/**
+ * How many layers a block has, and how many heads a layer.
+ * @param {Trace} trace
+ * @param {State["block"]} block
+ * @returns {{layers: number, heads: number}}
+ */
+export function extent(trace, block) {
+  let layers = 0;
+  while (trace.tensors[place({ block, layer: layers }, "weights")]) layers++;
+  const first = trace.tensors[place({ block, layer: 0 }, "weights")];
+  return { layers, heads: first ? first.shape[0] : 0 };
+}
+
+/**
+ * The pair to explain: what is lit, and where no key is, the one that the row looks at most.
+ * @param {import("./store.js").Page} page
+ * @param {Lit | null} [hovered]
+ * @returns {{query: number, key: number} | null}
+ */
+export function pair(page, hovered = null) {
+  const matrix = page.trace && attention(page.trace, page.link);
+  if (!matrix) return null;
+  const at = lit(page, hovered);
+  const query = at.query ?? lit(page, null).query ?? 0;
+  if (query >= matrix.rows) return null;
+  if (at.key !== null && at.key < matrix.cols) return { query, key: at.key };
+  const found = finding(row(matrix, query));
+  return { query, key: "keys" in found ? found.keys[0] : 0 };
+}

@@ -1,0 +1,54 @@
+/**
+ * What one row of weights says, as a finding that claims no more than its numbers do. Two weights
+ * that print alike (2 decimals) are not told apart.
+ */
+
+/** @typedef {import("./wire.js").Numbers} Numbers */
+/**
+ * @typedef {{kind: "nothing"}
+ *   | {kind: "only", keys: [number], weight: number}
+ *   | {kind: "most", keys: [number], weight: number}
+ *   | {kind: "both", keys: [number, number], weight: number}
+ *   | {kind: "spread", keys: number[], weight: number, of: number}} Finding
+ */
+
+/**
+ * @param {Numbers} row  weights of one query, NaN where masked
+ * @returns {Finding}
+ */
+export function finding(row) {
+  const open = [...row.keys()].filter((key) => !Number.isNaN(row[key]));
+  const weight = Math.max(0, ...open.map((key) => row[key]));
+  if (weight === 0) return { kind: "nothing" };
+  if (open.length === 1) return { kind: "only", keys: [open[0]], weight };
+  const keys = open.filter((key) => two(row[key]) === two(weight));
+  if (keys.length === 1) return { kind: "most", keys: [keys[0]], weight };
+  if (keys.length === 2) return { kind: "both", keys: [keys[0], keys[1]], weight };
+  return { kind: "spread", keys, weight, of: open.length };
+}
+
+/**
+ * The row worth showing first: the one that looks hardest at another word. Special tokens and
+ * tokens that look at themselves say less to someone who sees this for the first time.
+ * @param {import("./wire.js").Matrix} matrix
+ * @param {{special: boolean}[]} rows
+ * @param {{special: boolean}[]} cols
+ * @param {boolean} self  rows and columns are the same tokens
+ * @returns {number}
+ */
+export function salient({ values, cols: width }, rows, cols, self) {
+  let best = { query: 0, weight: -1 };
+  for (let query = 0; query < rows.length; query++) {
+    const found = finding(values.subarray(query * width, (query + 1) * width));
+    if (found.kind !== "most" || found.weight <= best.weight) continue;
+    const [key] = found.keys;
+    const says = !rows[query].special && !cols[key].special && !(self && query === key);
+    if (says) best = { query, weight: found.weight };
+  }
+  return best.query;
+}
+
+/** @param {number} value */
+export const two = (value) => value.toFixed(2);
+/** @param {number} value */
+export const four = (value) => value.toFixed(4);

@@ -1,0 +1,17 @@
+/** Sentences to begin with, and the place each language of the interface opens on. */
+
+export const EXAMPLES = Object.freeze([
+  { lang: "en", text: "The dog is sleeping because it is tired." },
+  { lang: "en", text: "I gave the book to my sister yesterday." },
+  { lang: "zh", text: "他每天早上喝一杯咖啡。" },
+  { lang: "zh", text: "我不知道她为什么哭了。" },
+]);
+
+/**
+ * @param {string} lang  of the interface
+ * @returns {Partial<import("./url.js").State>}
+ */
+export function opening(lang) {
+  const { text } = EXAMPLES.find((example) => example.lang === lang) ?? EXAMPLES[0];
+  return { source: text, view: "attention", block: "cross", layer: 1, head: 2 };
+}

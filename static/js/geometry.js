@@ -1,0 +1,110 @@
+/**
+ * Where a matrix and its labels lie, in CSS pixels: worked out once, so that the first picture on
+ * canvas, Plotly's that takes over, the labels and the pointer all agree to the pixel.
+ */
+
+/**
+ * @typedef {object} Geometry
+ * @property {number} rows
+ * @property {number} cols
+ * @property {number} cellWidth
+ * @property {number} cellHeight
+ * @property {number} left  of the first cell
+ * @property {number} top  of the first cell
+ * @property {number} width  of everything
+ * @property {number} height  of everything
+ * @property {number} gap  of paper between cells
+ * @property {boolean} slanted  whether words above columns slant
+ * @property {number} everyRow  label each, each second, … row
+ * @property {number} everyCol
+ */
+/**
+ * @typedef {object} Wanted
+ * @property {number[]} rowWidths  of the labels
+ * @property {number[]} colWidths  empty: columns have no labels
+ * @property {boolean[]} [upright]  columns whose label never slants: single Chinese characters
+ * @property {number} [cols]  where columns have no labels
+ * @property {number} width  to fit into
+ * @property {number} height  to fit into
+ * @property {boolean} [square]
+ * @property {number} [largest]  cell
+ * @property {boolean} [titles]  whether the axes have titles
+ */
+
+const LINE = 16;
+const GAP = 8;
+const TITLE = 26;
+const SLANT = Math.SQRT1_2;
+
+/**
+ * @param {Wanted} wanted
+ * @returns {Geometry}
+ */
+export function fit(wanted) {
+  const { rowWidths, colWidths, upright = [], width, height, square = true, largest = 52, titles = true } = wanted;
+  const rows = rowWidths.length;
+  const cols = colWidths.length || (wanted.cols ?? 0);
+  const title = titles ? TITLE : 0;
+  const left = Math.ceil(Math.max(0, ...rowWidths)) + GAP + title;
+  const flat = gutters(colWidths, upright, false);
+  const slant = gutters(colWidths, upright, true);
+  let place = cells(flat);
+  const slanted = colWidths.some((label, i) => !upright[i] && label > place.cellWidth - 4);
+  if (slanted) place = cells(slant);
+
+  /** @param {{top: number, right: (cell: number) => number}} gutter */
+  function cells({ top, right }) {
+    const across = width - left;
+    const cell = Math.min(largest, (height - top - title) / rows);
+    let cellWidth = Math.min(square ? cell : Infinity, across / cols);
+    cellWidth = Math.min(cellWidth, (across - right(cellWidth)) / cols);
+    const cellHeight = Math.min(cell, square ? cellWidth : cell);
+    return { cellWidth: whole(cellWidth), cellHeight: whole(cellHeight), top, right };
+  }
+
+  const { cellWidth, cellHeight } = place;
+  const right = place.right(cellWidth);
+  return {
+    rows, cols, cellWidth, cellHeight, left, slanted,
+    top: place.top + title,
+    width: Math.ceil(left + cols * cellWidth + right),
+    height: Math.ceil(place.top + title + rows * cellHeight),
+    gap: Math.min(cellWidth, cellHeight) >= 9 ? 1 : 0,
+    everyRow: Math.ceil(LINE / cellHeight),
+    everyCol: Math.ceil(LINE / cellWidth),
+  };
+}
+
+/**
+ * Room above the columns and to their right that labels need.
+ * @param {number[]} widths
+ * @param {boolean[]} upright
+ * @param {boolean} slanted
+ * @returns {{top: number, right: (cell: number) => number}}
+ */
+function gutters(widths, upright, slanted) {
+  if (!widths.length) return { top: 0, right: () => 0 };
+  if (!slanted) return { top: LINE + GAP, right: () => 0 };
+  const reach = widths.map((width, i) => (upright[i] ? 0 : width * SLANT + LINE / 2));
+  const top = Math.ceil(Math.max(LINE, ...reach)) + GAP;
+  /** @param {number} cell */
+  const right = (cell) => Math.max(0, ...reach.map((length, i) => length - (widths.length - i - 0.5) * cell));
+  return { top, right };
+}
+
+/** @param {number} size  Whole pixels keep edges crisp; a matrix too large for them gets what there is. */
+function whole(size) {
+  return size >= 3 ? Math.floor(size) : Math.max(size, 0.5);
+}
+
+/**
+ * @param {Geometry} geometry
+ * @param {number} x
+ * @param {number} y
+ * @returns {{row: number, col: number} | null}
+ */
+export function hit({ left, top, cellWidth, cellHeight, rows, cols }, x, y) {
+  const col = Math.floor((x - left) / cellWidth);
+  const row = Math.floor((y - top) / cellHeight);
+  return row >= 0 && row < rows && col >= 0 && col < cols ? { row, col } : null;
+}

@@ -1,0 +1,93 @@
+/** Puts the page together: the link becomes the state, the parts hear of it, the first trace is asked for. */
+
+import { createApi } from "./api.js";
+import { createPlotter } from "./chart.js";
+import { find } from "./dom.js";
+import { opening } from "./examples.js";
+import { translator } from "./i18n.js";
+import { bindCaption } from "./parts/caption.js";
+import { bindChips } from "./parts/chips.js";
+import { bindChrome } from "./parts/chrome.js";
+import { bindInspector } from "./parts/inspector.js";
+import { bindPickers } from "./parts/pickers.js";
+import { bindProblems } from "./parts/problems.js";
+import { bindSentence } from "./parts/sentence.js";
+import { bindShare } from "./parts/share.js";
+import { bindStage } from "./parts/stage.js";
+import { bindSession, openShare } from "./session.js";
+import { createStore } from "./store.js";
+import { bindTheme, theme } from "./theme.js";
+import { DEFAULTS, bind, read } from "./url.js";
+import { view } from "./views/index.js";
+
+/**
+ * @typedef {object} Context  what every part and view may use
+ * @property {import("./store.js").Store} store
+ * @property {import("./api.js").Api} api
+ * @property {{run: () => void}} session
+ * @property {import("./chart.js").Plotter} plotter
+ * @property {import("./i18n.js").Translate} t
+ * @property {import("./i18n.js").Say} say
+ * @property {() => import("./theme.js").Theme} theme
+ * @property {(listener: () => void) => void} onTheme
+ * @property {(listener: () => void) => void} onResize
+ * @property {() => {width: number, height: number, wide: boolean}} room  for the view
+ */
+
+const { lang = "en", share, plotly = "", catalog = "" } = find("#workspace").dataset;
+
+async function start() {
+  const api = createApi((...request) => fetch(...request));
+  const messages = await api.catalog(catalog);
+  const initial = { ...DEFAULTS, ...opening(lang), lang };
+  const store = createStore({ ...initial, ...(share ? {} : read(window)), lang });
+  const session = bindSession(store, api, (page) => view(page.link.view).needs(page));
+  const context = createContext(store, api, session, messages);
+
+  bind(window, store, { ...initial });
+  for (const part of [bindSentence, bindChips, bindStage, bindPickers, bindCaption, bindInspector, bindProblems, bindShare, bindChrome]) {
+    part(context);
+  }
+  if (share) await openShare(store, api, share, { ...initial, ...read(window), lang });
+  else session.run();
+}
+
+/**
+ * @param {import("./store.js").Store} store
+ * @param {import("./api.js").Api} api
+ * @param {Context["session"]} session
+ * @param {import("./i18n.js").Messages} messages
+ * @returns {Context}
+ */
+function createContext(store, api, session, messages) {
+  /** @type {(() => void)[]} */
+  const themed = [];
+  /** @type {(() => void)[]} */
+  const resized = [];
+  bindTheme(window, find("#theme"), () => themed.forEach((listener) => listener()));
+  let width = 0;
+  new ResizeObserver(() => {
+    const now = room().width;
+    if (now !== width) resized.forEach((listener) => listener());
+    width = now;
+  }).observe(find("#view"));
+  return {
+    store, api, session,
+    plotter: createPlotter(document, plotly),
+    ...translator(messages),
+    theme: () => theme(window),
+    onTheme: (listener) => themed.push(listener),
+    onResize: (listener) => resized.push(listener),
+    room,
+  };
+}
+
+/** Room for a view: as wide as its place, as high as leaves the sentence in sight. */
+function room() {
+  const place = find("#view").getBoundingClientRect();
+  const wide = window.innerWidth >= 900;
+  const height = wide ? Math.max(360, window.innerHeight - 330) : Math.max(320, window.innerHeight * 0.7);
+  return { width: Math.floor(place.width), height, wide };
+}
+
+void start();

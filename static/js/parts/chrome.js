@@ -1,0 +1,24 @@
+/** What frames the page: the other language at the same place, keys that work everywhere, the title. */
+
+import { find } from "../dom.js";
+import { format } from "../url.js";
+
+/** @typedef {import("../main.js").Context} Context */
+
+/** @param {Context} context */
+export function bindChrome({ store }) {
+  const other = /** @type {HTMLAnchorElement} */ (find("#language"));
+  const name = document.title;
+  function show() {
+    const { link } = store.get();
+    other.href = "?" + format({ ...link, lang: other.hreflang });
+    document.title = link.source.trim() ? `${link.source.trim().slice(0, 60)} · ${name}` : name;
+  }
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || event.isComposing) return;
+    store.hover(null);
+    store.go({ query: null, key: null });
+  });
+  store.subscribe(show);
+  show();
+}

@@ -1,0 +1,54 @@
+/** What went wrong and what to do about it, in the reader's language, beside the field it is about. */
+
+import { find } from "../dom.js";
+
+/** @typedef {import("../main.js").Context} Context */
+/** @typedef {import("../api.js").Problem} Problem */
+/** @typedef {import("../i18n.js").Translate} Translate */
+
+/** @type {Record<string, (t: Translate, problem: Problem) => string>} */
+const WORDING = {
+  offline: (t) => t("The server cannot be reached. What is shown is the last answer; check the connection and try again."),
+  busy: (t, { retryAfter }) => t("The model is busy. Trying again in {seconds} s.", { seconds: retryAfter ?? 1 }),
+  "text-too-long": (t) => t("The sentence is too long for this model. Shorten it, or trace its parts one by one."),
+  "too-long": (t) => t("The sentence is too long for this model. Shorten it, or trace its parts one by one."),
+  "body-too-large": (t) => t("The sentence is too long for this model. Shorten it, or trace its parts one by one."),
+  "reply-too-large": (t) => t("There is too much to see at once. Shorten the sentence."),
+  "not-text": (t) => t("The sentence holds a character that is not text. Delete it and try again."),
+  "empty-text": (t) => t("There is nothing to read yet. Type a sentence."),
+  "unknown-direction": (t) => t("The model does not translate in this direction. Choose another."),
+  "unknown-model": (t) => t("The model of this link is not served here."),
+  "unknown-share": (t) => t("There is no share at this address. Perhaps the link was cut short."),
+  "too-many-shares": (t) => t("Too many links in a short time. Wait a minute and share again."),
+  internal: (t) => t("Something went wrong in the server. It has been logged; try again."),
+};
+
+/**
+ * @param {Translate} t
+ * @param {Problem} problem
+ */
+export function wording(t, problem) {
+  const words = WORDING[problem.kind];
+  return words ? words(t, problem) : t("The request was not understood: {detail}.", { detail: problem.detail });
+}
+
+/** @param {Context} context */
+export function bindProblems({ store, session, t }) {
+  const line = find("#problem");
+  const retry = find("#retry");
+  const empty = find("#empty");
+  function show() {
+    const { status, problem } = store.get();
+    document.documentElement.dataset.status = status;
+    find("#stage").setAttribute("aria-busy", String(status === "waiting"));
+    find("#problem-text").textContent = problem ? wording(t, problem) : "";
+    line.hidden = !problem;
+    retry.hidden = !problem || !["offline", "busy", "internal"].includes(problem.kind);
+    empty.hidden = status !== "empty";
+    find("#source").setAttribute("aria-invalid", String(problem !== null));
+  }
+  retry.addEventListener("click", () => session.run());
+  window.addEventListener("online", () => store.get().problem?.kind === "offline" && session.run());
+  store.subscribe(show);
+  show();
+}

@@ -1,0 +1,74 @@
+/** Where the views stand: tabs for them, the kind of attention, and the one that is open. */
+
+import { find, h } from "../dom.js";
+import { VIEWS, view } from "../views/index.js";
+
+/** @typedef {import("../main.js").Context} Context */
+
+/** @param {Context} context */
+export function bindStage(context) {
+  const { store } = context;
+  const root = find("#view");
+  let shown = view(store.get().link.view);
+  let mounted = shown.mount(context, root);
+
+  function redraw() {
+    const next = view(store.get().link.view);
+    if (next !== shown) {
+      mounted.destroy();
+      shown = next;
+      document.documentElement.dataset.view = shown.id;
+      mounted = shown.mount(context, root);
+    }
+    mounted.draw();
+  }
+
+  document.documentElement.dataset.view = shown.id;
+  tabs(context);
+  blocks(store);
+  store.subscribe((page, previous) => {
+    if (page.trace !== previous.trace || page.details !== previous.details || page.positions !== previous.positions) redraw();
+    else if (page.link !== previous.link) moves(page.link, previous.link) ? redraw() : mounted.light();
+  });
+  store.watch(() => mounted.light());
+  context.onTheme(redraw);
+  context.onResize(redraw);
+}
+
+/** @param {import("../url.js").State} a @param {import("../url.js").State} b  Whether more than a pin differs. */
+function moves(a, b) {
+  return a.view !== b.view || a.block !== b.block || a.layer !== b.layer || a.head !== b.head;
+}
+
+/** @param {Context} context */
+function tabs({ store, t }) {
+  for (const list of document.querySelectorAll(".views")) {
+    const name = `view-${list.id}`;
+    list.append(...VIEWS.map(({ id, name: says }) =>
+      h("label", {}, h("input", { type: "radio", name, value: id, className: "hidden" }), h("span", {}, says(t)))));
+    choose(list, name, () => view(store.get().link.view).id, (id) => store.go({ view: id }), store);
+  }
+}
+
+/** @param {import("../store.js").Store} store */
+function blocks(store) {
+  const go = (/** @type {string} */ block) =>
+    store.go({ block: /** @type {import("../url.js").State["block"]} */ (block), query: null, key: null });
+  for (const list of document.querySelectorAll(".blocks")) choose(list, `block-${list.id}`, () => store.get().link.block, go, store);
+}
+
+/**
+ * @param {Element} list
+ * @param {string} name  of the radio buttons
+ * @param {() => string} present
+ * @param {(value: string) => void} go
+ * @param {import("../store.js").Store} store
+ */
+function choose(list, name, present, go, store) {
+  const radios = [...list.querySelectorAll("input")];
+  const show = () => radios.forEach((radio) => (radio.checked = radio.value === present()));
+  radios.forEach((radio) => (radio.name = name));
+  list.addEventListener("change", (event) => go(/** @type {HTMLInputElement} */ (event.target).value));
+  store.subscribe(show);
+  show();
+}

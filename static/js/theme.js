@@ -1,0 +1,60 @@
+/** Light or dark, and the colours of either: CSS names them once, the charts read them here. */
+
+/**
+ * @typedef {object} Theme
+ * @property {string} paper
+ * @property {string} ink
+ * @property {string} muted
+ * @property {string} attention
+ * @property {string} q
+ * @property {string} k
+ * @property {string} v
+ * @property {string} hatch
+ * @property {string} font
+ */
+
+const NAMES = /** @type {const} */ (["paper", "ink", "muted", "attention", "q", "k", "v", "hatch", "font"]);
+
+/**
+ * @param {Window} window
+ * @returns {Theme}
+ */
+export function theme(window) {
+  const style = window.getComputedStyle(window.document.documentElement);
+  const entries = NAMES.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]);
+  return Object.fromEntries(entries);
+}
+
+/**
+ * @param {Window} window
+ * @param {HTMLButtonElement} button
+ * @param {() => void} changed
+ */
+export function bindTheme(window, button, changed) {
+  const root = window.document.documentElement;
+  const system = window.matchMedia("(prefers-color-scheme: dark)");
+  const dark = () => (root.dataset.theme ?? (system.matches ? "dark" : "light")) === "dark";
+  const show = () => {
+    button.setAttribute("aria-pressed", String(dark()));
+    changed();
+  };
+  button.addEventListener("click", () => {
+    root.dataset.theme = dark() ? "light" : "dark";
+    remember(window, root.dataset.theme);
+    show();
+  });
+  system.addEventListener("change", show);
+  button.setAttribute("aria-pressed", String(dark()));
+}
+
+/**
+ * @param {Window} window
+ * @param {string} name
+ */
+function remember(window, name) {
+  try {
+    window.localStorage.setItem("theme", name);
+  } catch {
+    // A browser that keeps nothing still shows what was chosen.
+  }
+}

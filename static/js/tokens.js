@@ -1,0 +1,85 @@
+/** How a token is written on the page. */
+
+/** @typedef {import("./wire.js").Token} Token */
+/** @typedef {import("./wire.js").Trace} Trace */
+/**
+ * @typedef {object} Label
+ * @property {string} space  "·" where the token begins with a space, else ""
+ * @property {string} word  what is left
+ * @property {number | null} nth  which of several alike, from 1; null where there is one only
+ * @property {string} lang  of the word, for fonts and screen readers
+ * @property {boolean} special
+ */
+/** @typedef {{reads: Label | null, writes: Label}} Step  a decoder row; others only write */
+
+const CONTROLS = /[\u0000-\u001f\u007f\u200b-\u200f\u2028-\u202e\u2060\ufeff]/g;
+const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
+
+/**
+ * @param {Token[]} tokens
+ * @param {string} lang
+ * @returns {Label[]}
+ */
+export function labels(tokens, lang) {
+  const words = tokens.map(({ text }) => visible(text.trimStart() || text));
+  /** @type {Map<string, number>} */
+  const totals = new Map();
+  for (const word of words) totals.set(word, (totals.get(word) ?? 0) + 1);
+  /** @type {Map<string, number>} */
+  const seen = new Map();
+  return tokens.map(({ text, special }, i) => {
+    const word = words[i];
+    seen.set(word, (seen.get(word) ?? 0) + 1);
+    const nth = (totals.get(word) ?? 0) > 1 ? (seen.get(word) ?? 1) : null;
+    const space = /^\s/.test(text) && text.trimStart() ? "·" : "";
+    return { space, word, nth, lang: special ? "en" : lang, special };
+  });
+}
+
+/**
+ * The labels of a trace, by side. A target row has read one token and writes the next.
+ * @param {Trace} trace
+ * @returns {{source: Label[], target: Label[], written: Label[]}}
+ */
+export function sides(trace) {
+  const [from, to] = languages(trace.direction);
+  return {
+    source: labels(trace.tokens.source, from),
+    target: labels(trace.tokens.target, to),
+    written: labels(trace.output.tokens, to),
+  };
+}
+
+/**
+ * @param {string} direction  e.g. "en-zh"
+ * @returns {[string, string]}
+ */
+export function languages(direction) {
+  const [from, to] = direction.split("-");
+  return [bcp47(from), bcp47(to)];
+}
+
+/** @param {string} lang  The model's Chinese is written in simplified characters. */
+export function bcp47(lang) {
+  return lang === "zh" ? "zh-Hans" : lang;
+}
+
+/**
+ * As plain text, for places that hold no elements: an axis, a title, a copied line.
+ * @param {Label} label
+ */
+export function plain({ space, word, nth }) {
+  const index = nth === null ? "" : [...String(nth)].map((digit) => SUBSCRIPTS[Number(digit)]).join("");
+  return space + word + index;
+}
+
+/** @param {Step} step */
+export function plainStep({ reads, writes }) {
+  return reads ? `${plain(reads)} → ${plain(writes)}` : plain(writes);
+}
+
+/** @param {string} text  A newline or a zero-width mark is a token too, and has to be seen. */
+function visible(text) {
+  const shown = text.replace(/ /g, "·").replace(/\n/g, "⏎").replace(/\t/g, "⇥");
+  return shown.replace(CONTROLS, (mark) => `U+${mark.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`);
+}

@@ -1,0 +1,100 @@
+/** What tells the model where a token stands: the encoding of each position, and how alike two are. */
+
+import { BLOCK, axes, lit } from "../blocks.js";
+import { four } from "../caption.js";
+import { h, step } from "../dom.js";
+import { createMatrix } from "../parts/matrix.js";
+import { diverging } from "../scale.js";
+
+/** @typedef {import("./index.js").View} View */
+/** @typedef {import("../main.js").Context} Context */
+/** @typedef {"positions" | "similarity"} Which */
+
+/** @type {View} */
+export const positions = {
+  id: "positions",
+  name: (t) => t("Positions"),
+  needs: () => [],
+  mount(context, root) {
+    const panels = [panel(context, "positions"), panel(context, "similarity")];
+    root.append(h("div", { className: "panels positions" }, ...panels.map((one) => one.element)));
+    const all = (/** @type {"draw" | "light" | "destroy"} */ what) => () => panels.forEach((one) => one[what]());
+    return { draw: all("draw"), light: all("light"), destroy: () => (all("destroy")(), root.replaceChildren()) };
+  },
+};
+
+/** @param {Context["t"]} t @returns {Record<Which, {name: string, says: string}>} */
+const wording = (t) => ({
+  positions: {
+    name: t("Positional encoding"),
+    says: t("sines and cosines, added to each token's embedding: fast waves left, slow waves right; −1 to 1"),
+  },
+  similarity: {
+    name: t("Similarity"),
+    says: t("cosine between the encodings of two positions: neighbours are alike; −1 to 1"),
+  },
+});
+
+/**
+ * @param {Context} context
+ * @param {Which} which
+ */
+function panel(context, which) {
+  const { store, t } = context;
+  const { name, says } = wording(t)[which];
+  const square = which === "similarity";
+  const matrix = createMatrix(context, {
+    label: name,
+    onHover: (cell) => store.hover(cell && { query: ref(cell.row), key: square ? ref(cell.col) : null }),
+    onPick: ({ row, col }, how) => store.go({ query: row, key: pinsKey() ? col : null }, how === "click" ? "push" : "replace"),
+    picked: () => ({ row: lit(store.get(), null).query ?? 0, col: lit(store.get(), null).key ?? 0 }),
+    tip,
+  });
+  const element = h("section", { className: `panel ${which}` }, h("h3", {}, name), h("p", {}, says), matrix.element);
+
+  const side = () => BLOCK[store.get().link.block].query;
+  const ref = (/** @type {number} */ index) => ({ side: side(), index });
+  const pinsKey = () => square && side() === BLOCK[store.get().link.block].key;
+  function steps() {
+    const { trace, link } = store.get();
+    return trace ? axes(trace, link.block).rows : [];
+  }
+  function values() {
+    const { positions } = store.get();
+    if (!positions || positions.length !== steps().length) return null;
+    return { rows: positions.length, cols: square ? positions.length : positions.d_model, values: positions[which] };
+  }
+
+  /** @param {{row: number, col: number}} cell */
+  function tip({ row, col }) {
+    const found = values();
+    if (!found) return [];
+    const place = square ? t("positions {a} and {b}", { a: row, b: col }) : t("position {a}, feature {b}", { a: row, b: col });
+    return [step(steps()[row]), " ", place, " ", h("b", {}, four(found.values[row * found.cols + col]))];
+  }
+
+  function draw() {
+    const found = values();
+    if (!found) return;
+    const { width, height, wide } = context.room();
+    matrix.draw({
+      matrix: found,
+      shade: { stops: diverging(context.theme()), range: [-1, 1] },
+      rows: steps(),
+      cols: square ? steps() : [],
+      titles: { rows: t("position"), cols: square ? t("position") : t("feature") },
+      width: wide ? (width - 48) * (square ? 0.42 : 0.58) : width,
+      height: height - 70,
+      square,
+      largest: 34,
+    });
+    light();
+  }
+
+  function light() {
+    const { query, key } = lit(store.get(), store.hovered());
+    matrix.mark({ row: query, col: pinsKey() ? key : null });
+  }
+
+  return { element, draw, light, destroy: matrix.destroy };
+}

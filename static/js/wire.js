@@ -1,0 +1,130 @@
+/**
+ * Reads what the server answers: one safetensors file, its document in the metadata under
+ * "trace", or the same document as JSON with nested lists. Both become the same Trace.
+ *
+ * A tensor is flat, row-major, and carries its named dims, so that no view guesses an axis.
+ */
+
+/** @typedef {{text: string, id: number, start: number, end: number, special: boolean}} Token */
+/** @typedef {Float32Array | Uint8Array | Int32Array} Numbers */
+/**
+ * @typedef {object} Tensor
+ * @property {string[]} dims  e.g. ["head", "query", "key"]
+ * @property {Record<string, string>} over  which tokens a dim follows, e.g. {query: "target"}
+ * @property {number[]} shape
+ * @property {string} dtype  as sent; `data` is already in plain numbers
+ * @property {Numbers} data
+ */
+/**
+ * @typedef {object} Trace
+ * @property {string} id
+ * @property {string} model
+ * @property {string} direction
+ * @property {{source: Token[], target: Token[]}} tokens
+ * @property {{text: string, tokens: Token[], logprobs: number[], score: number, finished: boolean}} output
+ * @property {Record<string, Tensor>} tensors
+ */
+/** @typedef {{rows: number, cols: number, values: Numbers}} Matrix */
+
+/** @type {Record<string, (bytes: ArrayBuffer) => Numbers>} */
+const READERS = {
+  F32: (bytes) => new Float32Array(bytes),
+  F16: (bytes) => Float32Array.from(new Uint16Array(bytes), half),
+  U8: (bytes) => new Uint8Array(bytes),
+  BOOL: (bytes) => new Uint8Array(bytes),
+  I32: (bytes) => new Int32Array(bytes),
+  I64: (bytes) => Int32Array.from(new BigInt64Array(bytes), Number),
+};
+
+/**
+ * @param {ArrayBuffer} buffer  a whole safetensors file
+ * @returns {Trace}
+ */
+export function readSafetensors(buffer) {
+  const length = Number(new DataView(buffer).getBigUint64(0, true));
+  const start = 8 + length;
+  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length)));
+  const trace = JSON.parse(header.__metadata__.trace);
+  for (const [name, tensor] of Object.entries(trace.tensors)) {
+    const { dtype, data_offsets: [from, to] } = header[name];
+    const reader = READERS[dtype];
+    if (!reader) throw new TypeError(`unknown dtype of ${name}: ${dtype}`);
+    tensor.data = fractions(tensor.dtype, reader(buffer.slice(start + from, start + to)));
+  }
+  return trace;
+}
+
+/**
+ * @param {any} trace  the JSON document; tensors hold nested lists, null where not finite
+ * @returns {Trace}
+ */
+export function readDocument(trace) {
+  /** @type {Record<string, Tensor>} */
+  const tensors = {};
+  for (const [name, tensor] of Object.entries(/** @type {Record<string, any>} */ (trace.tensors))) {
+    const flat = Float32Array.from(tensor.data.flat(Infinity), (n) => (n === null ? NaN : Number(n)));
+    tensors[name] = { ...tensor, data: fractions(tensor.dtype, flat) };
+  }
+  return { ...trace, tensors };
+}
+
+/**
+ * The matrix that is left when every dim but the last two is fixed.
+ * @param {Tensor} tensor
+ * @param {Record<string, number>} [at]  e.g. {head: 3}
+ * @returns {Matrix}
+ */
+export function plane(tensor, at = {}) {
+  const { dims, shape, data } = tensor;
+  let offset = 0;
+  let size = data.length;
+  for (let i = 0; i < dims.length - 2; i++) {
+    const index = at[dims[i]];
+    if (!(index >= 0 && index < shape[i])) throw new RangeError(`no ${dims[i]} ${index}`);
+    size /= shape[i];
+    offset += index * size;
+  }
+  const [rows, cols] = shape.slice(-2);
+  return { rows, cols, values: data.subarray(offset, offset + size) };
+}
+
+/**
+ * The mean over the first dim, e.g. over the heads of a layer.
+ * @param {Tensor} tensor
+ * @returns {Matrix}
+ */
+export function mean(tensor) {
+  const [rows, cols] = tensor.shape.slice(-2);
+  const count = tensor.data.length / (rows * cols);
+  const values = new Float32Array(rows * cols);
+  tensor.data.forEach((value, i) => (values[i % values.length] += value / count));
+  return { rows, cols, values };
+}
+
+/**
+ * @param {Matrix} matrix
+ * @param {number} row
+ * @returns {Numbers}
+ */
+export function row(matrix, row) {
+  return matrix.values.subarray(row * matrix.cols, (row + 1) * matrix.cols);
+}
+
+/**
+ * uint8 travels as value · 255.
+ * @param {string} dtype
+ * @param {Numbers} data
+ */
+function fractions(dtype, data) {
+  return dtype === "uint8" ? Float32Array.from(data, (n) => n / 255) : data;
+}
+
+/** @param {number} bits  IEEE 754 half precision */
+function half(bits) {
+  const sign = bits & 0x8000 ? -1 : 1;
+  const exponent = (bits >> 10) & 0x1f;
+  const fraction = bits & 0x3ff;
+  if (exponent === 0) return sign * fraction * 2 ** -24;
+  if (exponent === 31) return fraction ? NaN : sign * Infinity;
+  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+}
