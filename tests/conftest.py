@@ -13,6 +13,9 @@ from tests.servers import AppServer, own_environment, running_app, running_postg
 for _name in os.environ.keys() - own_environment().keys():
     del os.environ[_name]
 
+# Small models gain nothing from threads, and lose much where a browser wants the other core.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run browser tests last: Playwright keeps an event loop that asyncio tests cannot share."""

@@ -1,0 +1,54 @@
+"""`python -m bench`: prints a table of what seeing inside costs on this machine."""
+
+import argparse
+import os
+import platform
+from importlib.metadata import version
+from pathlib import Path
+
+import torch
+
+from bench.cases import cases, sizes
+from bench.compare import compare
+
+
+def main() -> None:
+    """Measures every case and prints it as a row of a Markdown table."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=4.0, help="time for each case (4)")
+    parser.add_argument("--threads", type=int, default=1, help="threads of PyTorch (1)")
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    print(machine())
+    print("\n| What: first / second | first | second | first / second (quartiles) |")
+    print("|---|--:|--:|--:|")
+    for case in cases():
+        seen = compare(case.slow, case.fast, options.seconds)
+        print(
+            f"| {case.name} | {seen.first * 1e3:.2f} ms | {seen.second * 1e3:.2f} ms "
+            f"| **{seen.ratio:.2f}** ({seen.low:.2f} to {seen.high:.2f}) |",
+            flush=True,
+        )
+    print("\n| A reply with | JSON | safetensors | JSON / safetensors |")
+    print("|---|--:|--:|--:|")
+    for name, (json, binary) in sizes().items():
+        ratio = json / binary
+        print(f"| {name} | {json / 1e3:,.0f} kB | {binary / 1e3:,.0f} kB | **{ratio:.2f}** |")
+
+
+def machine() -> str:
+    """What the numbers were measured on, in a line."""
+    names = [
+        line.partition(":")[2].strip()
+        for line in Path("/proc/cpuinfo").read_text().splitlines()
+        if line.startswith("model name")
+    ]
+    processor = names[0] if names else platform.machine()
+    return (
+        f"{processor}, {os.cpu_count()} cores, threads used: {torch.get_num_threads()}; "
+        f"Python {platform.python_version()}, PyTorch {version('torch')}, on the CPU"
+    )
+
+
+if __name__ == "__main__":
+    main()

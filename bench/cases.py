@@ -1,0 +1,122 @@
+"""What is compared: each case is two ways to do one thing, on the model that ships."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from app.wire import trace_reply
+from bench.compare import Work
+from model.adapters import Native
+from model.checkpoint import CHECKPOINTS, Bundle, load_bundle
+from model.decode import Reader
+from model.request import Request, Trace
+from model.select import select
+from model.tokens import Token
+from model.trace import NULL, BatchTap, Recorder, Tap
+from model.transformer import Transformer
+
+BUNDLE = "en-zh"
+SENTENCE = "The animal didn't cross the street because it was too tired to walk any further."
+TARGET = "那只动物没有过马路，因为它太累了，走不动了。"
+DECODED = 48  # tokens, whether or not the sentence ends before
+BATCH = 8
+
+
+@dataclass(frozen=True)
+class Case:
+    """Two ways to do one thing; the first is the one that is expected to take longer."""
+
+    name: str
+    slow: Work
+    fast: Work
+
+
+def cases() -> Iterator[Case]:
+    """Yields the cases in the order of the table."""
+    bundle = load_bundle(CHECKPOINTS / BUNDLE)
+    adapter = Native(bundle, BUNDLE)
+    known = Request(SENTENCE, target=TARGET)
+    (trace,) = adapter.trace([replace(known, select=("*",))])
+    source, target = _ids(trace.source), _ids(trace.target)
+    yield from _taps(bundle.model, adapter, source, target)
+    yield from _kernels(bundle.model)
+    yield Case(
+        f"greedy decoding, {DECODED} tokens: no cache / cache",
+        partial(_decode, bundle, source, cached=False),
+        partial(_decode, bundle, source, cached=True),
+    )
+    yield Case(
+        f"{BATCH} traces: one by one / in one batch",
+        lambda: [adapter.trace([known]) for _ in range(BATCH)],
+        lambda: adapter.trace([known] * BATCH),
+    )
+    reply = trace_reply(trace, "", BUNDLE)
+    yield Case("writing a reply of everything: JSON / safetensors", reply.json, reply.safetensors)
+
+
+def sizes() -> dict[str, tuple[int, int]]:
+    """Bytes of a reply as JSON and as safetensors, by selection and number format."""
+    adapter = Native(load_bundle(CHECKPOINTS / BUNDLE), BUNDLE)
+    known = Request(SENTENCE, target=TARGET)
+    (everything,) = adapter.trace([replace(known, select=("*",))])
+    weights = _only(everything, ".weights")
+    replies = {
+        "all weights, float32": trace_reply(weights, "", BUNDLE),
+        "all weights, float16": trace_reply(weights, "", BUNDLE, "float16"),
+        "all weights, uint8": trace_reply(weights, "", BUNDLE, "uint8"),
+        "everything, float32": trace_reply(everything, "", BUNDLE),
+    }
+    return {name: (len(one.json()), len(one.safetensors())) for name, one in replies.items()}
+
+
+def _only(trace: Trace, suffix: str) -> Trace:
+    chosen = {name: value for name, value in trace.tensors.items() if name.endswith(suffix)}
+    return replace(trace, tensors=chosen)
+
+
+def _taps(model: Transformer, adapter: Native, source: Tensor, target: Tensor) -> Iterator[Case]:
+    for pattern, words in (("*.weights", "all weights"), ("*", "everything")):
+        names = select([pattern], adapter.names)
+        yield Case(
+            f"one pass: recording {words} / null tap",
+            partial(_record, model, source, target, names),
+            partial(_run, model, source, target),
+        )
+
+
+def _kernels(model: Transformer) -> Iterator[Case]:
+    fused = Transformer(replace(model.config, kernel="fused")).eval()
+    fused.load_state_dict(model.state_dict())
+    for batch, length in ((1, 16), (BATCH, model.config.max_tokens)):
+        ids = torch.randint(model.config.vocabulary, (batch, length))
+        yield Case(
+            f"one pass, {batch} × {length} tokens: explicit / fused attention",
+            partial(_run, model, ids, ids),
+            partial(_run, fused, ids, ids),
+        )
+
+
+def _ids(tokens: Sequence[Token]) -> Tensor:
+    return torch.tensor([[token.id for token in tokens]])
+
+
+@torch.inference_mode()
+def _run(model: Transformer, source: Tensor, target: Tensor, tap: Tap = NULL) -> Tensor:
+    logits: Tensor = model(source, target, tap=tap)
+    return logits
+
+
+def _record(model: Transformer, source: Tensor, target: Tensor, names: Sequence[str]) -> Tensor:
+    return _run(model, source, target, BatchTap([Recorder(names)]))
+
+
+@torch.inference_mode()
+def _decode(bundle: Bundle, source: Tensor, *, cached: bool) -> Tensor:
+    real = torch.ones_like(source, dtype=torch.bool)
+    reader = Reader(bundle.model, bundle.tokenizer, source, real, cached=cached)
+    for _ in range(DECODED):
+        reader.append(reader.logprobs().argmax(dim=-1))
+    return reader.read
