@@ -124,8 +124,9 @@ class Tokenizer:
         """The tokens of `text`, without control tokens."""
         encoding = self._backend.encode(fold(text))
         pieces = zip(encoding.tokens, encoding.ids, encoding.offsets, strict=True)
+        starts = {start for start, _ in encoding.offsets}
         return [
-            Token(_shown(piece, first=index == 0), id_, start, _closed(text, end), False)
+            Token(_shown(piece, first=index == 0), id_, start, _closed(text, end, starts), False)
             for index, (piece, id_, (start, end)) in enumerate(pieces)
         ]
 
@@ -168,9 +169,10 @@ def _shown(piece: str, first: bool) -> str:
     return shown.removeprefix(" ") or shown if first else shown
 
 
-def _closed(text: str, end: int) -> int:
-    # A composed character's span takes in the combining marks that it was composed of.
-    while end < len(text) and unicodedata.combining(text[end]):
+def _closed(text: str, end: int, starts: set[int]) -> int:
+    # A composed character's span takes in the combining marks that it was composed of, unless
+    # they have become tokens of their own.
+    while end < len(text) and end not in starts and unicodedata.combining(text[end]):
         end += 1
     return end
 

@@ -1,0 +1,54 @@
+"""A model small enough to train and run in a blink, with the real tokenizer and bundle format."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from model.adapters import Native
+from model.checkpoint import load_bundle, save_bundle
+from model.config import ModelConfig
+from model.tokens import Tokenizer
+from model.transformer import Transformer
+
+TEXTS = [
+    "The cat sat on the mat.",
+    "A dog ran after the cat, and it didn't stop.",
+    "I don't know who she is.",
+    "猫坐在垫子上。",
+    "一只狗追着猫跑，它没有停下来。",
+    "我不知道她是谁。",
+]
+
+
+@pytest.fixture(scope="session")
+def tokenizer() -> Tokenizer:
+    return Tokenizer.train(TEXTS * 3, vocabulary=400)
+
+
+@pytest.fixture(scope="session")
+def config(tokenizer: Tokenizer) -> ModelConfig:
+    return ModelConfig(
+        vocabulary=len(tokenizer),
+        d_model=32,
+        heads=4,
+        d_ff=64,
+        encoder_layers=2,
+        decoder_layers=2,
+        max_tokens=64,
+    )
+
+
+@pytest.fixture(scope="session")
+def bundle(
+    tokenizer: Tokenizer, config: ModelConfig, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    torch.manual_seed(0)
+    folder = tmp_path_factory.mktemp("bundle") / "tiny"
+    save_bundle(folder, Transformer(config).state_dict(), config, tokenizer, "Tiny")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tiny(bundle: Path) -> Native:
+    return Native(load_bundle(bundle), "tiny")

@@ -1,0 +1,121 @@
+"""Decoding: what is kept between steps changes nothing, and the search finds what there is."""
+
+from itertools import product
+
+import pytest
+import torch
+
+from model.config import ModelConfig
+from model.decode import Hypothesis, Reader, beam, greedy
+from model.tokens import Tokenizer
+from model.transformer import Transformer
+
+
+@pytest.fixture(scope="module")
+def model(config: ModelConfig) -> Transformer:
+    """Random, with weights large enough that its answers differ from token to token."""
+    torch.manual_seed(3)
+    model = Transformer(config).eval()
+    torch.nn.init.normal_(model.embedding.weight, std=0.5)
+    return model
+
+
+def reader(
+    model: Transformer, tokenizer: Tokenizer, lengths: list[int], cached: bool = True
+) -> Reader:
+    generator = torch.Generator().manual_seed(len(lengths))
+    source = torch.randint(5, len(tokenizer), (len(lengths), max(lengths)), generator=generator)
+    real = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
+    return Reader(model, tokenizer, source, real, cached=cached)
+
+
+@torch.inference_mode()
+def test_cached_equals_uncached(model: Transformer, tokenizer: Tokenizer) -> None:
+    kept, anew = (reader(model, tokenizer, [9, 4, 1], cached) for cached in (True, False))
+    for step in range(12):
+        one, other = kept.logprobs(), anew.logprobs()
+        torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-5)
+        ids = torch.tensor([7 + step, 9, 11 + step])
+        rows = torch.tensor([1, 0, 2]) if step % 3 == 2 else None
+        kept.append(ids, rows)
+        anew.append(ids, rows)
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("cached", [True, False])
+def test_greedy_takes_the_most_probable(
+    model: Transformer, tokenizer: Tokenizer, cached: bool
+) -> None:
+    lengths, limits = [6, 3], [8, 5]
+    steps = list(greedy(reader(model, tokenizer, lengths, cached), tokenizer, limits))
+    for row, hypothesis in enumerate(steps[-1]):
+        again = reader(model, tokenizer, lengths)
+        total = []
+        for id_, logprob in zip(hypothesis.ids, hypothesis.logprobs, strict=True):
+            logprobs = again.logprobs()[row]
+            assert logprobs.argmax() == id_
+            assert logprobs[id_].item() == pytest.approx(logprob, abs=1e-5)
+            total.append(logprobs[id_].item())
+            again.append(torch.tensor([id_, id_]))
+        assert hypothesis.finished or len(hypothesis.ids) == limits[row]
+        assert hypothesis.logprob == pytest.approx(sum(total), abs=1e-4)
+    assert [len(step[0].ids) for step in steps] == list(range(1, len(steps) + 1))[: len(steps)]
+
+
+@torch.inference_mode()
+def test_beam_of_one_is_greedy(model: Transformer, tokenizer: Tokenizer) -> None:
+    *_, [greedily] = greedy(reader(model, tokenizer, [6]), tokenizer, [10])
+    *_, last = beam(reader(model, tokenizer, [6]), tokenizer, 10, width=1)
+    assert last.best.ids == greedily.ids
+
+
+class Tiny(Tokenizer):
+    """Five ordinary tokens and the controls: few enough to try every sentence."""
+
+    def __init__(self) -> None:
+        self.pad, self.bos, self.eos = 0, 1, 2
+        self.specials = frozenset({0, 1, 2})
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("alpha", [0.0, 0.6, 2.0])
+@pytest.mark.parametrize("seed", range(6))
+def test_a_wide_beam_equals_exhaustive_search(seed: int, alpha: float) -> None:
+    torch.manual_seed(seed)
+    config = ModelConfig(
+        vocabulary=8, d_model=16, heads=2, d_ff=16, encoder_layers=1, decoder_layers=1
+    )
+    model, tokenizer, limit = Transformer(config).eval(), Tiny(), 4
+    torch.nn.init.normal_(model.embedding.weight, std=0.6)
+    source = torch.tensor([[3, 4, 5]])
+    real = torch.ones_like(source, dtype=torch.bool)
+    sentences = [
+        (*words, tokenizer.eos)
+        for length in range(limit)
+        for words in product(range(3, 8), repeat=length)
+    ]
+    best = max(
+        (scored(model, source, sentence, tokenizer) for sentence in sentences),
+        key=lambda hypothesis: hypothesis.score(alpha),
+    )
+    search = beam(Reader(model, tokenizer, source, real), tokenizer, limit, 5**limit, alpha)
+    *_, last = search
+    assert last.best.ids == best.ids
+    assert last.best.score(alpha) == pytest.approx(best.score(alpha), abs=1e-5)
+
+
+def scored(
+    model: Transformer, source: torch.Tensor, ids: tuple[int, ...], tokenizer: Tokenizer
+) -> Hypothesis:
+    """By teacher forcing, which shares no code with the search."""
+    logits = model(source, torch.tensor([[tokenizer.bos, *ids[:-1]]]))[0]
+    logprobs = logits.log_softmax(-1)[range(len(ids)), ids]
+    return Hypothesis(ids, tuple(logprobs.tolist()), finished=True)
+
+
+@torch.inference_mode()
+def test_control_tokens_are_never_written(model: Transformer, tokenizer: Tokenizer) -> None:
+    logprobs = reader(model, tokenizer, [5]).logprobs()
+    never = sorted(tokenizer.specials - {tokenizer.eos})
+    assert (logprobs[:, never] == -torch.inf).all()
+    assert logprobs[0, tokenizer.eos] > -torch.inf
