@@ -1,0 +1,115 @@
+"""What is built is written down, and what is written down leads somewhere."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from fastapi.routing import iter_route_contexts
+
+from app.main import create_app
+from app.settings import Settings
+
+ROOT = Path(__file__).parents[1]
+DOCS = sorted((ROOT / "docs").glob("*.md"))
+READMES = [ROOT / "README.md", ROOT / "README.zh.md"]
+PAGES = [*READMES, *DOCS]
+VIEWS = sorted(path for path in (ROOT / "static/js/views").glob("*.js") if path.stem != "index")
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def page(path: str) -> str:
+    return (ROOT / path).read_text()
+
+
+def heading_anchor(heading: str) -> str:
+    """Return the anchor that a Markdown heading gets on the code hosts."""
+    words = re.sub(r"[^\w\- ]", "", heading.strip().lower())
+    return words.replace(" ", "-")
+
+
+def tracked(pattern: str = "") -> set[str]:
+    """Return what is in the repository, ignored files left out; new files count."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", pattern or "."],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return set(listed.stdout.splitlines())
+
+
+@pytest.mark.parametrize("setting", Settings.model_fields)
+def test_every_setting_is_documented(setting: str) -> None:
+    assert f"`HEADLIGHT_{setting.upper()}`" in page("docs/settings.md")
+
+
+def test_no_setting_is_documented_that_is_not_there() -> None:
+    known = {f"HEADLIGHT_{setting.upper()}" for setting in Settings.model_fields}
+    for path in PAGES:
+        assert set(re.findall(r"HEADLIGHT_[A-Z_]*[A-Z]\b", path.read_text())) <= known, path
+
+
+def test_every_route_is_documented() -> None:
+    routes = {context.path for context in iter_route_contexts(create_app().routes)}
+    text = "".join(path.read_text() for path in DOCS)
+    assert {route for route in routes if f"{route}`" not in text} == set()
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=name)
+def test_every_view_is_documented(view: Path) -> None:
+    assert f"{view.stem}.js" in page("docs/page.md")
+
+
+@pytest.mark.parametrize("target", re.findall(r"^([a-z]+):", page("Makefile"), re.MULTILINE))
+def test_every_make_target_is_documented(target: str) -> None:
+    assert f"`make {target}`" in page("docs/development.md")
+
+
+@pytest.mark.parametrize("path", DOCS, ids=name)
+def test_every_page_is_in_the_index(path: Path) -> None:
+    assert path.name == "README.md" or f"]({path.name})" in page("docs/README.md")
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name)
+def test_links_lead_somewhere(path: Path) -> None:
+    text = re.sub(r"```.*?```|`[^`]*`", "", path.read_text(), flags=re.DOTALL)
+    links = re.findall(r"\]\(([^)\s]+)\)|(?:src|srcset|href)=\"([^\"]+)\"", text)
+    for link in filter(lambda one: not re.match(r"https?:", one), map("".join, links)):
+        file, _, anchor = link.partition("#")
+        target = path.parent / file if file else path
+        assert target.exists(), link
+        if anchor:
+            headings = re.findall(r"^#+ (.+)$", target.read_text(), re.MULTILINE)
+            assert anchor in map(heading_anchor, headings), link
+
+
+@pytest.mark.parametrize("path", READMES, ids=name)
+def test_tree_is_the_tree(path: Path) -> None:
+    (tree,) = re.findall(r"```text\n(model/.*?)```", path.read_text(), re.DOTALL)
+    shown: set[str] = set()
+    room = ""
+    for line in tree.splitlines():
+        indent, entry = re.match(r"( *)(\S+)", line).groups()  # type: ignore[union-attr]
+        room = room if indent else entry
+        shown.add(room + entry if indent else entry)
+    there = tracked()
+    for entry in shown:
+        assert any(one == entry or one.startswith(entry.rstrip("/") + "/") for one in there), entry
+    top = {one.partition("/")[0] + "/" for one in there if "/" in one and one[0] != "."}
+    assert top <= shown
+
+
+def test_both_readmes_show_the_same_commands() -> None:
+    shown = [re.findall(r"```sh\n(.*?)```", path.read_text(), re.DOTALL) for path in READMES]
+    without_comments = [re.sub(r" *#.*", "", "".join(blocks)) for blocks in shown]
+    assert without_comments[0] == without_comments[1]
+
+
+@pytest.mark.parametrize("path", ["package-lock.json", ".npmrc", "constraints.txt"])
+def test_pins_name_no_host(path: str) -> None:
+    assert not re.search(r"https?://|\"resolved\"", page(path))
