@@ -41,8 +41,8 @@ format: $(DEV)  ## rewrite the Python in the project's style
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-figures: $(DEV)  ## measure the model again and write its card
-	$(BIN)/python -m model.figures
+figures: $(DEV)  ## write the model card; DATA=folder measures the model again first
+	$(BIN)/python -m model.figures $(if $(DATA),--test "Tatoeba=$(DATA)/tatoeba-en-zh/test.tsv" --test "Captions=$(DATA)/captions-en-zh/test.tsv")
 
 gallery: $(DEV) $(DEBIAN)  ## take pictures of the page at every size, theme and language
 	$(BIN)/python -m tests.browser.gallery

@@ -18,6 +18,7 @@ from typing import Any
 
 import torch
 
+from model.card import TRAINING
 from model.checkpoint import save_bundle
 from model.config import ModelConfig
 from model.tokens import Tokenizer
@@ -92,7 +93,8 @@ def main(arguments: Sequence[str] | None = None) -> Path:
     weights = run()
     bundle: Path = asked.folder / "bundle"
     save_bundle(bundle, weights, config, tokenizer, asked.name)
-    (asked.folder / "history.json").write_text(json.dumps(asdict(run.progress), indent=1) + "\n")
+    progress = {**asdict(run.progress), "epochs": run.epochs}
+    (bundle / TRAINING).write_text(json.dumps(progress, indent=1) + "\n")
     say(f"wrote {bundle}")
     return bundle
 

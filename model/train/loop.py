@@ -61,6 +61,11 @@ class Run:
             self._look()
         return average(self._checkpoints()[-self.options.average :])
 
+    @property
+    def epochs(self) -> float:
+        """How many epochs are done, the one under way in part."""
+        return self.progress.epoch + self.progress.batch / self.per_epoch
+
     def ended(self) -> bool:
         """Whether there is nothing left to do."""
         at, options = self.progress, self.options
@@ -133,7 +138,7 @@ class Run:
             return
         self.told = time.monotonic()
         at, options = self.progress, self.options
-        done = at.epoch + at.batch / self.per_epoch
+        done = self.epochs
         left = at.seconds / done * (options.epochs - done)
         if options.minutes is not None:
             left = min(left, options.minutes * 60 - at.seconds)

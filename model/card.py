@@ -1,0 +1,77 @@
+"""The model card: what a bundle is, what it was trained on and how well it does, as Markdown."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from model.checkpoint import CARD, CONFIG, digest_of
+
+TRAINING = "training.json"
+TEMPLATE = "card.template.md"  # lies in the bundle: what no command can know
+
+
+def write_card(bundle: Path) -> None:
+    """Fills the bundle's template with its figures.
+
+    Raises `ValueError` when the figures were measured on other weights.
+    """
+    figures = json.loads((bundle / "figures.json").read_text(encoding="utf-8"))
+    digest = digest_of(bundle)
+    if figures["digest"] != digest:
+        raise ValueError(f"{bundle}: the figures were measured on other weights; measure again")
+    config = json.loads((bundle / CONFIG).read_text(encoding="utf-8"))["config"]
+    training = json.loads((bundle / TRAINING).read_text(encoding="utf-8"))
+    template = Template((bundle / TEMPLATE).read_text(encoding="utf-8"))
+    card = template.substitute(
+        digest=digest,
+        **config,
+        scores=_scores(figures["scores"]),
+        signatures=_signatures(figures["scores"]),
+        sentences=_sentences(figures["sentences"]),
+        curve=_curve(training["history"]),
+        steps=f"{training['step']:,}",
+        tokens=f"{training['tokens'] / 1e6:.1f}",
+        epochs=f"{training['epochs']:.1f}",
+        hours=f"{training['seconds'] / 3600:.1f}",
+    )
+    (bundle / CARD).write_text(card, encoding="utf-8")
+
+
+def _table(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _scores(scores: list[dict[str, Any]]) -> str:
+    rows = [
+        [
+            row["set"],
+            row["direction"],
+            row["method"],
+            str(row["sentences"]),
+            f"{row['bleu']:.2f}",
+            f"{row['chrf']:.2f}",
+        ]
+        for row in scores
+    ]
+    return _table(["test set", "direction", "decoding", "sources", "BLEU", "chrF"], rows)
+
+
+def _signatures(scores: list[dict[str, Any]]) -> str:
+    found = {row[key]: None for key in ("bleu_signature", "chrf_signature") for row in scores}
+    return "\n".join(f"- `{signature}`" for signature in found)
+
+
+def _sentences(made: list[dict[str, str]]) -> str:
+    return _table(["source", "translation"], [[row["source"], row["translation"]] for row in made])
+
+
+def _curve(history: list[dict[str, float]]) -> str:
+    shown = history[:: max(1, len(history) // 10)]
+    if history[-1] not in shown:
+        shown.append(history[-1])
+    rows = [[f"{row['step']:,}", f"{row['train']:.3f}", f"{row['dev']:.3f}"] for row in shown]
+    return _table(["step", "train loss (smoothed)", "dev loss"], rows)

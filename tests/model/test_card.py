@@ -1,0 +1,57 @@
+"""The card's figures belong to the weights that are shipped, and nothing in it is older."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from model.adapters import load
+from model.card import write_card
+from model.checkpoint import CHECKPOINTS, digest_of
+from model.figures import sentences
+
+BUNDLES = sorted(path.parent for path in CHECKPOINTS.glob("*/config.json"))
+
+
+@pytest.fixture(params=BUNDLES, ids=lambda path: path.name)
+def shipped(request: pytest.FixtureRequest) -> Path:
+    path: Path = request.param
+    return path
+
+
+def test_a_model_is_shipped() -> None:
+    assert CHECKPOINTS / "en-zh" in BUNDLES
+
+
+def test_the_figures_are_of_these_weights(shipped: Path) -> None:
+    digest = digest_of(shipped)
+    figures = json.loads((shipped / "figures.json").read_text())
+    card = (shipped / "README.md").read_text()
+    assert figures["digest"] == digest
+    assert digest in card
+    assert len(figures["scores"]) >= 4
+    for row in figures["scores"]:
+        cells = [row["set"], row["direction"], row["method"], str(row["sentences"])]
+        assert f"| {' | '.join(cells)} | {row['bleu']:.2f} | {row['chrf']:.2f} |" in card
+        assert row["bleu_signature"] in card
+
+
+def test_the_card_is_what_the_command_writes(shipped: Path) -> None:
+    before = (shipped / "README.md").read_text()
+    write_card(shipped)
+    assert (shipped / "README.md").read_text() == before
+
+
+def test_the_sentences_come_out_as_the_card_says(shipped: Path) -> None:
+    figures = json.loads((shipped / "figures.json").read_text())
+    adapter = load(shipped, "cpu")
+    made = sentences(shipped, adapter)
+    assert len(made) >= 20
+    same = sum(one == other for one, other in zip(made, figures["sentences"], strict=True))
+    assert same >= len(made) - 1  # another processor may round a near tie the other way
+
+
+def test_it_is_small_enough(shipped: Path) -> None:
+    adapter = load(shipped, "cpu")
+    assert adapter.info.parameters <= 16_000_000
+    assert sum(path.stat().st_size for path in shipped.iterdir()) <= 32 * 2**20
