@@ -1,5 +1,6 @@
 """`python -m app`: the server, with its settings from the environment."""
 
+import contextlib
 import socket
 import sys
 
@@ -40,7 +41,8 @@ def main() -> int:
         server_header=False,
     )
     server = Server(config)
-    server.run()
+    with contextlib.suppress(KeyboardInterrupt):  # uvicorn ends in order, then says how
+        server.run()
     return 0 if server.started else 1
 
 

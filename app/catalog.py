@@ -1,10 +1,11 @@
 """The models that this server answers with, by id."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from model.adapters import load
 from model.errors import InputError
-from model.request import Adapter
+from model.request import Adapter, ModelInfo
 
 
 class Catalog(Mapping[str, Adapter]):
@@ -31,6 +32,10 @@ class Catalog(Mapping[str, Adapter]):
             known = ", ".join(self._adapters)
             raise InputError("unknown-model", "model", f"model must be one of: {known}")
         return name, self._adapters[name]
+
+    def describe(self, name: str) -> ModelInfo:
+        """The description of a model, under the id that it has here."""
+        return replace(self[name].info, id=name)
 
     def __getitem__(self, name: str) -> Adapter:
         return self._adapters[name]

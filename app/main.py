@@ -12,6 +12,7 @@ from app.catalog import Catalog
 from app.conditional import Conditional
 from app.limits import BodyLimit
 from app.pages import not_found_page
+from app.replies import problems as problems_of_routes
 from app.routes import assets, health, models, pages, positions, shares, trace
 from app.security import SecurityHeaders
 from app.services import open_services
@@ -45,6 +46,7 @@ def create_app(settings: Settings | None = None, catalog: Catalog | None = None)
         redoc_url=None,
         lifespan=lifespan,
         generate_unique_id_function=_operation_id,
+        responses=problems_of_routes(default="Anything else that goes wrong."),
     )
     for router in (health.router, models.router, trace.router, positions.router, shares.router):
         app.include_router(router, prefix="/api")

@@ -41,8 +41,8 @@ def in_both_forms(model: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
 
 def problems(**statuses: str) -> dict[int | str, dict[str, Any]]:
     """The reference's words on problem documents: ``problems(_404="No such share.")``."""
-    schema = {"schema": {"$ref": f"#/components/schemas/{ProblemReply.__name__}"}}
+    schema = {"schema": ProblemReply.model_json_schema()}
     return {
-        int(status.removeprefix("_")): {"description": words, "content": {MEDIA_TYPE: schema}}
+        status.removeprefix("_"): {"description": words, "content": {MEDIA_TYPE: schema}}
         for status, words in statuses.items()
     }

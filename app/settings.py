@@ -55,7 +55,9 @@ class Settings(BaseSettings):
     max_text_characters: int = Field(default=2_000, ge=1, description="Length of a sentence.")
     max_interventions: int = Field(default=64, ge=0, description="Interventions in one request.")
     max_values: int = Field(
-        default=4_000_000, ge=1_000, description="Numbers in one reply; as JSON, half as many."
+        default=16_000_000,
+        ge=1_000,
+        description="Numbers in one reply; in JSON, a quarter.",
     )
     max_positions: int = Field(
         default=1_024, ge=1, description="Length and d_model of a table of positional encodings."

@@ -27,8 +27,8 @@ async def create(services: Services, state: ShareState) -> Share:
     """
     reply = await run(services, state, FROZEN)
     check_size(reply, SAFETENSORS, services.settings)
-    _, adapter = services.catalog.pick(state.model)
-    model = ModelReply.model_validate(adapter.info).model_dump()
+    info = services.catalog.describe(reply.document["model"])
+    model = ModelReply.model_validate(info).model_dump()
     frozen = await to_thread.run_sync(_freeze, reply)
     return await services.store.add(state.model_dump(exclude_unset=True), model, frozen)
 

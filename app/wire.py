@@ -57,10 +57,14 @@ class Reply:
     @classmethod
     def parse(cls, file: bytes) -> "Reply":
         """The reply that `safetensors` wrote."""
+        return cls(cls.metadata(file)["trace"], safetensors.numpy.load(file))
+
+    @staticmethod
+    def metadata(file: bytes) -> dict[str, Any]:
+        """The documents that `safetensors` wrote, by their names."""
         length = int.from_bytes(file[:HEADER_LENGTH], "little")
         header = orjson.loads(file[HEADER_LENGTH : HEADER_LENGTH + length])
-        document = orjson.loads(header["__metadata__"]["trace"])
-        return cls(document, safetensors.numpy.load(file))
+        return {name: orjson.loads(text) for name, text in header["__metadata__"].items()}
 
 
 def trace_reply(trace: Trace, identity: str, model: str, dtype: Dtype = "float32") -> Reply:

@@ -21,7 +21,7 @@ Select = Annotated[
 @router.get("", summary="The models that are served")
 async def models(services: Opened) -> list[ModelReply]:
     """The first is the default."""
-    return [ModelReply.model_validate(adapter.info) for adapter in services.catalog.values()]
+    return [ModelReply.model_validate(services.catalog.describe(name)) for name in services.catalog]
 
 
 @router.get(

@@ -146,7 +146,7 @@ async def test_share_state(client: httpx.AsyncClient, body: str) -> None:
 
 @pytest.mark.parametrize("media_type", [None, "text/plain", "application/xml", "nonsense", "é"])
 async def test_content_type(client: httpx.AsyncClient, media_type: str | None) -> None:
-    headers = {"Content-Type": media_type.encode()} if media_type else {}
+    headers = [(b"Content-Type", media_type.encode())] if media_type else []
     response = await client.post("/api/trace", content=b'{"source": "hi"}', headers=headers)
     hold(response, 415, "unsupported-media-type", None)
 

@@ -1,0 +1,69 @@
+"""Many different requests at once: each gets what it would have got alone, and nothing else."""
+
+import asyncio
+import random
+from typing import Any
+
+import httpx
+import numpy as np
+
+from app.wire import Reply
+from tests.app.conftest import Serving
+
+OCTETS = {"Accept": "application/octet-stream"}
+WORDS = "the cat sat on a mat and looked at every bird that flew over old houses"
+
+
+async def ask(client: httpx.AsyncClient, request: dict[str, Any]) -> Reply:
+    response = await client.post("/api/trace", json=request, headers=OCTETS)
+    assert response.status_code == 200, response.text
+    return Reply.parse(response.content)
+
+
+def some_request(number: int) -> dict[str, Any]:
+    """Make a request unlike its neighbours in length, target, selection and intervention."""
+    chance = random.Random(number)
+    request: dict[str, Any] = {
+        "source": " ".join(chance.choices(WORDS.split(), k=chance.randint(1, 20))),
+        "select": chance.choice([["*.weights"], ["encoder.*.q", "*.mask"], ["decoder.prob*"], []]),
+    }
+    if chance.random() < 0.6:
+        request["target"] = "".join(
+            chance.choices("猫坐在垫子上看鸟飞过老房子", k=chance.randint(1, 12))
+        )
+    else:
+        method = chance.choice(["greedy", "beam"])
+        request["decode"] = {"method": method, "beam": 2, "max_tokens": chance.randint(1, 8)}
+    if chance.random() < 0.5:
+        at = chance.choice(["encoder.0.self", "decoder.1.self", "decoder.0.cross"])
+        effect = chance.choice(["zero", "uniform"])
+        request["interventions"] = [{"at": at, "head": chance.randrange(8), "do": effect}]
+    return request
+
+
+async def test_together_as_alone(client: httpx.AsyncClient) -> None:
+    requests = [some_request(number) for number in range(24)]
+    together = await asyncio.gather(*(ask(client, request) for request in requests))
+    for request, reply in zip(requests, together, strict=True):
+        alone = await ask(client, request)
+        assert reply.arrays.keys() == alone.arrays.keys()
+        for name, array in alone.arrays.items():
+            np.testing.assert_allclose(reply.arrays[name], array, atol=1e-5, err_msg=name)
+        for number in ("logprobs", "score"):
+            one, other = (each.document["output"].pop(number) for each in (reply, alone))
+            np.testing.assert_allclose(one, other, atol=1e-5)
+        assert reply.document == alone.document
+
+
+async def test_more_than_the_queue_holds(serving: Serving) -> None:
+    request = {"source": "the cat sat on the mat", "select": []}
+    async with serving(max_queue=2, max_batch=1) as client:
+        responses = await asyncio.gather(
+            *(client.post("/api/trace", json=request) for _ in range(12))
+        )
+        statuses = [response.status_code for response in responses]
+        assert set(statuses) == {200, 503}
+        busy = next(response for response in responses if response.status_code == 503)
+        assert busy.json()["type"] == "urn:headlight:busy"
+        assert int(busy.headers["retry-after"]) > 0
+        assert (await client.post("/api/trace", json=request)).status_code == 200

@@ -1,0 +1,169 @@
+"""The engine: batches under load, a bounded queue, places given up, an orderly end."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+import pytest
+
+from app.engine import BusyError, Engine
+from model.errors import InputError
+from model.request import ModelInfo, Output, Request, Trace
+from model.trace import NamedTensor
+
+
+class Slow:
+    """A model that waits for `go`, echoes the source and keeps the batches that it was given."""
+
+    info: ModelInfo
+
+    def __init__(self) -> None:
+        self.go = threading.Event()
+        self.started = threading.Event()
+        self.batches: list[list[str]] = []
+
+    def check(self, request: Request) -> None:
+        if not request.source:
+            raise InputError("empty-text", "source", "source has no text in it")
+
+    def trace(self, requests: Sequence[Request]) -> list[Trace]:
+        self.batches.append([request.source for request in requests])
+        self.started.set()
+        assert self.go.wait(10)
+        if any(request.source == "poison" for request in requests):
+            raise RuntimeError("poison")
+        return [
+            Trace("en-zh", (), (), Output(request.source, (), (), 0.0, True), {})
+            for request in requests
+        ]
+
+    def parameters(self, select: Sequence[str]) -> dict[str, NamedTensor]:
+        raise NotImplementedError
+
+
+@asynccontextmanager
+async def running(
+    max_queue: int = 8, max_batch: int = 4, max_wait_seconds: float = 10
+) -> AsyncIterator[Engine]:
+    engine = Engine(max_queue=max_queue, max_batch=max_batch, max_wait_seconds=max_wait_seconds)
+    async with engine:
+        yield engine
+
+
+def send(engine: Engine, model: Slow, source: str) -> asyncio.Task[Trace]:
+    return asyncio.create_task(engine.trace(model, Request(source)))
+
+
+async def held(engine: Engine, model: Slow) -> asyncio.Task[Trace]:
+    """Send one request and wait until the model is at it, so that what follows must queue."""
+    first = send(engine, model, "first")
+    await asyncio.to_thread(model.started.wait, 10)
+    return first
+
+
+async def test_what_waits_becomes_a_batch_in_order() -> None:
+    model = Slow()
+    async with running() as engine:
+        first = await held(engine, model)
+        rest = [send(engine, model, str(n)) for n in range(5)]
+        await asyncio.sleep(0)
+        model.go.set()
+        traces = await asyncio.gather(first, *rest)
+    assert model.batches == [["first"], ["0", "1", "2", "3"], ["4"]]
+    assert [trace.output.text for trace in traces] == ["first", "0", "1", "2", "3", "4"]
+
+
+async def test_a_batch_is_of_one_model() -> None:
+    one, other = Slow(), Slow()
+    other.go.set()
+    async with running() as engine:
+        first = await held(engine, one)
+        rest = [send(engine, model, name) for name, model in (("a", one), ("b", other), ("c", one))]
+        await asyncio.sleep(0)
+        one.go.set()
+        await asyncio.gather(first, *rest)
+    assert one.batches == [["first"], ["a", "c"]]
+    assert other.batches == [["b"]]
+
+
+async def test_a_full_queue_is_busy() -> None:
+    model = Slow()
+    async with running(max_queue=2) as engine:
+        first = await held(engine, model)
+        rest = [send(engine, model, str(n)) for n in range(2)]
+        await asyncio.sleep(0)
+        assert engine.waiting == 2
+        with pytest.raises(BusyError, match="2 requests"):
+            await engine.trace(model, Request("late"))
+        model.go.set()
+        await asyncio.gather(first, *rest)
+        assert (await engine.trace(model, Request("later"))).output.text == "later"
+
+
+async def test_bad_input_does_not_wait() -> None:
+    model = Slow()
+    async with running(max_queue=1) as engine:
+        first = await held(engine, model)
+        with pytest.raises(InputError):
+            await asyncio.wait_for(engine.trace(model, Request("")), 1)
+        model.go.set()
+        await first
+
+
+async def test_who_leaves_gives_up_the_place() -> None:
+    model = Slow()
+    async with running(max_queue=1) as engine:
+        first = await held(engine, model)
+        leaver = send(engine, model, "leaver")
+        await asyncio.sleep(0)
+        leaver.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await leaver
+        assert engine.waiting == 0
+        stayer = send(engine, model, "stayer")
+        await asyncio.sleep(0)
+        model.go.set()
+        await asyncio.gather(first, stayer)
+    assert model.batches == [["first"], ["stayer"]]
+
+
+async def test_a_long_wait_is_busy_and_gives_up_the_place() -> None:
+    model = Slow()
+    async with running(max_wait_seconds=0.05) as engine:
+        first = await held(engine, model)
+        with pytest.raises(BusyError, match=r"0\.05 seconds"):
+            await engine.trace(model, Request("second"))
+        assert engine.waiting == 0
+        with pytest.raises(BusyError):
+            await first
+        model.go.set()
+    assert model.batches == [["first"]]
+
+
+async def test_one_failure_fails_alone() -> None:
+    model = Slow()
+    async with running() as engine:
+        first = await held(engine, model)
+        sources = ["a", "poison", "b"]
+        rest = [send(engine, model, source) for source in sources]
+        await asyncio.sleep(0)
+        model.go.set()
+        results = await asyncio.gather(first, *rest, return_exceptions=True)
+    good = [result.output.text for result in results if isinstance(result, Trace)]
+    assert good == ["first", "a", "b"]
+    assert isinstance(results[2], RuntimeError)
+
+
+async def test_the_end_lets_the_running_finish_and_sends_the_waiting_away() -> None:
+    model = Slow()
+    async with running() as engine:
+        first = await held(engine, model)
+        second = send(engine, model, "second")
+        await asyncio.sleep(0)
+        asyncio.get_running_loop().call_later(0.05, model.go.set)
+    assert (await first).output.text == "first"
+    with pytest.raises(BusyError, match="shutting down"):
+        await second
+    with pytest.raises(BusyError, match="shutting down"):
+        await engine.trace(model, Request("third"))

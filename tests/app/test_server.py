@@ -1,0 +1,177 @@
+"""What holds for every reply: headers, ETags, compression; and the small routes."""
+
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+
+from app.catalog import Catalog
+from app.wire import Reply
+from tests.app.conftest import Serving
+
+PATHS = [
+    "/",
+    "/docs",
+    "/openapi.json",
+    "/api/health",
+    "/api/models",
+    "/api/positions?length=4&d_model=8",
+    "/api/models/en-zh/parameters?select=encoder.0.self.b_q",
+]
+
+
+@pytest.mark.parametrize("path", [*PATHS, "/nothing", "/api/nothing"])
+async def test_every_reply_is_guarded(client: httpx.AsyncClient, path: str) -> None:
+    response = await client.get(path, headers={"Accept": "text/html, */*"})
+    policy = dict(
+        directive.split(" ", 1)
+        for directive in response.headers["content-security-policy"].split("; ")
+    )
+    assert policy["default-src"] == "'none'"
+    assert policy["script-src"] == policy["style-src"] == "'self'"
+    assert policy["frame-ancestors"] == policy["base-uri"] == "'none'"
+    assert "unsafe" not in str(policy)
+    assert response.headers["x-content-type-options"] == "nosniff"
+    assert "strict-transport-security" not in response.headers
+
+
+async def test_a_bug_is_guarded_and_tells_nothing(
+    serving: Serving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def explode(*_: object) -> None:
+        raise RuntimeError("secret")
+
+    async with serving() as client:
+        monkeypatch.setattr("app.routes.positions.positions_table", explode)
+        response = await client.get("/api/positions?length=4&d_model=8")
+    assert response.status_code == 500
+    assert response.json()["type"] == "urn:headlight:internal"
+    assert "secret" not in response.text
+    assert "content-security-policy" in response.headers
+
+
+@pytest.mark.parametrize("path", PATHS)
+async def test_what_the_client_has_is_not_sent_again(client: httpx.AsyncClient, path: str) -> None:
+    first = await client.get(path)
+    tag = first.headers["etag"]
+    for known in (tag, f'"other", {tag}', tag.removeprefix("W/"), "*"):
+        again = await client.get(path, headers={"If-None-Match": known})
+        assert again.status_code == 304
+        assert again.content == b""
+        assert again.headers["etag"] == tag
+    changed = await client.get(path, headers={"If-None-Match": '"other"'})
+    assert changed.status_code == 200
+
+
+@pytest.mark.parametrize("path", PATHS)
+async def test_head_is_get_without_the_body(client: httpx.AsyncClient, path: str) -> None:
+    head, get = await client.head(path), await client.get(path)
+    assert head.status_code == 200
+    assert head.content == b""
+    assert head.headers["etag"] == get.headers["etag"]
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "br", "zstd", "identity"])
+async def test_replies_are_compressed_as_the_client_likes(
+    client: httpx.AsyncClient, encoding: str
+) -> None:
+    path = "/api/positions?length=64&d_model=64"
+    response = await client.get(path, headers={"Accept-Encoding": encoding})
+    assert response.headers.get("content-encoding", "identity") == encoding
+    assert response.json()["variant"] == "sinusoidal"
+
+
+async def test_health(client: httpx.AsyncClient) -> None:
+    health = (await client.get("/api/health")).json()
+    assert health["status"] == "ok"
+    assert health["models"] == ["en-zh"]
+
+
+async def test_models(client: httpx.AsyncClient, catalog: Catalog) -> None:
+    (model,) = (await client.get("/api/models")).json()
+    assert list(model) == [
+        "id",
+        "name",
+        "kind",
+        "layers",
+        "heads",
+        "d_model",
+        "parameters",
+        "vocabulary",
+        "languages",
+        "max_tokens",
+        "digest",
+        "card",
+    ]
+    assert model["id"] == "en-zh"
+    assert model["digest"] == catalog["en-zh"].info.digest
+
+
+async def test_models_are_called_as_the_settings_call_them(
+    serving: Serving, catalog: Catalog
+) -> None:
+    async with serving(catalog=Catalog({"mine": catalog["en-zh"]})) as client:
+        (model,) = (await client.get("/api/models")).json()
+        assert model["id"] == "mine"
+        share = await client.post("/api/shares", json={"state": {"source": "hello"}})
+        path = f"/api/shares/{share.json()['id']}"
+        assert (await client.get(path)).json()["model"]["id"] == "mine"
+
+
+async def test_parameters_make_the_queries(client: httpx.AsyncClient, catalog: Catalog) -> None:
+    """x · W_q + b_q, cut into heads, is the trace's q."""
+    octets = {"Accept": "application/octet-stream"}
+    request = {"source": "The cat sat.", "select": ["source.input", "encoder.0.self.q"]}
+    trace = Reply.parse((await client.post("/api/trace", json=request, headers=octets)).content)
+    path = "/api/models/en-zh/parameters?select=encoder.0.self.W_q,encoder.0.self.b_q"
+    document = (await client.get(path)).json()
+    w, b = (np.array(tensor["data"]) for tensor in document["tensors"].values())
+    q = trace.arrays["encoder.0.self.q"]
+    heads = catalog["en-zh"].info.heads["encoder"]
+    expected = (trace.arrays["source.input"] @ w + b).reshape(q.shape[1], heads, -1).swapaxes(0, 1)
+    np.testing.assert_allclose(q, expected, atol=1e-4)
+    file = Reply.parse((await client.get(path, headers=octets)).content)
+    np.testing.assert_allclose(file.arrays["encoder.0.self.W_q"], w, atol=1e-6)
+
+
+async def test_positions(client: httpx.AsyncClient) -> None:
+    reply = (await client.get("/api/positions?length=12&d_model=8")).json()
+    positions, similarity = np.array(reply["positions"]), np.array(reply["similarity"])
+    row = [0.8415, 0.5403, 0.0998, 0.9950, 0.0100, 1.0000, 0.0010, 1.0000]
+    np.testing.assert_allclose(positions[1], row, atol=5e-5)
+    assert positions.shape == (12, 8)
+    unit = positions / np.linalg.norm(positions, axis=1, keepdims=True)
+    np.testing.assert_allclose(similarity, unit @ unit.T, atol=1e-6)
+    assert (similarity.diagonal() == 1).all()
+
+
+async def test_the_reference_describes_every_route(client: httpx.AsyncClient) -> None:
+    reference = (await client.get("/openapi.json")).json()
+    operations: dict[str, Any] = {
+        f"{method.upper()} {path}": operation
+        for path, methods in reference["paths"].items()
+        for method, operation in methods.items()
+    }
+    assert operations.keys() == {
+        "GET /api/health",
+        "GET /api/models",
+        "GET /api/models/{id}/parameters",
+        "POST /api/trace",
+        "GET /api/positions",
+        "POST /api/shares",
+        "GET /api/shares/{id}",
+    }
+    for operation in operations.values():
+        assert operation["summary"]
+        assert operation["description"]
+        success = operation["responses"].get("200") or operation["responses"]["201"]
+        assert success["content"]["application/json"]["schema"]
+        for status, response in operation["responses"].items():
+            if status >= "400":
+                schema = response["content"]["application/problem+json"]["schema"]
+                assert schema["title"] == "ProblemReply"
+    assert "HTTPValidationError" not in reference["components"]["schemas"]
+    examples = reference["components"]["schemas"]["TraceRequest"]["examples"]
+    for example in examples:
+        assert (await client.post("/api/trace", json=example)).status_code == 200

@@ -1,0 +1,164 @@
+"""Shares: durable when answered, frozen for good, hard to guess."""
+
+import re
+import signal
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import numpy as np
+import pytest
+
+from app.catalog import Catalog
+from app.store import ALPHABET, ID_LENGTH, new_id
+from app.wire import Reply
+from model.adapters import Native
+from tests.app.conftest import Serving
+from tests.servers import AppServer
+
+STATE = {
+    "source": 'The cat <b>"sat"</b>\non the mat 😀.',
+    "target": "猫坐着。",
+    "interventions": [{"at": "encoder.0.self", "head": 1, "do": "uniform"}],
+    "view": "heatmap",
+    "block": "decoder.cross",
+    "layer": 1,
+    "head": 2,
+    "query": 0,
+    "key": 3,
+    "lang": "zh",
+}
+OCTETS = {"Accept": "application/octet-stream"}
+HTML = {"Accept": "text/html"}
+
+
+async def create(client: httpx.AsyncClient, **state: object) -> str:
+    response = await client.post("/api/shares", json={"state": STATE | state})
+    assert response.status_code == 201, response.text
+    share_id: str = response.json()["id"]
+    return share_id
+
+
+async def test_it_opens_on_what_was_seen(client: httpx.AsyncClient) -> None:
+    response = await client.post("/api/shares", json={"state": STATE})
+    share_id = response.json()["id"]
+    assert response.json() == {"id": share_id, "url": f"http://headlight/s/{share_id}"}
+    assert response.headers["location"] == f"/api/shares/{share_id}"
+
+    share = (await client.get(f"/api/shares/{share_id}")).json()
+    assert list(share) == ["id", "state", "created", "model", "trace"]
+    assert share["state"] == STATE
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", share["created"])
+    assert share["model"] == (await client.get("/api/models")).json()[0]
+
+    request = {name: STATE[name] for name in ("source", "target", "interventions")}
+    select = ["*.weights", "*.q", "*.k", "*.v", "*.mask", "decoder.[cp]*"]
+    trace = (await client.post("/api/trace", json=request | {"select": select})).json()
+    assert share["trace"]["tokens"] == trace["tokens"]
+    assert share["trace"]["tensors"].keys() == trace["tensors"].keys()
+    for name, tensor in trace["tensors"].items():
+        frozen = share["trace"]["tensors"][name]
+        np.testing.assert_allclose(frozen.pop("data"), tensor.pop("data"), atol=1e-5)
+        assert frozen == tensor
+
+
+async def test_both_forms_say_the_same(client: httpx.AsyncClient) -> None:
+    path = f"/api/shares/{await create(client)}"
+    document = (await client.get(path)).json()
+    file = (await client.get(path, headers=OCTETS)).content
+    reply = Reply.parse(file)
+    for name, tensor in document["trace"]["tensors"].items():
+        np.testing.assert_allclose(tensor.pop("data"), reply.arrays[name], atol=1e-6)
+    assert document.pop("trace") == reply.document
+    assert Reply.metadata(file)["share"] == document
+
+
+async def test_it_needs_no_model(serving: Serving, catalog: Catalog) -> None:
+    async with serving() as client:
+        path = f"/api/shares/{await create(client)}"
+        before = (await client.get(path)).content
+    adapter = catalog["en-zh"]
+    assert isinstance(adapter, Native)
+    async with serving(catalog=Catalog({"another": adapter})) as client:
+        assert (await client.get(path)).content == before
+        assert (await client.get(path.replace("/api/shares", "/s"))).status_code == 200
+
+
+async def test_ids_cannot_be_guessed_or_misread() -> None:
+    ids = {new_id() for _ in range(1_000)}
+    assert len(ids) == 1_000
+    assert len(ALPHABET) ** ID_LENGTH >= 2**64
+    assert not set(ALPHABET) & set("01ilo")
+    assert all(re.fullmatch(f"[{ALPHABET}]{{{ID_LENGTH}}}", share_id) for share_id in ids)
+
+
+async def test_an_id_may_be_typed_in_capitals(client: httpx.AsyncClient) -> None:
+    share_id = await create(client)
+    assert (await client.get(f"/api/shares/{share_id.upper()}")).json()["id"] == share_id
+
+
+async def test_the_page_has_a_title_and_escapes_it(client: httpx.AsyncClient) -> None:
+    page = await client.get(f"/s/{await create(client)}", headers=HTML)
+    assert page.status_code == 200
+    assert "<b>" not in page.text
+    title = "The cat &lt;b&gt;&#34;sat&#34;&lt;/b&gt; on the mat 😀."
+    assert f'<meta property="og:title" content="{title}">' in page.text
+    assert 'property="og:url" content="http://headlight/s/' in page.text
+
+
+async def test_no_such_share_is_a_page_for_a_reader(client: httpx.AsyncClient) -> None:
+    page = await client.get("/s/nothing", headers=HTML)
+    assert page.status_code == 404
+    assert page.headers["content-type"].startswith("text/html")
+    assert (await client.get("/s/nothing")).json()["type"] == "urn:headlight:unknown-share"
+
+
+async def test_the_public_address_is_in_the_link(serving: Serving) -> None:
+    async with serving(public_url="https://example.org/headlight/") as client:
+        response = await client.post("/api/shares", json={"state": {"source": "hello"}})
+        assert response.json()["url"].startswith("https://example.org/headlight/s/")
+
+
+async def test_only_so_many_a_minute(serving: Serving) -> None:
+    async with serving(max_shares_per_minute=2) as client:
+        request = {"state": {"source": "hello"}}
+        statuses = [(await client.post("/api/shares", json=request)).status_code for _ in range(3)]
+        assert statuses == [201, 201, 429]
+        response = await client.post("/api/shares", json=request)
+        assert response.json()["type"] == "urn:headlight:too-many-shares"
+        assert 0 < int(response.headers["retry-after"]) <= 60
+
+
+async def test_a_refused_state_leaves_nothing(client: httpx.AsyncClient, tmp_path: Path) -> None:
+    response = await client.post("/api/shares", json={"state": {"source": ""}})
+    assert response.status_code == 422
+    with sqlite3.connect(tmp_path / "headlight.db") as database:
+        assert database.execute("SELECT count(*) FROM shares").fetchone() == (0,)
+    database.close()
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_a_share_survives_a_power_cut(
+    launch: Callable[..., AppServer], postgres: Callable[[str], str], kind: str
+) -> None:
+    settings = {"database_url": postgres("power")} if kind == "postgres" else {}
+    server = launch(**settings)
+    response = httpx.post(f"{server.url}/api/shares", json={"state": STATE}, trust_env=False)
+    server.kill()
+    assert response.status_code == 201
+    share_id = response.json()["id"]
+    server = launch(**settings)
+    share = httpx.get(f"{server.url}/api/shares/{share_id}", trust_env=False)
+    assert share.json()["state"] == STATE
+    assert server.stop() == -signal.SIGTERM  # in order, then by the signal it was sent
+
+
+async def test_postgres_keeps_shares_too(serving: Serving, postgres: Callable[[str], str]) -> None:
+    url = postgres("shares").replace("postgresql+asyncpg", "postgres")
+    for _ in range(2):  # the second start finds the tables there
+        async with serving(database_url=url) as client:
+            share_id = await create(client)
+            share = (await client.get(f"/api/shares/{share_id}")).json()
+            assert share["state"] == STATE
+            assert share["created"].endswith("+00:00")
