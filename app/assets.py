@@ -52,7 +52,10 @@ def digest_of(*folders: Path) -> str:
 
 def find_static(path: str, folder: Path = STATIC) -> Path | None:
     """The file of ours at a path; None if there is none, or if it is outside the folder."""
-    file = (folder / path).resolve()
+    try:
+        file = (folder / path).resolve(strict=True)
+    except (OSError, ValueError):  # no such file, or no name that a file can have
+        return None
     return file if file.is_relative_to(folder) and file.is_file() else None
 
 

@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 from sqlalchemy import make_url
+from sqlalchemy.exc import ArgumentError
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -78,10 +79,14 @@ class Settings(BaseSettings):
     def _with_async_driver(cls, value: str | None) -> str | None:
         if value is None:
             return None
-        url = make_url(value)
-        return url.set(drivername=DRIVERS.get(url.drivername, url.drivername)).render_as_string(
-            hide_password=False
-        )
+        try:
+            url = make_url(value)
+        except ArgumentError as error:
+            raise ValueError("not a database URL") from error
+        if url.get_backend_name() not in DRIVERS:
+            raise ValueError("the database must be SQLite or PostgreSQL")
+        driver = DRIVERS.get(url.drivername, url.drivername)
+        return url.set(drivername=driver).render_as_string(hide_password=False)
 
     @property
     def database(self) -> str:

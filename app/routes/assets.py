@@ -1,8 +1,6 @@
 """Files for the browser, at addresses that never change their content."""
 
-from typing import Annotated
-
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse, JSONResponse, Response
 from starlette.exceptions import HTTPException
 
@@ -14,8 +12,6 @@ from app.services import Opened
 
 router = APIRouter(include_in_schema=False)
 
-File = Annotated[str, Path(max_length=200)]
-
 
 @router.get("/static/{digest}/i18n/{lang}.json")
 async def catalog(digest: str, lang: str) -> Response:
@@ -26,7 +22,7 @@ async def catalog(digest: str, lang: str) -> Response:
 
 
 @router.get("/static/{digest}/{path:path}")
-async def static(digest: str, path: File) -> Response:
+async def static(digest: str, path: str) -> Response:
     """A file of ours."""
     file = find_static(path)
     if file is None:
@@ -35,7 +31,7 @@ async def static(digest: str, path: File) -> Response:
 
 
 @router.get("/vendor/{digest}/{name}")
-async def vendor(request: Request, services: Opened, digest: str, name: File) -> Response:
+async def vendor(request: Request, services: Opened, digest: str, name: str) -> Response:
     """A file out of a package, compressed ahead of time."""
     if name not in services.vendor.sources:
         raise HTTPException(404)

@@ -1,0 +1,198 @@
+"""Pages in the reader's language, and files at addresses that never change their content."""
+
+import gzip
+import re
+from pathlib import Path
+
+import brotli
+import httpx
+import pytest
+from starlette.requests import Request
+
+from app import languages, pages
+from app.assets import FOREVER, Vendor, digest_of, find_static, vendored
+from tests.app.conftest import Serving
+
+PO = """
+msgid ""
+msgstr ""
+"Language: zh\\n"
+"Content-Type: text/plain; charset=UTF-8\\n"
+"Plural-Forms: nplurals=1; plural=0;\\n"
+
+msgid "Share"
+msgstr "分享"
+
+msgctxt "matrix"
+msgid "key"
+msgstr "键"
+
+msgid "{count} head"
+msgid_plural "{count} heads"
+msgstr[0] "{count} 个头"
+
+#, fuzzy
+msgid "Layer"
+msgstr "第一层"
+
+msgid "Not yet"
+msgstr ""
+"""
+
+
+@pytest.fixture
+def locale(tmp_path: Path) -> Path:
+    path = tmp_path / "locale" / "zh" / "LC_MESSAGES" / "messages.po"
+    path.parent.mkdir(parents=True)
+    path.write_text(PO)
+    return tmp_path / "locale"
+
+
+def reader(query: str = "", cookie: str = "", accept: str = "") -> Request:
+    headers = [(b"cookie", cookie.encode()), (b"accept-language", accept.encode())]
+    return Request({"type": "http", "query_string": query.encode(), "headers": headers})
+
+
+@pytest.mark.parametrize(
+    ("query", "cookie", "accept", "lang"),
+    [
+        ("", "", "", "en"),
+        ("", "", "zh-CN,zh;q=0.9,en;q=0.8", "zh"),
+        ("", "", "zh-Hans-CN", "zh"),
+        ("", "", "en-GB,zh;q=0.9", "en"),
+        ("", "", "en;q=0.2,zh;q=0.9", "zh"),
+        ("", "", "de,fr;q=0.5", "en"),
+        ("", "", "zh;q=0, en;q=0.1", "en"),
+        ("", "lang=zh", "en", "zh"),
+        ("lang=en", "lang=zh", "zh", "en"),
+        ("lang=zh", "", "en", "zh"),
+        ("lang=xx", "", "zh", "zh"),
+        ("lang=../../etc", "lang=%00", ";;;q=q", "en"),
+    ],
+)
+def test_language(query: str, cookie: str, accept: str, lang: str) -> None:
+    assert languages.negotiate(reader(query, cookie, accept), ["en", "zh"]) == lang
+
+
+def test_one_catalog_for_server_and_browser(locale: Path) -> None:
+    assert languages.languages(locale) == ["en", "zh"]
+    assert languages.translations("zh", locale).gettext("Share") == "分享"
+    assert languages.translations("zh", locale).ngettext("{count} head", "", 2) == "{count} 个头"
+    assert languages.translations("en", locale).gettext("Share") == "Share"
+    assert languages.messages("zh", locale) == {
+        "Share": "分享",
+        "matrix\x04key": "键",
+        "{count} head": ["{count} 个头"],
+    }
+    assert languages.messages("en", locale) == {}
+
+
+@pytest.mark.parametrize("path", ["/", "/docs"])
+async def test_page(client: httpx.AsyncClient, path: str) -> None:
+    page = await client.get(path, headers={"Accept-Language": "en"})
+    assert page.status_code == 200
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    assert page.headers["cache-control"] == "no-cache"
+    assert {"Accept-Language", "Cookie"} <= set(page.headers["vary"].split(", "))
+    assert '<html lang="en"' in page.text
+
+
+async def test_what_a_page_names_is_there(client: httpx.AsyncClient) -> None:
+    for path in ("/", "/docs", "/nothing"):
+        page = (await client.get(path, headers={"Accept": "text/html"})).text
+        for url in set(re.findall(r'"(/(?:static|vendor)/[^"]+)"', page)):
+            response = await client.get(url)
+            assert response.status_code == 200, url
+            assert response.headers["cache-control"] == FOREVER, url
+
+
+async def test_modules_find_each_other(client: httpx.AsyncClient) -> None:
+    response = await client.get(pages.static_url("js/main.js"))
+    assert response.headers["content-type"].startswith("text/javascript")
+    assert b"import" in response.content
+
+
+async def test_an_old_address_is_answered_but_not_kept(client: httpx.AsyncClient) -> None:
+    response = await client.get("/static/0123456789abcdef/js/main.js")
+    assert response.status_code == 200
+    assert response.headers["cache-control"] == "no-cache"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "js/none.js",
+        "js",
+        "",
+        "../app/main.py",
+        "%2e%2e/app/main.py",
+        "js/..%2f..%2fapp/main.py",
+        "/etc/passwd",
+        "%2fetc%2fpasswd",
+        "js/%00.js",
+        "i18n/xx.json",
+        "x" * 300,
+        "x/" * 90,
+    ],
+)
+async def test_nothing_else_is_served(client: httpx.AsyncClient, path: str) -> None:
+    response = await client.get(httpx.URL(f"http://headlight/static/0/{path}"))
+    assert response.status_code == 404, response.text
+    assert (await client.get("/vendor/0/none.js")).status_code == 404
+
+
+async def test_the_browser_gets_its_catalog(client: httpx.AsyncClient) -> None:
+    response = await client.get(pages.static_url("i18n/en.json"))
+    assert response.json() == {}
+    assert response.headers["cache-control"] == FOREVER
+
+
+def test_an_edited_file_has_another_address(tmp_path: Path) -> None:
+    file = tmp_path / "a.js"
+    file.write_text("one")
+    digests = {digest_of(tmp_path)}
+    file.write_text("two")
+    digests.add(digest_of(tmp_path))
+    file.rename(tmp_path / "b.js")
+    digests.add(digest_of(tmp_path))
+    assert len(digests) == 3
+    assert find_static("b.js", tmp_path) == tmp_path / "b.js"
+
+
+def test_vendored_files_are_compressed_once(tmp_path: Path) -> None:
+    sources = vendored()
+    vendor = Vendor({"swagger-ui.css": sources["swagger-ui.css"]}, tmp_path / "cache")
+    original = sources["swagger-ui.css"].read_bytes()
+    assert vendor.find("swagger-ui.css", ["br"]) == (sources["swagger-ui.css"], None)
+    vendor.compress().join()
+    path, encoding = vendor.find("swagger-ui.css", ["gzip", "br"])
+    assert (encoding, brotli.decompress(path.read_bytes())) == ("br", original)
+    path, encoding = vendor.find("swagger-ui.css", ["gzip"])
+    assert (encoding, gzip.decompress(path.read_bytes())) == ("gzip", original)
+    assert vendor.find("swagger-ui.css", [])[1] is None
+
+    before = path.stat()
+    vendor.compress().join()
+    assert path.stat() == before
+
+
+@pytest.mark.parametrize("name", vendored())
+async def test_vendored_files_are_served(client: httpx.AsyncClient, name: str) -> None:
+    page = (await client.get("/")).text + (await client.get("/docs")).text
+    (url,) = set(re.findall(rf'"(/vendor/[0-9a-f]+/{re.escape(name)})"', page))
+    response = await client.get(url)
+    assert response.content == vendored()[name].read_bytes()
+    assert response.headers["cache-control"] == FOREVER
+    kind = "text/css" if name.endswith(".css") else "text/javascript"
+    assert response.headers["content-type"].startswith(kind)
+
+
+async def test_a_copy_that_is_ready_is_sent_as_it_is(serving: Serving, tmp_path: Path) -> None:
+    async with serving(data_dir=tmp_path) as client:
+        Vendor(vendored(), tmp_path / "cache")._compress()
+        url = re.findall(r'"(/vendor/[^"]+plotly[^"]+)"', (await client.get("/")).text)[0]
+        for encoding in ("br", "gzip"):
+            response = await client.get(url, headers={"Accept-Encoding": encoding})
+            assert response.headers["content-encoding"] == encoding
+            assert int(response.headers["content-length"]) < 2_000_000
+            assert response.content == vendored()["plotly.min.js"].read_bytes()
