@@ -69,7 +69,7 @@ export function createApi(fetch) {
      * @param {string} url
      * @returns {Promise<import("./i18n.js").Messages>}
      */
-    catalog: (url) => (url ? read(url).then((catalog) => catalog.messages).catch(() => ({})) : Promise.resolve({})),
+    catalog: (url) => (url ? read(url).catch(() => ({})) : Promise.resolve({})),
 
     /**
      * @param {AbortSignal} [signal]

@@ -2,7 +2,7 @@
 
 import { finding, salient } from "./caption.js";
 import { plane, row } from "./wire.js";
-import { plain, plainStep, sides } from "./tokens.js";
+import { plainStep, sides } from "./tokens.js";
 
 /** @typedef {import("./wire.js").Trace} Trace */
 /** @typedef {import("./wire.js").Matrix} Matrix */
@@ -41,6 +41,16 @@ export function axes(trace, block) {
   return { rows, cols: (key === "source" ? source : target).map(alone) };
 }
 
+/**
+ * The tokens that a block's queries stand at, with their positions.
+ * @param {Trace} trace
+ * @param {State["block"]} block
+ * @returns {Step[]}
+ */
+export function stands(trace, block) {
+  return sides(trace)[BLOCK[block].query].map((label, at) => ({ reads: null, writes: label, at }));
+}
+
 /** @param {import("./tokens.js").Label} label @returns {Step} */
 const alone = (label) => ({ reads: null, writes: label });
 
@@ -49,7 +59,7 @@ const alone = (label) => ({ reads: null, writes: label });
  * @param {Step[]} steps
  */
 export function texts(steps) {
-  return steps.map((step) => (step.reads ? plainStep(step) : plain(step.writes)));
+  return steps.map(plainStep);
 }
 
 /**

@@ -3,7 +3,7 @@
  * canvas; then Plotly's figure takes their place, cell on cell.
  */
 
-import { cells, hatch, numbers } from "./paint.js";
+import { cells, colourOf, hatch, legible, numbers } from "./paint.js";
 import { colorscale } from "./scale.js";
 
 /** @typedef {import("./wire.js").Matrix} Matrix */
@@ -131,11 +131,9 @@ export function createChart(element, plotter) {
  */
 export function figure(picture, hatched = null) {
   const { matrix, geometry, shade, theme } = picture;
-  const rows = Array.from({ length: matrix.rows }, (_, i) => matrix.values.subarray(i * matrix.cols, (i + 1) * matrix.cols));
-  const numbered = hasRoom(geometry);
   const trace = {
     type: "heatmap",
-    z: rows,
+    z: nested(matrix),
     zmin: shade.range[0],
     zmax: shade.range[1],
     zsmooth: false,
@@ -146,14 +144,36 @@ export function figure(picture, hatched = null) {
     // Content-Security-Policy forbids, and the cells come out blurred.
     xgap: geometry.gap || 0.001,
     ygap: geometry.gap || 0.001,
-    texttemplate: numbered ? "%{z:.2f}" : "",
-    textfont: { family: theme.font, size: 13 },
   };
+  const written = hasRoom(geometry) ? [theme.ink, theme.paper].map((ink) => inscription(picture, trace, ink)) : [];
   return {
-    data: [trace],
+    data: [trace, ...written],
     layout: layout(picture, hatched),
     config: { staticPlot: true, displayModeBar: false, responsive: false },
   };
+}
+
+/**
+ * The numbers of the cells on which one ink reads better than the other, with nothing behind them:
+ * Plotly's own choice of ink falls short of AA on the middle of the scale.
+ * @param {Picture} picture
+ * @param {object} trace  the heatmap they belong to
+ * @param {string} ink
+ */
+function inscription({ matrix, shade, theme }, trace, ink) {
+  const values = Float32Array.from(matrix.values, (value) => (legible(colourOf(shade, value), theme) === ink ? value : NaN));
+  return {
+    ...trace,
+    z: nested({ ...matrix, values }),
+    colorscale: [[0, "rgba(0,0,0,0)"], [1, "rgba(0,0,0,0)"]],
+    texttemplate: "%{z:.2f}",
+    textfont: { family: theme.font, size: 13, color: ink },
+  };
+}
+
+/** @param {Matrix} matrix */
+function nested({ rows, cols, values }) {
+  return Array.from({ length: rows }, (_, i) => values.subarray(i * cols, (i + 1) * cols));
 }
 
 /**

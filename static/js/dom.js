@@ -58,10 +58,17 @@ export function token({ space, word, nth, lang, special }, className = "") {
 }
 
 /**
+ * A token in a sentence of ours, where the spaces are our own.
+ * @param {Label} label
+ */
+export const quoted = (label) => token({ ...label, space: "" });
+
+/**
  * A decoder row: what it has read, and what it writes.
  * @param {Step} step
  */
-export function step({ reads, writes }) {
+export function step({ reads, writes, at }) {
+  if (at !== undefined) return h("span", { className: "step" }, h("span", { className: "at" }, String(at)), " ", token(writes));
   if (!reads) return token(writes);
   return h("span", { className: "step" }, token(reads, "reads"), h("span", { className: "arrow" }, "→"), token(writes));
 }

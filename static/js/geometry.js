@@ -26,7 +26,7 @@
  * @property {number} [cols]  where columns have no labels
  * @property {number} width  to fit into
  * @property {number} height  to fit into
- * @property {boolean} [square]
+ * @property {number} [stretch]  how much wider than high a cell may be; 1 is square
  * @property {number} [largest]  cell
  * @property {boolean} [titles]  whether the axes have titles
  */
@@ -41,7 +41,7 @@ const SLANT = Math.SQRT1_2;
  * @returns {Geometry}
  */
 export function fit(wanted) {
-  const { rowWidths, colWidths, upright = [], width, height, square = true, largest = 52, titles = true } = wanted;
+  const { rowWidths, colWidths, upright = [], width, height, stretch = 1, largest = 52, titles = true } = wanted;
   const rows = rowWidths.length;
   const cols = colWidths.length || (wanted.cols ?? 0);
   const title = titles ? TITLE : 0;
@@ -56,9 +56,9 @@ export function fit(wanted) {
   function cells({ top, right }) {
     const across = width - left;
     const cell = Math.min(largest, (height - top - title) / rows);
-    let cellWidth = Math.min(square ? cell : Infinity, across / cols);
+    let cellWidth = Math.min(cell * stretch, across / cols);
     cellWidth = Math.min(cellWidth, (across - right(cellWidth)) / cols);
-    const cellHeight = Math.min(cell, square ? cellWidth : cell);
+    const cellHeight = stretch === Infinity ? cell : Math.min(cell, cellWidth);
     return { cellWidth: whole(cellWidth), cellHeight: whole(cellHeight), top, right };
   }
 

@@ -107,7 +107,7 @@ export function hatch(context, matrix, geometry, ink) {
  * @param {Rgb} ground
  * @param {Theme} theme
  */
-function legible(ground, { ink, paper }) {
+export function legible(ground, { ink, paper }) {
   return contrast(ground, rgb(ink)) >= contrast(ground, rgb(paper)) ? ink : paper;
 }
 

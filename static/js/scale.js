@@ -16,7 +16,7 @@ const STEPS = 16;
  * @returns {Stops}
  */
 export function sequential({ paper, attention }) {
-  return between(rgb(paper), rgb(attention), STEPS);
+  return between(rgb(paper), rgb(attention), STEPS, 0.045);
 }
 
 /**
@@ -51,6 +51,14 @@ export function colorscale(stops) {
   return stops.map((stop, i) => [i / (stops.length - 1), css(stop)]);
 }
 
+/**
+ * The same as a CSS gradient, for a legend.
+ * @param {Stops} stops
+ */
+export function gradient(stops) {
+  return `linear-gradient(to right, ${stops.map(css).join(", ")})`;
+}
+
 /** @param {Rgb} colour */
 export function css([r, g, b]) {
   return `rgb(${r}, ${g}, ${b})`;
@@ -80,13 +88,17 @@ export function contrast(a, b) {
  * @param {Rgb} from
  * @param {Rgb} to
  * @param {number} steps
+ * @param {number} [bloom]  chroma added half-way, in the hue of `to`: the middle is not grey
  * @returns {Stops}
  */
-function between(from, to, steps) {
+function between(from, to, steps, bloom = 0) {
   const [a, b] = [oklab(from), oklab(to)];
+  const chroma = Math.hypot(b[1], b[2]);
   return Array.from({ length: steps + 1 }, (_, i) => {
-    const mixed = a.map((channel, c) => channel + ((b[c] - channel) * i) / steps);
-    return fromOklab(/** @type {Rgb} */ (mixed));
+    const at = i / steps;
+    const more = (bloom * Math.sin(Math.PI * at)) / chroma;
+    const [L, x, y] = a.map((channel, c) => channel + (b[c] - channel) * at);
+    return fromOklab([L, x + b[1] * more, y + b[2] * more]);
   });
 }
 

@@ -10,7 +10,10 @@
  * @property {string} lang  of the word, for fonts and screen readers
  * @property {boolean} special
  */
-/** @typedef {{reads: Label | null, writes: Label}} Step  a decoder row; others only write */
+/**
+ * What an axis names: a token, or a decoder step that reads one and writes the next.
+ * @typedef {{reads: Label | null, writes: Label, at?: number}} Step  `at` where the position is the point
+ */
 
 const CONTROLS = /[\u0000-\u001f\u007f\u200b-\u200f\u2028-\u202e\u2060\ufeff]/g;
 const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
@@ -74,7 +77,8 @@ export function plain({ space, word, nth }) {
 }
 
 /** @param {Step} step */
-export function plainStep({ reads, writes }) {
+export function plainStep({ reads, writes, at }) {
+  if (at !== undefined) return `${at} ${plain(writes)}`;
   return reads ? `${plain(reads)} → ${plain(writes)}` : plain(writes);
 }
 

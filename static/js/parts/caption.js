@@ -2,7 +2,7 @@
 
 import { BLOCK, attention, axes, lit, pair } from "../blocks.js";
 import { finding, four, two } from "../caption.js";
-import { find, h, token } from "../dom.js";
+import { find, h, quoted } from "../dom.js";
 import { plainStep } from "../tokens.js";
 import { row } from "../wire.js";
 
@@ -34,11 +34,11 @@ function compose({ store, say, t }) {
   if (at === null || at >= matrix.rows) return null;
   const { rows, cols } = axes(trace, link.block);
   const found = finding(row(matrix, at));
-  const keys = "keys" in found ? found.keys.map((i) => h("span", { className: "as-key" }, token(cols[i].writes))) : [];
+  const keys = "keys" in found ? found.keys.map((i) => h("span", { className: "as-key" }, quoted(cols[i].writes))) : [];
   const place = t("Layer {layer}, head {head}", { layer: link.layer + 1, head: link.head + 1 });
   return say(sentence(found, BLOCK[link.block].stack === "decoder", t), {
     place: h("span", { className: "place" }, place),
-    query: h("span", { className: "as-query" }, token(rows[at].writes)),
+    query: h("span", { className: "as-query" }, quoted(rows[at].writes)),
     key: keys[0],
     other: keys[1],
     count: keys.length,

@@ -86,7 +86,7 @@ function steps({ t }, work, weight) {
     line(t("score"), `${four(dot)} / √${width} = `, h("b", {}, four(score))),
   ];
   if (masked) return [...lines, line("softmax", t("left out by the mask")), result];
-  return [...lines, line("softmax", `e^${four(score)} / ${four(total)}`), result];
+  return [...lines, line("softmax", "e", h("sup", {}, four(score)), ` / ${four(total)}`), result];
 }
 
 /** @param {string} name @param {...(string | Node)} value */

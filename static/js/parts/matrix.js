@@ -28,7 +28,7 @@ import { texts } from "../blocks.js";
  * @property {{rows: string, cols: string}} titles
  * @property {number} width  to fit into
  * @property {number} height  to fit into
- * @property {boolean} [square]
+ * @property {number} [stretch]  how much wider than high a cell may be
  * @property {number} [largest]
  */
 /** @typedef {ReturnType<typeof createMatrix>} MatrixPart */
@@ -43,7 +43,8 @@ const MOVES = /** @type {Record<string, [number, number]>} */ ({
  */
 export function createMatrix(context, options) {
   const chartHost = h("div", { className: "chart" });
-  const marks = { row: h("div", { className: "mark row" }), col: h("div", { className: "mark col" }), cell: h("div", { className: "mark cell" }) };
+  const [row, col, cell] = ["row", "col", "cell"].map((which) => h("div", { className: `mark ${which}`, hidden: true }));
+  const marks = { row, col, cell };
   const labels = { rows: h("div", { className: "labels rows" }), cols: h("div", { className: "labels cols" }) };
   const tip = h("div", { className: "tip", hidden: true, role: "presentation" });
   const element = h(
@@ -57,14 +58,14 @@ export function createMatrix(context, options) {
 
   /** @param {Content} content */
   function draw(content) {
-    const { matrix, shade, rows, cols, titles, width, height, square, largest } = content;
+    const { matrix, shade, rows, cols, titles, width, height, stretch, largest } = content;
     const theme = context.theme();
     const names = { rows: texts(rows), cols: texts(cols) };
-    const measure = ruler(`13px ${theme.font}`);
+    const measure = ruler(`600 13px ${theme.font}`);
     geometry = fit({
       rowWidths: names.rows.map(measure), colWidths: names.cols.map(measure),
       upright: names.cols.map((text) => /^[\p{Script=Han}\p{P}]$/u.test(text)),
-      cols: matrix.cols, width, height, square, largest,
+      cols: matrix.cols, width, height, stretch, largest,
     });
     element.style.width = `${geometry.width}px`;
     element.style.height = `${geometry.height}px`;

@@ -38,8 +38,9 @@ export function bindProblems({ store, session, t }) {
   const retry = find("#retry");
   const empty = find("#empty");
   function show() {
-    const { status, problem } = store.get();
+    const { status, problem, trace } = store.get();
     document.documentElement.dataset.status = status;
+    document.documentElement.dataset.picture = trace ? "drawn" : "none";
     find("#stage").setAttribute("aria-busy", String(status === "waiting"));
     find("#problem-text").textContent = problem ? wording(t, problem) : "";
     line.hidden = !problem;

@@ -9,7 +9,7 @@ import { EXAMPLES } from "../examples.js";
 const PAUSE = 250;
 
 /** @param {Context} context */
-export function bindSentence({ store, session }) {
+export function bindSentence({ store, session, t }) {
   const box = /** @type {HTMLTextAreaElement} */ (find("#source"));
   const direction = /** @type {HTMLSelectElement} */ (find("#direction"));
   let composing = false;
@@ -56,6 +56,8 @@ export function bindSentence({ store, session }) {
       grow(box);
     }
     direction.value = link.direction ?? "";
+    const found = [...direction.options].find(({ value }) => value === trace?.direction && !link.direction);
+    direction.options[0].text = found ? t("by script: {direction}", { direction: found.text }) : t("by script");
     box.readOnly = direction.disabled = share !== null;
     box.lang = bcp47((link.direction ?? trace?.direction ?? link.lang).split("-")[0]);
   }

@@ -1,6 +1,7 @@
 /** Where the views stand: tabs for them, the kind of attention, and the one that is open. */
 
 import { find, h } from "../dom.js";
+import { diverging, gradient, sequential } from "../scale.js";
 import { VIEWS, view } from "../views/index.js";
 
 /** @typedef {import("../main.js").Context} Context */
@@ -31,8 +32,18 @@ export function bindStage(context) {
     else if (page.link !== previous.link) moves(page.link, previous.link) ? redraw() : mounted.light();
   });
   store.watch(() => mounted.light());
-  context.onTheme(redraw);
+  legends(context);
+  context.onTheme(() => {
+    legends(context);
+    redraw();
+  });
   context.onResize(redraw);
+}
+
+/** @param {Context} context */
+function legends({ theme }) {
+  find(".ramp.attention").style.backgroundImage = gradient(sequential(theme()));
+  find(".ramp.signed").style.backgroundImage = gradient(diverging(theme()));
 }
 
 /** @param {import("../url.js").State} a @param {import("../url.js").State} b  Whether more than a pin differs. */

@@ -66,6 +66,7 @@ function mount(context, root) {
       ...axes(trace, link.block),
       titles: { rows: t("query (looks)"), cols: t("key (looked at)") },
       width, height,
+      stretch: 1.6,
     });
     light();
   }

@@ -1,6 +1,6 @@
 /** What tells the model where a token stands: the encoding of each position, and how alike two are. */
 
-import { BLOCK, axes, lit } from "../blocks.js";
+import { BLOCK, lit, stands } from "../blocks.js";
 import { four } from "../caption.js";
 import { h, step } from "../dom.js";
 import { createMatrix } from "../parts/matrix.js";
@@ -57,7 +57,7 @@ function panel(context, which) {
   const pinsKey = () => square && side() === BLOCK[store.get().link.block].key;
   function steps() {
     const { trace, link } = store.get();
-    return trace ? axes(trace, link.block).rows : [];
+    return trace ? stands(trace, link.block) : [];
   }
   function values() {
     const { positions } = store.get();
@@ -85,7 +85,7 @@ function panel(context, which) {
       titles: { rows: t("position"), cols: square ? t("position") : t("feature") },
       width: wide ? (width - 48) * (square ? 0.42 : 0.58) : width,
       height: height - 70,
-      square,
+      stretch: square ? 1 : Infinity,
       largest: 34,
     });
     light();

@@ -118,7 +118,7 @@ function panel(context, letter) {
       titles: { rows: role === "query" ? t("query (looks)") : t("key (looked at)"), cols: t("channel") },
       width: wide ? (width - 64) / 3 : width,
       height: Math.min(height - 70, steps().length * 32 + 40),
-      square: false,
+      stretch: Infinity,
     });
     light();
   }
