@@ -48,7 +48,7 @@ def create_app(settings: Settings | None = None, catalog: Catalog | None = None)
         generate_unique_id_function=_operation_id,
         responses=problems_of_routes(default="Anything else that goes wrong."),
     )
-    for router in (health.router, models.router, trace.router, positions.router, shares.router):
+    for router in (trace.router, shares.router, models.router, positions.router, health.router):
         app.include_router(router, prefix="/api")
     app.include_router(pages.router)
     app.include_router(assets.router)

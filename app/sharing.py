@@ -43,7 +43,8 @@ async def find(services: Services, share_id: str) -> Share:
 
 def card(share: Share) -> dict[str, str]:
     """What a link preview says: the sentence and what the model made of it, each on one line."""
-    written = str(thaw(share).document["output"]["text"])
+    document = Reply.metadata(zstandard.decompress(share.trace))["trace"]
+    written = str(document["output"]["text"])
     return {
         "id": share.id,
         "title": SPACE.sub(" ", str(share.state["source"])).strip(),

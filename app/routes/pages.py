@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+from anyio import to_thread
 from fastapi import APIRouter, Path, Request
 from fastapi.responses import HTMLResponse
 
@@ -24,7 +25,8 @@ async def share_page(
 ) -> HTMLResponse:
     """The workspace, opened on what someone shared."""
     share = await sharing.find(services, share_id)
-    return render(request, services, "workspace.html", share=sharing.card(share))
+    card = await to_thread.run_sync(sharing.card, share)
+    return render(request, services, "workspace.html", share=card)
 
 
 @router.get("/docs")
