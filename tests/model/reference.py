@@ -1,0 +1,114 @@
+"""torch's own stacks with our weights: what ours are held against.
+
+    python -m tests.model.reference
+
+prints the largest difference over all lengths, which docs/model.md quotes.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from model.attention import MultiHeadAttention
+from model.config import ModelConfig
+from model.layers import AddNorm
+from model.trace import NULL
+from model.transformer import Transformer
+
+CONFIG = ModelConfig(
+    vocabulary=50, d_model=32, heads=4, d_ff=64, encoder_layers=2, decoder_layers=2, max_tokens=64
+)
+LENGTHS = range(1, 65)
+
+
+def our_stacks() -> Transformer:
+    """Random weights throughout: no zero bias and no unit gain, so that each must be copied."""
+    torch.manual_seed(1)
+    model = Transformer(CONFIG).eval()
+    for parameter in model.parameters():
+        nn.init.normal_(parameter, std=0.2)
+    return model
+
+
+def torch_stacks(ours: Any) -> tuple[nn.TransformerEncoder, nn.TransformerDecoder]:
+    """`nn.TransformerEncoder` and `Decoder` without a final norm, holding `ours`' weights."""
+    shape = (CONFIG.d_model, CONFIG.heads, CONFIG.d_ff, 0.0)
+    encoder = nn.TransformerEncoder(
+        nn.TransformerEncoderLayer(*shape, batch_first=True),
+        CONFIG.encoder_layers,
+        norm=None,
+        enable_nested_tensor=False,
+    )
+    decoder = nn.TransformerDecoder(
+        nn.TransformerDecoderLayer(*shape, batch_first=True), CONFIG.decoder_layers, norm=None
+    )
+    for mine, other in zip(ours.encoder, encoder.layers, strict=True):
+        copy_attention(mine.self_attention, other.self_attn)
+        copy_norms([mine.self_norm, mine.ffn_norm], [other.norm1, other.norm2])
+        copy_linears([mine.ffn.W_1, mine.ffn.W_2], [other.linear1, other.linear2])
+    for mine, other in zip(ours.decoder, decoder.layers, strict=True):
+        copy_attention(mine.self_attention, other.self_attn)
+        copy_attention(mine.cross_attention, other.multihead_attn)
+        norms = [mine.self_norm, mine.cross_norm, mine.ffn_norm]
+        copy_norms(norms, [other.norm1, other.norm2, other.norm3])
+        copy_linears([mine.ffn.W_1, mine.ffn.W_2], [other.linear1, other.linear2])
+    return encoder.eval(), decoder.eval()
+
+
+@torch.no_grad()
+def copy_attention(mine: MultiHeadAttention, other: nn.MultiheadAttention) -> None:
+    parts = [mine.W_q, mine.W_k, mine.W_v]
+    other.in_proj_weight.copy_(torch.cat([part.weight for part in parts]))
+    other.in_proj_bias.copy_(torch.cat([part.bias for part in parts]))
+    other.out_proj.load_state_dict(mine.W_o.state_dict())
+
+
+def copy_norms(mine: list[AddNorm], others: list[nn.LayerNorm]) -> None:
+    for one, other in zip(mine, others, strict=True):
+        other.load_state_dict(one.norm.state_dict())
+
+
+def copy_linears(mine: list[nn.Linear], others: list[nn.Linear]) -> None:
+    for one, other in zip(mine, others, strict=True):
+        other.load_state_dict(one.state_dict())
+
+
+def padded(batch: int, length: int, seed: int) -> tuple[Tensor, Tensor]:
+    """Random ids and a mask; the rows have different lengths, the first is full."""
+    generator = torch.Generator().manual_seed(seed)
+    ids = torch.randint(CONFIG.vocabulary, (batch, length), generator=generator)
+    lengths = length - torch.arange(batch) * length // (batch + 1)
+    return ids, torch.arange(length) < lengths[:, None]
+
+
+@torch.no_grad()
+def differences(
+    ours: Transformer, theirs: tuple[nn.TransformerEncoder, nn.TransformerDecoder], length: int
+) -> tuple[float, float]:
+    """Largest differences of the encoder's and the decoder's output, three rows in a batch.
+
+    The source has `length` tokens and the target 65 − `length`, each row padded differently.
+    """
+    encoder, decoder = theirs
+    source, source_real = padded(3, length, length)
+    target, target_real = padded(3, 65 - length, length)
+    memory = ours.encode(source, source_real)
+    expected = encoder(ours.embed(source, NULL), src_key_padding_mask=~source_real)
+    size = target.shape[1]
+    x = ours.decode(target, target_real, memory, source_real)
+    y = decoder(
+        ours.embed(target, NULL),
+        memory,
+        tgt_mask=torch.ones(size, size).triu(1).bool(),
+        tgt_key_padding_mask=~target_real,
+        memory_key_padding_mask=~source_real,
+    )
+    return (memory - expected).abs().max().item(), (x - y).abs().max().item()
+
+
+if __name__ == "__main__":
+    ours = our_stacks()
+    found = [differences(ours, torch_stacks(ours), length) for length in LENGTHS]
+    encoders, decoders = zip(*found, strict=True)
+    print(f"encoder {max(encoders):.1e}, decoder {max(decoders):.1e}")
