@@ -3,7 +3,7 @@
  * canvas; then Plotly's figure takes their place, cell on cell.
  */
 
-import { cells, colourOf, hatch, legible, numbers } from "./paint.js";
+import { INKS, cells, colourOf, hatch, legible, numbers } from "./paint.js";
 import { colorscale } from "./scale.js";
 
 /** @typedef {import("./wire.js").Matrix} Matrix */
@@ -145,7 +145,7 @@ export function figure(picture, hatched = null) {
     xgap: geometry.gap || 0.001,
     ygap: geometry.gap || 0.001,
   };
-  const written = hasRoom(geometry) ? [theme.ink, theme.paper].map((ink) => inscription(picture, trace, ink)) : [];
+  const written = hasRoom(geometry) ? INKS.map((ink) => inscription(picture, trace, ink)) : [];
   return {
     data: [trace, ...written],
     layout: layout(picture, hatched),
@@ -161,7 +161,8 @@ export function figure(picture, hatched = null) {
  * @param {string} ink
  */
 function inscription({ matrix, shade, theme }, trace, ink) {
-  const values = Float32Array.from(matrix.values, (value) => (legible(colourOf(shade, value), theme) === ink ? value : NaN));
+  const suits = (/** @type {number} */ value) => !Number.isNaN(value) && legible(colourOf(shade, value)) === ink;
+  const values = Float32Array.from(matrix.values, (value) => (suits(value) ? value : NaN));
   return {
     ...trace,
     z: nested({ ...matrix, values }),

@@ -52,12 +52,11 @@ export function fit(wanted) {
   const slanted = colWidths.some((label, i) => !upright[i] && label > place.cellWidth - 4);
   if (slanted) place = cells(slant);
 
-  /** @param {{top: number, right: (cell: number) => number}} gutter */
-  function cells({ top, right }) {
+  /** @param {Gutter} gutter */
+  function cells({ top, widest, right }) {
     const across = width - left;
     const cell = Math.min(largest, (height - top - title) / rows);
-    let cellWidth = Math.min(cell * stretch, across / cols);
-    cellWidth = Math.min(cellWidth, (across - right(cellWidth)) / cols);
+    const cellWidth = Math.min(cell * stretch, across / cols, widest(across));
     const cellHeight = stretch === Infinity ? cell : Math.min(cell, cellWidth);
     return { cellWidth: whole(cellWidth), cellHeight: whole(cellHeight), top, right };
   }
@@ -67,8 +66,8 @@ export function fit(wanted) {
   return {
     rows, cols, cellWidth, cellHeight, left, slanted,
     top: place.top + title,
-    width: Math.ceil(left + cols * cellWidth + right),
-    height: Math.ceil(place.top + title + rows * cellHeight),
+    width: Math.round(left + cols * cellWidth + right),
+    height: Math.round(place.top + title + rows * cellHeight),
     gap: Math.min(cellWidth, cellHeight) >= 9 ? 1 : 0,
     everyRow: Math.ceil(LINE / cellHeight),
     everyCol: Math.ceil(LINE / cellWidth),
@@ -76,20 +75,28 @@ export function fit(wanted) {
 }
 
 /**
- * Room above the columns and to their right that labels need.
+ * @typedef {object} Gutter  the room that column labels need beside the cells
+ * @property {number} top
+ * @property {(across: number) => number} widest  a cell may be, so that all labels end within
+ * @property {(cell: number) => number} right
+ */
+
+/**
  * @param {number[]} widths
  * @param {boolean[]} upright
  * @param {boolean} slanted
- * @returns {{top: number, right: (cell: number) => number}}
+ * @returns {Gutter}
  */
 function gutters(widths, upright, slanted) {
-  if (!widths.length) return { top: 0, right: () => 0 };
-  if (!slanted) return { top: LINE + GAP, right: () => 0 };
+  if (!widths.length) return { top: 0, widest: () => Infinity, right: () => 0 };
+  if (!slanted) return { top: LINE + GAP, widest: () => Infinity, right: () => 0 };
+  // A slanted label starts at the middle of its column and leans to the right.
   const reach = widths.map((width, i) => (upright[i] ? 0 : width * SLANT + LINE / 2));
-  const top = Math.ceil(Math.max(LINE, ...reach)) + GAP;
-  /** @param {number} cell */
-  const right = (cell) => Math.max(0, ...reach.map((length, i) => length - (widths.length - i - 0.5) * cell));
-  return { top, right };
+  return {
+    top: Math.ceil(Math.max(LINE, ...reach)) + GAP,
+    widest: (across) => Math.min(...reach.map((length, i) => (across - length) / (i + 0.5))),
+    right: (cell) => Math.max(0, ...reach.map((length, i) => length - (widths.length - i - 0.5) * cell)),
+  };
 }
 
 /** @param {number} size  Whole pixels keep edges crisp; a matrix too large for them gets what there is. */

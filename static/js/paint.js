@@ -70,7 +70,7 @@ export function numbers(context, matrix, geometry, shade, theme) {
   matrix.values.forEach((value, i) => {
     if (Number.isNaN(value)) return;
     const [x, y] = corner(geometry, i);
-    context.fillStyle = legible(colourOf(shade, value), theme);
+    context.fillStyle = legible(colourOf(shade, value));
     context.fillText(two(value), x + geometry.cellWidth / 2, y + geometry.cellHeight / 2 + 1);
   });
 }
@@ -102,13 +102,13 @@ export function hatch(context, matrix, geometry, ink) {
   context.restore();
 }
 
-/**
- * Ink or paper, whichever reads better.
- * @param {Rgb} ground
- * @param {Theme} theme
- */
-export function legible(ground, { ink, paper }) {
-  return contrast(ground, rgb(ink)) >= contrast(ground, rgb(paper)) ? ink : paper;
+/** What numbers are written in: on any ground one of the two has a contrast of 4.5 (AA). */
+export const INKS = Object.freeze(["#000000", "#ffffff"]);
+
+/** @param {Rgb} ground */
+export function legible(ground) {
+  const [black, white] = INKS;
+  return contrast(ground, rgb(black)) >= contrast(ground, rgb(white)) ? black : white;
 }
 
 /**

@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { attention, axes, extent, lit, pair, place, texts } from "../../static/js/blocks.js";
+import { working } from "../../static/js/attend.js";
+import { createStore } from "../../static/js/store.js";
+import { DEFAULTS } from "../../static/js/url.js";
+import { trace } from "./trace.js";
+
+/** @param {Partial<import("../../static/js/url.js").State>} link */
+const page = (link) => ({ ...createStore({ ...DEFAULTS, ...link }).get(), trace: trace() });
+
+test("tensors have the names of the API", () => {
+  assert.equal(place({ block: "encoder", layer: 1 }, "q"), "encoder.1.self.q");
+  assert.equal(place({ block: "decoder", layer: 0 }, "weights"), "decoder.0.self.weights");
+  assert.equal(place({ block: "cross", layer: 2 }), "decoder.2.cross");
+});
+
+test("decoder rows read and write, columns are read", () => {
+  const { rows, cols } = axes(trace(), "decoder");
+  assert.deepEqual([texts(rows), texts(cols)], [["<bos> → 这", "这 → <eos>"], ["<bos>", "这"]]);
+  assert.deepEqual(texts(axes(trace(), "cross").cols), ["<2zh>", "the₁", "·the₂"]);
+});
+
+test("a masked cell has no number", () => {
+  const values = attention(trace(), { block: "decoder", layer: 0, head: 0 })?.values;
+  assert.deepEqual([...(values ?? [])], [1, NaN, 0.25, 0.75]);
+});
+
+test("a head or layer that is not there is nothing", () => {
+  assert.equal(attention(trace(), { block: "decoder", layer: 0, head: 2 }), null);
+  assert.equal(attention(trace(), { block: "decoder", layer: 1, head: 0 }), null);
+  assert.deepEqual(extent(trace(), "cross"), { layers: 1, heads: 2 });
+});
+
+test("hovering wins over a pin, a pin over the first look", () => {
+  const pinned = page({ query: 2, key: 0 });
+  assert.deepEqual(lit(pinned, null), { query: 2, key: 0, by: "pin" });
+  const source = /** @type {const} */ ({ side: "source", index: 1 });
+  assert.deepEqual(lit(pinned, { query: source, key: source }), { query: 1, key: 1, by: "hover" });
+  assert.deepEqual(lit(page({ block: "cross" }), { query: source, key: source }), { query: null, key: 1, by: "hover" });
+  assert.deepEqual(lit(page({}), null), { query: 1, key: null, by: "default" });
+});
+
+test("the pair of a row is what it looks at most", () => {
+  assert.deepEqual(pair(page({ query: 0 })), { query: 0, key: 2 });
+  assert.deepEqual(pair(page({ query: 0, key: 1 })), { query: 0, key: 1 });
+});
+
+test("a weight is worked out from q and k, the mask left out of the sum", () => {
+  const q = { rows: 1, cols: 4, values: Float32Array.of(1, 2, 0, -1) };
+  const k = { rows: 3, cols: 4, values: Float32Array.of(1, 1, 1, 1, 2, 0, 0, 0, 9, 9, 9, 9) };
+  const found = working(q, k, 0, 0, (key) => key < 2);
+  assert.deepEqual([found.dot, found.score, found.masked], [2, 1, false]);
+  assert.equal(found.weight, 0.5);
+  assert.equal(working(q, k, 0, 2, (key) => key < 2).weight, 0);
+});

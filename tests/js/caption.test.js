@@ -1,0 +1,27 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { finding, salient } from "../../static/js/caption.js";
+
+const row = (/** @type {number[]} */ ...values) => Float32Array.from(values);
+
+test("a finding claims no more than the printed numbers do", () => {
+  const { kind, weight } = /** @type {any} */ (finding(row(0.1, 0.61, 0.29)));
+  assert.deepEqual([kind, weight.toFixed(2)], ["most", "0.61"]);
+  assert.equal(finding(row(0.498, 0.502)).kind, "both");
+  assert.equal(finding(row(0.25, 0.25, 0.25, 0.25)).kind, "spread");
+  assert.equal(finding(row(1, NaN, NaN)).kind, "only");
+  assert.equal(finding(row(NaN, NaN)).kind, "nothing");
+  assert.equal(finding(row(0, 0)).kind, "nothing");
+});
+
+test("masked cells neither win nor tie", () => {
+  assert.deepEqual(/** @type {any} */ (finding(row(NaN, 0.3, 0.7))).keys, [2]);
+});
+
+test("the first row shown looks at another word, not at itself or a special token", () => {
+  const values = row(0, 0, 1, 0.1, 0.9, 0, 0.2, 0.6, 0.2);
+  const tokens = [{ special: true }, { special: false }, { special: false }];
+  assert.equal(salient({ rows: 3, cols: 3, values }, tokens, tokens, true), 2);
+  assert.equal(salient({ rows: 3, cols: 3, values }, tokens, tokens, false), 1);
+});

@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { fit, hit } from "../../static/js/geometry.js";
+
+/** @param {number} count @param {number} size */
+const widths = (count, size) => Array(count).fill(size);
+
+test("a matrix fits its room, at every length", () => {
+  for (const count of [1, 2, 12, 40, 128]) {
+    for (const [width, height] of [[360, 400], [860, 560], [1800, 900]]) {
+      const found = fit({ rowWidths: widths(count, 60), colWidths: widths(count, 60), width, height, stretch: 1.6 });
+      assert.ok(found.width <= width && found.height <= height, `${count} in ${width}×${height}: ${found.width}×${found.height}`);
+      assert.ok(found.cellWidth > 0 && found.cellHeight > 0);
+    }
+  }
+});
+
+test("words slant only where they must; single characters never do", () => {
+  const room = { width: 900, height: 600 };
+  assert.equal(fit({ rowWidths: widths(4, 30), colWidths: widths(4, 30), ...room }).slanted, false);
+  assert.equal(fit({ rowWidths: widths(9, 30), colWidths: widths(9, 80), ...room }).slanted, true);
+  const upright = widths(20, 1).map(Boolean);
+  assert.equal(fit({ rowWidths: widths(20, 30), colWidths: widths(20, 60), upright, ...room }).slanted, false);
+});
+
+test("labels thin out where lines would lie on each other", () => {
+  const found = fit({ rowWidths: widths(128, 60), colWidths: widths(128, 60), width: 800, height: 500 });
+  assert.ok(found.cellHeight * found.everyRow >= 16);
+});
+
+test("a point is in its cell, edges included", () => {
+  const found = fit({ rowWidths: widths(3, 40), colWidths: widths(5, 20), width: 400, height: 300 });
+  for (let row = 0; row < 3; row++) {
+    for (let col = 0; col < 5; col++) {
+      const [x, y] = [found.left + col * found.cellWidth, found.top + row * found.cellHeight];
+      assert.deepEqual(hit(found, x, y), { row, col });
+      assert.deepEqual(hit(found, x + found.cellWidth - 0.1, y + found.cellHeight - 0.1), { row, col });
+    }
+  }
+  assert.equal(hit(found, found.left - 1, found.top + 1), null);
+});

@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { legible } from "../../static/js/paint.js";
+import { colorscale, colour, contrast, diverging, rgb, sequential } from "../../static/js/scale.js";
+
+const LIGHT = { paper: "#fbfaf7", ink: "#14171f", attention: "#4c1d95", q: "#2563eb", k: "#c2410c" };
+const DARK = { paper: "#0f1218", ink: "#e9e7e1", attention: "#c4b5fd", q: "#6ea0ff", k: "#f58a5b" };
+
+for (const [name, palette] of Object.entries({ light: LIGHT, dark: DARK })) {
+  test(`${name}: scales begin and end at the named colours`, () => {
+    const violet = sequential(palette);
+    assert.deepEqual(colour(violet, 0), rgb(palette.paper));
+    assert.deepEqual(colour(violet, 1), rgb(palette.attention));
+    const signed = diverging(palette);
+    assert.deepEqual([0, 0.5, 1].map((at) => colour(signed, at)), [palette.q, palette.paper, palette.k].map(rgb));
+  });
+
+  test(`${name}: more attention is always further from the paper`, () => {
+    const stops = sequential(palette);
+    const steps = Array.from({ length: 101 }, (_, i) => contrast(colour(stops, i / 100), rgb(palette.paper)));
+    for (let i = 2; i < steps.length; i++) assert.ok(steps[i] >= steps[i - 2], `at ${i}`);
+    assert.ok(steps[100] > 8);
+  });
+
+  test(`${name}: numbers read on every shade`, () => {
+    for (const stop of [...sequential(palette), ...diverging(palette)]) {
+      assert.ok(contrast(stop, rgb(legible(stop))) >= 4.5, String(stop));
+    }
+  });
+}
+
+test("what lies outside is clamped, what is no colour is named", () => {
+  const stops = sequential(LIGHT);
+  assert.deepEqual(colour(stops, 2), colour(stops, 1));
+  assert.throws(() => rgb("violet"), /violet/);
+});
+
+test("Plotly gets the same stops", () => {
+  const scale = colorscale(sequential(LIGHT));
+  assert.deepEqual([scale[0], scale.at(-1)], [[0, "rgb(251, 250, 247)"], [1, "rgb(76, 29, 149)"]]);
+});
