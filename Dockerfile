@@ -13,7 +13,7 @@ ENV PATH=/opt/headlight/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1 \
     HEADLIGHT_DATA_DIR=/data
-RUN useradd --system --uid 10001 --no-create-home headlight \
+RUN useradd --uid 10001 --no-create-home headlight \
  && install --directory --owner=headlight /data
 COPY --from=packages /opt/headlight /opt/headlight
 WORKDIR /srv/headlight
