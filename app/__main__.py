@@ -7,6 +7,7 @@ import sys
 import uvicorn
 from pydantic import ValidationError
 
+from app.catalog import Catalog
 from app.main import create_app
 from app.settings import Settings
 
@@ -32,8 +33,19 @@ def main() -> int:
             name = "HEADLIGHT_" + "_".join(str(step) for step in problem["loc"]).upper()
             print(f"{name}: {problem['msg']}", file=sys.stderr)
         return 2
+    print(f"Loading {', '.join(settings.bundles)}", flush=True)
+    try:
+        catalog = Catalog.load(settings.bundles, settings.device)
+    except Exception as error:  # whatever is wrong with a bundle or a device, its words are enough
+        print(f"HEADLIGHT_MODELS, HEADLIGHT_DEVICE: {error}", file=sys.stderr)
+        return 2
+    return serve(settings, catalog)
+
+
+def serve(settings: Settings, catalog: Catalog) -> int:
+    """Serves models that are loaded."""
     config = uvicorn.Config(
-        create_app(settings),
+        create_app(settings, catalog),
         host=settings.host,
         port=settings.port,
         log_level="warning",
@@ -41,8 +53,7 @@ def main() -> int:
         server_header=False,
     )
     server = Server(config)
-    with contextlib.suppress(KeyboardInterrupt):  # uvicorn ends in order, then says how
-        server.run()
+    server.run()  # returns or raises what ended it, after an orderly end
     return 0 if server.started else 1
 
 
@@ -71,4 +82,5 @@ def _lan_address() -> str | None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with contextlib.suppress(KeyboardInterrupt):
+        sys.exit(main())
