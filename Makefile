@@ -41,8 +41,10 @@ format: $(DEV)  ## rewrite the Python in the project's style
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-figures: $(DEV)  ## write the model card; DATA=folder measures the model again first
-	$(BIN)/python -m model.figures $(if $(DATA),--test "Tatoeba=$(DATA)/tatoeba-en-zh/test.tsv" --test "Captions=$(DATA)/captions-en-zh/test.tsv")
+# Every DATA/<name>/test.tsv is a test set.
+TESTS = $(if $(DATA),$(wildcard $(DATA)/*/test.tsv))
+figures: $(DEV)  ## write the model's card; with DATA=folder measure it anew
+	$(BIN)/python -m model.figures $(foreach file,$(TESTS),--test $(notdir $(patsubst %/,%,$(dir $(file))))=$(file))
 
 gallery: $(DEV) $(DEBIAN)  ## take pictures of the page at every size, theme and language
 	$(BIN)/python -m tests.browser.gallery
