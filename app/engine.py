@@ -1,6 +1,6 @@
 """The engine: requests wait in a bounded queue and are run in batches, off the event loop.
 
-    request ─▶ queue ─▶ batch of one model's requests ─▶ worker thread ─▶ traces
+    request ─▶ queue ─▶ batch of one model's requests ─▶ worker thread ─▶ replies
 
 While the thread is busy the queue fills, so a batch is as large as the load, and a lone request
 never waits for company. A request whose client left, or that waited too long, gives up its place.
@@ -9,14 +9,16 @@ never waits for company. A request whose client left, or that waited too long, g
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self, TypeVar
 
 from model.request import Adapter, Request, Trace
 
 RETRY_SECONDS = 2
+
+Result = TypeVar("Result")
 
 
 class BusyError(Exception):
@@ -29,11 +31,20 @@ class BusyError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """A request that waits, and the future that its trace goes to."""
+    """A request that waits, what to make of its trace, and the future that the result goes to."""
 
     adapter: Adapter
     request: Request
-    answer: asyncio.Future[Trace]
+    finish: Callable[[Trace], Any]
+    answer: asyncio.Future[Any]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a job came to: a result, or what went wrong with it."""
+
+    result: Any = None
+    error: Exception | None = None
 
 
 class Engine:
@@ -53,8 +64,10 @@ class Engine:
         """How many requests wait for the model."""
         return len(self._waiting)
 
-    async def trace(self, adapter: Adapter, request: Request) -> Trace:
-        """The trace of one request.
+    async def run(
+        self, adapter: Adapter, request: Request, finish: Callable[[Trace], Result]
+    ) -> Result:
+        """What `finish` makes of the trace of one request, on the worker thread.
 
         Raises InputError for bad input and BusyError where the queue is full, the wait too long, or
         the server about to end. When cancelled, it gives up its place.
@@ -64,12 +77,13 @@ class Engine:
             raise BusyError("the server is shutting down")
         if len(self._waiting) >= self.max_queue:
             raise BusyError(f"{self.max_queue} requests are waiting for the model already")
-        job = Job(adapter, request, asyncio.get_running_loop().create_future())
+        answer: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        job = Job(adapter, request, finish, answer)
         self._waiting.append(job)
         self._arrived.set()
         try:
             async with asyncio.timeout(self.max_wait_seconds):
-                return await job.answer
+                return await answer
         except TimeoutError as error:
             raise BusyError(
                 f"the model took more than {self.max_wait_seconds:g} seconds"
@@ -88,7 +102,7 @@ class Engine:
         self._arrived.set()
         await self._task
         for job in self._waiting:
-            _fail(job, BusyError("the server is shutting down"))
+            _settle(job, Outcome(error=BusyError("the server is shutting down")))
         self._thread.shutdown()
 
     async def _work(self) -> None:
@@ -108,23 +122,35 @@ class Engine:
 
     async def _run(self, batch: Sequence[Job]) -> None:
         loop = asyncio.get_running_loop()
-        requests = [job.request for job in batch]
-        try:
-            traces = await loop.run_in_executor(self._thread, batch[0].adapter.trace, requests)
-        except Exception as error:
-            if len(batch) == 1:
-                _fail(batch[0], error)
-                return
-            # One request may not fail its neighbours: each is tried again alone.
-            for job in batch:
-                if not job.answer.done():
-                    await self._run([job])
-            return
-        for job, trace in zip(batch, traces, strict=True):
-            if not job.answer.done():
-                job.answer.set_result(trace)
+        # One hop to the thread and one back for a whole batch: each costs a wait for the
+        # interpreter's lock, which the model holds most of the time.
+        outcomes = await loop.run_in_executor(self._thread, _outcomes, batch)
+        for job, outcome in zip(batch, outcomes, strict=True):
+            _settle(job, outcome)
 
 
-def _fail(job: Job, error: Exception) -> None:
-    if not job.answer.done():
-        job.answer.set_exception(error)
+def _outcomes(batch: Sequence[Job]) -> list[Outcome]:
+    """Runs a batch; on the worker thread. A failure is its own request's and no neighbour's."""
+    try:
+        traces = batch[0].adapter.trace([job.request for job in batch])
+    except Exception as error:
+        if len(batch) == 1:
+            return [Outcome(error=error)]
+        return [outcome for job in batch for outcome in _outcomes([job])]
+    return [_outcome(job, trace) for job, trace in zip(batch, traces, strict=True)]
+
+
+def _outcome(job: Job, trace: Trace) -> Outcome:
+    try:
+        return Outcome(job.finish(trace))
+    except Exception as error:
+        return Outcome(error=error)
+
+
+def _settle(job: Job, outcome: Outcome) -> None:
+    if job.answer.done():  # its client has left
+        return
+    if outcome.error is None:
+        job.answer.set_result(outcome.result)
+    else:
+        job.answer.set_exception(outcome.error)

@@ -1,17 +1,14 @@
-"""Sending a `Reply` in the form that the client asked for, and saying so in the API reference."""
+"""Replying in the form that the client asked for, and saying so in the API reference."""
 
 from typing import Any
 
-from anyio import to_thread
 from fastapi import Request, Response
 from pydantic import BaseModel
 
 from app.accept import choose
 from app.problems import MEDIA_TYPE, ProblemError
-from app.runs import check_size
 from app.schemas import ProblemReply
-from app.settings import Settings
-from app.wire import JSON, SAFETENSORS, Reply
+from app.wire import JSON, SAFETENSORS
 
 
 def media_type(request: Request) -> str:
@@ -22,11 +19,9 @@ def media_type(request: Request) -> str:
     return chosen
 
 
-async def send(reply: Reply, form: str, settings: Settings, headers: dict[str, str]) -> Response:
-    """The reply in a form that `media_type` chose; made off the event loop, as it may be large."""
-    check_size(reply, form, settings)
-    content = await to_thread.run_sync(reply.json if form == JSON else reply.safetensors)
-    return Response(content, headers={"Vary": "Accept", **headers}, media_type=form)
+def reply(content: bytes, form: str, cache: str) -> Response:
+    """A reply in a form that `media_type` chose."""
+    return Response(content, headers={"Vary": "Accept", "Cache-Control": cache}, media_type=form)
 
 
 def in_both_forms(model: type[BaseModel]) -> dict[int | str, dict[str, Any]]:

@@ -2,44 +2,50 @@
 
 import asyncio
 import hashlib
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any, TypeVar
 
 import orjson
-from anyio import to_thread
 from fastapi import Request
 from starlette.requests import ClientDisconnect
 
-from app.catalog import Catalog
 from app.problems import ProblemError
 from app.schemas import Run, TraceRequest
 from app.services import Services
 from app.settings import Settings
-from app.wire import JSON, Dtype, Reply, parameters_reply, trace_reply
+from app.wire import Dtype, Reply, parameters_reply, trace_reply
 from model.errors import InputError
-
-JSON_COST = 4  # a number in JSON takes this many times the memory of one in safetensors
+from model.request import Trace
 
 Result = TypeVar("Result")
 
 
 async def run(
-    services: Services, wanted: Run, select: list[str], dtype: Dtype = "float32"
-) -> Reply:
-    """What the model made of a sentence.
+    services: Services,
+    wanted: Run,
+    select: list[str],
+    finish: Callable[[Reply], Result],
+    dtype: Dtype = "float32",
+) -> Result:
+    """What `finish`, off the event loop, makes of the reply to a sentence.
 
     Raises InputError for bad input and BusyError where the model has no time.
     """
     _check_limits(services.settings, wanted)
     name, adapter = services.catalog.pick(wanted.model)
-    trace = await services.engine.trace(adapter, wanted.request(select))
     identity = _identity(wanted, select, dtype, adapter.info.digest)
-    return await to_thread.run_sync(trace_reply, trace, identity, name, dtype)
+
+    def reply(trace: Trace) -> Result:
+        return finish(trace_reply(trace, identity, name, dtype))
+
+    return await services.engine.run(adapter, wanted.request(select), reply)
 
 
-async def run_trace(services: Services, wanted: TraceRequest) -> Reply:
-    """As `run`, for a trace request."""
-    return await run(services, wanted, wanted.select, wanted.dtype)
+async def run_trace(services: Services, wanted: TraceRequest, form: str) -> bytes:
+    """The reply to a trace request, in the form that the client chose."""
+    encode = partial(Reply.encode, form=form, max_values=services.settings.max_values)
+    return await run(services, wanted, wanted.select, encode, wanted.dtype)
 
 
 async def while_present(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
@@ -58,14 +64,6 @@ async def while_present(request: Request, work: Coroutine[Any, Any, Result]) -> 
         working.cancel()
         leaving.cancel()
         await asyncio.gather(working, leaving, return_exceptions=True)
-
-
-def check_size(reply: Reply, media_type: str, settings: Settings) -> None:
-    """Raises a ProblemError for a reply with more numbers than the settings allow in one."""
-    limit = settings.max_values // (JSON_COST if media_type == JSON else 1)
-    if reply.values > limit:
-        detail = f"select holds {reply.values} numbers; a reply in this form has at most {limit}"
-        raise ProblemError(422, "reply-too-large", detail, field="select")
 
 
 async def _departure(request: Request) -> None:
@@ -91,11 +89,12 @@ def _identity(wanted: Run, select: list[str], dtype: Dtype, digest: str) -> str:
     return hashlib.sha256(orjson.dumps(canonical, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
 
 
-def parameters(catalog: Catalog, name: str, select: list[str]) -> Reply:
-    """Parameters of a model by name patterns.
+def parameters(services: Services, name: str, select: list[str], form: str) -> bytes:
+    """The reply to a request for a model's parameters.
 
     Raises a 404 ProblemError for a model that is not served, InputError for a bad pattern.
     """
-    if name not in catalog:
+    if name not in services.catalog:
         raise ProblemError(404, "unknown-model", "this model is not served here", field="id")
-    return parameters_reply(name, catalog[name].parameters(select))
+    reply = parameters_reply(name, services.catalog[name].parameters(select))
+    return reply.encode(form, services.settings.max_values)

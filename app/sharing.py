@@ -1,13 +1,13 @@
 """Shares: freezing what was seen, and showing it again without the model."""
 
 import re
+from functools import partial
 
 import orjson
 import zstandard
-from anyio import to_thread
 
 from app.problems import ProblemError
-from app.runs import check_size, run
+from app.runs import run
 from app.schemas import ModelReply, ShareState
 from app.services import Services
 from app.store import Share
@@ -25,11 +25,10 @@ async def create(services: Services, state: ShareState) -> Share:
 
     Raises what `run` raises.
     """
-    reply = await run(services, state, FROZEN)
-    check_size(reply, SAFETENSORS, services.settings)
-    info = services.catalog.describe(reply.document["model"])
-    model = ModelReply.model_validate(info).model_dump()
-    frozen = await to_thread.run_sync(_freeze, reply)
+    name, _ = services.catalog.pick(state.model)
+    freeze = partial(_freeze, max_values=services.settings.max_values)
+    frozen = await run(services, state, FROZEN, freeze)
+    model = ModelReply.model_validate(services.catalog.describe(name)).model_dump()
     return await services.store.add(state.model_dump(exclude_unset=True), model, frozen)
 
 
@@ -71,5 +70,5 @@ def encode(share: Share, media_type: str) -> bytes:
     return orjson.dumps({**about, "trace": orjson.Fragment(reply.json())})
 
 
-def _freeze(reply: Reply) -> bytes:
-    return zstandard.compress(reply.safetensors(), LEVEL)
+def _freeze(reply: Reply, max_values: int) -> bytes:
+    return zstandard.compress(reply.encode(SAFETENSORS, max_values), LEVEL)

@@ -23,6 +23,7 @@ Array = NDArray[Any]
 
 JSON = "application/json"
 SAFETENSORS = "application/octet-stream"
+JSON_COST = 4  # a number in JSON takes about this many times the memory of one in safetensors
 HEADER_LENGTH = 8  # bytes that open a safetensors file and say how long its header is
 
 
@@ -37,6 +38,17 @@ class Reply:
     def values(self) -> int:
         """How many numbers it holds."""
         return sum(array.size for array in self.arrays.values())
+
+    def encode(self, form: str, max_values: int) -> bytes:
+        """The reply as `JSON` or as `SAFETENSORS`.
+
+        Raises InputError for more numbers than `max_values`; in JSON, than a quarter of that.
+        """
+        limit = max_values // (JSON_COST if form == JSON else 1)
+        if self.values > limit:
+            detail = f"select holds {self.values} numbers; in this form a reply has at most {limit}"
+            raise InputError("reply-too-large", "select", detail)
+        return self.json() if form == JSON else self.safetensors()
 
     def json(self) -> bytes:
         """The document with the numbers as nested lists; null where one is not finite."""

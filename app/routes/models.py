@@ -5,7 +5,7 @@ from typing import Annotated
 from anyio import to_thread
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from app.replies import in_both_forms, media_type, problems, send
+from app.replies import in_both_forms, media_type, problems, reply
 from app.runs import parameters
 from app.schemas import ModelReply, ParametersReply
 from app.services import Opened
@@ -39,5 +39,5 @@ async def model_parameters(
 ) -> Response:
     """Weights as they are used, `x @ W + b`: `encoder.0.self.W_q` is [d_model, d_model]."""
     form = media_type(request)
-    reply = await to_thread.run_sync(parameters, services.catalog, name, select.split(","))
-    return await send(reply, form, services.settings, {"Cache-Control": "no-cache"})
+    content = await to_thread.run_sync(parameters, services, name, select.split(","), form)
+    return reply(content, form, "no-cache")

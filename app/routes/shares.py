@@ -7,7 +7,7 @@ from fastapi import APIRouter, Path, Request, Response
 
 from app import sharing
 from app.pages import base_url
-from app.replies import in_both_forms, media_type, problems
+from app.replies import in_both_forms, media_type, problems, reply
 from app.runs import while_present
 from app.schemas import ShareCreated, ShareReply, ShareRequest
 from app.services import Opened
@@ -60,5 +60,4 @@ async def share(
     form = media_type(request)
     found = await sharing.find(services, share_id)
     content = await to_thread.run_sync(sharing.encode, found, form)
-    headers = {"Vary": "Accept", "Cache-Control": "no-cache"}
-    return Response(content, headers=headers, media_type=form)
+    return reply(content, form, "no-cache")

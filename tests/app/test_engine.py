@@ -21,11 +21,18 @@ async def running(
         yield engine
 
 
-def send(engine: Engine, model: Slow, source: str) -> asyncio.Task[Trace]:
-    return asyncio.create_task(engine.trace(model, Request(source)))
+def text(trace: Trace) -> str:
+    """Make of a trace what it wrote; one text cannot be made anything of."""
+    if trace.output.text == "bitter":
+        raise ValueError("bitter")
+    return trace.output.text
 
 
-async def held(engine: Engine, model: Slow) -> asyncio.Task[Trace]:
+def send(engine: Engine, model: Slow, source: str) -> asyncio.Task[str]:
+    return asyncio.create_task(engine.run(model, Request(source), text))
+
+
+async def held(engine: Engine, model: Slow) -> asyncio.Task[str]:
     """Send one request and wait until the model is at it, so that what follows must queue."""
     first = send(engine, model, "first")
     await asyncio.to_thread(model.started.wait, 10)
@@ -39,9 +46,9 @@ async def test_what_waits_becomes_a_batch_in_order() -> None:
         rest = [send(engine, model, str(n)) for n in range(5)]
         await asyncio.sleep(0)
         model.go.set()
-        traces = await asyncio.gather(first, *rest)
+        texts = await asyncio.gather(first, *rest)
     assert model.batches == [["first"], ["0", "1", "2", "3"], ["4"]]
-    assert [trace.output.text for trace in traces] == ["first", "0", "1", "2", "3", "4"]
+    assert texts == ["first", "0", "1", "2", "3", "4"]
 
 
 async def test_a_batch_is_of_one_model() -> None:
@@ -65,10 +72,10 @@ async def test_a_full_queue_is_busy() -> None:
         await asyncio.sleep(0)
         assert engine.waiting == 2
         with pytest.raises(BusyError, match="2 requests"):
-            await engine.trace(model, Request("late"))
+            await engine.run(model, Request("late"), text)
         model.go.set()
         await asyncio.gather(first, *rest)
-        assert (await engine.trace(model, Request("later"))).output.text == "later"
+        assert await engine.run(model, Request("later"), text) == "later"
 
 
 async def test_bad_input_does_not_wait() -> None:
@@ -76,7 +83,7 @@ async def test_bad_input_does_not_wait() -> None:
     async with running(max_queue=1) as engine:
         first = await held(engine, model)
         with pytest.raises(InputError):
-            await asyncio.wait_for(engine.trace(model, Request("")), 1)
+            await asyncio.wait_for(engine.run(model, Request(""), text), 1)
         model.go.set()
         await first
 
@@ -103,7 +110,7 @@ async def test_a_long_wait_is_busy_and_gives_up_the_place() -> None:
     async with running(max_wait_seconds=0.05) as engine:
         first = await held(engine, model)
         with pytest.raises(BusyError, match=r"0\.05 seconds"):
-            await engine.trace(model, Request("second"))
+            await engine.run(model, Request("second"), text)
         assert engine.waiting == 0
         with pytest.raises(BusyError):
             await first
@@ -115,14 +122,15 @@ async def test_one_failure_fails_alone() -> None:
     model = Slow()
     async with running() as engine:
         first = await held(engine, model)
-        sources = ["a", "poison", "b"]
+        sources = ["a", "poison", "b", "bitter"]
         rest = [send(engine, model, source) for source in sources]
         await asyncio.sleep(0)
         model.go.set()
         results = await asyncio.gather(first, *rest, return_exceptions=True)
-    good = [result.output.text for result in results if isinstance(result, Trace)]
+    good = [result for result in results if isinstance(result, str)]
     assert good == ["first", "a", "b"]
     assert isinstance(results[2], RuntimeError)
+    assert isinstance(results[4], ValueError)
 
 
 async def test_the_end_lets_the_running_finish_and_sends_the_waiting_away() -> None:
@@ -132,8 +140,8 @@ async def test_the_end_lets_the_running_finish_and_sends_the_waiting_away() -> N
         second = send(engine, model, "second")
         await asyncio.sleep(0)
         asyncio.get_running_loop().call_later(0.05, model.go.set)
-    assert (await first).output.text == "first"
+    assert await first == "first"
     with pytest.raises(BusyError, match="shutting down"):
         await second
     with pytest.raises(BusyError, match="shutting down"):
-        await engine.trace(model, Request("third"))
+        await engine.run(model, Request("third"), text)
