@@ -1,6 +1,6 @@
 /** The one file that touches the network. Whatever goes wrong comes out as a Problem. */
 
-import { readDocument, readSafetensors } from "./wire.js";
+import { readBeside, readSafetensors } from "./wire.js";
 
 /** @typedef {import("./wire.js").Trace} Trace */
 /** @typedef {import("./url.js").State} State */
@@ -22,6 +22,7 @@ import { readDocument, readSafetensors } from "./wire.js";
 /** @typedef {ReturnType<typeof createApi>} Api */
 
 const URN = "urn:headlight:";
+const BINARY = "application/octet-stream";
 
 /** What could not be had, and why: `kind` is the stable end of the problem document's type. */
 export class Problem extends Error {
@@ -83,7 +84,7 @@ export function createApi(fetch) {
      * @returns {Promise<Trace>}
      */
     async trace(request, signal) {
-      const response = await send("/api/trace", request, "application/octet-stream", signal);
+      const response = await send("/api/trace", request, BINARY, signal);
       return readSafetensors(await response.arrayBuffer());
     },
 
@@ -114,8 +115,9 @@ export function createApi(fetch) {
      * @returns {Promise<Share>}
      */
     async readShare(id) {
-      const share = await read(`/api/shares/${encodeURIComponent(id)}`);
-      return { ...share, trace: readDocument(share.trace) };
+      const response = await ask(`/api/shares/${encodeURIComponent(id)}`, { headers: { Accept: BINARY } });
+      const file = await response.arrayBuffer();
+      return { ...readBeside(file, "share"), trace: readSafetensors(file) };
     },
   };
 }

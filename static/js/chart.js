@@ -130,7 +130,7 @@ export function createChart(element, plotter) {
  * @returns {Figure}
  */
 export function figure(picture, hatched = null) {
-  const { matrix, geometry, shade, theme } = picture;
+  const { matrix, geometry, shade } = picture;
   const trace = {
     type: "heatmap",
     z: nested(matrix),
@@ -160,7 +160,7 @@ export function figure(picture, hatched = null) {
  * @param {object} trace  the heatmap they belong to
  * @param {string} ink
  */
-function inscription({ matrix, shade, theme }, trace, ink) {
+function inscription({ matrix, shade, theme: { font } }, trace, ink) {
   const suits = (/** @type {number} */ value) => !Number.isNaN(value) && legible(colourOf(shade, value)) === ink;
   const values = Float32Array.from(matrix.values, (value) => (suits(value) ? value : NaN));
   return {
@@ -168,7 +168,7 @@ function inscription({ matrix, shade, theme }, trace, ink) {
     z: nested({ ...matrix, values }),
     colorscale: [[0, "rgba(0,0,0,0)"], [1, "rgba(0,0,0,0)"]],
     texttemplate: "%{z:.2f}",
-    textfont: { family: theme.font, size: 13, color: ink },
+    textfont: { family: font, size: 13, color: ink },
   };
 }
 

@@ -17,7 +17,7 @@ import { bindStage } from "./parts/stage.js";
 import { bindSession, openShare } from "./session.js";
 import { createStore } from "./store.js";
 import { bindTheme, theme } from "./theme.js";
-import { DEFAULTS, bind, read } from "./url.js";
+import { DEFAULTS, bind, read, write } from "./url.js";
 import { view } from "./views/index.js";
 
 /**
@@ -44,12 +44,15 @@ async function start() {
   const session = bindSession(store, api, (page) => view(page.link.view).needs(page));
   const context = createContext(store, api, session, messages);
 
-  bind(window, store, { ...initial });
+  bind(window, store, initial);
   for (const part of [bindSentence, bindChips, bindStage, bindPickers, bindCaption, bindInspector, bindProblems, bindShare, bindChrome]) {
     part(context);
   }
-  if (share) await openShare(store, api, share, { ...initial, ...read(window), lang });
-  else session.run();
+  if (share) await openShare(store, api, share, initial, read(window));
+  else {
+    write(window, store.get().link);
+    session.run();
+  }
 }
 
 /**

@@ -4,13 +4,14 @@
  * dropped.
  */
 
-import { BLOCK } from "./blocks.js";
+import { BLOCK, extent } from "./blocks.js";
 import { Problem, request } from "./api.js";
 import { REQUEST_KEYS } from "./url.js";
 
 /** @typedef {import("./store.js").Store} Store */
 /** @typedef {import("./store.js").Page} Page */
 /** @typedef {import("./api.js").Api} Api */
+/** @typedef {import("./url.js").State} State */
 
 const SELECT = ["*.weights", "*.mask"];
 const RETRIES = 3;
@@ -41,7 +42,8 @@ export function bindSession(store, api, needs) {
       if (answer.retryAfter && tries > 0) trace.wait(answer.retryAfter, () => run(tries - 1));
       return;
     }
-    store.set({ status: "ready", trace: answer, details: {}, link: clamped(store.get().link, answer) });
+    store.set({ status: "ready", trace: answer, details: {} });
+    store.go(inside(store.get().link, answer));
   }
 
   async function complete() {
@@ -74,24 +76,32 @@ export function bindSession(store, api, needs) {
 
   store.subscribe((page, previous) => {
     const asks = REQUEST_KEYS.some((key) => page.link[key] !== previous.link[key]);
-    if (asks && page.trace === previous.trace) void run();
-    else void complete();
+    if (asks && page.trace === previous.trace) return void run();
+    if (page.trace && page.link.block !== previous.link.block) store.go(inside(page.link, page.trace));
+    void complete();
   });
   return { run: () => run() };
 }
 
 /**
- * A share is read once and stays as it is.
+ * A share is read once and stays as it is; what is looked at in it may be another place.
  * @param {Store} store
  * @param {Api} api
  * @param {string} id
- * @param {import("./url.js").State} initial
+ * @param {State} initial
+ * @param {Partial<State>} asked  by the address bar
  */
-export async function openShare(store, api, id, initial) {
+export async function openShare(store, api, id, initial, asked) {
   const share = await api.readShare(id).catch(failure);
   if (share instanceof Problem) return store.set({ status: "failed", problem: share });
-  const link = { ...initial, ...share.state, lang: initial.lang };
+  const link = { ...initial, ...share.state, ...elsewhere(asked), lang: initial.lang };
   store.set({ share, trace: share.trace, model: share.model, link, status: "ready" });
+}
+
+/** @param {Partial<State>} asked  All but what the model was asked. */
+function elsewhere(asked) {
+  const request = /** @type {readonly string[]} */ (REQUEST_KEYS);
+  return Object.fromEntries(Object.entries(asked).filter(([key]) => !request.includes(key)));
 }
 
 /**
@@ -143,14 +153,15 @@ function failure(error) {
 }
 
 /**
- * Pins of an older sentence, layers of an older model: what is not there is let go.
- * @param {import("./url.js").State} link
+ * The nearest place that is there: a pin of an older sentence, a layer of a larger model is let go.
+ * @param {State} link
  * @param {import("./wire.js").Trace} trace
+ * @returns {State}
  */
-function clamped(link, trace) {
+function inside(link, trace) {
   const { query, key } = BLOCK[link.block];
-  const inside = (/** @type {number | null} */ index, /** @type {unknown[]} */ tokens) =>
-    index === null || index < tokens.length;
-  if (inside(link.query, trace.tokens[query]) && inside(link.key, trace.tokens[key])) return link;
-  return { ...link, query: null, key: null };
+  const { layers, heads } = extent(trace, link.block);
+  const place = { layer: Math.min(link.layer, layers - 1), head: Math.min(link.head, heads - 1) };
+  const fits = (link.query ?? 0) < trace.tokens[query].length && (link.key ?? 0) < trace.tokens[key].length;
+  return { ...link, ...place, ...(fits ? {} : { query: null, key: null }) };
 }

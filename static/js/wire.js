@@ -41,9 +41,7 @@ const READERS = {
  * @returns {Trace}
  */
 export function readSafetensors(buffer) {
-  const length = Number(new DataView(buffer).getBigUint64(0, true));
-  const start = 8 + length;
-  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length)));
+  const { header, start } = open(buffer);
   const trace = JSON.parse(header.__metadata__.trace);
   for (const [name, tensor] of Object.entries(trace.tensors)) {
     const { dtype, data_offsets: [from, to] } = header[name];
@@ -52,6 +50,22 @@ export function readSafetensors(buffer) {
     tensor.data = fractions(tensor.dtype, reader(buffer.slice(start + from, start + to)));
   }
   return trace;
+}
+
+/**
+ * A document that lies beside the trace.
+ * @param {ArrayBuffer} buffer
+ * @param {string} name  e.g. "share"
+ */
+export function readBeside(buffer, name) {
+  return JSON.parse(open(buffer).header.__metadata__[name]);
+}
+
+/** @param {ArrayBuffer} buffer */
+function open(buffer) {
+  const length = Number(new DataView(buffer).getBigUint64(0, true));
+  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length)));
+  return { header, start: 8 + length };
 }
 
 /**

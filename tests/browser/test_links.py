@@ -1,0 +1,132 @@
+"""A link is what was seen: the address bar, the way back, and frozen shares."""
+
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.workspace import Workspace
+
+PLACE = {"target": "猫坐着。", "block": "cross", "layer": 1, "head": 4}
+
+
+@pytest.mark.parametrize(
+    "sentence", ["Cats & dogs, 100% #1 = a+b?", "Is 🐱 a <eos> “cat”?", "%41 %zz; a  b"]
+)
+def test_any_sentence_is_in_its_link(workspace: Workspace, sentence: str) -> None:
+    workspace.open(source="The cat sits.", **PLACE)
+    workspace.find("#source").fill(sentence)
+    workspace.find("#source").press("Enter")
+    workspace.says(sentence)
+    workspace.drawn()
+    workspace.page.reload()
+    workspace.drawn()
+    expect(workspace.find("#source")).to_have_value(sentence)
+    assert parse_qs(urlsplit(workspace.page.url).query)["source"] == [sentence]
+
+
+def test_reloading_shows_the_same_numbers(workspace: Workspace) -> None:
+    workspace.open(source="The cat sits.", **PLACE)
+    workspace.page.mouse.click(*workspace.cell(2, 1))
+    workspace.find("#heads label").nth(6).click()
+    before, link = workspace.figure()[0], workspace.link
+    assert (link["query"], link["key"], link["head"]) == ("2", "1", "6")
+    caption = workspace.find("#caption").inner_text()
+    workspace.page.mouse.move(0, 0)
+    workspace.page.reload()
+    workspace.drawn()
+    np.testing.assert_allclose(workspace.figure()[0], before, atol=1e-5)
+    assert workspace.link == link
+    assert workspace.find("#caption").inner_text() == caption
+
+
+def test_back_and_forward_walk_through_pins(workspace: Workspace) -> None:
+    workspace.open(source="The cat sits.", **PLACE)
+    workspace.page.mouse.click(*workspace.cell(1, 1))
+    workspace.page.mouse.click(*workspace.cell(3, 2))
+    workspace.page.go_back()
+    assert (workspace.link["query"], workspace.link["key"]) == ("1", "1")
+    expect(workspace.find("#row .here")).to_have_count(1)
+    workspace.page.go_back()
+    assert "query" not in workspace.link
+    workspace.page.go_forward()
+    workspace.page.go_forward()
+    assert (workspace.link["query"], workspace.link["key"]) == ("3", "2")
+    expect(workspace.find("#unpin")).to_be_enabled()
+
+
+def test_moving_through_heads_leaves_the_way_back_short(workspace: Workspace) -> None:
+    workspace.open(source="The cat sits.", **PLACE)
+    length = workspace.page.evaluate("history.length")
+    for head in (0, 1, 2):
+        workspace.find("#heads label").nth(head).click()
+    assert workspace.page.evaluate("history.length") == length
+    assert workspace.link["head"] == "2"
+
+
+def test_share_opens_the_same_for_someone_else(workspace: Workspace) -> None:
+    workspace.open(source="The cat sits.", **PLACE)
+    workspace.page.mouse.click(*workspace.cell(2, 1))
+    workspace.page.mouse.move(0, 0)
+    seen, caption = workspace.figure()[0], workspace.find("#caption").inner_text()
+    weight = workspace.find("#working").inner_text()
+    workspace.find("#share").click()
+    expect(workspace.find("#shared-link")).to_be_visible()
+    url = workspace.find("#shared-link").input_value()
+
+    workspace.page.goto(url)
+    workspace.drawn()
+    np.testing.assert_allclose(workspace.figure()[0], seen, atol=1e-6)
+    assert workspace.find("#caption").inner_text() == caption
+    assert workspace.find("#working").inner_text() == weight
+    expect(workspace.find("#frozen-says")).to_contain_text("Frozen on")
+    expect(workspace.find("#source")).to_have_attribute("readonly", "")
+
+
+def test_share_needs_no_model_for_all_that_it_shows(workspace: Workspace) -> None:
+    workspace.open(source="The cat sits.", **PLACE)
+    workspace.find("#share").click()
+    expect(workspace.find("#shared-link")).to_be_visible()
+    url = workspace.find("#shared-link").input_value()
+    workspace.page.route("**/api/trace", lambda route: route.abort())
+    workspace.page.goto(url)
+    workspace.drawn()
+    workspace.find("#layers label").nth(0).click()
+    workspace.find("#blocks label").nth(0).click()
+    workspace.find("#views-wide label").nth(1).click()
+    expect(workspace.find(".panel .js-plotly-plot")).to_have_count(3)
+
+
+def test_open_live_leads_from_a_share_to_the_workspace(workspace: Workspace) -> None:
+    workspace.open(source="The cat sits.", **PLACE)
+    workspace.find("#share").click()
+    expect(workspace.find("#shared-link")).to_be_visible()
+    workspace.page.goto(workspace.find("#shared-link").input_value())
+    workspace.drawn()
+    workspace.find("#open-live").click()
+    workspace.drawn()
+    assert urlsplit(workspace.page.url).path == "/"
+    assert workspace.link["head"] == "4"
+    expect(workspace.find("#source")).to_be_editable()
+
+
+def test_link_is_copied_over_plain_http(workspace: Workspace) -> None:
+    # What a class on a network has: no asynchronous clipboard.
+    workspace.page.add_init_script("delete Navigator.prototype.clipboard")
+    workspace.open(source="The cat sits.", **PLACE)
+    workspace.find("#share").click()
+    expect(workspace.find("#shared-says")).to_contain_text("Copied")
+    url = workspace.find("#shared-link").input_value()
+    workspace.find("#shared-close").click()
+    workspace.find("#source").fill("")
+    workspace.find("#source").press("Control+V")
+    expect(workspace.find("#source")).to_have_value(url)
+
+
+def test_examples_can_be_gone_back_from(page: Page, workspace: Workspace) -> None:
+    workspace.open(source="The cat sits.", **PLACE)
+    workspace.find("#examples button").last.click()
+    workspace.drawn()
+    page.go_back()
+    expect(workspace.find("#source")).to_have_value("The cat sits.")

@@ -1,0 +1,153 @@
+"""What is drawn is what the model computed: held against numbers worked out again from q and k."""
+
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tests.browser.workspace import Workspace
+
+SENTENCE = "The dog is tired, so it sleeps."
+TARGET = "这只狗很累，所以它睡觉。"
+PLACES = {"encoder": "encoder.1.self", "decoder": "decoder.1.self", "cross": "decoder.1.cross"}
+HEAD = 2
+
+# The scale of the design, by its ends: paper, and the violet of a weight of one.
+PAPER, VIOLET = (251, 250, 247), (76, 29, 149)
+
+
+def trace(url: str, place: str) -> dict[str, NDArray[Any]]:
+    """q, k and mask of a place, by the API."""
+    request = {
+        "source": SENTENCE,
+        "target": TARGET,
+        "select": [f"{place}.{name}" for name in ("q", "k", "mask")],
+    }
+    reply = httpx.post(f"{url}/api/trace", json=request, timeout=60).raise_for_status().json()
+    return {
+        name.rpartition(".")[2]: np.array(tensor["data"])
+        for name, tensor in reply["tensors"].items()
+    }
+
+
+def weights(q: NDArray[Any], k: NDArray[Any], mask: NDArray[Any]) -> NDArray[Any]:
+    """softmax(q · k / √d) over what the mask leaves; NaN where it leaves nothing."""
+    scores = np.where(mask, q @ k.T / np.sqrt(q.shape[-1]), -np.inf)
+    exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    softmax: NDArray[Any] = exponentials / exponentials.sum(axis=-1, keepdims=True)
+    return np.where(mask, softmax, np.nan)
+
+
+@pytest.mark.parametrize("block", PLACES)
+def test_plotted_z_is_softmax_of_q_and_k(workspace: Workspace, block: str) -> None:
+    workspace.open(source=SENTENCE, target=TARGET, block=block, layer=1, head=HEAD)
+    plotted, axes = workspace.figure()
+    parts = trace(workspace.url, PLACES[block])
+    expected = weights(parts["q"][HEAD], parts["k"][HEAD], parts["mask"])
+    assert plotted.shape == expected.shape
+    np.testing.assert_allclose(plotted, expected, atol=1e-5)
+    assert [name for name, _ in axes] == ["query (looks)", "key (looked at)"]
+    assert [len(labels) for _, labels in axes] == list(expected.shape)
+
+
+@pytest.mark.parametrize("block", PLACES)
+def test_pixels_have_the_colour_of_their_value(workspace: Workspace, block: str) -> None:
+    workspace.open(source=SENTENCE, target=TARGET, block=block, layer=1, head=HEAD)
+    # The lit row and the pointer's marks lie on cells; their corners are free of numbers.
+    parts = trace(workspace.url, PLACES[block])
+    values = weights(parts["q"][HEAD], parts["k"][HEAD], parts["mask"])
+    cells = [(row, col) for row, col in np.ndindex(values.shape) if not np.isnan(values[row, col])]
+    sampled = cells[:: max(1, len(cells) // 24)]
+    points = [workspace.cell(row, col, 0.2, 0.2) for row, col in sampled]
+    for (row, col), colour in zip(sampled, workspace.pixels(points), strict=True):
+        assert colour == pytest.approx(shade(float(values[row, col])), abs=2), (row, col)
+
+
+def test_masked_cells_are_hatched_and_say_so(workspace: Workspace) -> None:
+    workspace.open(source=SENTENCE, target=TARGET, block="decoder", layer=1, head=HEAD)
+    plotted, _ = workspace.figure()
+    assert np.isnan(plotted[0, 1:]).all()
+    line = [workspace.cell(0, 5, across / 40) for across in range(3, 37)]
+    tones = set(workspace.pixels(line))
+    assert PAPER in tones, "hatching leaves paper between its lines"
+    assert len(tones) > 1, "hatching has lines"
+    workspace.page.mouse.move(*workspace.cell(0, 5))
+    assert workspace.find(".tip").inner_text().endswith("masked")
+
+
+def test_tooltip_has_four_decimals_and_cells_have_two(workspace: Workspace) -> None:
+    workspace.open(source=SENTENCE, target=TARGET, block="cross", layer=1, head=HEAD)
+    plotted, _ = workspace.figure()
+    workspace.page.mouse.move(*workspace.cell(3, 2))
+    assert workspace.find(".tip b").inner_text() == f"{plotted[3, 2]:.4f}"
+    written = workspace.find("#view .heatmap-label").all_text_contents()
+    assert sorted(written) == sorted(f"{value:.2f}" for value in plotted.flat)
+
+
+def test_inspector_works_the_weight_out(workspace: Workspace) -> None:
+    workspace.open(
+        source=SENTENCE, target=TARGET, block="cross", layer=1, head=HEAD, query=3, key=2
+    )
+    parts = trace(workspace.url, PLACES["cross"])
+    q, k = parts["q"][HEAD], parts["k"][HEAD]
+    dot = q[3] @ k[2]
+    scores = q[3] @ k.T / np.sqrt(q.shape[-1])
+    workspace.find("#working sup").wait_for()
+    text = workspace.find("#working").inner_text()
+    for number in (dot, scores[2], np.exp(scores).sum(), weights(q, k, parts["mask"])[3, 2]):
+        assert near(f"{number:.4f}", text), (number, text)
+
+
+def near(number: str, text: str) -> bool:
+    """Whether the text has the number, its last digit perhaps rounded the other way."""
+    candidates = [float(number) + step for step in (-1e-4, 0, 1e-4)]
+    return any(f"{candidate:.4f}" in text for candidate in candidates)
+
+
+def shade(value: float) -> tuple[float, ...]:
+    """The colour of a weight: straight in OKLab from paper to violet, with a bloom of chroma."""
+    start, end = oklab(PAPER), oklab(VIOLET)
+    step = value * 16
+    low = min(int(step), 15)
+    stops = [srgb(stop(start, end, at / 16)) for at in (low, low + 1)]
+    return tuple(stops[0] + (stops[1] - stops[0]) * (step - low))
+
+
+def stop(start: NDArray[Any], end: NDArray[Any], at: float) -> NDArray[Any]:
+    hue = end[1:] / np.hypot(*end[1:])
+    bloom = 0.045 * np.sin(np.pi * at) * np.array([0.0, *hue])
+    mixed: NDArray[Any] = start + (end - start) * at + bloom
+    return mixed
+
+
+# Ottosson's matrices: linear sRGB to cone responses, and their cube roots to L, a, b.
+CONES = np.array(
+    [
+        [0.4122214708, 0.5363325363, 0.0514459929],
+        [0.2119034982, 0.6806995451, 0.1073969566],
+        [0.0883024619, 0.2817188376, 0.6299787005],
+    ]
+)
+LAB = np.array(
+    [
+        [0.2104542553, 0.7936177850, -0.0040720468],
+        [1.9779984951, -2.4285922050, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.8086757660],
+    ]
+)
+
+
+def oklab(colour: tuple[int, int, int]) -> NDArray[Any]:
+    coded = np.array(colour) / 255
+    linear = np.where(coded <= 0.04045, coded / 12.92, ((coded + 0.055) / 1.055) ** 2.4)
+    lab: NDArray[Any] = LAB @ np.cbrt(CONES @ linear)
+    return lab
+
+
+def srgb(lab: NDArray[Any]) -> NDArray[Any]:
+    linear = np.linalg.inv(CONES) @ (np.linalg.inv(LAB) @ lab) ** 3
+    coded = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
+    rounded: NDArray[Any] = np.round(np.clip(coded, 0, 1) * 255)
+    return rounded

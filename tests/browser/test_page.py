@@ -1,0 +1,229 @@
+"""The page as a whole: opens on something, answers to mouse and keys, fits, in two languages."""
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Route, expect
+
+from tests.browser.watch import Watch
+from tests.browser.workspace import Workspace
+
+START: dict[str, Any] = {
+    "source": "The dog is tired.",
+    "target": "这只狗累了。",
+    "block": "encoder",
+    "layer": 0,
+    "head": 1,
+}
+SMALL_LABELS = """() => [...document.querySelectorAll("body *")].filter((element) => {
+    const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+    const seen = element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+    const hidden = element.closest(".hidden, sub, option");
+    return own && seen && !hidden && parseFloat(getComputedStyle(element).fontSize) < 13;
+}).map((element) => element.outerHTML.slice(0, 120))"""
+
+FOCUSED = """() => {
+    const { activeElement } = document;
+    return activeElement.closest("[id], .matrix")?.id || activeElement.className;
+}"""
+SHAPES = """() => [...document.querySelectorAll(".js-plotly-plot")].map(({ data: [{ z }] }) =>
+    [z.length, z[0].length])"""
+RANGE = """() => {
+    const [{ zmin, zmax }] = document.querySelector(".js-plotly-plot").data;
+    return [zmin, zmax];
+}"""
+TONES = """(canvas) => {
+    const image = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    return new Set(new Uint32Array(image.data.buffer)).size;
+}"""
+
+
+def test_opens_on_a_sentence_that_is_traced(workspace: Workspace) -> None:
+    workspace.open()
+    assert workspace.find("#source").input_value()
+    assert workspace.find("#output").inner_text()
+    expect(workspace.find(".mark.row")).to_be_visible()
+    said = workspace.find("#caption").inner_text()
+    assert re.fullmatch(r"Layer \d, head \d: .+\(\d\.\d\d( each)?\)\.", said), said
+    assert "source" in workspace.link, "the address bar is a link from the start"
+
+
+def test_caption_says_what_the_numbers_say(workspace: Workspace) -> None:
+    workspace.open(**START)
+    plotted, (_, (_, columns)) = workspace.figure()
+    for row in range(1, len(plotted) - 1):
+        workspace.page.mouse.move(*workspace.cell(row, 0))
+        top = plotted[row].max()
+        said = workspace.find("#caption").inner_text()
+        assert f"({top:.2f}" in said
+        if (np.round(plotted[row], 2) == round(float(top), 2)).sum() == 1:
+            assert f"most at {columns[plotted[row].argmax()].strip('·')}" in plain(said)
+
+
+def plain(caption: str) -> str:
+    return (
+        caption.translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")) if "₁" in caption else caption
+    )
+
+
+def test_first_picture_does_not_wait_for_plotly(workspace: Workspace) -> None:
+    held: list[Route] = []
+    workspace.page.route("**/plotly.min.js", lambda route: held.append(route))
+    workspace.page.goto(workspace.url)
+    canvas = workspace.find(".chart canvas")
+    expect(canvas).to_be_visible()
+    assert int(canvas.get_attribute("width") or 0) > 300
+    painted = canvas.evaluate(TONES)
+    assert painted > 10
+    sketch = canvas.bounding_box()
+    while held:
+        held.pop().continue_()
+    workspace.drawn()
+    expect(canvas).to_be_hidden()
+    assert workspace.find(".chart .main-svg").first.bounding_box() == sketch
+
+
+def test_hovering_a_token_lights_it_everywhere(workspace: Workspace) -> None:
+    workspace.open(**START)
+    workspace.find("#source-tokens .chip").nth(3).hover()
+    expect(workspace.find(".labels.rows .label").nth(3)).to_have_class(re.compile(r"\blit\b"))
+    expect(workspace.find(".labels.cols .label").nth(3)).to_have_class(re.compile(r"\blit\b"))
+    expect(workspace.find(".mark.cell")).to_be_visible()
+    workspace.page.mouse.move(*workspace.cell(1, 2))
+    expect(workspace.find("#source-tokens .chip").nth(1)).to_have_class(re.compile("as-query"))
+    expect(workspace.find("#source-tokens .chip").nth(2)).to_have_class(re.compile("as-key"))
+    workspace.page.mouse.move(0, 0)
+    expect(workspace.find(".mark.col")).to_be_hidden()
+
+
+def test_click_pins_and_escape_lets_go(workspace: Workspace) -> None:
+    workspace.open(**START)
+    workspace.page.mouse.click(*workspace.cell(1, 2))
+    workspace.page.mouse.move(0, 0)
+    assert (workspace.link["query"], workspace.link["key"]) == ("1", "2")
+    expect(workspace.find("#pair-title")).to_have_text("Pinned pair")
+    workspace.page.keyboard.press("Escape")
+    assert "query" not in workspace.link
+    workspace.page.mouse.click(*workspace.cell(1, 2))
+    workspace.find("#unpin").click()
+    assert "query" not in workspace.link
+
+
+def test_everything_is_reached_by_keys(workspace: Workspace) -> None:
+    workspace.open(**START)
+    workspace.page.keyboard.press("Tab")
+    seen = []
+    for _ in range(60):
+        seen.append(workspace.page.evaluate(FOCUSED))
+        workspace.page.keyboard.press("Tab")
+    for stop in (
+        "share",
+        "direction",
+        "source",
+        "run",
+        "source-tokens",
+        "target-tokens",
+        "layers",
+        "heads",
+        "matrix",
+    ):
+        assert stop in seen, stop
+    workspace.find(".matrix").focus()
+    for key in ("ArrowDown", "ArrowRight", "ArrowRight", "ArrowUp"):
+        workspace.page.keyboard.press(key)
+    query, key_ = int(workspace.link["query"]), int(workspace.link["key"])
+    workspace.page.keyboard.press("ArrowDown")
+    assert (int(workspace.link["query"]), int(workspace.link["key"])) == (query + 1, key_)
+    expect(workspace.find("#announce")).to_have_text(re.compile(r"query .+, key .+: \d\.\d{4}"))
+
+
+def test_arrows_in_a_picker_change_the_head(workspace: Workspace) -> None:
+    workspace.open(**START)
+    workspace.find("#heads input").nth(1).focus()
+    workspace.page.keyboard.press("ArrowDown")
+    assert workspace.link["head"] == "2"
+
+
+def test_pickers_are_pictures_of_their_heads(workspace: Workspace) -> None:
+    workspace.open(**START)
+    plotted, _ = workspace.figure()
+    thumb = workspace.find("#heads canvas").nth(START["head"])
+    pixels = thumb.evaluate(
+        "c => [...c.getContext('2d').getImageData(0, 0, c.width, c.height).data]"
+    )
+    green = np.array(pixels).reshape(*plotted.shape, 4)[..., 1]
+    order = np.argsort(plotted.ravel())
+    assert (np.diff(green.ravel()[order]) <= 0).all(), "more attention is always darker"
+
+
+def test_q_k_v_are_the_heads_own(workspace: Workspace) -> None:
+    workspace.open(**START, view="qkv")
+    expect(workspace.find(".panel .js-plotly-plot")).to_have_count(3)
+    shapes = workspace.page.evaluate(SHAPES)
+    rows = workspace.find("#source-tokens .chip").count()
+    assert shapes == [[rows, 32]] * 3
+    ends = workspace.page.evaluate(RANGE)
+    assert ends[0] == -ends[1]
+
+
+def test_positions_are_the_papers(workspace: Workspace) -> None:
+    workspace.open(**START, view="positions")
+    plotted, _ = workspace.figure()
+    d_model = plotted.shape[1]
+    position = np.arange(len(plotted))[:, None]
+    angle = position / 10000 ** (np.arange(0, d_model, 2) / d_model)
+    np.testing.assert_allclose(plotted[:, 0::2], np.sin(angle), atol=1e-5)
+    np.testing.assert_allclose(plotted[:, 1::2], np.cos(angle), atol=1e-5)
+
+
+@pytest.mark.parametrize("view", ["attention", "qkv", "positions"])
+@pytest.mark.parametrize("width", [1440, 1024, 390, 320])
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_fits_and_can_be_read(workspace: Workspace, view: str, width: int, lang: str) -> None:
+    workspace.page.set_viewport_size({"width": width, "height": 800})
+    workspace.open(**START, view=view, lang=lang)
+    assert workspace.page.evaluate("document.documentElement.scrollWidth") == width
+    assert workspace.page.evaluate(SMALL_LABELS) == []
+
+
+def test_chinese_interface(workspace: Workspace) -> None:
+    workspace.open(lang="zh")
+    expect(workspace.find("html")).to_have_attribute("lang", "zh-Hans")
+    assert re.match(r"第 \d 层第 \d 头", workspace.find("#caption").inner_text())
+    assert workspace.figure()[1][0][0] == "查询（看）"
+    assert workspace.find("#source-tokens .token").nth(1).get_attribute("lang") == "zh-Hans"
+    source = workspace.link["source"]
+    workspace.find("#language").click()
+    workspace.drawn()
+    expect(workspace.find("html")).to_have_attribute("lang", "en")
+    assert workspace.link["source"] == source, "the other language at the same place"
+
+
+def test_theme_is_chosen_and_kept(workspace: Workspace) -> None:
+    workspace.open(**START)
+    ground = workspace.pixels([(5, 400)])[0]
+    workspace.find("#theme").click()
+    assert workspace.pixels([(5, 400)])[0] == (15, 18, 24) != ground
+    workspace.page.reload()
+    workspace.drawn()
+    assert workspace.pixels([(5, 400)])[0] == (15, 18, 24)
+
+
+def test_phone_has_a_bar_for_the_thumb(workspace: Workspace) -> None:
+    workspace.page.set_viewport_size({"width": 390, "height": 844})
+    workspace.open(**START)
+    bar = workspace.find(".thumbbar")
+    expect(bar).to_be_in_viewport()
+    bar.locator("[data-of=head] [data-step='1']").click()
+    assert workspace.link["head"] == "2"
+    bar.locator("label").nth(1).click()
+    assert workspace.link["view"] == "qkv"
+
+
+def test_reference_works_offline(workspace: Workspace, watch: Watch) -> None:
+    workspace.page.goto(f"{workspace.url}/docs")
+    expect(workspace.find(".opblock-summary-path").first).to_be_visible()
+    assert workspace.find(".opblock").count() >= 6
+    watch.check()

@@ -1,0 +1,110 @@
+"""What the page says when there is nothing to show, or something went wrong."""
+
+import json
+
+import pytest
+from playwright.sync_api import Route, expect
+
+from tests.browser.watch import Watch
+from tests.browser.workspace import Workspace
+
+START = {"source": "The cat sits.", "target": "猫坐着。"}
+
+
+def answer(route: Route, status: int, kind: str, **headers: str) -> None:
+    """Answer with a problem document."""
+    document = {"type": f"urn:headlight:{kind}", "title": "", "status": status, "detail": "detail"}
+    route.fulfill(
+        status=status,
+        headers={"Content-Type": "application/problem+json", **headers},
+        body=json.dumps(document),
+    )
+
+
+def test_too_long_a_sentence_is_said_beside_the_field(workspace: Workspace, watch: Watch) -> None:
+    watch.expect("status of 4(13|22)")
+    workspace.open(**START)
+    workspace.find("#source").fill("word " * 1000)
+    workspace.find("#source").press("Enter")
+    expect(workspace.find("#problem")).to_contain_text("too long for this model")
+    expect(workspace.find("#source")).to_have_attribute("aria-invalid", "true")
+    expect(workspace.find("#retry")).to_be_hidden()
+    workspace.find("#source").fill("short")
+    workspace.find("#source").press("Enter")
+    workspace.drawn()
+    expect(workspace.find("#problem")).to_be_hidden()
+
+
+def test_busy_model_is_asked_again(workspace: Workspace, watch: Watch) -> None:
+    watch.expect("status of 503")
+    workspace.open(**START)
+    tries = []
+
+    def busy_once(route: Route) -> None:
+        tries.append(route)
+        if len(tries) == 1:
+            answer(route, 503, "busy", **{"Retry-After": "1"})
+        else:
+            route.continue_()
+
+    workspace.page.route("**/api/trace", busy_once)
+    workspace.find("#source").fill("again")
+    workspace.find("#source").press("Enter")
+    expect(workspace.find("#problem")).to_contain_text("Trying again in 1 s")
+    workspace.drawn()
+    expect(workspace.find("#problem")).to_be_hidden()
+    expect(workspace.find("#source-tokens")).to_contain_text("again")
+
+
+def test_offline_keeps_the_picture_and_can_be_tried_again(
+    workspace: Workspace, watch: Watch
+) -> None:
+    watch.expect("ERR_FAILED|ERR_INTERNET_DISCONNECTED")
+    workspace.open(**START)
+    before = workspace.figure()[0]
+    workspace.page.route("**/api/trace", lambda route: route.abort())
+    workspace.find("#source").fill("unplugged")
+    workspace.find("#source").press("Enter")
+    expect(workspace.find("#problem")).to_contain_text("cannot be reached")
+    assert (workspace.figure()[0] == before).all()
+    workspace.page.unroute("**/api/trace")
+    workspace.find("#retry").click()
+    workspace.drawn()
+    expect(workspace.find("#source-tokens")).to_contain_text("unplugged")
+
+
+def test_unknown_problem_shows_its_detail(workspace: Workspace, watch: Watch) -> None:
+    watch.expect("status of 418")
+    workspace.open(**START)
+    workspace.page.route("**/api/trace", lambda route: answer(route, 418, "teapot"))
+    workspace.find("#source").fill("tea")
+    workspace.find("#source").press("Enter")
+    expect(workspace.find("#problem")).to_contain_text("detail")
+
+
+def test_empty_field_says_what_to_do(workspace: Workspace) -> None:
+    workspace.open(**START)
+    workspace.find("#source").fill("")
+    expect(workspace.find("#empty")).to_be_visible()
+    expect(workspace.find("#view")).to_be_hidden()
+    workspace.find("#source").fill("Hello")
+    workspace.drawn()
+    expect(workspace.find("#empty")).to_be_hidden()
+    expect(workspace.find("#view")).to_be_visible()
+
+
+def test_problems_are_worded_in_the_readers_language(workspace: Workspace, watch: Watch) -> None:
+    watch.expect("status of 4(13|22)")
+    workspace.open(**START, lang="zh")
+    workspace.find("#source").fill("word " * 1000)
+    workspace.find("#source").press("Enter")
+    expect(workspace.find("#problem")).to_contain_text("超出了模型的长度上限")
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_link_to_what_is_not_there_opens_on_what_is(workspace: Workspace, lang: str) -> None:
+    workspace.open(
+        **START, block="cross", layer=99, head=99, query=500, key=0, view="none", lang=lang
+    )
+    assert workspace.figure()[0].shape[0] > 1
+    assert int(workspace.link["layer"]) < 99

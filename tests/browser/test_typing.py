@@ -1,0 +1,137 @@
+"""Typing: live, one question at a time, and never in the middle of a composition."""
+
+import json
+from collections.abc import Callable
+
+from playwright.sync_api import Page, Route, expect
+
+from tests.browser.workspace import Workspace
+
+START = {"source": "The cat sits.", "target": "猫坐着。", "block": "cross"}
+
+
+def traced(page: Page) -> list[str]:
+    """The sentences that the page asks to be traced from now on, weights only."""
+    asked: list[str] = []
+
+    def listen(route: Route) -> None:
+        body = json.loads(route.request.post_data or "{}")
+        if "*.weights" in body["select"]:
+            asked.append(body["source"])
+        route.continue_()
+
+    page.route("**/api/trace", listen)
+    return asked
+
+
+def test_typing_is_live_and_waits_for_a_pause(workspace: Workspace) -> None:
+    workspace.open(**START)
+    asked = traced(workspace.page)
+    workspace.find("#source").press("End")
+    workspace.page.keyboard.type(" Dogs too", delay=20)
+    workspace.says("The cat sits. Dogs too")
+    workspace.drawn()
+    expect(workspace.find("#source-tokens")).to_contain_text("too")
+    assert asked[-1] == "The cat sits. Dogs too"
+    assert len(asked) <= 2, "not a request a letter"
+
+
+def test_enter_runs_at_once(workspace: Workspace) -> None:
+    workspace.open(**START)
+    asked = traced(workspace.page)
+    workspace.find("#source").fill("A dog")
+    workspace.find("#source").press("Enter")
+    assert workspace.link["source"] == "A dog"
+    workspace.drawn()
+    workspace.page.wait_for_timeout(400)
+    assert asked == ["A dog"], "the pause does not ask again"
+
+
+def test_enter_chooses_a_word_while_an_input_method_composes(workspace: Workspace) -> None:
+    workspace.open(**START)
+    asked = traced(workspace.page)
+    box = workspace.find("#source")
+    box.click()
+    session = workspace.page.context.new_cdp_session(workspace.page)
+    box.press("Control+A")
+    session.send(
+        "Input.imeSetComposition", {"text": "ni hao", "selectionStart": 6, "selectionEnd": 6}
+    )
+    enter = {"key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 229}
+    session.send("Input.dispatchKeyEvent", {"type": "rawKeyDown", **enter})
+    workspace.page.wait_for_timeout(500)
+    assert asked == []
+    assert workspace.link["source"] == START["source"]
+    session.send("Input.insertText", {"text": "你好。"})
+    workspace.says("你好。")
+    workspace.drawn()
+    assert asked == ["你好。"]
+
+
+def test_safaris_last_enter_of_a_composition_does_not_run(workspace: Workspace) -> None:
+    workspace.open(**START)
+    asked = traced(workspace.page)
+    workspace.page.evaluate(
+        """() => document.querySelector("#source").dispatchEvent(
+            new KeyboardEvent("keydown", { key: "Enter", keyCode: 229, bubbles: true }))"""
+    )
+    workspace.page.wait_for_timeout(300)
+    assert asked == []
+
+
+def held(page: Page, sentence: str) -> Callable[[], None]:
+    """Hold back the reply to one sentence until the returned function is called."""
+    waiting: list[Route] = []
+
+    def listen(route: Route) -> None:
+        if json.loads(route.request.post_data or "{}")["source"] == sentence:
+            waiting.append(route)
+        else:
+            route.continue_()
+
+    page.route("**/api/trace", listen)
+
+    def release() -> None:
+        for route in waiting:
+            route.continue_()
+
+    return release
+
+
+def test_late_reply_is_dropped(workspace: Workspace) -> None:
+    workspace.open(**START)
+    release = held(workspace.page, "slow")
+    box = workspace.find("#source")
+    box.fill("slow")
+    box.press("Enter")
+    expect(workspace.find("html")).to_have_attribute("data-status", "waiting")
+    box.fill("quick")
+    box.press("Enter")
+    workspace.drawn()
+    release()
+    workspace.page.wait_for_timeout(500)
+    expect(workspace.find("#source-tokens")).to_contain_text("quick")
+    assert workspace.link["source"] == "quick"
+
+
+def test_old_picture_stays_dimmed_while_the_next_is_on_its_way(workspace: Workspace) -> None:
+    workspace.open(**START)
+    release = held(workspace.page, "slow")
+    before = workspace.figure()[0]
+    workspace.find("#source").fill("slow")
+    workspace.find("#source").press("Enter")
+    expect(workspace.find(".figure")).to_have_css("opacity", "0.45")
+    expect(workspace.find("#stage")).to_have_attribute("aria-busy", "true")
+    assert (workspace.figure()[0] == before).all()
+    release()
+    workspace.drawn()
+    expect(workspace.find(".figure")).to_have_css("opacity", "1")
+
+
+def test_direction_is_by_script_and_can_be_chosen(workspace: Workspace) -> None:
+    workspace.open(source="OK", target="好")
+    expect(workspace.find("#direction option").first).to_have_text("by script: English → Chinese")
+    workspace.find("#direction").select_option("zh-en")
+    workspace.drawn()
+    assert workspace.link["direction"] == "zh-en"
+    expect(workspace.find("#source-tokens .token").first).to_have_text("<2en>")

@@ -1,0 +1,94 @@
+"""The workspace as a test sees it."""
+
+import base64
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+import numpy as np
+from numpy.typing import NDArray
+from playwright.sync_api import Locator, Page
+
+DRAWN = """() => document.documentElement.dataset.status === "ready"
+    && document.querySelector("#view .js-plotly-plot")"""
+FIGURE = """() => {
+    const { data, layout } = document.querySelector("#view .js-plotly-plot");
+    const z = data[0].z.map((row) => Array.from(row, (n) => (Number.isNaN(n) ? null : n)));
+    const axes = [layout.yaxis, layout.xaxis].map(({ title, ticktext }) => [title.text, ticktext]);
+    return { z, axes };
+}"""
+CELL = """([row, col]) => {
+    const gd = document.querySelector("#view .js-plotly-plot");
+    const { left, top } = gd.getBoundingClientRect();
+    const { xaxis, yaxis } = gd._fullLayout;
+    const x = (at) => left + xaxis._offset + xaxis.c2p(at);
+    const y = (at) => top + yaxis._offset + yaxis.c2p(at);
+    return [[x(col - 0.5), y(row - 0.5)], [x(col + 0.5), y(row + 0.5)]];
+}"""
+PIXELS = """async ([png, points]) => {
+    const image = new Image();
+    image.src = `data:image/png;base64,${png}`;
+    await image.decode();
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [image.width, image.height];
+    const context = canvas.getContext("2d");
+    context.drawImage(image, 0, 0);
+    return points.map(([x, y]) => Array.from(context.getImageData(x, y, 1, 1).data).slice(0, 3));
+}"""
+
+Point = tuple[float, float]
+
+
+class Workspace:
+    """A page at `/`, and what can be read off it."""
+
+    def __init__(self, page: Page, url: str) -> None:
+        self.page = page
+        self.url = url
+
+    def open(self, **link: object) -> None:
+        """Open a link and wait until its picture is drawn."""
+        query = urlencode({key: str(value) for key, value in link.items()})
+        self.page.goto(f"{self.url}/?{query}" if query else self.url)
+        self.drawn()
+
+    def drawn(self) -> None:
+        """Wait until the trace is there and Plotly has drawn it."""
+        self.page.wait_for_function(DRAWN)
+
+    def says(self, source: str) -> None:
+        """Wait until the address bar has this sentence."""
+        script = "s => new URLSearchParams(location.search).get('source') === s"
+        self.page.wait_for_function(script, arg=source)
+
+    def find(self, selector: str) -> Locator:
+        return self.page.locator(selector)
+
+    @property
+    def link(self) -> dict[str, str]:
+        """What the address bar says."""
+        script = "Object.fromEntries(new URLSearchParams(location.search))"
+        found: dict[str, str] = self.page.evaluate(script)
+        return found
+
+    def figure(self) -> tuple[NDArray[Any], list[Any]]:
+        """What the first chart plots, NaN where it plots nothing, and its two axes."""
+        figure = self.page.evaluate(FIGURE)
+        return np.array(figure["z"], dtype=float), figure["axes"]
+
+    def cell(self, row: int, col: int, across: float = 0.5, down: float = 0.5) -> Point:
+        """A point in a cell, in pixels of the window, by the axes that Plotly drew with."""
+        (left, top), (right, bottom) = self.page.evaluate(CELL, [row, col])
+        return left + (right - left) * across, top + (bottom - top) * down
+
+    def pixels(self, points: Sequence[Point]) -> list[tuple[int, ...]]:
+        """The colours on the screen."""
+        png = base64.b64encode(self.page.screenshot()).decode()
+        scratch = self.page.context.browser
+        assert scratch is not None
+        blank = scratch.new_page()
+        try:
+            whole = [[int(x), int(y)] for x, y in points]
+            return [tuple(colour) for colour in blank.evaluate(PIXELS, [png, whole])]
+        finally:
+            blank.close()
