@@ -12,22 +12,25 @@ from app.schemas import ModelReply, ShareState
 from app.services import Services
 from app.store import Share
 from app.wire import SAFETENSORS, Reply
+from model.errors import InputError
 
 # What the page draws, so that a share needs no model: attention, what it is made of, and the
 # next-token probabilities.
 FROZEN = ["*.weights", "*.mask", "*.q", "*.k", "*.v", "decoder.probabilities", "decoder.candidates"]
-LEVEL = 9
 SPACE = re.compile(r"\s+")
 
 
 async def create(services: Services, state: ShareState) -> Share:
     """Runs the state and keeps it with what was seen; durable when this returns.
 
-    Raises what `run` raises.
+    Raises what `run` raises, with fields named as they stand in a request for a share.
     """
-    name, _ = services.catalog.pick(state.model)
     freeze = partial(_freeze, max_values=services.settings.max_values)
-    frozen = await run(services, state, FROZEN, freeze)
+    try:
+        name, _ = services.catalog.pick(state.model)
+        frozen = await run(services, state, FROZEN, freeze)
+    except InputError as error:
+        raise InputError(error.kind, f"state.{error.field}", str(error)) from error
     model = ModelReply.model_validate(services.catalog.describe(name)).model_dump()
     return await services.store.add(state.model_dump(exclude_unset=True), model, frozen)
 
@@ -71,4 +74,4 @@ def encode(share: Share, media_type: str) -> bytes:
 
 
 def _freeze(reply: Reply, max_values: int) -> bytes:
-    return zstandard.compress(reply.encode(SAFETENSORS, max_values), LEVEL)
+    return zstandard.compress(reply.encode(SAFETENSORS, max_values))

@@ -27,12 +27,11 @@ from sqlalchemy import (
     insert,
     make_url,
     select,
-    text,
 )
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 MIGRATIONS = Path(__file__).parent / "migrations"
-MIGRATION_LOCK = 20170612  # any number that is ours: replicas migrate one after the other
+MIGRATION_LOCK = 20170612  # any number that nothing else in the database locks
 
 # No letter or digit that looks like another; one case, so that an id can be read aloud.
 ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
@@ -114,9 +113,9 @@ async def open_store(url: str) -> AsyncIterator[Store]:
 
 
 async def _migrate(connection: AsyncConnection, *, sqlite: bool) -> None:
-    if not sqlite:
-        lock = text("SELECT pg_advisory_xact_lock(:key)")
-        await connection.execute(lock, {"key": MIGRATION_LOCK})
+    # Servers that start together migrate one after the other.
+    lock = "BEGIN IMMEDIATE" if sqlite else f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})"
+    await connection.exec_driver_sql(lock)
     await connection.run_sync(_upgrade)
 
 

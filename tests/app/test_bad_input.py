@@ -137,7 +137,14 @@ async def test_too_many_interventions(client: httpx.AsyncClient) -> None:
     assert "64" in problem["detail"]
 
 
-@pytest.mark.parametrize("body", ['{"state": {}}', '{"state": {"source": "hi", "layer": -1}}'])
+@pytest.mark.parametrize(
+    "body",
+    [
+        '{"state": {}}',
+        '{"state": {"source": "hi", "layer": -1}}',
+        '{"state": {"source": "hi", "model": "no"}}',
+    ],
+)
 async def test_share_state(client: httpx.AsyncClient, body: str) -> None:
     response = await client.post("/api/shares", content=body, headers=JSON)
     assert response.status_code == 422

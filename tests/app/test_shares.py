@@ -133,6 +133,7 @@ async def test_only_so_many_a_minute(serving: Serving) -> None:
 async def test_a_refused_state_leaves_nothing(client: httpx.AsyncClient, tmp_path: Path) -> None:
     response = await client.post("/api/shares", json={"state": {"source": ""}})
     assert response.status_code == 422
+    assert response.json()["field"] == "state.source"
     with sqlite3.connect(tmp_path / "headlight.db") as database:
         assert database.execute("SELECT count(*) FROM shares").fetchone() == (0,)
     database.close()
@@ -155,7 +156,7 @@ def test_a_share_survives_a_power_cut(
 
 
 async def test_postgres_keeps_shares_too(serving: Serving, postgres: Callable[[str], str]) -> None:
-    url = postgres("shares").replace("postgresql+asyncpg", "postgres")
+    url = postgres("shares")
     for _ in range(2):  # the second start finds the tables there
         async with serving(database_url=url) as client:
             share_id = await create(client)
