@@ -4,6 +4,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,23 @@ def test_model_knows_nothing_of_the_web(path: Path) -> None:
 @pytest.mark.parametrize("path", files("app", ".py"), ids=name)
 def test_app_does_without_what_only_tests_have(path: Path) -> None:
     assert not {module.partition(".")[0] for module in python_imports(path)} & NOT_FOR_APP
+
+
+def test_what_is_imported_is_pinned() -> None:
+    pinned = {
+        re.split(r"[\[=]", line)[0].lower()
+        for line in (ROOT / "requirements.txt").read_text().splitlines()
+        if "==" in line
+    }
+    imported = {
+        module.partition(".")[0]
+        for room in ("app", "model")
+        for path in files(room, ".py")
+        for module in python_imports(path)
+    }
+    carriers = packages_distributions()
+    for module in imported - sys.stdlib_module_names - {"app", "model"}:
+        assert pinned & {one.lower().replace("_", "-") for one in carriers[module]}, module
 
 
 @pytest.mark.parametrize("path", files("static/js", ".js"), ids=name)
