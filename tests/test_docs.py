@@ -1,14 +1,18 @@
 """What is built is written down, and what is written down leads somewhere."""
 
 import re
+import shlex
 import subprocess
+from argparse import ArgumentParser
 from pathlib import Path
 
+import httpx
 import pytest
 from fastapi.routing import iter_route_contexts
 
 from app.main import create_app
 from app.settings import Settings
+from tests.servers import AppServer
 
 ROOT = Path(__file__).parents[1]
 DOCS = sorted((ROOT / "docs").glob("*.md"))
@@ -108,6 +112,24 @@ def test_both_readmes_show_the_same_commands() -> None:
     shown = [re.findall(r"```sh\n(.*?)```", path.read_text(), re.DOTALL) for path in READMES]
     without_comments = [re.sub(r" *#.*", "", "".join(blocks)) for blocks in shown]
     assert without_comments[0] == without_comments[1]
+
+
+@pytest.mark.parametrize("line", re.findall(r"^curl .+$", page("README.md"), re.MULTILINE))
+def test_the_lines_of_api_are_answered(live_server: AppServer, line: str) -> None:
+    curl = ArgumentParser()
+    curl.add_argument("-s", action="store_true")
+    curl.add_argument("-H", action="append", default=[])
+    curl.add_argument("-d")
+    curl.add_argument("url")
+    asked = curl.parse_args(shlex.split(line)[1:])
+    answer = httpx.request(
+        "POST" if asked.d else "GET",
+        asked.url.replace("localhost:8000", live_server.url),
+        headers=dict(header.split(": ") for header in asked.H),
+        content=asked.d,
+    )
+    assert answer.is_success
+    assert answer.json()
 
 
 @pytest.mark.parametrize("path", ["package-lock.json", ".npmrc", "constraints.txt"])
