@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Sequence
 
 from model.errors import InputError
@@ -44,5 +43,5 @@ def check_interventions(
 
 def check_range(field: str, value: float, low: float, high: float) -> None:
     """Raises `InputError` unless `low` ≤ `value` ≤ `high`; NaN is out of every range."""
-    if math.isnan(value) or not low <= value <= high:
+    if not low <= value <= high:
         raise InputError("out-of-range", field, f"{field} must be from {low} to {high}")

@@ -26,6 +26,7 @@ LONG = "猫" * 63
         ({"select": ("x",)}, "select[0]", "unknown-tensor", "names no tensor"),
         ({"select": ("a",) * 300}, "select", "too-many-patterns", "256"),
         ({"pad_to": 3}, "pad_to", "out-of-range", "from 5 to 64"),
+        ({"pad_to": 10**400}, "pad_to", "out-of-range", "to 64"),
         ({"pad_to": 10**9}, "pad_to", "out-of-range", "to 64"),
         ({"decode": Decode("best")}, "decode.method", "unknown-method", "greedy, beam"),
         ({"decode": Decode("beam", beam=10**9)}, "decode.beam", "out-of-range", "1 to 16"),
