@@ -3,7 +3,7 @@
  * canvas; then Plotly's figure takes their place, cell on cell.
  */
 
-import { INKS, cells, colourOf, hatch, legible, numbers } from "./paint.js";
+import { INKS, cells, hatch, inkOf, numbers } from "./paint.js";
 import { colorscale } from "./scale.js";
 
 /** @typedef {import("./wire.js").Matrix} Matrix */
@@ -145,7 +145,7 @@ export function figure(picture, hatched = null) {
     xgap: geometry.gap || 0.001,
     ygap: geometry.gap || 0.001,
   };
-  const written = hasRoom(geometry) ? INKS.map((ink) => inscription(picture, trace, ink)) : [];
+  const written = hasRoom(geometry) ? [...INKS, picture.theme.muted].map((ink) => inscription(picture, trace, ink)) : [];
   return {
     data: [trace, ...written],
     layout: layout(picture, hatched),
@@ -154,21 +154,21 @@ export function figure(picture, hatched = null) {
 }
 
 /**
- * The numbers of the cells on which one ink reads better than the other, with nothing behind them:
- * Plotly's own choice of ink falls short of AA on the middle of the scale.
+ * The numbers that are written in one ink, with nothing behind them: the ink that Plotly chooses
+ * itself falls short of AA on the middle of the scale.
  * @param {Picture} picture
  * @param {object} trace  the heatmap they belong to
  * @param {string} ink
  */
-function inscription({ matrix, shade, theme: { font } }, trace, ink) {
-  const suits = (/** @type {number} */ value) => !Number.isNaN(value) && legible(colourOf(shade, value)) === ink;
+function inscription({ matrix, shade, theme }, trace, ink) {
+  const suits = (/** @type {number} */ value) => !Number.isNaN(value) && inkOf(shade, value, theme) === ink;
   const values = Float32Array.from(matrix.values, (value) => (suits(value) ? value : NaN));
   return {
     ...trace,
     z: nested({ ...matrix, values }),
     colorscale: [[0, "rgba(0,0,0,0)"], [1, "rgba(0,0,0,0)"]],
     texttemplate: "%{z:.2f}",
-    textfont: { family: font, size: 13, color: ink },
+    textfont: { family: theme.font, size: 13, color: ink },
   };
 }
 

@@ -1,5 +1,7 @@
 /** Making elements, and writing tokens with them. */
 
+import { numbered } from "./tokens.js";
+
 /** @typedef {Node | string | null | undefined | false} Child */
 /** @typedef {import("./tokens.js").Label} Label */
 /** @typedef {import("./tokens.js").Step} Step */
@@ -47,14 +49,10 @@ export function find(selector, root = document) {
  * @param {Label} label
  * @param {string} [className]
  */
-export function token({ space, word, nth, lang, special }, className = "") {
-  return h(
-    "span",
-    { className: `token ${special ? "special" : ""} ${className}`.trim(), lang },
-    space && h("span", { className: "space" }, space),
-    word,
-    nth !== null && h("sub", {}, String(nth)),
-  );
+export function token(label, className = "") {
+  const { space, special, lang } = label;
+  const dot = space && h("span", { className: "space" }, space);
+  return h("span", { className: `token ${special ? "special" : ""} ${className}`.trim(), lang }, dot, numbered(label));
 }
 
 /**

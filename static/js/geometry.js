@@ -14,7 +14,7 @@
  * @property {number} width  of everything
  * @property {number} height  of everything
  * @property {number} gap  of paper between cells
- * @property {boolean} slanted  whether words above columns slant
+ * @property {number} slant  of words above columns, in degrees; 0: upright
  * @property {number} everyRow  label each, each second, … row
  * @property {number} everyCol
  */
@@ -34,7 +34,9 @@
 const LINE = 16;
 const GAP = 8;
 const TITLE = 26;
-const SLANT = Math.SQRT1_2;
+/** Words lean 45°, and steeper where columns are so narrow that they would lie on each other. */
+const SLANTS = [45, 65];
+const NARROW = 22;
 
 /**
  * @param {Wanted} wanted
@@ -46,11 +48,14 @@ export function fit(wanted) {
   const cols = colWidths.length || (wanted.cols ?? 0);
   const title = titles ? TITLE : 0;
   const left = Math.ceil(Math.max(0, ...rowWidths)) + GAP + title;
-  const flat = gutters(colWidths, upright, false);
-  const slant = gutters(colWidths, upright, true);
-  let place = cells(flat);
-  const slanted = colWidths.some((label, i) => !upright[i] && label > place.cellWidth - 4);
-  if (slanted) place = cells(slant);
+  let slant = 0;
+  let place = cells(gutters(colWidths, upright, slant));
+  if (colWidths.some((label, i) => !upright[i] && label > place.cellWidth - 4)) {
+    for (slant of SLANTS) {
+      place = cells(gutters(colWidths, upright, slant));
+      if (place.cellWidth >= NARROW) break;
+    }
+  }
 
   /** @param {Gutter} gutter */
   function cells({ top, widest, right }) {
@@ -64,7 +69,7 @@ export function fit(wanted) {
   const { cellWidth, cellHeight } = place;
   const right = place.right(cellWidth);
   return {
-    rows, cols, cellWidth, cellHeight, left, slanted,
+    rows, cols, cellWidth, cellHeight, left, slant,
     top: place.top + title,
     width: Math.round(left + cols * cellWidth + right),
     height: Math.round(place.top + title + rows * cellHeight),
@@ -77,24 +82,26 @@ export function fit(wanted) {
 /**
  * @typedef {object} Gutter  the room that column labels need beside the cells
  * @property {number} top
- * @property {(across: number) => number} widest  a cell may be, so that all labels end within
+ * @property {(room: number) => number} widest  a cell may be, so that all labels end within
  * @property {(cell: number) => number} right
  */
 
 /**
  * @param {number[]} widths
  * @param {boolean[]} upright
- * @param {boolean} slanted
+ * @param {number} slant
  * @returns {Gutter}
  */
-function gutters(widths, upright, slanted) {
+function gutters(widths, upright, slant) {
   if (!widths.length) return { top: 0, widest: () => Infinity, right: () => 0 };
-  if (!slanted) return { top: LINE + GAP, widest: () => Infinity, right: () => 0 };
+  if (!slant) return { top: LINE + GAP, widest: () => Infinity, right: () => 0 };
   // A slanted label starts at the middle of its column and leans to the right.
-  const reach = widths.map((width, i) => (upright[i] ? 0 : width * SLANT + LINE / 2));
+  const [across, up] = [Math.cos((slant * Math.PI) / 180), Math.sin((slant * Math.PI) / 180)];
+  const reach = widths.map((width, i) => (upright[i] ? 0 : width * across + LINE / 2));
+  const heights = widths.map((width, i) => (upright[i] ? LINE : width * up + LINE / 2));
   return {
-    top: Math.ceil(Math.max(LINE, ...reach)) + GAP,
-    widest: (across) => Math.min(...reach.map((length, i) => (across - length) / (i + 0.5))),
+    top: Math.ceil(Math.max(...heights)) + GAP,
+    widest: (room) => Math.min(...reach.map((length, i) => (room - length) / (i + 0.5))),
     right: (cell) => Math.max(0, ...reach.map((length, i) => length - (widths.length - i - 0.5) * cell)),
   };
 }

@@ -70,7 +70,7 @@ export function numbers(context, matrix, geometry, shade, theme) {
   matrix.values.forEach((value, i) => {
     if (Number.isNaN(value)) return;
     const [x, y] = corner(geometry, i);
-    context.fillStyle = legible(colourOf(shade, value));
+    context.fillStyle = inkOf(shade, value, theme);
     context.fillText(two(value), x + geometry.cellWidth / 2, y + geometry.cellHeight / 2 + 1);
   });
 }
@@ -109,6 +109,16 @@ export const INKS = Object.freeze(["#000000", "#ffffff"]);
 export function legible(ground) {
   const [black, white] = INKS;
   return contrast(ground, rgb(black)) >= contrast(ground, rgb(white)) ? black : white;
+}
+
+/**
+ * The ink of a cell's number. What prints as 0.00 steps back.
+ * @param {Shade} shade
+ * @param {number} value
+ * @param {Theme} theme
+ */
+export function inkOf(shade, value, { muted }) {
+  return Math.abs(value) < 0.005 ? muted : legible(colourOf(shade, value));
 }
 
 /**

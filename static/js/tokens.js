@@ -71,9 +71,16 @@ export function bcp47(lang) {
  * As plain text, for places that hold no elements: an axis, a title, a copied line.
  * @param {Label} label
  */
-export function plain({ space, word, nth }) {
-  const index = nth === null ? "" : [...String(nth)].map((digit) => SUBSCRIPTS[Number(digit)]).join("");
-  return space + word + index;
+export function plain(label) {
+  return label.space + numbered(label);
+}
+
+/**
+ * Without the dot for its space: where a token is quoted.
+ * @param {Label} label
+ */
+export function numbered({ word, nth }) {
+  return word + (nth === null ? "" : [...String(nth)].map((digit) => SUBSCRIPTS[Number(digit)]).join(""));
 }
 
 /** @param {Step} step */

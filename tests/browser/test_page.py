@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Route, expect
 
+from tests.browser.legible import SMALL_LABELS
 from tests.browser.watch import Watch
 from tests.browser.workspace import Workspace
 
@@ -17,12 +18,6 @@ START: dict[str, Any] = {
     "layer": 0,
     "head": 1,
 }
-SMALL_LABELS = """() => [...document.querySelectorAll("body *")].filter((element) => {
-    const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
-    const seen = element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
-    const hidden = element.closest(".hidden, sub, option");
-    return own && seen && !hidden && parseFloat(getComputedStyle(element).fontSize) < 13;
-}).map((element) => element.outerHTML.slice(0, 120))"""
 
 FOCUSED = """() => {
     const { activeElement } = document;
@@ -59,13 +54,7 @@ def test_caption_says_what_the_numbers_say(workspace: Workspace) -> None:
         said = workspace.find("#caption").inner_text()
         assert f"({top:.2f}" in said
         if (np.round(plotted[row], 2) == round(float(top), 2)).sum() == 1:
-            assert f"most at {columns[plotted[row].argmax()].strip('·')}" in plain(said)
-
-
-def plain(caption: str) -> str:
-    return (
-        caption.translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")) if "₁" in caption else caption
-    )
+            assert f"most at {columns[plotted[row].argmax()].strip('·')}" in said
 
 
 def test_first_picture_does_not_wait_for_plotly(workspace: Workspace) -> None:

@@ -56,6 +56,11 @@ class Workspace:
         """Wait until the trace is there and Plotly has drawn it."""
         self.page.wait_for_function(DRAWN)
 
+    def settled(self) -> None:
+        """Wait until nothing moves: what the view fetches is there, transitions have ended."""
+        self.page.wait_for_load_state("networkidle")
+        self.page.wait_for_timeout(250)
+
     def says(self, source: str) -> None:
         """Wait until the address bar has this sentence."""
         script = "s => new URLSearchParams(location.search).get('source') === s"

@@ -40,9 +40,9 @@ test("the plot area is the cells, to the pixel", () => {
 
 test("numbers stand in every open cell once, in an ink that reads, where there is room", () => {
   const { data } = /** @type {any} */ (figure(picture(600)));
-  const [black, white] = data.slice(1);
+  const [black, white, muted] = data.slice(1);
   assert.deepEqual([black.textfont.color, white.textfont.color, black.texttemplate], ["#000000", "#ffffff", "%{z:.2f}"]);
-  const numbers = [0, 1, 2, 3].map((i) => [black, white].filter(({ z }) => !Number.isNaN(z[Math.floor(i / 2)][i % 2])).length);
+  const numbers = [0, 1, 2, 3].map((i) => [black, white, muted].filter(({ z }) => !Number.isNaN(z[Math.floor(i / 2)][i % 2])).length);
   assert.deepEqual(numbers, [1, 1, 1, 0]);
   assert.equal(figure(picture(130)).data.length, 1);
 });

@@ -18,10 +18,11 @@ test("a matrix fits its room, at every length", () => {
 
 test("words slant only where they must; single characters never do", () => {
   const room = { width: 900, height: 600 };
-  assert.equal(fit({ rowWidths: widths(4, 30), colWidths: widths(4, 30), ...room }).slanted, false);
-  assert.equal(fit({ rowWidths: widths(9, 30), colWidths: widths(9, 80), ...room }).slanted, true);
+  assert.equal(fit({ rowWidths: widths(4, 30), colWidths: widths(4, 30), ...room }).slant, 0);
+  assert.equal(fit({ rowWidths: widths(9, 30), colWidths: widths(9, 80), ...room }).slant, 45);
+  assert.equal(fit({ rowWidths: widths(30, 30), colWidths: widths(30, 80), ...room }).slant, 65);
   const upright = widths(20, 1).map(Boolean);
-  assert.equal(fit({ rowWidths: widths(20, 30), colWidths: widths(20, 60), upright, ...room }).slanted, false);
+  assert.equal(fit({ rowWidths: widths(20, 30), colWidths: widths(20, 60), upright, ...room }).slant, 0);
 });
 
 test("labels thin out where lines would lie on each other", () => {

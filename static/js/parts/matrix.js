@@ -33,6 +33,9 @@ import { texts } from "../blocks.js";
  */
 /** @typedef {ReturnType<typeof createMatrix>} MatrixPart */
 
+/** A Chinese character or a mark, perhaps with its index: it stands upright. */
+const SINGLE = /^[\p{Script=Han}\p{P}][₀-₉]*$/u;
+
 const MOVES = /** @type {Record<string, [number, number]>} */ ({
   ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1],
 });
@@ -62,15 +65,15 @@ export function createMatrix(context, options) {
     const theme = context.theme();
     const names = { rows: texts(rows), cols: texts(cols) };
     const measure = ruler(`600 13px ${theme.font}`);
+    const upright = names.cols.map((text) => SINGLE.test(text));
     geometry = fit({
-      rowWidths: names.rows.map(measure), colWidths: names.cols.map(measure),
-      upright: names.cols.map((text) => /^[\p{Script=Han}\p{P}]$/u.test(text)),
+      rowWidths: names.rows.map(measure), colWidths: names.cols.map(measure), upright,
       cols: matrix.cols, width, height, stretch, largest,
     });
     element.style.width = `${geometry.width}px`;
     element.style.height = `${geometry.height}px`;
     chart.draw({ matrix, geometry, shade, theme, labels: names, titles });
-    label(labels, geometry, rows, cols);
+    label(labels, geometry, rows, cols, upright);
   }
 
   /** @param {{row: number | null, col: number | null}} at */
@@ -138,16 +141,18 @@ function lay(mark, shown, ...box) {
  * @param {import("../geometry.js").Geometry} geometry
  * @param {Step[]} rows
  * @param {Step[]} cols
+ * @param {boolean[]} upright
  */
-function label(labels, { left, top, cellWidth, cellHeight, slanted, everyRow, everyCol }, rows, cols) {
+function label(labels, { left, top, cellWidth, cellHeight, slant, everyRow, everyCol }, rows, cols, upright) {
   labels.rows.replaceChildren(...rows.map((row, i) => {
     const item = h("span", { className: i % everyRow ? "label between" : "label" }, step(row));
     Object.assign(item.style, { top: `${top + (i + 0.5) * cellHeight}px`, right: `calc(100% - ${left - 8}px)` });
     return item;
   }));
   labels.cols.replaceChildren(...cols.map((col, i) => {
-    const upright = !slanted || [...col.writes.word].length === 1;
-    const item = h("span", { className: `label ${upright ? "" : "slanted"} ${i % everyCol ? "between" : ""}` }, step(col));
+    const slanted = slant > 0 && !upright[i];
+    const item = h("span", { className: `label ${slanted ? "slanted" : ""} ${i % everyCol ? "between" : ""}` }, step(col));
+    if (slanted) item.style.rotate = `-${slant}deg`;
     Object.assign(item.style, { left: `${left + (i + 0.5) * cellWidth}px`, top: `${top - 6}px` });
     return item;
   }));

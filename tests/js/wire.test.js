@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+
+import { mean, plane, readBeside, readDocument, readSafetensors, row } from "../../static/js/wire.js";
+import { tensor } from "./trace.js";
+
+/** @param {string} name  Made by tests/js/test_wire.py out of the server's own code. */
+const golden = (name) => readFileSync(new URL(`golden/${name}`, import.meta.url));
+/** @param {string} name @returns {ArrayBuffer} */
+const bytes = (name) => Uint8Array.from(golden(name)).buffer;
+const document = () => JSON.parse(golden("trace.json").toString());
+
+test("a safetensors reply and a JSON reply are the same trace", () => {
+  const [file, json] = [readSafetensors(bytes("trace.safetensors")), readDocument(document())];
+  assert.deepEqual(Object.keys(file.tensors), Object.keys(json.tensors));
+  for (const [name, { data, ...about }] of Object.entries(file.tensors)) {
+    assert.deepEqual(about.dims.length, about.shape.length, name);
+    // JSON has one word for all that is not finite.
+    const finite = Array.from(data, (value) => (Number.isFinite(value) ? value : NaN));
+    assert.deepEqual(finite, [...json.tensors[name].data], name);
+  }
+  const { tensors: _, ...rest } = file;
+  const { tensors: __, ...others } = json;
+  assert.deepEqual(rest, others);
+});
+
+test("every number arrives as it was", () => {
+  const { tensors } = readSafetensors(bytes("trace.safetensors"));
+  for (const [name, sent] of Object.entries(document().tensors)) {
+    const flat = /** @type {(number | boolean | null)[]} */ (/** @type {any} */ (sent).data.flat(Infinity));
+    flat.forEach((value, i) => {
+      const found = tensors[name].data[i];
+      if (value === null) assert.ok(!Number.isFinite(found), name);
+      else assert.ok(Math.abs(found - Number(value)) <= 1e-7 * Math.max(1, Math.abs(found)), `${name}[${i}]`);
+    });
+  }
+});
+
+for (const [dtype, error] of /** @type {[string, number][]} */ ([["float16", 1e-3], ["uint8", 1 / 510 + 1e-7]])) {
+  test(`${dtype} is close`, () => {
+    const exact = readSafetensors(bytes("trace.safetensors")).tensors["encoder.0.self.weights"];
+    const found = readSafetensors(bytes(`${dtype}.safetensors`)).tensors["encoder.0.self.weights"];
+    exact.data.forEach((value, i) => assert.ok(Math.abs(found.data[i] - value) <= error));
+  });
+}
+
+test("a document beside the trace can be read", () => {
+  assert.deepEqual(readBeside(bytes("trace.safetensors"), "share"), { id: "abc" });
+});
+
+test("a plane is one head's matrix, a mean is all heads'", () => {
+  const weights = tensor(["head", "query", "key"], [2, 2, 3], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+  const second = plane(weights, { head: 1 });
+  assert.deepEqual([second.rows, second.cols, ...row(second, 1)], [2, 3, 10, 11, 12]);
+  assert.deepEqual([...mean(weights).values], [4, 5, 6, 7, 8, 9]);
+  assert.throws(() => plane(weights, { head: 2 }), /no head 2/);
+  assert.throws(() => plane(weights), RangeError);
+});
+
+test("an unknown dtype is named", () => {
+  const header = new TextEncoder().encode(JSON.stringify({
+    __metadata__: { trace: JSON.stringify({ tensors: { x: {} } }) },
+    x: { dtype: "F8", shape: [0], data_offsets: [0, 0] },
+  }));
+  const file = new Uint8Array(8 + header.length);
+  new DataView(file.buffer).setBigUint64(0, BigInt(header.length), true);
+  file.set(header, 8);
+  assert.throws(() => readSafetensors(file.buffer), /unknown dtype of x: F8/);
+});
