@@ -71,5 +71,5 @@ def test_golden_trace_has_every_dtype_that_travels() -> None:
 
 if __name__ == "__main__":
     GOLDEN.mkdir(exist_ok=True)
-    for name, content in files().items():
-        (GOLDEN / name).write_bytes(content)
+    for golden, data in files().items():
+        (GOLDEN / golden).write_bytes(data)
