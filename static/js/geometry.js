@@ -112,13 +112,25 @@ function whole(size) {
 }
 
 /**
+ * What lies at a point: a cell, the label of a row (no column) or of a column (no row).
+ * @typedef {{row: number | null, col: number | null}} Place
+ */
+
+/**
  * @param {Geometry} geometry
  * @param {number} x
  * @param {number} y
- * @returns {{row: number, col: number} | null}
+ * @returns {Place | null}
  */
-export function hit({ left, top, cellWidth, cellHeight, rows, cols }, x, y) {
-  const col = Math.floor((x - left) / cellWidth);
+export function hit({ left, top, cellWidth, cellHeight, rows, cols, slant }, x, y) {
+  const above = Math.max(0, top - y);
+  const lean = slant ? above / Math.tan((slant * Math.PI) / 180) : 0;
+  const col = Math.floor((x - lean - left) / cellWidth);
   const row = Math.floor((y - top) / cellHeight);
-  return row >= 0 && row < rows && col >= 0 && col < cols ? { row, col } : null;
+  const place = {
+    row: row >= 0 && row < rows ? row : null,
+    col: col >= 0 && col < cols ? col : null,
+  };
+  const outside = (place.row === null && !above) || (place.col === null && x >= left);
+  return outside || (place.row === null && place.col === null) ? null : place;
 }

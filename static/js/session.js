@@ -42,8 +42,7 @@ export function bindSession(store, api, needs) {
       if (answer.retryAfter && tries > 0) trace.wait(answer.retryAfter, () => run(tries - 1));
       return;
     }
-    store.set({ status: "ready", trace: answer, details: {} });
-    store.go(inside(store.get().link, answer));
+    store.set({ status: "ready", trace: answer, details: {}, link: inside(store.get().link, answer) }, "replace");
   }
 
   async function complete() {
@@ -94,7 +93,7 @@ export function bindSession(store, api, needs) {
 export async function openShare(store, api, id, initial, asked) {
   const share = await api.readShare(id).catch(failure);
   if (share instanceof Problem) return store.set({ status: "failed", problem: share });
-  const link = { ...initial, ...share.state, ...elsewhere(asked), lang: initial.lang };
+  const link = inside({ ...initial, ...share.state, ...elsewhere(asked), lang: initial.lang }, share.trace);
   store.set({ share, trace: share.trace, model: share.model, link, status: "ready" });
 }
 

@@ -83,8 +83,11 @@ def test_hovering_a_token_lights_it_everywhere(workspace: Workspace) -> None:
     workspace.page.mouse.move(*workspace.cell(1, 2))
     expect(workspace.find("#source-tokens .chip").nth(1)).to_have_class(re.compile("as-query"))
     expect(workspace.find("#source-tokens .chip").nth(2)).to_have_class(re.compile("as-key"))
-    workspace.page.mouse.move(0, 0)
+    workspace.find(".labels.rows .label").nth(4).hover(force=True)
+    expect(workspace.find("#source-tokens .chip").nth(4)).to_have_class(re.compile("as-query"))
     expect(workspace.find(".mark.col")).to_be_hidden()
+    workspace.page.mouse.move(0, 0)
+    expect(workspace.find("#source-tokens .chip").nth(4)).not_to_have_class(re.compile("as-query"))
 
 
 def test_click_pins_and_escape_lets_go(workspace: Workspace) -> None:

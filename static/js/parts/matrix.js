@@ -11,11 +11,12 @@ import { texts } from "../blocks.js";
 /** @typedef {import("../main.js").Context} Context */
 /** @typedef {import("../tokens.js").Step} Step */
 /** @typedef {{row: number, col: number}} Cell */
+/** @typedef {import("../geometry.js").Place} Place */
 /**
  * @typedef {object} Options
  * @property {string} label  says what it is, to a screen reader
- * @property {(cell: Cell | null) => void} onHover
- * @property {(cell: Cell, how: "click" | "key") => void} onPick
+ * @property {(place: Place | null) => void} onHover
+ * @property {(place: Place, how: "click" | "key") => void} onPick
  * @property {() => Cell | null} picked  where the arrow keys start
  * @property {(cell: Cell) => (Node | string)[]} tip
  */
@@ -94,24 +95,25 @@ export function createMatrix(context, options) {
     return geometry && hit(geometry, event.clientX - box.left, event.clientY - box.top);
   }
 
-  /** @param {Cell | null} cell */
-  function point(cell) {
-    options.onHover(cell);
-    tip.hidden = !cell || !geometry;
-    if (!cell || !geometry) return;
-    tip.replaceChildren(...options.tip(cell));
-    const x = geometry.left + (cell.col + 0.5) * geometry.cellWidth;
+  /** @param {Place | null} place */
+  function point(place) {
+    options.onHover(place);
+    const { row = null, col = null } = place ?? {};
+    tip.hidden = row === null || col === null || !geometry;
+    if (row === null || col === null || !geometry) return;
+    tip.replaceChildren(...options.tip({ row, col }));
+    const x = geometry.left + (col + 0.5) * geometry.cellWidth;
     const end = x > geometry.width / 2;
     tip.classList.toggle("end", end);
     tip.style.left = `${end ? x - geometry.cellWidth : x + geometry.cellWidth}px`;
-    tip.style.top = `${geometry.top + (cell.row + 0.5) * geometry.cellHeight}px`;
+    tip.style.top = `${geometry.top + (row + 0.5) * geometry.cellHeight}px`;
   }
 
   element.addEventListener("pointermove", (event) => event.pointerType !== "touch" && point(under(event)));
   element.addEventListener("pointerleave", () => point(null));
   element.addEventListener("click", (event) => {
-    const cell = under(event);
-    if (cell) options.onPick(cell, "click");
+    const place = under(event);
+    if (place) options.onPick(place, "click");
   });
   element.addEventListener("keydown", (event) => {
     const move = MOVES[event.key];

@@ -21,11 +21,12 @@ function mount(context, root) {
   const { store, t } = context;
   const matrix = createMatrix(context, {
     label: t("Attention weights. Arrow keys move the cell, Escape lets go."),
-    onHover: (cell) => store.hover(cell && refs(cell)),
-    onPick: ({ row, col }, how) => {
-      const { link } = store.get();
-      if (how === "click" && link.query === row && link.key === col) store.go({ query: null, key: null });
-      else store.go({ query: row, key: col }, how === "click" ? "push" : "replace");
+    onHover: (place) => store.hover(place && refs(place)),
+    onPick({ row, col }, how) {
+      const page = store.get();
+      const query = row ?? lit(page, null).query;
+      if (how === "click" && page.link.query === query && page.link.key === col) store.go({ query: null, key: null });
+      else store.go({ query, key: col }, how === "click" ? "push" : "replace");
     },
     picked() {
       const at = pair(store.get());
@@ -35,10 +36,13 @@ function mount(context, root) {
   });
   root.append(matrix.element);
 
-  /** @param {{row: number, col: number}} cell @returns {import("../store.js").Lit} */
+  /** @param {import("../geometry.js").Place} place @returns {import("../store.js").Lit} */
   function refs({ row, col }) {
     const { query, key } = BLOCK[store.get().link.block];
-    return { query: { side: query, index: row }, key: { side: key, index: col } };
+    return {
+      query: row === null ? null : { side: query, index: row },
+      key: col === null ? null : { side: key, index: col },
+    };
   }
 
   /** @param {{row: number, col: number}} cell */

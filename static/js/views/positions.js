@@ -45,15 +45,18 @@ function panel(context, which) {
   const square = which === "similarity";
   const matrix = createMatrix(context, {
     label: name,
-    onHover: (cell) => store.hover(cell && { query: ref(cell.row), key: square ? ref(cell.col) : null }),
-    onPick: ({ row, col }, how) => store.go({ query: row, key: pinsKey() ? col : null }, how === "click" ? "push" : "replace"),
+    onHover: (place) => store.hover(place && { query: ref(place.row), key: square ? ref(place.col) : null }),
+    onPick({ row, col }, how) {
+      const query = row ?? lit(store.get(), null).query;
+      store.go({ query, key: pinsKey() ? col : null }, how === "click" ? "push" : "replace");
+    },
     picked: () => ({ row: lit(store.get(), null).query ?? 0, col: lit(store.get(), null).key ?? 0 }),
     tip,
   });
   const element = h("section", { className: `panel ${which}` }, h("h3", {}, name), h("p", {}, says), matrix.element);
 
   const side = () => BLOCK[store.get().link.block].query;
-  const ref = (/** @type {number} */ index) => ({ side: side(), index });
+  const ref = (/** @type {number | null} */ index) => (index === null ? null : { side: side(), index });
   const pinsKey = () => square && side() === BLOCK[store.get().link.block].key;
   function steps() {
     const { trace, link } = store.get();

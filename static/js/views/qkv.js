@@ -69,16 +69,17 @@ function panel(context, letter) {
   const role = letter === "q" ? "query" : "key";
   const matrix = createMatrix(context, {
     label: t("{name}: one row a token, one column a channel", { name }),
-    onHover: (cell) => store.hover(cell && ref(cell.row)),
-    onPick: ({ row }, how) => store.go(pin(row), how === "click" ? "push" : "replace"),
+    onHover: (place) => store.hover(place && ref(place.row)),
+    onPick: ({ row }, how) => row !== null && store.go(pin(row), how === "click" ? "push" : "replace"),
     picked: () => ({ row: lit(store.get(), null)[role] ?? 0, col: 0 }),
     tip,
   });
   const element = h("section", { className: `panel ${letter}` }, h("h3", {}, name), h("p", {}, says, " ", range), matrix.element);
 
   const side = () => BLOCK[store.get().link.block][role];
-  /** @param {number} index @returns {import("../store.js").Lit} */
+  /** @param {number | null} index @returns {import("../store.js").Lit | null} */
   function ref(index) {
+    if (index === null) return null;
     const one = { side: side(), index };
     return role === "query" ? { query: one, key: null } : { query: null, key: one };
   }
