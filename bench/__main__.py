@@ -10,6 +10,7 @@ import torch
 
 from bench.cases import cases, sizes
 from bench.compare import compare
+from model.checkpoint import CHECKPOINTS, load_bundle
 
 
 def main() -> None:
@@ -17,12 +18,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--seconds", type=float, default=4.0, help="time for each case (4)")
     parser.add_argument("--threads", type=int, default=1, help="threads of PyTorch (1)")
+    parser.add_argument("bundle", type=Path, nargs="?", default=CHECKPOINTS / "en-zh")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
+    bundle = load_bundle(options.bundle)
     print(machine())
     print("\n| What: first / second | first | second | first / second (quartiles) |")
     print("|---|--:|--:|--:|")
-    for case in cases():
+    for case in cases(bundle):
         seen = compare(case.slow, case.fast, options.seconds)
         print(
             f"| {case.name} | {seen.first * 1e3:.2f} ms | {seen.second * 1e3:.2f} ms "
@@ -31,7 +34,7 @@ def main() -> None:
         )
     print("\n| A reply with | JSON | safetensors | JSON / safetensors |")
     print("|---|--:|--:|--:|")
-    for name, (json, binary) in sizes().items():
+    for name, (json, binary) in sizes(bundle).items():
         ratio = json / binary
         print(f"| {name} | {json / 1e3:,.0f} kB | {binary / 1e3:,.0f} kB | **{ratio:.2f}** |")
 

@@ -1,4 +1,4 @@
-"""What is compared: each case is two ways to do one thing, on the model that ships."""
+"""What is compared: each case is two ways to do one thing with one model."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from torch import Tensor
 from app.wire import trace_reply
 from bench.compare import Work
 from model.adapters import Native
-from model.checkpoint import CHECKPOINTS, Bundle, load_bundle
+from model.checkpoint import Bundle
 from model.decode import Reader
 from model.request import Request, Trace
 from model.select import select
@@ -18,7 +18,6 @@ from model.tokens import Token
 from model.trace import NULL, BatchTap, Recorder, Tap
 from model.transformer import Transformer
 
-BUNDLE = "en-zh"
 SENTENCE = "The animal didn't cross the street because it was too tired to walk any further."
 TARGET = "那只动物没有过马路，因为它太累了，走不动了。"
 DECODED = 48  # tokens, whether or not the sentence ends before
@@ -34,10 +33,9 @@ class Case:
     fast: Work
 
 
-def cases() -> Iterator[Case]:
+def cases(bundle: Bundle) -> Iterator[Case]:
     """Yields the cases in the order of the table."""
-    bundle = load_bundle(CHECKPOINTS / BUNDLE)
-    adapter = Native(bundle, BUNDLE)
+    adapter = Native(bundle, bundle.name)
     known = Request(SENTENCE, target=TARGET)
     (trace,) = adapter.trace([replace(known, select=("*",))])
     source, target = _ids(trace.source), _ids(trace.target)
@@ -53,21 +51,21 @@ def cases() -> Iterator[Case]:
         lambda: [adapter.trace([known]) for _ in range(BATCH)],
         lambda: adapter.trace([known] * BATCH),
     )
-    reply = trace_reply(trace, "", BUNDLE)
+    reply = trace_reply(trace, "", bundle.name)
     yield Case("writing a reply of everything: JSON / safetensors", reply.json, reply.safetensors)
 
 
-def sizes() -> dict[str, tuple[int, int]]:
+def sizes(bundle: Bundle) -> dict[str, tuple[int, int]]:
     """Bytes of a reply as JSON and as safetensors, by selection and number format."""
-    adapter = Native(load_bundle(CHECKPOINTS / BUNDLE), BUNDLE)
+    adapter = Native(bundle, bundle.name)
     known = Request(SENTENCE, target=TARGET)
     (everything,) = adapter.trace([replace(known, select=("*",))])
     weights = _only(everything, ".weights")
     replies = {
-        "all weights, float32": trace_reply(weights, "", BUNDLE),
-        "all weights, float16": trace_reply(weights, "", BUNDLE, "float16"),
-        "all weights, uint8": trace_reply(weights, "", BUNDLE, "uint8"),
-        "everything, float32": trace_reply(everything, "", BUNDLE),
+        "all weights, float32": trace_reply(weights, "", bundle.name),
+        "all weights, float16": trace_reply(weights, "", bundle.name, "float16"),
+        "all weights, uint8": trace_reply(weights, "", bundle.name, "uint8"),
+        "everything, float32": trace_reply(everything, "", bundle.name),
     }
     return {name: (len(one.json()), len(one.safetensors())) for name, one in replies.items()}
 
