@@ -1,6 +1,6 @@
 /** The three kinds of attention, and what each one's rows and columns are. */
 
-import { finding, salient } from "./caption.js";
+import { finding, salient, telling } from "./caption.js";
 import { plane, row } from "./wire.js";
 import { plainStep, sides } from "./tokens.js";
 
@@ -117,6 +117,27 @@ export function extent(trace, block) {
   while (trace.tensors[place({ block, layer: layers }, "weights")]) layers++;
   const first = trace.tensors[place({ block, layer: 0 }, "weights")];
   return { layers, heads: first ? first.shape[0] : 0 };
+}
+
+/**
+ * Where a page opens that was not told where: the head of a block that tells most at first sight.
+ * @param {Trace} trace
+ * @param {State["block"]} block
+ * @returns {{layer: number, head: number}}
+ */
+export function opener(trace, block) {
+  const { rows, cols } = axes(trace, block);
+  const special = (/** @type {Step} */ step) => ({ special: step.writes.special });
+  const { layers, heads } = extent(trace, block);
+  let best = { layer: 0, head: 0, score: -1 };
+  for (let layer = 0; layer < layers; layer++) {
+    for (let head = 0; head < heads; head++) {
+      const matrix = attention(trace, { block, layer, head });
+      const score = matrix ? telling(matrix, rows.map(special), cols.map(special)) : 0;
+      if (score > best.score) best = { layer, head, score };
+    }
+  }
+  return { layer: best.layer, head: best.head };
 }
 
 /**

@@ -48,6 +48,26 @@ export function salient({ values, cols: width }, rows, cols, self) {
   return best.query;
 }
 
+/**
+ * How much a head tells at first sight: the mean weight with which words look at words, times how
+ * many different words are looked at. A head that sends all rows to one token tells little.
+ * @param {import("./wire.js").Matrix} matrix
+ * @param {{special: boolean}[]} rows
+ * @param {{special: boolean}[]} cols
+ * @returns {number}  from 0 to 1
+ */
+export function telling({ values, cols: width }, rows, cols) {
+  const looked = new Set();
+  let sum = 0;
+  rows.forEach(({ special }, query) => {
+    const found = finding(values.subarray(query * width, (query + 1) * width));
+    if (special || found.kind !== "most" || cols[found.keys[0]].special) return;
+    looked.add(found.keys[0]);
+    sum += found.weight;
+  });
+  return (sum / rows.length) * (looked.size / rows.length);
+}
+
 /** @param {number} value */
 export const two = (value) => value.toFixed(2);
 /** @param {number} value */

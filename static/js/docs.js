@@ -1,4 +1,7 @@
 // The API reference: Swagger UI out of a Python package, so that it works without the internet.
+const { classList, dataset } = document.documentElement;
+const system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+classList.toggle("dark-mode", (dataset.theme ?? system) === "dark");
 const reference = /** @type {HTMLElement} */ (document.querySelector("#reference"));
 /** @type {any} */ (globalThis).SwaggerUIBundle({
   url: reference.dataset.url,

@@ -1,4 +1,4 @@
-/** Sentences to begin with, and the place each language of the interface opens on. */
+/** Sentences to begin with, and where a page opens that was not told where. */
 
 export const EXAMPLES = Object.freeze([
   { lang: "en", text: "The dog is sleeping because it is tired." },
@@ -13,5 +13,5 @@ export const EXAMPLES = Object.freeze([
  */
 export function opening(lang) {
   const { text } = EXAMPLES.find((example) => example.lang === lang) ?? EXAMPLES[0];
-  return { source: text, view: "attention", block: "cross", layer: 1, head: 2 };
+  return { source: text, view: "attention", block: "cross" };
 }

@@ -40,15 +40,17 @@ async function start() {
   const api = createApi((...request) => fetch(...request));
   const messages = await api.catalog(catalog);
   const initial = { ...DEFAULTS, ...opening(lang), lang };
-  const store = createStore({ ...initial, ...(share ? {} : read(window)), lang });
-  const session = bindSession(store, api, (page) => view(page.link.view).needs(page));
+  const asked = read(window);
+  const store = createStore({ ...initial, ...(share ? {} : asked), lang });
+  const free = asked.layer === undefined && asked.head === undefined;
+  const session = bindSession(store, api, (page) => view(page.link.view).needs(page), { free });
   const context = createContext(store, api, session, messages);
 
   bind(window, store, initial);
   for (const part of [bindSentence, bindChips, bindStage, bindPickers, bindCaption, bindInspector, bindProblems, bindShare, bindChrome]) {
     part(context);
   }
-  if (share) await openShare(store, api, share, initial, read(window));
+  if (share) await openShare(store, api, share, initial, asked);
   else {
     write(window, store.get().link);
     session.run();
@@ -85,12 +87,12 @@ function createContext(store, api, session, messages) {
   };
 }
 
-/** Room for a view: as wide as its place, as high as leaves the sentence in sight. */
+/** Room for a view: as wide as its place, and as high as keeps all of it on the screen. */
 function room() {
   const place = find("#view").getBoundingClientRect();
   const wide = window.innerWidth >= 900;
-  const height = wide ? Math.max(360, window.innerHeight - 330) : Math.max(320, window.innerHeight * 0.7);
-  return { width: Math.floor(place.width), height, wide };
+  const left = window.innerHeight - (place.top + window.scrollY) - 24;
+  return { width: Math.floor(place.width), height: wide ? Math.max(360, left) : window.innerHeight * 0.7, wide };
 }
 
 void start();

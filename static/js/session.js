@@ -4,7 +4,7 @@
  * dropped.
  */
 
-import { BLOCK, extent } from "./blocks.js";
+import { BLOCK, extent, opener } from "./blocks.js";
 import { Problem, request } from "./api.js";
 import { REQUEST_KEYS } from "./url.js";
 
@@ -20,8 +20,9 @@ const RETRIES = 3;
  * @param {Store} store
  * @param {Api} api
  * @param {(page: Page) => string[]} needs  tensors that the present view shows beside the weights
+ * @param {{free: boolean}} [options]  whether the first trace may choose the layer and the head
  */
-export function bindSession(store, api, needs) {
+export function bindSession(store, api, needs, { free } = { free: false }) {
   const trace = latest();
   const details = latest();
   const places = latest();
@@ -42,7 +43,10 @@ export function bindSession(store, api, needs) {
       if (answer.retryAfter && tries > 0) trace.wait(answer.retryAfter, () => run(tries - 1));
       return;
     }
-    store.set({ status: "ready", trace: answer, details: {}, link: inside(store.get().link, answer) }, "replace");
+    const { link: present } = store.get();
+    const place = free ? opener(answer, present.block) : {};
+    free = false;
+    store.set({ status: "ready", trace: answer, details: {}, link: inside({ ...present, ...place }, answer) }, "replace");
   }
 
   async function complete() {

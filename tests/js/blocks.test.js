@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { attention, axes, extent, lit, pair, place, texts } from "../../static/js/blocks.js";
+import { attention, axes, extent, lit, opener, pair, place, texts } from "../../static/js/blocks.js";
 import { working } from "../../static/js/attend.js";
 import { createStore } from "../../static/js/store.js";
 import { DEFAULTS } from "../../static/js/url.js";
@@ -54,4 +54,9 @@ test("a weight is worked out from q and k, the mask left out of the sum", () => 
   assert.deepEqual([found.dot, found.score, found.masked], [2, 1, false]);
   assert.equal(found.weight, 0.5);
   assert.equal(working(q, k, 0, 2, (key) => key < 2).weight, 0);
+});
+
+test("a page that was not told where opens on the head that tells most", () => {
+  assert.deepEqual(opener(trace(), "cross"), { layer: 0, head: 0 });
+  assert.deepEqual(opener(trace(), "decoder"), { layer: 0, head: 0 });
 });

@@ -39,5 +39,15 @@ test("a point is in its cell, edges included", () => {
       assert.deepEqual(hit(found, x + found.cellWidth - 0.1, y + found.cellHeight - 0.1), { row, col });
     }
   }
-  assert.equal(hit(found, found.left - 1, found.top + 1), null);
+  assert.equal(hit(found, found.left - 1, found.top - 1), null);
+  assert.equal(hit(found, found.left + 5 * found.cellWidth, found.top + 1), null);
+  assert.equal(hit(found, found.left + 1, found.top + 3 * found.cellHeight), null);
+});
+
+test("labels are their rows and columns, leaning ones too", () => {
+  const found = fit({ rowWidths: widths(9, 40), colWidths: widths(9, 90), width: 600, height: 500 });
+  assert.deepEqual(hit(found, 5, found.top + 1), { row: 0, col: null });
+  const [x, y] = [found.left + 3.5 * found.cellWidth, found.top];
+  assert.deepEqual(hit(found, x, y - 1), { row: null, col: 3 });
+  assert.deepEqual(hit(found, x + 60, y - 60), { row: null, col: 3 });
 });

@@ -102,11 +102,12 @@ export function createMatrix(context, options) {
     tip.hidden = row === null || col === null || !geometry;
     if (row === null || col === null || !geometry) return;
     tip.replaceChildren(...options.tip({ row, col }));
-    const x = geometry.left + (col + 0.5) * geometry.cellWidth;
-    const end = x > geometry.width / 2;
+    const { left, top, cellWidth, cellHeight, cols } = geometry;
+    const [end, below] = [col >= cols / 2, row < 2];
     tip.classList.toggle("end", end);
-    tip.style.left = `${end ? x - geometry.cellWidth : x + geometry.cellWidth}px`;
-    tip.style.top = `${geometry.top + (row + 0.5) * geometry.cellHeight}px`;
+    tip.classList.toggle("below", below);
+    tip.style.left = `${left + (end ? col + 1 : col) * cellWidth}px`;
+    tip.style.top = `${top + (below ? row + 1 : row) * cellHeight}px`;
   }
 
   element.addEventListener("pointermove", (event) => event.pointerType !== "touch" && point(under(event)));

@@ -71,6 +71,7 @@ async function copy(field) {
 function frozen({ store, t }) {
   const { share, link } = store.get();
   find("#frozen").hidden = !share;
+  document.documentElement.toggleAttribute("data-shared", share !== null);
   if (!share) return;
   const when = new Date(share.created).toLocaleString(document.documentElement.lang, { dateStyle: "long", timeStyle: "short" });
   find("#frozen-says").textContent = t("Frozen on {when}, as {model} ({digest}) saw it.", {
