@@ -11,16 +11,20 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
+
+import torch
 
 from model.adapters import load
 from model.card import write_card
 from model.checkpoint import CHECKPOINTS, digest_of
-from model.request import Adapter, Decode
+from model.request import METHODS, Adapter, Decode
 from model.tokens import direction_of
-from model.train.metrics import read_test_sets, score, translate
+from model.train.metrics import TestSet, read_test_sets, score, translate
 
 FIGURES = "figures.json"
 SENTENCES = "sentences.txt"  # one a line, of our own, in no corpus that was trained on
@@ -40,28 +44,40 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if asked.test:
         tests = dict(test.split("=", 1) for test in asked.test)
         paths = {name: Path(path) for name, path in tests.items()}
-        figures = measure(asked.bundle, load(asked.bundle.resolve(), asked.device), paths)
+        figures = measure(asked.bundle, paths, asked.device)
         text = json.dumps(figures, indent=1, ensure_ascii=False) + "\n"
         (asked.bundle / FIGURES).write_text(text, encoding="utf-8")
     write_card(asked.bundle)
 
 
-def measure(bundle: Path, adapter: Adapter, tests: dict[str, Path]) -> dict[str, Any]:
+def measure(bundle: Path, tests: dict[str, Path], device: str) -> dict[str, Any]:
     """BLEU and chrF of every test set, direction and method, and the sentences of our own."""
-    scores = []
-    for name, path in tests.items():
-        for test in read_test_sets(path):
-            for method in ("greedy", "beam"):
-                decode = Decode(method)
-                hypotheses = translate(adapter, test.sources, test.direction, decode)
-                row = {"set": name, "direction": test.direction, "method": method}
-                scores.append({**row, **score(test, hypotheses)})
-                print({**scores[-1]}, file=sys.stderr, flush=True)
+    torch.set_num_threads(1)
+    jobs = [
+        (bundle, device, name, test, method)
+        for name, path in tests.items()
+        for test in read_test_sets(path)
+        for method in METHODS
+    ]
+    # A process each: one sentence at a time is too little work to share between threads.
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+        scores = list(pool.map(_scored, *zip(*jobs, strict=True)))
     return {
         "digest": digest_of(bundle),
         "scores": scores,
-        "sentences": sentences(bundle, adapter),
+        "sentences": sentences(bundle, load(bundle.resolve(), device)),
     }
+
+
+def _scored(
+    bundle: Path, device: str, name: str, test: TestSet, method: str
+) -> Mapping[str, float | str]:
+    torch.set_num_threads(1)
+    adapter = load(bundle.resolve(), device)
+    hypotheses = translate(adapter, test.sources, test.direction, Decode(method))
+    row = {"set": name, "direction": test.direction, "method": method, **score(test, hypotheses)}
+    print(row, file=sys.stderr, flush=True)
+    return row
 
 
 def sentences(bundle: Path, adapter: Adapter) -> list[dict[str, str]]:
