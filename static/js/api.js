@@ -98,7 +98,9 @@ export function createApi(fetch) {
       const query = new URLSearchParams({ length: String(length), d_model: String(width) });
       const { variant, positions, similarity } = await read(`/api/positions?${query}`, signal);
       return {
-        variant, length, d_model: width,
+        variant,
+        length,
+        d_model: width,
         positions: Float32Array.from(positions.flat()),
         similarity: Float32Array.from(similarity.flat()),
       };
@@ -115,7 +117,9 @@ export function createApi(fetch) {
      * @returns {Promise<Share>}
      */
     async readShare(id) {
-      const response = await ask(`/api/shares/${encodeURIComponent(id)}`, { headers: { Accept: BINARY } });
+      const response = await ask(`/api/shares/${encodeURIComponent(id)}`, {
+        headers: { Accept: BINARY },
+      });
       const file = await response.arrayBuffer();
       return { ...readBeside(file, "share"), trace: readSafetensors(file) };
     },
@@ -127,7 +131,10 @@ export function createApi(fetch) {
  * @param {State} link
  * @param {string[]} select  names of tensors
  */
-export function request({ source, model, direction, target, decode, interventions, pad_to }, select) {
+export function request(
+  { source, model, direction, target, decode, interventions, pad_to },
+  select,
+) {
   const wanted = { source, model, direction, target, decode, interventions, pad_to, select };
   return Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== null));
 }
@@ -140,5 +147,9 @@ async function problem(response) {
   const document = await response.json().catch(() => ({}));
   const kind = String(document.type ?? "").replace(URN, "") || "internal";
   const seconds = Number(response.headers.get("Retry-After"));
-  return new Problem(kind, { detail: document.detail, field: document.field, retryAfter: seconds || null });
+  return new Problem(kind, {
+    detail: document.detail,
+    field: document.field,
+    retryAfter: seconds || null,
+  });
 }

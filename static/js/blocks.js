@@ -37,7 +37,10 @@ export function place({ block, layer }, tensor) {
 export function axes(trace, block) {
   const { source, target, written } = sides(trace);
   const { query, key } = BLOCK[block];
-  const rows = query === "source" ? source.map(alone) : target.map((reads, i) => ({ reads, writes: written[i] }));
+  const rows =
+    query === "source"
+      ? source.map(alone)
+      : target.map((reads, i) => ({ reads, writes: written[i] }));
   return { rows, cols: (key === "source" ? source : target).map(alone) };
 }
 
@@ -103,7 +106,11 @@ export function lit({ link, trace }, hovered) {
   if (!trace || !matrix) return { query: null, key: null, by: "default" };
   const { rows, cols } = axes(trace, link.block);
   const special = (/** @type {Step} */ step) => ({ special: step.writes.special });
-  return { query: salient(matrix, rows.map(special), cols.map(special), query === key), key: null, by: "default" };
+  return {
+    query: salient(matrix, rows.map(special), cols.map(special), query === key),
+    key: null,
+    by: "default",
+  };
 }
 
 /**

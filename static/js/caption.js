@@ -69,6 +69,16 @@ export function telling({ values, cols: width }, rows, cols) {
 }
 
 /** @param {number} value */
-export const two = (value) => value.toFixed(2);
+export const two = (value) => fixed(value, 2);
 /** @param {number} value */
-export const four = (value) => value.toFixed(4);
+export const four = (value) => fixed(value, 4);
+
+/**
+ * With a minus sign, which is as wide as a plus, and none before a zero.
+ * @param {number} value
+ * @param {number} decimals
+ */
+function fixed(value, decimals) {
+  const digits = Math.abs(value).toFixed(decimals);
+  return value < 0 && Number(digits) !== 0 ? `−${digits}` : digits;
+}

@@ -17,7 +17,8 @@ export function h(tag, props = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(props)) {
     if (value === undefined || value === null) continue;
-    if (name.includes("-") || name === "role" || name === "for") element.setAttribute(name, String(value));
+    if (name.includes("-") || name === "role" || name === "for")
+      element.setAttribute(name, String(value));
     else Object.assign(element, { [name]: value });
   }
   element.append(...shown(children.flat()));
@@ -52,7 +53,12 @@ export function find(selector, root = document) {
 export function token(label, className = "") {
   const { space, special, lang } = label;
   const dot = space && h("span", { className: "space" }, space);
-  return h("span", { className: `token ${special ? "special" : ""} ${className}`.trim(), lang }, dot, numbered(label));
+  return h(
+    "span",
+    { className: `token ${special ? "special" : ""} ${className}`.trim(), lang },
+    dot,
+    numbered(label),
+  );
 }
 
 /**
@@ -66,9 +72,22 @@ export const quoted = (label) => token({ ...label, space: "" });
  * @param {Step} step
  */
 export function step({ reads, writes, at }) {
-  if (at !== undefined) return h("span", { className: "step" }, h("span", { className: "at" }, String(at)), " ", token(writes));
+  if (at !== undefined)
+    return h(
+      "span",
+      { className: "step" },
+      h("span", { className: "at" }, String(at)),
+      " ",
+      token(writes),
+    );
   if (!reads) return token(writes);
-  return h("span", { className: "step" }, token(reads, "reads"), h("span", { className: "arrow" }, "→"), token(writes));
+  return h(
+    "span",
+    { className: "step" },
+    token(reads, "reads"),
+    h("span", { className: "arrow" }, "→"),
+    token(writes),
+  );
 }
 
 /** @param {string} text @param {string} [className] */

@@ -43,7 +43,16 @@ const NARROW = 22;
  * @returns {Geometry}
  */
 export function fit(wanted) {
-  const { rowWidths, colWidths, upright = [], width, height, stretch = 1, largest = 52, titles = true } = wanted;
+  const {
+    rowWidths,
+    colWidths,
+    upright = [],
+    width,
+    height,
+    stretch = 1,
+    largest = 52,
+    titles = true,
+  } = wanted;
   const rows = rowWidths.length;
   const cols = colWidths.length || (wanted.cols ?? 0);
   const title = titles ? TITLE : 0;
@@ -69,7 +78,12 @@ export function fit(wanted) {
   const { cellWidth, cellHeight } = place;
   const right = place.right(cellWidth);
   return {
-    rows, cols, cellWidth, cellHeight, left, slant,
+    rows,
+    cols,
+    cellWidth,
+    cellHeight,
+    left,
+    slant,
     top: place.top + title,
     width: Math.round(left + cols * cellWidth + right),
     height: Math.round(place.top + title + rows * cellHeight),
@@ -102,7 +116,8 @@ function gutters(widths, upright, slant) {
   return {
     top: Math.ceil(Math.max(...heights)) + GAP,
     widest: (room) => Math.min(...reach.map((length, i) => (room - length) / (i + 0.5))),
-    right: (cell) => Math.max(0, ...reach.map((length, i) => length - (widths.length - i - 0.5) * cell)),
+    right: (cell) =>
+      Math.max(0, ...reach.map((length, i) => length - (widths.length - i - 0.5) * cell)),
   };
 }
 
@@ -133,4 +148,18 @@ export function hit({ left, top, cellWidth, cellHeight, rows, cols, slant }, x, 
   };
   const outside = (place.row === null && !above) || (place.col === null && x >= left);
   return outside || (place.row === null && place.col === null) ? null : place;
+}
+
+/**
+ * Where a cell lies; a whole row where the column is open, a whole column where the row is.
+ * @param {Geometry} geometry
+ * @param {Place} place
+ */
+export function box({ left, top, cellWidth, cellHeight, rows, cols, gap }, { row, col }) {
+  return {
+    left: left + (col ?? 0) * cellWidth,
+    top: top + (row ?? 0) * cellHeight,
+    width: (col === null ? cols : 1) * cellWidth - gap,
+    height: (row === null ? rows : 1) * cellHeight - gap,
+  };
 }

@@ -47,7 +47,17 @@ async function start() {
   const context = createContext(store, api, session, messages);
 
   bind(window, store, initial);
-  for (const part of [bindSentence, bindChips, bindStage, bindPickers, bindCaption, bindInspector, bindProblems, bindShare, bindChrome]) {
+  for (const part of [
+    bindSentence,
+    bindChips,
+    bindStage,
+    bindPickers,
+    bindCaption,
+    bindInspector,
+    bindProblems,
+    bindShare,
+    bindChrome,
+  ]) {
     part(context);
   }
   if (share) await openShare(store, api, share, initial, asked);
@@ -77,7 +87,9 @@ function createContext(store, api, session, messages) {
     width = now;
   }).observe(find("#view"));
   return {
-    store, api, session,
+    store,
+    api,
+    session,
     plotter: createPlotter(document, plotly),
     ...translator(messages),
     theme: () => theme(window),
@@ -92,7 +104,11 @@ function room() {
   const place = find("#view").getBoundingClientRect();
   const wide = window.innerWidth >= 900;
   const left = window.innerHeight - (place.top + window.scrollY) - 24;
-  return { width: Math.floor(place.width), height: wide ? Math.max(360, left) : window.innerHeight * 0.7, wide };
+  return {
+    width: Math.floor(place.width),
+    height: wide ? Math.max(360, left) : window.innerHeight * 0.7,
+    wide,
+  };
 }
 
 void start();

@@ -50,7 +50,10 @@ export function cells(context, matrix, geometry, shade) {
   matrix.values.forEach((value, i) => {
     if (Number.isNaN(value)) return;
     const [x, y] = corner(geometry, i);
-    const [right, bottom] = [left + ((i % matrix.cols) + 1) * cellWidth, top + (Math.floor(i / matrix.cols) + 1) * cellHeight];
+    const [right, bottom] = [
+      left + ((i % matrix.cols) + 1) * cellWidth,
+      top + (Math.floor(i / matrix.cols) + 1) * cellHeight,
+    ];
     context.fillStyle = css(colourOf(shade, value));
     context.fillRect(x, y, Math.round(right) - x - gap, Math.round(bottom) - y - gap);
   });
@@ -87,7 +90,8 @@ export function hatch(context, matrix, geometry, ink) {
   context.save();
   context.beginPath();
   matrix.values.forEach((value, i) => {
-    if (Number.isNaN(value)) context.rect(...corner(geometry, i), cellWidth - gap, cellHeight - gap);
+    if (Number.isNaN(value))
+      context.rect(...corner(geometry, i), cellWidth - gap, cellHeight - gap);
   });
   context.clip();
   context.beginPath();
@@ -127,5 +131,8 @@ export function inkOf(shade, value, { muted }) {
  * @returns {[number, number]}
  */
 function corner({ left, top, cols, cellWidth, cellHeight }, i) {
-  return [Math.round(left + (i % cols) * cellWidth), Math.round(top + Math.floor(i / cols) * cellHeight)];
+  return [
+    Math.round(left + (i % cols) * cellWidth),
+    Math.round(top + Math.floor(i / cols) * cellHeight),
+  ];
 }

@@ -46,7 +46,15 @@ export function bindSession(store, api, needs, { free } = { free: false }) {
     const { link: present } = store.get();
     const place = free ? opener(answer, present.block) : {};
     free = false;
-    store.set({ status: "ready", trace: answer, details: {}, link: inside({ ...present, ...place }, answer) }, "replace");
+    store.set(
+      {
+        status: "ready",
+        trace: answer,
+        details: {},
+        link: inside({ ...present, ...place }, answer),
+      },
+      "replace",
+    );
   }
 
   async function complete() {
@@ -80,7 +88,8 @@ export function bindSession(store, api, needs, { free } = { free: false }) {
   store.subscribe((page, previous) => {
     const asks = REQUEST_KEYS.some((key) => page.link[key] !== previous.link[key]);
     if (asks && page.trace === previous.trace) return void run();
-    if (page.trace && page.link.block !== previous.link.block) store.go(inside(page.link, page.trace));
+    if (page.trace && page.link.block !== previous.link.block)
+      store.go(inside(page.link, page.trace));
     void complete();
   });
   return { run: () => run() };
@@ -97,7 +106,10 @@ export function bindSession(store, api, needs, { free } = { free: false }) {
 export async function openShare(store, api, id, initial, asked) {
   const share = await api.readShare(id).catch(failure);
   if (share instanceof Problem) return store.set({ status: "failed", problem: share });
-  const link = inside({ ...initial, ...share.state, ...elsewhere(asked), lang: initial.lang }, share.trace);
+  const link = inside(
+    { ...initial, ...share.state, ...elsewhere(asked), lang: initial.lang },
+    share.trace,
+  );
   store.set({ share, trace: share.trace, model: share.model, link, status: "ready" });
 }
 
@@ -136,7 +148,9 @@ function latest() {
     async ask(question) {
       stop();
       const mine = (controller = new AbortController());
-      const answer = await question(mine.signal).catch((error) => (mine.signal.aborted ? null : failure(error)));
+      const answer = await question(mine.signal).catch((error) =>
+        mine.signal.aborted ? null : failure(error),
+      );
       return mine.signal.aborted ? null : answer;
     },
     /** @param {number} seconds @param {() => void} task */
@@ -165,6 +179,7 @@ function inside(link, trace) {
   const { query, key } = BLOCK[link.block];
   const { layers, heads } = extent(trace, link.block);
   const place = { layer: Math.min(link.layer, layers - 1), head: Math.min(link.head, heads - 1) };
-  const fits = (link.query ?? 0) < trace.tokens[query].length && (link.key ?? 0) < trace.tokens[key].length;
+  const fits =
+    (link.query ?? 0) < trace.tokens[query].length && (link.key ?? 0) < trace.tokens[key].length;
   return { ...link, ...place, ...(fits ? {} : { query: null, key: null }) };
 }

@@ -34,7 +34,14 @@
 export function createStore(link) {
   /** @type {Page} */
   let page = {
-    link, model: null, trace: null, details: {}, positions: null, status: "waiting", problem: null, share: null,
+    link,
+    model: null,
+    trace: null,
+    details: {},
+    positions: null,
+    status: "waiting",
+    problem: null,
+    share: null,
   };
   /** @type {Lit | null} */
   let hovered = null;

@@ -13,7 +13,17 @@
  * @property {string} font
  */
 
-const NAMES = /** @type {const} */ (["paper", "ink", "muted", "attention", "q", "k", "v", "hatch", "font"]);
+const NAMES = /** @type {const} */ ([
+  "paper",
+  "ink",
+  "muted",
+  "attention",
+  "q",
+  "k",
+  "v",
+  "hatch",
+  "font",
+]);
 
 /**
  * @param {Window} window

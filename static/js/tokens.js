@@ -80,7 +80,9 @@ export function plain(label) {
  * @param {Label} label
  */
 export function numbered({ word, nth }) {
-  return word + (nth === null ? "" : [...String(nth)].map((digit) => SUBSCRIPTS[Number(digit)]).join(""));
+  return (
+    word + (nth === null ? "" : [...String(nth)].map((digit) => SUBSCRIPTS[Number(digit)]).join(""))
+  );
 }
 
 /** @param {Step} step */
@@ -92,5 +94,8 @@ export function plainStep({ reads, writes, at }) {
 /** @param {string} text  A newline or a zero-width mark is a token too, and has to be seen. */
 function visible(text) {
   const shown = text.replace(/ /g, "·").replace(/\n/g, "⏎").replace(/\t/g, "⇥");
-  return shown.replace(CONTROLS, (mark) => `U+${mark.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`);
+  return shown.replace(
+    CONTROLS,
+    (mark) => `U+${mark.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`,
+  );
 }

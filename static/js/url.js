@@ -41,7 +41,13 @@ export const DEFAULTS = Object.freeze({
 
 export const BLOCKS = Object.freeze(["encoder", "decoder", "cross"]);
 export const REQUEST_KEYS = /** @type {const} */ ([
-  "source", "model", "direction", "target", "decode", "interventions", "pad_to",
+  "source",
+  "model",
+  "direction",
+  "target",
+  "decode",
+  "interventions",
+  "pad_to",
 ]);
 const KEYS = /** @type {(keyof State)[]} */ (Object.keys(DEFAULTS));
 /** What tells one moment from the next; a link says these even at their defaults. */

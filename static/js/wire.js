@@ -44,7 +44,10 @@ export function readSafetensors(buffer) {
   const { header, start } = open(buffer);
   const trace = JSON.parse(header.__metadata__.trace);
   for (const [name, tensor] of Object.entries(trace.tensors)) {
-    const { dtype, data_offsets: [from, to] } = header[name];
+    const {
+      dtype,
+      data_offsets: [from, to],
+    } = header[name];
     const reader = READERS[dtype];
     if (!reader) throw new TypeError(`unknown dtype of ${name}: ${dtype}`);
     tensor.data = fractions(tensor.dtype, reader(buffer.slice(start + from, start + to)));
@@ -76,7 +79,9 @@ export function readDocument(trace) {
   /** @type {Record<string, Tensor>} */
   const tensors = {};
   for (const [name, tensor] of Object.entries(/** @type {Record<string, any>} */ (trace.tensors))) {
-    const flat = Float32Array.from(tensor.data.flat(Infinity), (n) => (n === null ? NaN : Number(n)));
+    const flat = Float32Array.from(tensor.data.flat(Infinity), (n) =>
+      n === null ? NaN : Number(n),
+    );
     tensors[name] = { ...tensor, data: fractions(tensor.dtype, flat) };
   }
   return { ...trace, tensors };

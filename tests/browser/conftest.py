@@ -4,12 +4,16 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Page
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.chromium import ARGS, EXECUTABLE
 from tests.browser.watch import Watch
 from tests.browser.workspace import Workspace
 from tests.servers import AppServer
+
+# Plotly takes seconds to parse where something else has the processors.
+PATIENCE_MS = 60_000
+expect.set_options(timeout=PATIENCE_MS / 3)
 
 
 @pytest.fixture(scope="session")
@@ -32,4 +36,5 @@ def watch(context: BrowserContext) -> Iterator[Watch]:
 
 @pytest.fixture
 def workspace(page: Page, watch: Watch, live_server: AppServer) -> Workspace:
+    page.set_default_timeout(PATIENCE_MS)
     return Workspace(page, live_server.url)

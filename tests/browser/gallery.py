@@ -59,6 +59,7 @@ def take(browser: Browser, url: str, shot: Shot) -> list[str]:
     )
     try:
         page = context.new_page()
+        page.set_default_timeout(120_000)
         workspace = Workspace(page, url)
         workspace.open(**SCENES[shot.scene], lang=shot.lang)
         workspace.settled()

@@ -1,7 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { attention, axes, extent, lit, opener, pair, place, texts } from "../../static/js/blocks.js";
+import {
+  attention,
+  axes,
+  extent,
+  lit,
+  opener,
+  pair,
+  place,
+  texts,
+} from "../../static/js/blocks.js";
 import { working } from "../../static/js/attend.js";
 import { createStore } from "../../static/js/store.js";
 import { DEFAULTS } from "../../static/js/url.js";
@@ -18,7 +27,13 @@ test("tensors have the names of the API", () => {
 
 test("decoder rows read and write, columns are read", () => {
   const { rows, cols } = axes(trace(), "decoder");
-  assert.deepEqual([texts(rows), texts(cols)], [["<bos> → 这", "这 → <eos>"], ["<bos>", "这"]]);
+  assert.deepEqual(
+    [texts(rows), texts(cols)],
+    [
+      ["<bos> → 这", "这 → <eos>"],
+      ["<bos>", "这"],
+    ],
+  );
   assert.deepEqual(texts(axes(trace(), "cross").cols), ["<2zh>", "the₁", "·the₂"]);
 });
 
@@ -38,7 +53,11 @@ test("hovering wins over a pin, a pin over the first look", () => {
   assert.deepEqual(lit(pinned, null), { query: 2, key: 0, by: "pin" });
   const source = /** @type {const} */ ({ side: "source", index: 1 });
   assert.deepEqual(lit(pinned, { query: source, key: source }), { query: 1, key: 1, by: "hover" });
-  assert.deepEqual(lit(page({ block: "cross" }), { query: source, key: source }), { query: null, key: 1, by: "hover" });
+  assert.deepEqual(lit(page({ block: "cross" }), { query: source, key: source }), {
+    query: null,
+    key: 1,
+    by: "hover",
+  });
   assert.deepEqual(lit(page({}), null), { query: 1, key: null, by: "default" });
 });
 

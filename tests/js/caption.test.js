@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { finding, salient, telling } from "../../static/js/caption.js";
+import { finding, four, salient, telling, two } from "../../static/js/caption.js";
 
 const row = (/** @type {number[]} */ ...values) => Float32Array.from(values);
 
@@ -28,9 +28,17 @@ test("the first row shown looks at another word, not at itself or a special toke
 
 test("a head tells more the harder its words look at different words", () => {
   const tokens = [{ special: false }, { special: false }, { special: true }];
-  const score = (/** @type {number[]} */ ...values) => telling({ rows: 3, cols: 3, values: row(...values) }, tokens, tokens);
+  const score = (/** @type {number[]} */ ...values) =>
+    telling({ rows: 3, cols: 3, values: row(...values) }, tokens, tokens);
   const aligned = score(0, 0.9, 0.1, 0.9, 0, 0.1, 0, 0, 1);
   assert.ok(aligned > score(0, 0.6, 0.4, 0.6, 0, 0.4, 0, 0, 1), "harder");
   assert.ok(aligned > score(0.9, 0, 0.1, 0.9, 0, 0.1, 0, 0, 1), "at different words");
   assert.equal(score(0, 0, 1, 0, 0, 1, 1, 0, 0), 0, "special tokens say nothing");
+});
+
+test("numbers have a minus sign, and no zero is negative", () => {
+  assert.deepEqual(
+    [two(0.614), two(-0.5), two(-0.001), four(-8.76214)],
+    ["0.61", "−0.50", "0.00", "−8.7621"],
+  );
 });

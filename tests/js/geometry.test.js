@@ -8,9 +8,22 @@ const widths = (count, size) => Array(count).fill(size);
 
 test("a matrix fits its room, at every length", () => {
   for (const count of [1, 2, 12, 40, 128]) {
-    for (const [width, height] of [[360, 400], [860, 560], [1800, 900]]) {
-      const found = fit({ rowWidths: widths(count, 60), colWidths: widths(count, 60), width, height, stretch: 1.6 });
-      assert.ok(found.width <= width && found.height <= height, `${count} in ${width}×${height}: ${found.width}×${found.height}`);
+    for (const [width, height] of [
+      [360, 400],
+      [860, 560],
+      [1800, 900],
+    ]) {
+      const found = fit({
+        rowWidths: widths(count, 60),
+        colWidths: widths(count, 60),
+        width,
+        height,
+        stretch: 1.6,
+      });
+      assert.ok(
+        found.width <= width && found.height <= height,
+        `${count} in ${width}×${height}: ${found.width}×${found.height}`,
+      );
       assert.ok(found.cellWidth > 0 && found.cellHeight > 0);
     }
   }
@@ -22,21 +35,37 @@ test("words slant only where they must; single characters never do", () => {
   assert.equal(fit({ rowWidths: widths(9, 30), colWidths: widths(9, 80), ...room }).slant, 45);
   assert.equal(fit({ rowWidths: widths(30, 30), colWidths: widths(30, 80), ...room }).slant, 65);
   const upright = widths(20, 1).map(Boolean);
-  assert.equal(fit({ rowWidths: widths(20, 30), colWidths: widths(20, 60), upright, ...room }).slant, 0);
+  assert.equal(
+    fit({ rowWidths: widths(20, 30), colWidths: widths(20, 60), upright, ...room }).slant,
+    0,
+  );
 });
 
 test("labels thin out where lines would lie on each other", () => {
-  const found = fit({ rowWidths: widths(128, 60), colWidths: widths(128, 60), width: 800, height: 500 });
+  const found = fit({
+    rowWidths: widths(128, 60),
+    colWidths: widths(128, 60),
+    width: 800,
+    height: 500,
+  });
   assert.ok(found.cellHeight * found.everyRow >= 16);
 });
 
 test("a point is in its cell, edges included", () => {
-  const found = fit({ rowWidths: widths(3, 40), colWidths: widths(5, 20), width: 400, height: 300 });
+  const found = fit({
+    rowWidths: widths(3, 40),
+    colWidths: widths(5, 20),
+    width: 400,
+    height: 300,
+  });
   for (let row = 0; row < 3; row++) {
     for (let col = 0; col < 5; col++) {
       const [x, y] = [found.left + col * found.cellWidth, found.top + row * found.cellHeight];
       assert.deepEqual(hit(found, x, y), { row, col });
-      assert.deepEqual(hit(found, x + found.cellWidth - 0.1, y + found.cellHeight - 0.1), { row, col });
+      assert.deepEqual(hit(found, x + found.cellWidth - 0.1, y + found.cellHeight - 0.1), {
+        row,
+        col,
+      });
     }
   }
   assert.equal(hit(found, found.left - 1, found.top - 1), null);
@@ -45,7 +74,12 @@ test("a point is in its cell, edges included", () => {
 });
 
 test("labels are their rows and columns, leaning ones too", () => {
-  const found = fit({ rowWidths: widths(9, 40), colWidths: widths(9, 90), width: 600, height: 500 });
+  const found = fit({
+    rowWidths: widths(9, 40),
+    colWidths: widths(9, 90),
+    width: 600,
+    height: 500,
+  });
   assert.deepEqual(hit(found, 5, found.top + 1), { row: 0, col: null });
   const [x, y] = [found.left + 3.5 * found.cellWidth, found.top];
   assert.deepEqual(hit(found, x, y - 1), { row: null, col: 3 });

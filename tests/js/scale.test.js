@@ -4,7 +4,13 @@ import { test } from "node:test";
 import { legible } from "../../static/js/paint.js";
 import { colorscale, colour, contrast, diverging, rgb, sequential } from "../../static/js/scale.js";
 
-const LIGHT = { paper: "#fbfaf7", ink: "#14171f", attention: "#4c1d95", q: "#2563eb", k: "#c2410c" };
+const LIGHT = {
+  paper: "#fbfaf7",
+  ink: "#14171f",
+  attention: "#4c1d95",
+  q: "#2563eb",
+  k: "#c2410c",
+};
 const DARK = { paper: "#0f1218", ink: "#e9e7e1", attention: "#c4b5fd", q: "#6ea0ff", k: "#f58a5b" };
 
 for (const [name, palette] of Object.entries({ light: LIGHT, dark: DARK })) {
@@ -13,12 +19,17 @@ for (const [name, palette] of Object.entries({ light: LIGHT, dark: DARK })) {
     assert.deepEqual(colour(violet, 0), rgb(palette.paper));
     assert.deepEqual(colour(violet, 1), rgb(palette.attention));
     const signed = diverging(palette);
-    assert.deepEqual([0, 0.5, 1].map((at) => colour(signed, at)), [palette.q, palette.paper, palette.k].map(rgb));
+    assert.deepEqual(
+      [0, 0.5, 1].map((at) => colour(signed, at)),
+      [palette.q, palette.paper, palette.k].map(rgb),
+    );
   });
 
   test(`${name}: more attention is always further from the paper`, () => {
     const stops = sequential(palette);
-    const steps = Array.from({ length: 101 }, (_, i) => contrast(colour(stops, i / 100), rgb(palette.paper)));
+    const steps = Array.from({ length: 101 }, (_, i) =>
+      contrast(colour(stops, i / 100), rgb(palette.paper)),
+    );
     for (let i = 2; i < steps.length; i++) assert.ok(steps[i] >= steps[i - 2], `at ${i}`);
     assert.ok(steps[100] > 8);
   });
@@ -38,5 +49,11 @@ test("what lies outside is clamped, what is no colour is named", () => {
 
 test("Plotly gets the same stops", () => {
   const scale = colorscale(sequential(LIGHT));
-  assert.deepEqual([scale[0], scale.at(-1)], [[0, "rgb(251, 250, 247)"], [1, "rgb(76, 29, 149)"]]);
+  assert.deepEqual(
+    [scale[0], scale.at(-1)],
+    [
+      [0, "rgb(251, 250, 247)"],
+      [1, "rgb(76, 29, 149)"],
+    ],
+  );
 });

@@ -8,13 +8,18 @@ test("a listener hears of each change once, with what was before", () => {
   const store = createStore({ ...DEFAULTS });
   /** @type {[number, number, string][]} */
   const heard = [];
-  const stop = store.subscribe((page, previous, history) => heard.push([previous.link.head, page.link.head, history]));
+  const stop = store.subscribe((page, previous, history) =>
+    heard.push([previous.link.head, page.link.head, history]),
+  );
   store.go({ head: 3 });
   store.go({ head: 3 });
   store.go({ head: 4 }, "push");
   stop();
   store.go({ head: 5 });
-  assert.deepEqual(heard, [[0, 3, "replace"], [3, 4, "push"]]);
+  assert.deepEqual(heard, [
+    [0, 3, "replace"],
+    [3, 4, "push"],
+  ]);
 });
 
 test("hovering is told apart from the link, and only when it moves", () => {

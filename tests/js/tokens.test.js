@@ -4,7 +4,11 @@ import { test } from "node:test";
 import { labels, plain, plainStep, sides } from "../../static/js/tokens.js";
 import { token, trace } from "./trace.js";
 
-const say = (/** @type {string[]} */ ...texts) => labels(texts.map((text) => token(text)), "en").map(plain);
+const say = (/** @type {string[]} */ ...texts) =>
+  labels(
+    texts.map((text) => token(text)),
+    "en",
+  ).map(plain);
 
 test("a leading space is a dot, duplicates carry their index", () => {
   assert.deepEqual(say("the", " cat", " the", "."), ["the₁", "·cat", "·the₂", "."]);
@@ -16,7 +20,13 @@ test("what cannot be seen is spelt out", () => {
 
 test("languages follow the direction, special tokens are nobody's words", () => {
   const { source, target, written } = sides(trace());
-  assert.deepEqual(source.map(({ lang }) => lang), ["en", "en", "en"]);
-  assert.deepEqual(target.map(({ lang }) => lang), ["en", "zh-Hans"]);
+  assert.deepEqual(
+    source.map(({ lang }) => lang),
+    ["en", "en", "en"],
+  );
+  assert.deepEqual(
+    target.map(({ lang }) => lang),
+    ["en", "zh-Hans"],
+  );
   assert.equal(plainStep({ reads: target[0], writes: written[0] }), "<bos> → 这");
 });

@@ -13,7 +13,13 @@ export const token = (text, special = false) => ({ text, id: 0, start: 0, end: 0
  * @param {number[]} data
  * @returns {import("../../static/js/wire.js").Tensor}
  */
-export const tensor = (dims, shape, data) => ({ dims, over: {}, shape, dtype: "float32", data: Float32Array.from(data) });
+export const tensor = (dims, shape, data) => ({
+  dims,
+  over: {},
+  shape,
+  dtype: "float32",
+  data: Float32Array.from(data),
+});
 
 const WEIGHTS = ["head", "query", "key"];
 
@@ -27,16 +33,27 @@ export function trace() {
       source: [token("<2zh>", true), token("the"), token(" the")],
       target: [token("<bos>", true), token("这")],
     },
-    output: { text: "这", tokens: [token("这"), token("<eos>", true)], logprobs: [-1, -2], score: -3, finished: true },
+    output: {
+      text: "这",
+      tokens: [token("这"), token("<eos>", true)],
+      logprobs: [-1, -2],
+      score: -3,
+      finished: true,
+    },
     tensors: {
-      "encoder.0.self.weights": tensor(WEIGHTS, [2, 3, 3], [
-        0.2, 0.3, 0.5, 0.1, 0.2, 0.7, 0.6, 0.3, 0.1,
-        1, 0, 0, 1, 0, 0, 1, 0, 0,
-      ]),
+      "encoder.0.self.weights": tensor(
+        WEIGHTS,
+        [2, 3, 3],
+        [0.2, 0.3, 0.5, 0.1, 0.2, 0.7, 0.6, 0.3, 0.1, 1, 0, 0, 1, 0, 0, 1, 0, 0],
+      ),
       "encoder.0.self.mask": tensor(["query", "key"], [3, 3], [1, 1, 1, 1, 1, 1, 1, 1, 1]),
       "decoder.0.self.weights": tensor(WEIGHTS, [2, 2, 2], [1, 0, 0.25, 0.75, 1, 0, 0.5, 0.5]),
       "decoder.0.self.mask": tensor(["query", "key"], [2, 2], [1, 0, 1, 1]),
-      "decoder.0.cross.weights": tensor(WEIGHTS, [2, 2, 3], [0.1, 0.2, 0.7, 0.3, 0.3, 0.4, 1, 0, 0, 1, 0, 0]),
+      "decoder.0.cross.weights": tensor(
+        WEIGHTS,
+        [2, 2, 3],
+        [0.1, 0.2, 0.7, 0.3, 0.3, 0.4, 1, 0, 0, 1, 0, 0],
+      ),
       "decoder.0.cross.mask": tensor(["query", "key"], [2, 3], [1, 1, 1, 1, 1, 1]),
     },
   };

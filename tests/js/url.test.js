@@ -8,16 +8,35 @@ import { createStore } from "../../static/js/store.js";
 const round = (patch) => ({ ...DEFAULTS, ...parse(format({ ...DEFAULTS, ...patch })) });
 
 test("any sentence round-trips", () => {
-  for (const source of ["a&b=c#d+e%20f?", "100% of 你好", "👩‍👩‍👧 “q”", " spaces  and\nlines ", "%zz", "a;b", "<eos>"]) {
+  for (const source of [
+    "a&b=c#d+e%20f?",
+    "100% of 你好",
+    "👩‍👩‍👧 “q”",
+    " spaces  and\nlines ",
+    "%zz",
+    "a;b",
+    "<eos>",
+  ]) {
     assert.equal(round({ source }).source, source);
   }
 });
 
 test("every key round-trips", () => {
   const state = {
-    source: "Hi", model: "m", direction: "zh-en", target: "嗨", decode: { method: "beam", beam: 4 },
-    interventions: [{ at: "encoder.1.self", head: 3, do: "zero" }], pad_to: 12, view: "qkv",
-    block: /** @type {const} */ ("cross"), layer: 2, head: 7, query: 0, key: 4, lang: "zh",
+    source: "Hi",
+    model: "m",
+    direction: "zh-en",
+    target: "嗨",
+    decode: { method: "beam", beam: 4 },
+    interventions: [{ at: "encoder.1.self", head: 3, do: "zero" }],
+    pad_to: 12,
+    view: "qkv",
+    block: /** @type {const} */ ("cross"),
+    layer: 2,
+    head: 7,
+    query: 0,
+    key: 4,
+    lang: "zh",
   };
   assert.deepEqual(round(state), state);
 });
@@ -28,7 +47,10 @@ test("a link says its place even where that is the default, and nothing that is 
 });
 
 test("what cannot be read is left out", () => {
-  assert.deepEqual(parse("?block=sideways&layer=-1&head=1e3&query=x&interventions={&unknown=1"), {});
+  assert.deepEqual(
+    parse("?block=sideways&layer=-1&head=1e3&query=x&interventions={&unknown=1"),
+    {},
+  );
 });
 
 /** A window as far as url.js looks at one. */
@@ -37,11 +59,15 @@ function fakeWindow() {
   const calls = [];
   /** @type {Record<string, () => void>} */
   const listeners = {};
-  const record = (/** @type {string} */ how) => (/** @type {unknown} */ _, /** @type {string} */ __, /** @type {string} */ url) => calls.push([how, url]);
+  const record =
+    (/** @type {string} */ how) =>
+    (/** @type {unknown} */ _, /** @type {string} */ __, /** @type {string} */ url) =>
+      calls.push([how, url]);
   const window = {
     location: { search: "" },
     history: { pushState: record("push"), replaceState: record("replace") },
-    addEventListener: (/** @type {string} */ name, /** @type {() => void} */ listener) => (listeners[name] = listener),
+    addEventListener: (/** @type {string} */ name, /** @type {() => void} */ listener) =>
+      (listeners[name] = listener),
   };
   return { window: /** @type {any} */ (window), calls, listeners };
 }
@@ -53,10 +79,16 @@ test("the address bar follows: replaced while typing, pushed on a pin, left alon
   store.go({ source: "Hi you" });
   store.go({ query: 2, key: 1 }, "push");
   store.set({ status: "ready" });
-  assert.deepEqual(calls.map(([how]) => how), ["replace", "push"]);
+  assert.deepEqual(
+    calls.map(([how]) => how),
+    ["replace", "push"],
+  );
   assert.match(calls[1][1], /source=Hi\+you.*query=2&key=1/);
   window.location.search = "?source=Before&layer=1";
   listeners.popstate();
   assert.equal(calls.length, 2);
-  assert.deepEqual([store.get().link.source, store.get().link.layer, store.get().link.query], ["Before", 1, null]);
+  assert.deepEqual(
+    [store.get().link.source, store.get().link.layer, store.get().link.query],
+    ["Before", 1, null],
+  );
 });

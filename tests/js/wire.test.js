@@ -2,7 +2,14 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { mean, plane, readBeside, readDocument, readSafetensors, row } from "../../static/js/wire.js";
+import {
+  mean,
+  plane,
+  readBeside,
+  readDocument,
+  readSafetensors,
+  row,
+} from "../../static/js/wire.js";
 import { tensor } from "./trace.js";
 
 /** @param {string} name  Made by tests/js/test_wire.py out of the server's own code. */
@@ -28,16 +35,25 @@ test("a safetensors reply and a JSON reply are the same trace", () => {
 test("every number arrives as it was", () => {
   const { tensors } = readSafetensors(bytes("trace.safetensors"));
   for (const [name, sent] of Object.entries(document().tensors)) {
-    const flat = /** @type {(number | boolean | null)[]} */ (/** @type {any} */ (sent).data.flat(Infinity));
+    const flat = /** @type {(number | boolean | null)[]} */ (
+      /** @type {any} */ (sent).data.flat(Infinity)
+    );
     flat.forEach((value, i) => {
       const found = tensors[name].data[i];
       if (value === null) assert.ok(!Number.isFinite(found), name);
-      else assert.ok(Math.abs(found - Number(value)) <= 1e-7 * Math.max(1, Math.abs(found)), `${name}[${i}]`);
+      else
+        assert.ok(
+          Math.abs(found - Number(value)) <= 1e-7 * Math.max(1, Math.abs(found)),
+          `${name}[${i}]`,
+        );
     });
   }
 });
 
-for (const [dtype, error] of /** @type {[string, number][]} */ ([["float16", 1e-3], ["uint8", 1 / 510 + 1e-7]])) {
+for (const [dtype, error] of /** @type {[string, number][]} */ ([
+  ["float16", 1e-3],
+  ["uint8", 1 / 510 + 1e-7],
+])) {
   test(`${dtype} is close`, () => {
     const exact = readSafetensors(bytes("trace.safetensors")).tensors["encoder.0.self.weights"];
     const found = readSafetensors(bytes(`${dtype}.safetensors`)).tensors["encoder.0.self.weights"];
@@ -50,7 +66,11 @@ test("a document beside the trace can be read", () => {
 });
 
 test("a plane is one head's matrix, a mean is all heads'", () => {
-  const weights = tensor(["head", "query", "key"], [2, 2, 3], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+  const weights = tensor(
+    ["head", "query", "key"],
+    [2, 2, 3],
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12],
+  );
   const second = plane(weights, { head: 1 });
   assert.deepEqual([second.rows, second.cols, ...row(second, 1)], [2, 3, 10, 11, 12]);
   assert.deepEqual([...mean(weights).values], [4, 5, 6, 7, 8, 9]);
@@ -59,10 +79,12 @@ test("a plane is one head's matrix, a mean is all heads'", () => {
 });
 
 test("an unknown dtype is named", () => {
-  const header = new TextEncoder().encode(JSON.stringify({
-    __metadata__: { trace: JSON.stringify({ tensors: { x: {} } }) },
-    x: { dtype: "F8", shape: [0], data_offsets: [0, 0] },
-  }));
+  const header = new TextEncoder().encode(
+    JSON.stringify({
+      __metadata__: { trace: JSON.stringify({ tensors: { x: {} } }) },
+      x: { dtype: "F8", shape: [0], data_offsets: [0, 0] },
+    }),
+  );
   const file = new Uint8Array(8 + header.length);
   new DataView(file.buffer).setBigUint64(0, BigInt(header.length), true);
   file.set(header, 8);

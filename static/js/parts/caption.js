@@ -34,7 +34,10 @@ function compose({ store, say, t }) {
   if (at === null || at >= matrix.rows) return null;
   const { rows, cols } = axes(trace, link.block);
   const found = finding(row(matrix, at));
-  const keys = "keys" in found ? found.keys.map((i) => h("span", { className: "as-key" }, quoted(cols[i].writes))) : [];
+  const keys =
+    "keys" in found
+      ? found.keys.map((i) => h("span", { className: "as-key" }, quoted(cols[i].writes)))
+      : [];
   const place = t("Layer {layer}, head {head}", { layer: link.layer + 1, head: link.head + 1 });
   return say(sentence(found, BLOCK[link.block].stack === "decoder", t), {
     place: h("span", { className: "place" }, place),
@@ -55,15 +58,24 @@ function compose({ store, say, t }) {
 function sentence({ kind }, writes, t) {
   if (writes) {
     if (kind === "nothing") return t("{place}: while writing {query} it has nothing to look at.");
-    if (kind === "only") return t("{place}: while writing {query} it can look at {key} only ({weight}).");
-    if (kind === "both") return t("{place}: while writing {query} it looks equally at {key} and {other} ({weight} each).");
-    if (kind === "spread") return t("{place}: while writing {query} it spreads its look; {count} tokens share the most ({weight} each).");
+    if (kind === "only")
+      return t("{place}: while writing {query} it can look at {key} only ({weight}).");
+    if (kind === "both")
+      return t(
+        "{place}: while writing {query} it looks equally at {key} and {other} ({weight} each).",
+      );
+    if (kind === "spread")
+      return t(
+        "{place}: while writing {query} it spreads its look; {count} tokens share the most ({weight} each).",
+      );
     return t("{place}: while writing {query} it looks most at {key} ({weight}).");
   }
   if (kind === "nothing") return t("{place}: {query} has nothing to look at.");
   if (kind === "only") return t("{place}: {query} can look at {key} only ({weight}).");
-  if (kind === "both") return t("{place}: {query} looks equally at {key} and {other} ({weight} each).");
-  if (kind === "spread") return t("{place}: {query} spreads its look; {count} tokens share the most ({weight} each).");
+  if (kind === "both")
+    return t("{place}: {query} looks equally at {key} and {other} ({weight} each).");
+  if (kind === "spread")
+    return t("{place}: {query} spreads its look; {count} tokens share the most ({weight} each).");
   return t("{place}: {query} looks most at {key} ({weight}).");
 }
 

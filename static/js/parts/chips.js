@@ -19,17 +19,25 @@ export function bindChips({ store, t }) {
     fill("source", cols);
     fill("target", rows);
     output.textContent = trace.output.text || t("(nothing)");
-    output.lang = rows[0]?.writes.special === false ? rows[0].writes.lang : (rows[1]?.writes.lang ?? "");
+    output.lang =
+      rows[0]?.writes.special === false ? rows[0].writes.lang : (rows[1]?.writes.lang ?? "");
   }
 
   /** @param {Ref["side"]} side @param {Step[]} steps */
   function fill(side, steps) {
-    lists[side].replaceChildren(...steps.map((step, index) => h("li", {}, chip({ side, index }, step))));
+    lists[side].replaceChildren(
+      ...steps.map((step, index) => h("li", {}, chip({ side, index }, step))),
+    );
   }
 
   /** @param {Ref} ref @param {Step} step */
   function chip(ref, { reads, writes }) {
-    const button = h("button", { type: "button", className: "chip" }, reads && token(reads, "reads"), token(writes));
+    const button = h(
+      "button",
+      { type: "button", className: "chip" },
+      reads && token(reads, "reads"),
+      token(writes),
+    );
     const enter = () => store.hover({ query: ref, key: ref });
     const leave = () => store.hover(null);
     button.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && enter());
@@ -59,7 +67,8 @@ export function bindChips({ store, t }) {
       [...lists[side].querySelectorAll(".chip")].forEach((button, i) => {
         button.classList.toggle("as-query", side === block.query && i === query);
         button.classList.toggle("as-key", side === block.key && i === key);
-        const pinned = side === block.query ? page.link.query === i : side === block.key && page.link.key === i;
+        const pinned =
+          side === block.query ? page.link.query === i : side === block.key && page.link.key === i;
         button.setAttribute("aria-pressed", String(pinned));
       });
     }

@@ -20,7 +20,9 @@ export function bindInspector(context) {
   store.watch(show);
   find("#unpin").addEventListener("click", () => store.go({ query: null, key: null }));
   for (const button of find("#inspector").querySelectorAll("[data-move]")) {
-    button.addEventListener("click", () => move(store, /** @type {HTMLElement} */ (button).dataset.move ?? ""));
+    button.addEventListener("click", () =>
+      move(store, /** @type {HTMLElement} */ (button).dataset.move ?? ""),
+    );
   }
 }
 
@@ -52,9 +54,13 @@ function fill(context) {
   find("#pair-query").replaceChildren(step(rows[at.query]));
   find("#pair-key").replaceChildren(step(cols[at.key]));
   const weight = matrix.values[at.query * matrix.cols + at.key];
-  find("#pair-mask").textContent = Number.isNaN(weight) ? t("masked: the query may not look there") : t("open: the query may look there");
+  find("#pair-mask").textContent = Number.isNaN(weight)
+    ? t("masked: the query may not look there")
+    : t("open: the query may look there");
   find("#working").replaceChildren(...steps(context, compute(page, matrix, at), weight));
-  find("#row-title").replaceChildren(...context.say(t("{query} looks at"), { query: step(rows[at.query]) }));
+  find("#row-title").replaceChildren(
+    ...context.say(t("{query} looks at"), { query: step(rows[at.query]) }),
+  );
   find("#row").replaceChildren(...ranking(matrix, at, cols));
 }
 
@@ -65,10 +71,18 @@ function fill(context) {
  * @returns {Working | null}  null until q and k are here
  */
 function compute({ trace, details, link }, matrix, at) {
-  const found = ["q", "k"].map((letter) => trace?.tensors[place(link, letter)] ?? details[place(link, letter)]);
+  const found = ["q", "k"].map(
+    (letter) => trace?.tensors[place(link, letter)] ?? details[place(link, letter)],
+  );
   if (!found[0] || !found[1]) return null;
   const [q, k] = found.map((tensor) => plane(tensor, { head: link.head }));
-  return working(q, k, at.query, at.key, (key) => !Number.isNaN(matrix.values[at.query * matrix.cols + key]));
+  return working(
+    q,
+    k,
+    at.query,
+    at.key,
+    (key) => !Number.isNaN(matrix.values[at.query * matrix.cols + key]),
+  );
 }
 
 /**
@@ -86,7 +100,18 @@ function steps({ t }, work, weight) {
     line(t("score"), `${four(dot)} / √${width} = `, h("b", {}, four(score))),
   ];
   if (masked) return [...lines, line("softmax", t("left out by the mask")), result];
-  return [...lines, line("softmax", "e", h("sup", {}, four(score)), ` / ${four(total)}`), result];
+  return [
+    ...lines,
+    line("softmax", "e", h("sup", {}, four(score)), " / ", ...amount(total)),
+    result,
+  ];
+}
+
+/** @param {number} value  A sum of exponentials soon outgrows its line. */
+function amount(value) {
+  if (value < 1e5) return [four(value)];
+  const [digits, power] = value.toExponential(4).split("e+");
+  return [`${digits} · 10`, h("sup", {}, power)];
 }
 
 /** @param {string} name @param {...(string | Node)} value */
@@ -106,6 +131,12 @@ function ranking(matrix, at, cols) {
   return order.slice(0, TOP).map((key) => {
     const bar = h("span", { className: "bar" });
     bar.style.width = `${weights[key] * 100}%`;
-    return h("li", { className: key === at.key ? "here" : "" }, step(cols[key]), h("span", { className: "track" }, bar), two(weights[key]));
+    return h(
+      "li",
+      { className: key === at.key ? "here" : "" },
+      step(cols[key]),
+      h("span", { className: "track" }, bar),
+      two(weights[key]),
+    );
   });
 }

@@ -26,7 +26,10 @@ export function bindPickers(context) {
     /** @param {number} count */
     return (count) => {
       const options = [...list.querySelectorAll("label")];
-      if (options.length !== count) list.replaceChildren(...Array.from({ length: count }, (_, i) => option(which, i, name(i + 1))));
+      if (options.length !== count)
+        list.replaceChildren(
+          ...Array.from({ length: count }, (_, i) => option(which, i, name(i + 1))),
+        );
       return [...list.querySelectorAll("label")];
     };
   }
@@ -34,7 +37,10 @@ export function bindPickers(context) {
   function show() {
     const { trace, link } = store.get();
     if (!trace) return;
-    const shade = { stops: sequential(context.theme()), range: /** @type {[number, number]} */ ([0, 1]) };
+    const shade = {
+      stops: sequential(context.theme()),
+      range: /** @type {[number, number]} */ ([0, 1]),
+    };
     const size = extent(trace, link.block);
     layers(size.layers).forEach((label, layer) => {
       paint(label, layer === link.layer, layerMean(trace, { ...link, layer }), shade);
@@ -46,7 +52,10 @@ export function bindPickers(context) {
 
   store.subscribe((page, previous) => {
     const { link } = page;
-    const moved = link.block !== previous.link.block || link.layer !== previous.link.layer || link.head !== previous.link.head;
+    const moved =
+      link.block !== previous.link.block ||
+      link.layer !== previous.link.layer ||
+      link.head !== previous.link.head;
     if (moved || page.trace !== previous.trace) show();
   });
   context.onTheme(show);
@@ -62,7 +71,13 @@ function option(which, i, name) {
   return h(
     "label",
     { className: "thumb", title: name },
-    h("input", { type: "radio", name: which, value: String(i), className: "hidden", "aria-label": name }),
+    h("input", {
+      type: "radio",
+      name: which,
+      value: String(i),
+      className: "hidden",
+      "aria-label": name,
+    }),
     h("canvas", { "aria-hidden": "true" }),
     h("span", { className: "number", "aria-hidden": "true" }, String(i + 1)),
   );

@@ -8,11 +8,18 @@ import { find } from "../dom.js";
 
 /** @type {Record<string, (t: Translate, problem: Problem) => string>} */
 const WORDING = {
-  offline: (t) => t("The server cannot be reached. What is shown is the last answer; check the connection and try again."),
-  busy: (t, { retryAfter }) => t("The model is busy. Trying again in {seconds} s.", { seconds: retryAfter ?? 1 }),
-  "text-too-long": (t) => t("The sentence is too long for this model. Shorten it, or trace its parts one by one."),
-  "too-long": (t) => t("The sentence is too long for this model. Shorten it, or trace its parts one by one."),
-  "body-too-large": (t) => t("The sentence is too long for this model. Shorten it, or trace its parts one by one."),
+  offline: (t) =>
+    t(
+      "The server cannot be reached. What is shown is the last answer; check the connection and try again.",
+    ),
+  busy: (t, { retryAfter }) =>
+    t("The model is busy. Trying again in {seconds} s.", { seconds: retryAfter ?? 1 }),
+  "text-too-long": (t) =>
+    t("The sentence is too long for this model. Shorten it, or trace its parts one by one."),
+  "too-long": (t) =>
+    t("The sentence is too long for this model. Shorten it, or trace its parts one by one."),
+  "body-too-large": (t) =>
+    t("The sentence is too long for this model. Shorten it, or trace its parts one by one."),
   "reply-too-large": (t) => t("There is too much to see at once. Shorten the sentence."),
   "not-text": (t) => t("The sentence holds a character that is not text. Delete it and try again."),
   "empty-text": (t) => t("There is nothing to read yet. Type a sentence."),
@@ -29,7 +36,9 @@ const WORDING = {
  */
 export function wording(t, problem) {
   const words = WORDING[problem.kind];
-  return words ? words(t, problem) : t("The request was not understood: {detail}.", { detail: problem.detail });
+  return words
+    ? words(t, problem)
+    : t("The request was not understood: {detail}.", { detail: problem.detail });
 }
 
 /** @param {Context} context */

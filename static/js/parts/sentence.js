@@ -39,7 +39,9 @@ export function bindSentence({ store, session, t }) {
     runNow();
   });
   find("#run").addEventListener("click", runNow);
-  direction.addEventListener("change", () => store.go({ direction: direction.value || null, target: null }));
+  direction.addEventListener("change", () =>
+    store.go({ direction: direction.value || null, target: null }),
+  );
   window.addEventListener("resize", () => grow(box));
 
   function runNow() {
@@ -56,8 +58,12 @@ export function bindSentence({ store, session, t }) {
       grow(box);
     }
     direction.value = link.direction ?? "";
-    const found = [...direction.options].find(({ value }) => value === trace?.direction && !link.direction);
-    direction.options[0].text = found ? t("by script: {direction}", { direction: found.text }) : t("by script");
+    const found = [...direction.options].find(
+      ({ value }) => value === trace?.direction && !link.direction,
+    );
+    direction.options[0].text = found
+      ? t("by script: {direction}", { direction: found.text })
+      : t("by script");
     box.readOnly = direction.disabled = share !== null;
     box.lang = bcp47((link.direction ?? trace?.direction ?? link.lang).split("-")[0]);
   }

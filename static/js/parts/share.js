@@ -34,7 +34,9 @@ export function bindShare(context) {
     link.value = url;
     link.focus();
     link.select();
-    says.textContent = (await copy(link)) ? t("Copied. Whoever opens it sees just this.") : t("Copy this link: whoever opens it sees just this.");
+    says.textContent = (await copy(link))
+      ? t("Copied. Whoever opens it sees just this.")
+      : t("Copy this link: whoever opens it sees just this.");
   }
 
   function close() {
@@ -73,9 +75,14 @@ function frozen({ store, t }) {
   find("#frozen").hidden = !share;
   document.documentElement.toggleAttribute("data-shared", share !== null);
   if (!share) return;
-  const when = new Date(share.created).toLocaleString(document.documentElement.lang, { dateStyle: "long", timeStyle: "short" });
+  const when = new Date(share.created).toLocaleString(document.documentElement.lang, {
+    dateStyle: "long",
+    timeStyle: "short",
+  });
   find("#frozen-says").textContent = t("Frozen on {when}, as {model} ({digest}) saw it.", {
-    when, model: share.model.name, digest: share.model.digest.slice(0, 12),
+    when,
+    model: share.model.name,
+    digest: share.model.digest.slice(0, 12),
   });
   const live = /** @type {HTMLAnchorElement} */ (find("#open-live"));
   live.href = "/?" + format(link);

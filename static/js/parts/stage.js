@@ -28,8 +28,14 @@ export function bindStage(context) {
   tabs(context);
   blocks(store);
   store.subscribe((page, previous) => {
-    if (page.trace !== previous.trace || page.details !== previous.details || page.positions !== previous.positions) redraw();
-    else if (page.link !== previous.link) moves(page.link, previous.link) ? redraw() : mounted.light();
+    if (
+      page.trace !== previous.trace ||
+      page.details !== previous.details ||
+      page.positions !== previous.positions
+    )
+      redraw();
+    else if (page.link !== previous.link)
+      moves(page.link, previous.link) ? redraw() : mounted.light();
   });
   store.watch(() => mounted.light());
   legends(context);
@@ -55,17 +61,36 @@ function moves(a, b) {
 function tabs({ store, t }) {
   for (const list of document.querySelectorAll(".views")) {
     const name = `view-${list.id}`;
-    list.append(...VIEWS.map(({ id, name: says }) =>
-      h("label", {}, h("input", { type: "radio", name, value: id, className: "hidden" }), h("span", {}, says(t)))));
-    choose(list, name, () => view(store.get().link.view).id, (id) => store.go({ view: id }), store);
+    list.append(
+      ...VIEWS.map(({ id, name: says }) =>
+        h(
+          "label",
+          {},
+          h("input", { type: "radio", name, value: id, className: "hidden" }),
+          h("span", {}, says(t)),
+        ),
+      ),
+    );
+    choose(
+      list,
+      name,
+      () => view(store.get().link.view).id,
+      (id) => store.go({ view: id }),
+      store,
+    );
   }
 }
 
 /** @param {import("../store.js").Store} store */
 function blocks(store) {
   const go = (/** @type {string} */ block) =>
-    store.go({ block: /** @type {import("../url.js").State["block"]} */ (block), query: null, key: null });
-  for (const list of document.querySelectorAll(".blocks")) choose(list, `block-${list.id}`, () => store.get().link.block, go, store);
+    store.go({
+      block: /** @type {import("../url.js").State["block"]} */ (block),
+      query: null,
+      key: null,
+    });
+  for (const list of document.querySelectorAll(".blocks"))
+    choose(list, `block-${list.id}`, () => store.get().link.block, go, store);
 }
 
 /**
@@ -79,7 +104,9 @@ function choose(list, name, present, go, store) {
   const radios = [...list.querySelectorAll("input")];
   const show = () => radios.forEach((radio) => (radio.checked = radio.value === present()));
   radios.forEach((radio) => (radio.name = name));
-  list.addEventListener("change", (event) => go(/** @type {HTMLInputElement} */ (event.target).value));
+  list.addEventListener("change", (event) =>
+    go(/** @type {HTMLInputElement} */ (event.target).value),
+  );
   store.subscribe(show);
   show();
 }

@@ -25,7 +25,8 @@ function mount(context, root) {
     onPick({ row, col }, how) {
       const page = store.get();
       const query = row ?? lit(page, null).query;
-      if (how === "click" && page.link.query === query && page.link.key === col) store.go({ query: null, key: null });
+      if (how === "click" && page.link.query === query && page.link.key === col)
+        store.go({ query: null, key: null });
       else store.go({ query, key: col }, how === "click" ? "push" : "replace");
     },
     picked() {
@@ -53,8 +54,10 @@ function mount(context, root) {
     const { rows, cols } = axes(trace, link.block);
     const value = values.values[row * values.cols + col];
     return [
-      h("span", { className: "as-query" }, step(rows[row])), " ",
-      h("span", { className: "as-key" }, step(cols[col])), " ",
+      h("span", { className: "as-query" }, step(rows[row])),
+      " ",
+      h("span", { className: "as-key" }, step(cols[col])),
+      " ",
       h("b", {}, Number.isNaN(value) ? t("masked") : four(value)),
     ];
   }
@@ -69,7 +72,8 @@ function mount(context, root) {
       shade: { stops: sequential(context.theme()), range: [0, 1] },
       ...axes(trace, link.block),
       titles: { rows: t("query (looks)"), cols: t("key (looked at)") },
-      width, height,
+      width,
+      height,
       stretch: 1.6,
     });
     light();

@@ -18,8 +18,13 @@ export const positions = {
   mount(context, root) {
     const panels = [panel(context, "positions"), panel(context, "similarity")];
     root.append(h("div", { className: "panels positions" }, ...panels.map((one) => one.element)));
-    const all = (/** @type {"draw" | "light" | "destroy"} */ what) => () => panels.forEach((one) => one[what]());
-    return { draw: all("draw"), light: all("light"), destroy: () => (all("destroy")(), root.replaceChildren()) };
+    const all = (/** @type {"draw" | "light" | "destroy"} */ what) => () =>
+      panels.forEach((one) => one[what]());
+    return {
+      draw: all("draw"),
+      light: all("light"),
+      destroy: () => (all("destroy")(), root.replaceChildren()),
+    };
   },
 };
 
@@ -27,7 +32,9 @@ export const positions = {
 const wording = (t) => ({
   positions: {
     name: t("Positional encoding"),
-    says: t("sines and cosines, added to each token's embedding: fast waves left, slow waves right; −1 to 1"),
+    says: t(
+      "sines and cosines, added to each token's embedding: fast waves left, slow waves right; −1 to 1",
+    ),
   },
   similarity: {
     name: t("Similarity"),
@@ -45,18 +52,29 @@ function panel(context, which) {
   const square = which === "similarity";
   const matrix = createMatrix(context, {
     label: name,
-    onHover: (place) => store.hover(place && { query: ref(place.row), key: square ? ref(place.col) : null }),
+    onHover: (place) =>
+      store.hover(place && { query: ref(place.row), key: square ? ref(place.col) : null }),
     onPick({ row, col }, how) {
       const query = row ?? lit(store.get(), null).query;
       store.go({ query, key: pinsKey() ? col : null }, how === "click" ? "push" : "replace");
     },
-    picked: () => ({ row: lit(store.get(), null).query ?? 0, col: lit(store.get(), null).key ?? 0 }),
+    picked: () => ({
+      row: lit(store.get(), null).query ?? 0,
+      col: lit(store.get(), null).key ?? 0,
+    }),
     tip,
   });
-  const element = h("section", { className: `panel ${which}` }, h("h3", {}, name), h("p", {}, says), matrix.element);
+  const element = h(
+    "section",
+    { className: `panel ${which}` },
+    h("h3", {}, name),
+    h("p", {}, says),
+    matrix.element,
+  );
 
   const side = () => BLOCK[store.get().link.block].query;
-  const ref = (/** @type {number | null} */ index) => (index === null ? null : { side: side(), index });
+  const ref = (/** @type {number | null} */ index) =>
+    index === null ? null : { side: side(), index };
   const pinsKey = () => square && side() === BLOCK[store.get().link.block].key;
   function steps() {
     const { trace, link } = store.get();
@@ -65,15 +83,27 @@ function panel(context, which) {
   function values() {
     const { positions } = store.get();
     if (!positions || positions.length !== steps().length) return null;
-    return { rows: positions.length, cols: square ? positions.length : positions.d_model, values: positions[which] };
+    return {
+      rows: positions.length,
+      cols: square ? positions.length : positions.d_model,
+      values: positions[which],
+    };
   }
 
   /** @param {{row: number, col: number}} cell */
   function tip({ row, col }) {
     const found = values();
     if (!found) return [];
-    const place = square ? t("positions {a} and {b}", { a: row, b: col }) : t("position {a}, feature {b}", { a: row, b: col });
-    return [step(steps()[row]), " ", place, " ", h("b", {}, four(found.values[row * found.cols + col]))];
+    const place = square
+      ? t("positions {a} and {b}", { a: row, b: col })
+      : t("position {a}, feature {b}", { a: row, b: col });
+    return [
+      step(steps()[row]),
+      " ",
+      place,
+      " ",
+      h("b", {}, four(found.values[row * found.cols + col])),
+    ];
   }
 
   function draw() {

@@ -23,7 +23,8 @@ export const qkv = {
     const waiting = h("p", { className: "waiting" }, context.t("Fetching q, k and v …"));
     const row = h("div", { className: "panels" }, ...panels.map((one) => one.element));
     root.append(waiting, row);
-    const all = (/** @type {"draw" | "light" | "destroy"} */ what) => () => panels.forEach((one) => one[what]());
+    const all = (/** @type {"draw" | "light" | "destroy"} */ what) => () =>
+      panels.forEach((one) => one[what]());
     return {
       draw() {
         const ready = LETTERS.every((letter) => tensor(context, letter));
@@ -70,11 +71,18 @@ function panel(context, letter) {
   const matrix = createMatrix(context, {
     label: t("{name}: one row a token, one column a channel", { name }),
     onHover: (place) => store.hover(place && ref(place.row)),
-    onPick: ({ row }, how) => row !== null && store.go(pin(row), how === "click" ? "push" : "replace"),
+    onPick: ({ row }, how) =>
+      row !== null && store.go(pin(row), how === "click" ? "push" : "replace"),
     picked: () => ({ row: lit(store.get(), null)[role] ?? 0, col: 0 }),
     tip,
   });
-  const element = h("section", { className: `panel ${letter}` }, h("h3", {}, name), h("p", {}, says, " ", range), matrix.element);
+  const element = h(
+    "section",
+    { className: `panel ${letter}` },
+    h("h3", {}, name),
+    h("p", {}, says, " ", range),
+    matrix.element,
+  );
 
   const side = () => BLOCK[store.get().link.block][role];
   /** @param {number | null} index @returns {import("../store.js").Lit | null} */
@@ -85,7 +93,9 @@ function panel(context, letter) {
   }
   /** @param {number} index */
   function pin(index) {
-    return role === "query" ? { query: index, key: null } : { query: lit(store.get(), null).query, key: index };
+    return role === "query"
+      ? { query: index, key: null }
+      : { query: lit(store.get(), null).query, key: index };
   }
   function steps() {
     const { trace, link } = store.get();
@@ -102,7 +112,13 @@ function panel(context, letter) {
   function tip({ row, col }) {
     const found = values();
     if (!found) return [];
-    return [step(steps()[row]), " ", t("channel {n}", { n: col }), " ", h("b", {}, four(found.values[row * found.cols + col]))];
+    return [
+      step(steps()[row]),
+      " ",
+      t("channel {n}", { n: col }),
+      " ",
+      h("b", {}, four(found.values[row * found.cols + col])),
+    ];
   }
 
   function draw() {
@@ -116,7 +132,10 @@ function panel(context, letter) {
       shade: { stops: diverging(context.theme()), range: [-most, most] },
       rows: steps(),
       cols: [],
-      titles: { rows: role === "query" ? t("query (looks)") : t("key (looked at)"), cols: t("channel") },
+      titles: {
+        rows: role === "query" ? t("query (looks)") : t("key (looked at)"),
+        cols: t("channel"),
+      },
       width: wide ? (width - 64) / 3 : width,
       height: Math.min(height - 70, steps().length * 32 + 40),
       stretch: Infinity,

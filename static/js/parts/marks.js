@@ -1,0 +1,53 @@
+/** What is lit in a matrix, its row, column and cell, and the tooltip of the cell pointed at. */
+
+import { h } from "../dom.js";
+import { box } from "../geometry.js";
+
+/** @typedef {import("../geometry.js").Geometry} Geometry */
+/** @typedef {import("../geometry.js").Place} Place */
+
+export function createMarks() {
+  const [row, col, cell] = ["row", "col", "cell"].map((which) =>
+    h("div", { className: `mark ${which}`, hidden: true }),
+  );
+  const tip = h("div", { className: "tip", hidden: true, role: "presentation" });
+  return {
+    elements: [row, col, cell, tip],
+
+    /** @param {Geometry} geometry @param {Place} place */
+    show(geometry, place) {
+      const rows = place.row !== null && place.row < geometry.rows ? place.row : null;
+      const cols = place.col !== null && place.col < geometry.cols ? place.col : null;
+      lay(row, rows !== null && box(geometry, { row: rows, col: null }));
+      lay(col, cols !== null && box(geometry, { row: null, col: cols }));
+      lay(cell, rows !== null && cols !== null && box(geometry, { row: rows, col: cols }));
+    },
+
+    /**
+     * @param {Geometry | null} geometry
+     * @param {Place | null} place
+     * @param {(cell: {row: number, col: number}) => (Node | string)[]} says
+     */
+    tell(geometry, place, says) {
+      const { row = null, col = null } = place ?? {};
+      tip.hidden = row === null || col === null || !geometry;
+      if (row === null || col === null || !geometry) return;
+      tip.replaceChildren(...says({ row, col }));
+      // Off the row, so that its other cells stay in sight, and towards the middle.
+      const { left, top, width, height } = box(geometry, { row, col });
+      const [end, below] = [col >= geometry.cols / 2, row < 2];
+      tip.classList.toggle("end", end);
+      tip.classList.toggle("below", below);
+      tip.style.left = `${end ? left + width : left}px`;
+      tip.style.top = `${below ? top + height : top}px`;
+    },
+  };
+}
+
+/** @param {HTMLElement} mark @param {ReturnType<typeof box> | false} where */
+function lay(mark, where) {
+  mark.hidden = !where;
+  for (const [side, length] of Object.entries(where || {})) {
+    mark.style.setProperty(side, `${length}px`);
+  }
+}
