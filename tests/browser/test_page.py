@@ -166,8 +166,9 @@ def test_positions_are_the_papers(workspace: Workspace) -> None:
     d_model = plotted.shape[1]
     position = np.arange(len(plotted))[:, None]
     angle = position / 10000 ** (np.arange(0, d_model, 2) / d_model)
-    np.testing.assert_allclose(plotted[:, 0::2], np.sin(angle), atol=1e-5)
-    np.testing.assert_allclose(plotted[:, 1::2], np.cos(angle), atol=1e-5)
+    sines, cosines = np.split(plotted, 2, axis=1)
+    np.testing.assert_allclose(sines, np.sin(angle), atol=1e-5)
+    np.testing.assert_allclose(cosines, np.cos(angle), atol=1e-5)
 
 
 @pytest.mark.parametrize("view", ["attention", "qkv", "positions"])

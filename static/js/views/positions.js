@@ -1,10 +1,16 @@
-/** What tells the model where a token stands: the encoding of each position, and how alike two are. */
+/**
+ * What tells the model where a token stands: the encoding of each position, and how alike two are.
+ *
+ * Even features are sines, odd ones cosines of the same wave. Drawn in turn they are stripes; drawn
+ * apart the waves can be seen.
+ */
 
 import { BLOCK, lit, stands } from "../blocks.js";
 import { four } from "../caption.js";
 import { h, step } from "../dom.js";
 import { createMatrix } from "../parts/matrix.js";
 import { diverging } from "../scale.js";
+import { apart, featureAt } from "../waves.js";
 
 /** @typedef {import("./index.js").View} View */
 /** @typedef {import("../main.js").Context} Context */
@@ -33,7 +39,7 @@ const wording = (t) => ({
   positions: {
     name: t("Positional encoding"),
     says: t(
-      "sines and cosines, added to each token's embedding: fast waves left, slow waves right; −1 to 1",
+      "added to each token's embedding; in each half fast waves left, slow waves right; −1 to 1",
     ),
   },
   similarity: {
@@ -83,11 +89,9 @@ function panel(context, which) {
   function values() {
     const { positions } = store.get();
     if (!positions || positions.length !== steps().length) return null;
-    return {
-      rows: positions.length,
-      cols: square ? positions.length : positions.d_model,
-      values: positions[which],
-    };
+    const { length, d_model, similarity } = positions;
+    if (square) return { rows: length, cols: length, values: similarity };
+    return apart({ rows: length, cols: d_model, values: positions.positions });
   }
 
   /** @param {{row: number, col: number}} cell */
@@ -96,7 +100,7 @@ function panel(context, which) {
     if (!found) return [];
     const place = square
       ? t("positions {a} and {b}", { a: row, b: col })
-      : t("position {a}, feature {b}", { a: row, b: col });
+      : t("position {a}, feature {b}", { a: row, b: featureAt(col, found.cols) });
     return [
       step(steps()[row]),
       " ",
@@ -115,11 +119,14 @@ function panel(context, which) {
       shade: { stops: diverging(context.theme()), range: [-1, 1] },
       rows: steps(),
       cols: square ? steps() : [],
-      titles: { rows: t("position"), cols: square ? t("position") : t("feature") },
+      titles: {
+        rows: t("position"),
+        cols: square ? t("position") : t("feature: sines | cosines"),
+      },
       width: wide ? (width - 48) * (square ? 0.42 : 0.58) : width,
       height: height - 70,
       stretch: square ? 1 : Infinity,
-      largest: 34,
+      largest: square ? 40 : 34,
     });
     light();
   }
