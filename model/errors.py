@@ -13,6 +13,10 @@ class InputError(ValueError):
     """
 
     def __init__(self, kind: str, field: str, detail: str) -> None:
-        super().__init__(detail)
+        super().__init__(kind, field, detail)  # all three, so that it can cross processes
         self.kind = kind
         self.field = field
+        self.detail = detail
+
+    def __str__(self) -> str:
+        return self.detail

@@ -9,6 +9,7 @@ from pathlib import Path
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
+from model.errors import InputError
 from model.request import Adapter, Decode, Request
 
 
@@ -46,8 +47,9 @@ def read_test_sets(path: Path, languages: tuple[str, str] = ("en", "zh")) -> lis
 def translate(
     adapter: Adapter, texts: Sequence[str], direction: str, decode: Decode, batch: int = 64
 ) -> list[str]:
-    """Translations in the order of `texts`."""
-    order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
+    """Translations in the order of `texts`; "" for one that is too long for the model."""
+    readable = [row for row in range(len(texts)) if _readable(adapter, texts[row], direction)]
+    order = sorted(readable, key=lambda row: len(texts[row]))
     written = [""] * len(texts)
     for begin in range(0, len(order), batch):
         rows = order[begin : begin + batch]
@@ -55,6 +57,14 @@ def translate(
         for row, trace in zip(rows, adapter.trace(requests), strict=True):
             written[row] = trace.output.text
     return written
+
+
+def _readable(adapter: Adapter, text: str, direction: str) -> bool:
+    try:
+        adapter.check(Request(text, direction, select=()))
+    except InputError:
+        return False
+    return True
 
 
 def score(test: TestSet, hypotheses: Sequence[str]) -> Mapping[str, float | str]:

@@ -20,7 +20,7 @@ class Options:
     label_smoothing: float = 0.1  # ε_ls, section 5.4
     r_drop: float = 0.0  # weight of the divergence between two dropout passes (Wu et al. 2021)
     clip: float = 1.0  # largest norm of the gradient
-    average: int = 8  # so many of the last checkpoints are averaged
+    average: int = 4  # so many of the last checkpoints are averaged
     precision: str = "auto"  # of matrix products: "bf16", "float32"; auto: bf16 on CUDA only
 
 

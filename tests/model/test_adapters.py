@@ -11,6 +11,12 @@ from model.errors import InputError
 from model.intervene import Intervention
 from model.request import Decode, Request
 
+
+def rebuilt(error: InputError) -> InputError:
+    """As a process pool rebuilds it."""
+    return type(error)(*error.args)
+
+
 LONG = "猫" * 63
 
 
@@ -66,6 +72,8 @@ def test_bad_requests_are_named(
     assert caught.value.field == field
     assert caught.value.kind == kind
     assert words in str(caught.value)
+    across = rebuilt(caught.value)
+    assert (across.kind, across.field, str(across)) == (kind, field, str(caught.value))
 
 
 def test_the_shift_between_what_is_read_and_what_is_written(tiny: Native) -> None:

@@ -120,7 +120,9 @@ def test_learning_to_count(counting: Path, tmp_path: Path) -> None:
     )
     adapter = load(bundle, "cpu")
     assert translate(adapter, ["three one two"], "en-zh", Decode()) == ["三一二"]
-    assert translate(adapter, ["五六"], "zh-en", Decode("beam")) == ["five six"]
+    too_long = "一" * 200
+    found = translate(adapter, ["五六", too_long], "zh-en", Decode("beam"))
+    assert found == ["five six", ""]
     with pytest.raises(SystemExit, match="holds a run with other options"):
         main([str(tmp_path), "--train", str(counting), "--dev", str(counting), "--seed", "2"])
 
