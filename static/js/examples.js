@@ -1,10 +1,10 @@
 /** Sentences to begin with, and where a page opens that was not told where. */
 
 export const EXAMPLES = Object.freeze([
-  { lang: "en", text: "The dog is sleeping because it is tired." },
-  { lang: "en", text: "I gave the book to my sister yesterday." },
+  { lang: "en", text: "If it rains tomorrow, we will stay at home." },
+  { lang: "en", text: "I don't know why she is crying." },
   { lang: "zh", text: "他每天早上喝一杯咖啡。" },
-  { lang: "zh", text: "我不知道她为什么哭了。" },
+  { lang: "zh", text: "我昨天在图书馆看见了你的老师。" },
 ]);
 
 /**
