@@ -29,7 +29,9 @@ def test_the_figures_are_of_these_weights(shipped: Path) -> None:
     card = (shipped / "README.md").read_text()
     assert figures["digest"] == digest
     assert digest in card
-    assert len(figures["scores"]) >= 4
+    assert {(row["direction"], row["method"]) for row in figures["scores"]} == {
+        (direction, method) for direction in ("en-zh", "zh-en") for method in ("greedy", "beam")
+    }
     for row in figures["scores"]:
         cells = [row["set"], row["direction"], row["method"], str(row["sentences"])]
         assert f"| {' | '.join(cells)} | {row['bleu']:.2f} | {row['chrf']:.2f} |" in card
@@ -55,3 +57,12 @@ def test_it_is_small_enough(shipped: Path) -> None:
     adapter = load(shipped, "cpu")
     assert adapter.info.parameters <= 16_000_000
     assert sum(path.stat().st_size for path in shipped.iterdir()) <= 32 * 2**20
+
+
+@pytest.mark.parametrize("readme", ["README.md", "README.zh.md"])
+def test_the_readmes_quote_the_figures(readme: str) -> None:
+    figures = json.loads((CHECKPOINTS / "en-zh" / "figures.json").read_text())
+    text = (CHECKPOINTS.parents[1] / readme).read_text()
+    for row in figures["scores"]:
+        if row["set"] == "tatoeba-en-zh" and row["method"] == "beam":
+            assert f"{row['bleu']:.1f} BLEU" in text
