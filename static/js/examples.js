@@ -1,10 +1,11 @@
 /** Sentences to begin with, and where a page opens that was not told where. */
 
+/** The first of a language is the one that the page opens on: its words change places. */
 export const EXAMPLES = Object.freeze([
+  { lang: "en", text: "My mother bought a new book yesterday." },
   { lang: "en", text: "If it rains tomorrow, we will stay at home." },
-  { lang: "en", text: "I don't know why she is crying." },
-  { lang: "zh", text: "他每天早上喝一杯咖啡。" },
-  { lang: "zh", text: "我昨天在图书馆看见了你的老师。" },
+  { lang: "zh", text: "我妈妈昨天买了一本新书。" },
+  { lang: "zh", text: "他的房子有一个大花园。" },
 ]);
 
 /**

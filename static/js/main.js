@@ -103,7 +103,7 @@ function createContext(store, api, session, messages) {
 function room() {
   const place = find("#view").getBoundingClientRect();
   const wide = window.innerWidth >= 900;
-  const left = window.innerHeight - (place.top + window.scrollY) - 24;
+  const left = window.innerHeight - (place.top + window.scrollY) - 40;
   return {
     width: Math.floor(place.width),
     height: wide ? Math.max(360, left) : window.innerHeight * 0.7,

@@ -47,6 +47,7 @@ def test_back_and_forward_walk_through_pins(workspace: Workspace) -> None:
     workspace.page.mouse.click(*workspace.cell(3, 2))
     workspace.page.go_back()
     assert (workspace.link["query"], workspace.link["key"]) == ("1", "1")
+    workspace.page.mouse.move(0, 0)
     expect(workspace.find("#row .here")).to_have_count(1)
     workspace.page.go_back()
     assert "query" not in workspace.link

@@ -120,6 +120,7 @@ function line(name, ...value) {
 }
 
 /**
+ * What the query looks at most, and the key at hand where it is not among them.
  * @param {import("../wire.js").Matrix} matrix
  * @param {{query: number, key: number}} at
  * @param {import("../tokens.js").Step[]} cols
@@ -128,7 +129,7 @@ function ranking(matrix, at, cols) {
   const weights = row(matrix, at.query);
   const order = [...weights.keys()].filter((key) => !Number.isNaN(weights[key]));
   order.sort((a, b) => weights[b] - weights[a]);
-  return order.slice(0, TOP).map((key) => {
+  return order.filter((key, rank) => rank < TOP || key === at.key).map((key) => {
     const bar = h("span", { className: "bar" });
     bar.style.width = `${weights[key] * 100}%`;
     return h(
