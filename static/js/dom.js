@@ -71,7 +71,7 @@ export const quoted = (label) => token({ ...label, space: "" });
  * A decoder row: what it has read, and what it writes.
  * @param {Step} step
  */
-export function step({ reads, writes, at }) {
+export function step({ reads, writes, at, short }) {
   if (at !== undefined)
     return h(
       "span",
@@ -84,7 +84,7 @@ export function step({ reads, writes, at }) {
   return h(
     "span",
     { className: "step" },
-    token(reads, "reads"),
+    ...(short ? [] : [token(reads, "reads")]),
     h("span", { className: "arrow" }, "→"),
     token(writes),
   );

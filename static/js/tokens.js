@@ -12,7 +12,11 @@
  */
 /**
  * What an axis names: a token, or a decoder step that reads one and writes the next.
- * @typedef {{reads: Label | null, writes: Label, at?: number}} Step  `at` where the position is the point
+ * @typedef {object} Step
+ * @property {Label | null} reads  null: a token by itself
+ * @property {Label} writes
+ * @property {number} [at]  where the position is the point
+ * @property {boolean} [short]  where there is no room for what is read
  */
 
 const CONTROLS = /[\u0000-\u001f\u007f\u200b-\u200f\u2028-\u202e\u2060\ufeff]/g;
@@ -86,8 +90,9 @@ export function numbered({ word, nth }) {
 }
 
 /** @param {Step} step */
-export function plainStep({ reads, writes, at }) {
+export function plainStep({ reads, writes, at, short }) {
   if (at !== undefined) return `${at} ${plain(writes)}`;
+  if (short) return `→ ${plain(writes)}`;
   return reads ? `${plain(reads)} → ${plain(writes)}` : plain(writes);
 }
 

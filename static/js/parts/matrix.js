@@ -36,6 +36,9 @@ import { createMarks } from "./marks.js";
  * @property {number} [largest]
  */
 
+/** Of the width, that labels of rows may take. */
+const MOST = 0.3;
+
 /**
  * @param {Context} context
  * @param {Options} options
@@ -75,12 +78,14 @@ export function createMatrix(context, options) {
       const names = { rows: texts(rows), cols: texts(cols) };
       const measure = ruler(theme.font);
       const upright = names.cols.map(stands);
-      const [rowWidths, colWidths] = [names.rows.map(measure), names.cols.map(measure)];
+      const beside = shortened(rows, measure, room.width);
+      const rowWidths = texts(beside).map(measure);
+      const colWidths = names.cols.map(measure);
       geometry = fit({ rowWidths, colWidths, upright, cols: matrix.cols, ...room });
       element.style.width = `${geometry.width}px`;
       element.style.height = `${geometry.height}px`;
       chart.draw({ matrix, geometry, shade, theme, labels: names, titles });
-      labels.write(geometry, { rows, cols }, upright);
+      labels.write(geometry, { rows: beside, cols }, upright);
     },
 
     /** @param {Place} place  Lights it. */
@@ -94,4 +99,16 @@ export function createMatrix(context, options) {
       element.remove();
     },
   };
+}
+
+/**
+ * Decoder steps without what they read, where that would take the matrix's room.
+ * @param {Step[]} rows
+ * @param {(text: string) => number} measure
+ * @param {number} width
+ */
+function shortened(rows, measure, width) {
+  const longest = Math.max(...texts(rows).map(measure));
+  if (longest < MOST * width) return rows;
+  return rows.map((step) => ({ ...step, short: step.reads !== null }));
 }
