@@ -132,7 +132,7 @@ class Engine:
 def _outcomes(batch: Sequence[Job]) -> list[Outcome]:
     """Runs a batch; on the worker thread. A failure is its own request's and no neighbour's."""
     try:
-        traces = batch[0].adapter.trace([job.request for job in batch])
+        traces = batch[0].adapter.run([job.request for job in batch])
     except Exception as error:
         if len(batch) == 1:
             return [Outcome(error=error)]

@@ -37,7 +37,7 @@ def cases(bundle: Bundle) -> Iterator[Case]:
     """Yields the cases in the order of the table."""
     adapter = Native(bundle, bundle.name)
     known = Request(SENTENCE, target=TARGET)
-    (trace,) = adapter.trace([replace(known, select=("*",))])
+    trace = adapter.trace(known, select="*")
     source, target = _ids(trace.source), _ids(trace.target)
     yield from _taps(bundle.model, adapter, source, target)
     yield from _kernels(bundle.model)
@@ -48,8 +48,8 @@ def cases(bundle: Bundle) -> Iterator[Case]:
     )
     yield Case(
         f"{BATCH} traces: one by one / in one batch",
-        lambda: [adapter.trace([known]) for _ in range(BATCH)],
-        lambda: adapter.trace([known] * BATCH),
+        lambda: [adapter.trace(known) for _ in range(BATCH)],
+        lambda: adapter.run([known] * BATCH),
     )
     reply = trace_reply(trace, "", bundle.name)
     yield Case("writing a reply of everything: JSON / safetensors", reply.json, reply.safetensors)
@@ -59,7 +59,7 @@ def sizes(bundle: Bundle) -> dict[str, tuple[int, int]]:
     """Bytes of a reply as JSON and as safetensors, by selection and number format."""
     adapter = Native(bundle, bundle.name)
     known = Request(SENTENCE, target=TARGET)
-    (everything,) = adapter.trace([replace(known, select=("*",))])
+    everything = adapter.trace(known, select="*")
     weights = _only(everything, ".weights")
     replies = {
         "all weights, float32": trace_reply(weights, "", bundle.name),

@@ -33,7 +33,7 @@ def load(path: str | Path, device: str = "auto", id_: str | None = None) -> Adap
     return Native(load_bundle(folder, device), id_ or folder.name)
 
 
-class Native:
+class Native(Adapter):
     """An encoder–decoder bundle behind the `Adapter` interface."""
 
     def __init__(self, bundle: Bundle, id_: str) -> None:
@@ -69,13 +69,12 @@ class Native:
         source, target = self._source(request), self._target(request)
         select(request.select, self.names)
         check_decode(request.decode, self.info.max_tokens)
-        places = {name.removesuffix(".weights") for name in self.names if name.endswith(".weights")}
-        check_interventions(request.interventions, places, self.model.config.heads)
+        check_interventions(request.interventions, self.names, self.model.config.heads)
         if request.pad_to is not None:
             longest = max(len(source), len(target or ()))
             check_range("pad_to", request.pad_to, longest, self.info.max_tokens)
 
-    def trace(self, requests: Sequence[Request]) -> list[Trace]:
+    def run(self, requests: Sequence[Request]) -> list[Trace]:
         """Decodes what has no target, then runs all as one batch and records it."""
         with torch.inference_mode():
             sources = [self._source(request) for request in requests]
@@ -198,6 +197,8 @@ class Native:
         logprobs = logits.log_softmax(dim=-1).cpu()
         return [
             Trace(
+                model=self.info,
+                request=request,
                 direction=self._direction(request),
                 source=tuple(sources[index]),
                 target=tuple(targets[index]),

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, TypedDict, Unpack
 
 from model.intervene import Intervention
 from model.tokens import Token
-from model.trace import NamedTensor
+from model.trace import SOURCE, TARGET, NamedTensor
 
 METHODS = ("greedy", "beam")
 MAX_BEAM = 16
+SHOWN = 4  # names that a long list says in full
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,36 @@ class Request:
     pad_to: int | None = None
 
 
+class Options(TypedDict, total=False):
+    """What may be said beside a sentence: the other fields of a `Request`, in looser types."""
+
+    direction: str | None
+    target: str | None
+    decode: Decode | str  # a method by itself, or with its numbers
+    interventions: Iterable[Intervention]
+    select: Iterable[str] | str  # one pattern or several
+    pad_to: int | None
+
+
+def ask(sentence: str | Request, **options: Unpack[Options]) -> Request:
+    """The request for a sentence; with options, a given request is changed in these.
+
+    Raises `TypeError` for an option that there is not.
+    """
+    fields: dict[str, Any] = {
+        name: TIGHTEN[name](given) if name in TIGHTEN else given for name, given in options.items()
+    }
+    known = sentence if isinstance(sentence, Request) else Request(sentence)
+    return replace(known, **fields)
+
+
+TIGHTEN: dict[str, Callable[[Any], Any]] = {
+    "decode": lambda given: Decode(given) if isinstance(given, str) else given,
+    "select": lambda given: (given,) if isinstance(given, str) else tuple(given),
+    "interventions": tuple,
+}
+
+
 @dataclass(frozen=True)
 class Output:
     """What was written, or scored: one log-probability (nats) a token."""
@@ -46,20 +77,6 @@ class Output:
     logprobs: tuple[float, ...]
     score: float  # the sum of `logprobs` over the length penalty
     finished: bool  # ends in <eos>
-
-
-@dataclass(frozen=True)
-class Trace:
-    """One request's answer.
-
-    Row i of a decoder tensor has read `target[i]` and writes `output.tokens[i]`.
-    """
-
-    direction: str
-    source: tuple[Token, ...]
-    target: tuple[Token, ...]
-    output: Output
-    tensors: Mapping[str, NamedTensor]
 
 
 @dataclass(frozen=True)
@@ -80,18 +97,75 @@ class ModelInfo:
     card: str
 
 
+@dataclass(frozen=True, repr=False)
+class Trace:
+    """One request's answer; `trace["encoder.0.self.weights"]` is one of its tensors.
+
+    Row i of a decoder tensor has read `target[i]` and writes `output.tokens[i]`.
+    """
+
+    model: ModelInfo
+    request: Request
+    direction: str
+    source: tuple[Token, ...]
+    target: tuple[Token, ...]
+    output: Output
+    tensors: Mapping[str, NamedTensor]
+
+    @property
+    def tokens(self) -> Mapping[str, tuple[Token, ...]]:
+        """What was read, by side: `trace.tokens[tensor.over["key"]]` are the tokens of an axis."""
+        return {SOURCE: self.source, TARGET: self.target}
+
+    def __getitem__(self, name: str) -> NamedTensor:
+        """The tensor of a name; a `KeyError` that says what was selected if it is not there."""
+        if name not in self.tensors:
+            raise KeyError(f"{name} is not in this trace, which has {_list(self.tensors)}")
+        return self.tensors[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.tensors
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.tensors)
+
+    def __repr__(self) -> str:
+        read = [" ".join(token.text.strip() for token in side) for side in self.tokens.values()]
+        lines = [
+            f"Trace of {self.model.id}, {self.direction}",
+            f"  {self.request.source} → {self.output.text}",
+            *(f"  {side}: {text}" for side, text in zip(self.tokens, read, strict=True)),
+            f"  {len(self.tensors)} tensors: {_list(self.tensors)}",
+        ]
+        return "\n".join(lines)
+
+
+def _list(names: Iterable[str]) -> str:
+    listed = list(names)
+    shown = listed if len(listed) <= SHOWN else [*listed[: SHOWN - 1], "…", listed[-1]]
+    return ", ".join(shown) or "none"
+
+
 class Adapter(Protocol):
     """What makes any model answer with a Trace. Its methods may be called from any thread."""
 
-    @property
-    def info(self) -> ModelInfo:
-        """The model's description."""
+    info: ModelInfo
+
+    def trace(self, sentence: str | Request, **options: Unpack[Options]) -> Trace:
+        """One sentence, seen inside; `options` are the other fields of a `Request`.
+
+        Raises `InputError` for what this model cannot answer.
+        """
+        request = ask(sentence, **options)
+        self.check(request)
+        [trace] = self.run([request])
+        return trace
 
     def check(self, request: Request) -> None:
         """Raises `InputError` for a request that this model cannot answer; cheap."""
 
-    def trace(self, requests: Sequence[Request]) -> list[Trace]:
-        """Answers several requests as one batch; none sees another's interventions."""
+    def run(self, requests: Sequence[Request]) -> list[Trace]:
+        """Answers several checked requests as one batch; none sees another's interventions."""
 
     def parameters(self, select: Sequence[str]) -> dict[str, NamedTensor]:
         """Matrices and vectors by name; raises `InputError` for a pattern that matches none."""

@@ -16,8 +16,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import DTypeLike, NDArray
 from torch import Tensor
 
 from model.intervene import Intervention
@@ -37,17 +40,32 @@ SOURCE = "source"
 TARGET = "target"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class NamedTensor:
     """A tensor on the CPU whose axes have names; `over` says which tokens an axis follows.
 
     `dims` = ("head", "query", "key") with `over` = {"query": "target", "key": "source"} is cross
-    attention: rows are target tokens, columns source tokens.
+    attention: rows are target tokens, columns source tokens. NumPy takes it as an array.
     """
 
     dims: tuple[str, ...]
     over: Mapping[str, str]
     value: Tensor
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The length of each axis in `dims`."""
+        return tuple(self.value.shape)
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.value.numpy(), dtype=dtype, copy=copy)
+
+    def __repr__(self) -> str:
+        axes = (
+            f"{dim} {length}" + (f" of {self.over[dim]}" if dim in self.over else "")
+            for dim, length in zip(self.dims, self.shape, strict=True)
+        )
+        return f"NamedTensor({', '.join(axes)})"
 
 
 class Tap:

@@ -54,7 +54,7 @@ def translate(
     for begin in range(0, len(order), batch):
         rows = order[begin : begin + batch]
         requests = [Request(texts[row], direction, decode=decode, select=()) for row in rows]
-        for row, trace in zip(rows, adapter.trace(requests), strict=True):
+        for row, trace in zip(rows, adapter.run(requests), strict=True):
             written[row] = trace.output.text
     return written
 

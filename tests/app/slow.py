@@ -4,11 +4,11 @@ import threading
 from collections.abc import Sequence
 
 from model.errors import InputError
-from model.request import ModelInfo, Output, Request, Trace
+from model.request import Adapter, ModelInfo, Output, Request, Trace
 from model.trace import NamedTensor
 
 
-class Slow:
+class Slow(Adapter):
     """A model that waits for `go`, echoes the source and keeps the batches that it was given."""
 
     info = ModelInfo("slow", "Slow", "decoder", {}, {}, 1, 1, 1, (), 1, "0", "")
@@ -22,14 +22,16 @@ class Slow:
         if not request.source:
             raise InputError("empty-text", "source", "source has no text in it")
 
-    def trace(self, requests: Sequence[Request]) -> list[Trace]:
+    def run(self, requests: Sequence[Request]) -> list[Trace]:
         self.batches.append([request.source for request in requests])
         self.started.set()
         assert self.go.wait(10)
         if any(request.source == "poison" for request in requests):
             raise RuntimeError("poison")
         return [
-            Trace("en-zh", (), (), Output(request.source, (), (), 0.0, True), {})
+            Trace(
+                self.info, request, "en-zh", (), (), Output(request.source, (), (), 0.0, True), {}
+            )
             for request in requests
         ]
 

@@ -17,7 +17,7 @@ from app.schemas import DecodeOptions, InterventionRequest
 from app.settings import ROOT, Settings
 from app.wire import Reply, trace_reply
 from model.intervene import EFFECTS
-from model.request import METHODS, Output, Trace
+from model.request import METHODS, ModelInfo, Output, Request, Trace
 from model.tokens import Token
 from model.trace import HEAD, KEY, QUERY, NamedTensor
 
@@ -100,11 +100,16 @@ def test_the_schema_offers_what_the_model_does() -> None:
     assert set(get_args(InterventionRequest.model_fields["do"].annotation)) == set(EFFECTS)
 
 
+INFO = ModelInfo("", "", "decoder", {}, {}, 1, 1, 1, (), 1, "", "")
+
+
 def some_trace(value: torch.Tensor) -> Trace:
     token = Token("猫", 7, 0, 1, False)
     output = Output("猫", (token,), (-0.5,), -0.5, False)
     tensor = NamedTensor((HEAD, QUERY, KEY), {QUERY: "target", KEY: "source"}, value)
-    return Trace("en-zh", (token,), (token,), output, {"decoder.0.cross.scores": tensor})
+    return Trace(
+        INFO, Request(""), "en-zh", (token,), (token,), output, {"decoder.0.cross.scores": tensor}
+    )
 
 
 def test_the_wire_round_trips() -> None:

@@ -53,7 +53,19 @@ LONG = "猫" * 63
             {"interventions": (Intervention("encoder.0.self", "melt"),)},
             "interventions[0].do",
             "unknown-effect",
-            "zero, uniform",
+            "zero, uniform, drop",
+        ),
+        (
+            {"interventions": (Intervention("encoder.0.self", "drop"),)},
+            "interventions[0].at",
+            "unknown-place",
+            "source.position",
+        ),
+        (
+            {"interventions": (Intervention("target.position", "drop", 0),)},
+            "interventions[0].head",
+            "unknown-field",
+            "no heads",
         ),
         (
             {"interventions": (Intervention("encoder.0.self", "zero", 4),)},
@@ -77,7 +89,7 @@ def test_bad_requests_are_named(
 
 
 def test_the_shift_between_what_is_read_and_what_is_written(tiny: Native) -> None:
-    [trace] = tiny.trace([Request("The cat sat.", target="猫坐。")])
+    trace = tiny.trace("The cat sat.", target="猫坐。")
     assert trace.source[0].text == "<2zh>"
     assert trace.source[-1].text == "<eos>"
     assert [token.text for token in trace.target] == ["<bos>", "猫", "坐", "。"]
@@ -89,14 +101,14 @@ def test_the_shift_between_what_is_read_and_what_is_written(tiny: Native) -> Non
 def test_a_decoded_target_scores_as_when_it_is_given(tiny: Native) -> None:
     for method in ("greedy", "beam"):
         request = Request("我不知道。", decode=Decode(method, max_tokens=6), select=())
-        [decoded] = tiny.trace([request])
+        decoded = tiny.trace(request)
         assert len(decoded.output.tokens) <= 6
         ids = [token.id for token in decoded.target[1:]]
         assert ids == [token.id for token in decoded.output.tokens[:-1]]
 
 
 def test_logprobs_are_those_of_the_logits(tiny: Native) -> None:
-    [trace] = tiny.trace([Request("The cat", target="猫坐", select=("decoder.logits",))])
+    trace = tiny.trace("The cat", target="猫坐", select="decoder.logits")
     logprobs = trace.tensors["decoder.logits"].value.log_softmax(-1)
     ids = [token.id for token in trace.output.tokens]
     expected = logprobs[range(len(ids)), ids]
@@ -108,7 +120,7 @@ def test_logprobs_are_those_of_the_logits(tiny: Native) -> None:
 def test_parameters_recompute_a_head(tiny: Native) -> None:
     place = "decoder.1.cross"
     parameters = tiny.parameters([f"{place}.*"])
-    [trace] = tiny.trace([Request("The cat", target="猫坐", select=("*",))])
+    trace = tiny.trace("The cat", target="猫坐", select="*")
     x = trace.tensors["decoder.1.self.norm"].value
     q = x @ parameters[f"{place}.W_q"].value + parameters[f"{place}.b_q"].value
     expected = trace.tensors[f"{place}.q"].value  # (head, query, channel)
@@ -136,9 +148,9 @@ def test_threads_do_not_meet(tiny: Native) -> None:
         )
         for index in range(24)
     ]
-    alone = [tiny.trace([request])[0] for request in requests]
+    alone = [tiny.trace(request) for request in requests]
     with ThreadPoolExecutor(8) as pool:
-        together = list(pool.map(lambda request: tiny.trace([request])[0], requests))
+        together = list(pool.map(lambda request: tiny.trace(request), requests))
     for one, other in zip(alone, together, strict=True):
         for name, tensor in one.tensors.items():
             assert torch.equal(tensor.value, other.tensors[name].value)

@@ -9,7 +9,6 @@ import torch
 
 from model.adapters import load
 from model.checkpoint import digest_of, load_bundle
-from model.request import Request
 
 
 def copied(bundle: Path, tmp_path: Path) -> Path:
@@ -70,4 +69,4 @@ def test_no_pickle_anywhere() -> None:
 def test_load_takes_a_folder(bundle: Path) -> None:
     adapter = load(bundle, "cpu")
     assert adapter.info.id == "tiny"
-    assert adapter.trace([Request("The cat")])[0].output.tokens
+    assert adapter.trace("The cat").output.tokens

@@ -47,7 +47,7 @@ def test_the_list_of_names(tiny: Native) -> None:
 
 
 def test_every_name_fires_with_its_dims(tiny: Native) -> None:
-    [trace] = tiny.trace([Request("The cat sat.", select=("*", "decoder.logits"))])
+    trace = tiny.trace("The cat sat.", select=("*", "decoder.logits"))
     assert {name: tensor.dims for name, tensor in trace.tensors.items()} == dict(names())
     sizes = {
         "head": 4,
@@ -80,8 +80,8 @@ def test_a_recording_run_equals_a_silent_one_bit_for_bit(tiny: Native) -> None:
 
 def test_a_batch_answers_as_each_alone(tiny: Native) -> None:
     requests = [Request(text, select=("*", "decoder.logits")) for text in TEXTS]
-    for request, together in zip(requests, tiny.trace(requests), strict=True):
-        [alone] = tiny.trace([request])
+    for request, together in zip(requests, tiny.run(requests), strict=True):
+        alone = tiny.trace(request)
         assert together.output.text == alone.output.text
         for name, tensor in alone.tensors.items():
             if name != "decoder.candidates":  # ranks of equal probabilities may swap
@@ -97,8 +97,8 @@ def test_interventions_and_selections_stay_in_their_row(tiny: Native) -> None:
         select=("decoder.1.*",),
         interventions=(Intervention("encoder.0.self", "zero", 1),),
     )
-    [before] = tiny.trace([plain])
-    first, second, third = tiny.trace([plain, changed, plain])
+    before = tiny.trace(plain)
+    first, second, third = tiny.run([plain, changed, plain])
     for row in (first, third):
         assert set(row.tensors) == set(before.tensors)
         for name, tensor in before.tensors.items():
@@ -111,14 +111,14 @@ def test_zero_equals_the_forward_without_the_head(tiny: Native) -> None:
     place, head = "encoder.1.self", 2
     request = Request("The cat sat.", target="猫坐", select=("*",))
     cut = Request(**{**vars(request), "interventions": (Intervention(place, "zero", head),)})
-    [ours] = tiny.trace([cut])
+    ours = tiny.trace(cut)
     layer: Any = tiny.model.encoder[1]
     weight = layer.self_attention.W_o.weight
     kept = weight.detach().clone()
     try:
         with torch.no_grad():
             weight[:, head * 8 : (head + 1) * 8] = 0
-        [reference] = tiny.trace([request])
+        reference = tiny.trace(request)
     finally:
         with torch.no_grad():
             weight.copy_(kept)
@@ -136,7 +136,7 @@ def test_uniform_spreads_over_the_keys_allowed(tiny: Native) -> None:
         pad_to=9,
         interventions=(Intervention("decoder.0.self", "uniform"),),
     )
-    [trace] = tiny.trace([request])
+    trace = tiny.trace(request)
     weights = trace.tensors["decoder.0.self.weights"].value
     expected = torch.ones(9, 9).tril()
     expected[:, 4:] = 0  # <bos> and three characters are real
@@ -144,10 +144,35 @@ def test_uniform_spreads_over_the_keys_allowed(tiny: Native) -> None:
     torch.testing.assert_close(weights, expected.expand(4, 9, 9))
 
 
+def test_without_positions_an_encoder_notices_no_order(tiny: Native) -> None:
+    dropped = (Intervention("source.position", "drop"),)
+    texts = ("The dog ran after a cat", "a cat ran The after dog")
+    order = [0, 5, 6, 3, 1, 4, 2, 7]  # of the first text's tokens, in the second
+    requests = [
+        Request(text, target="猫", select=("encoder.1.self.*", "*.position"), interventions=made)
+        for made in (dropped, ())
+        for text in texts
+    ]
+    first, second, placed, moved = tiny.trace(requests)
+    by_id = [[token.id for token in trace.source] for trace in (first, second)]
+    tokens = by_id[0]
+    if len(tokens) != len(order):  # subwords: whatever the vocabulary made of them, in words
+        words = {text: tiny.tokenizer.encode(text) for text in texts}
+        pytest.skip(f"other tokens: {words}")
+    assert [tokens[i] for i in order] == by_id[1]
+    name = "encoder.1.self.weights"
+    before, after = (trace.tensors[name].value for trace in (first, second))
+    torch.testing.assert_close(before[:, order][:, :, order], after, atol=1e-5, rtol=0)
+    with_order, shuffled = (trace.tensors[name].value for trace in (placed, moved))
+    assert (with_order[:, order][:, :, order] - shuffled).abs().max() > 1e-3
+    assert not first.tensors["source.position"].value.any()
+    assert first.tensors["target.position"].value.any()
+
+
 def test_padding_shows_and_changes_nothing(tiny: Native) -> None:
     plain = Request("The cat sat.", target="猫坐", select=("*",))
-    [short] = tiny.trace([plain])
-    [long] = tiny.trace([Request(**{**vars(plain), "pad_to": 20})])
+    short = tiny.trace(plain)
+    long = tiny.trace(plain, pad_to=20)
     assert [token.text for token in long.source[-2:]] == ["<pad>", "<pad>"]
     assert len(long.source) == len(long.target) == 20
     mask = long.tensors["encoder.0.self.mask"].value
