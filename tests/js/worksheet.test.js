@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+
+import { affine, row, size, terms } from "../../static/js/vectors.js";
+import { names, reconcile, worksheet } from "../../static/js/worksheet.js";
+import { tensor } from "./trace.js";
+
+const golden = JSON.parse(
+  readFileSync(new URL("golden/worksheet.json", import.meta.url), "utf8"),
+);
+const DEPTH = 2;
+const CELLS = /** @type {import("../../static/js/worksheet.js").Cell[]} */ ([
+  { block: "encoder", layer: 0, head: 1, query: 2, key: 1 },
+  { block: "decoder", layer: 1, head: 0, query: 2, key: 0 },
+  { block: "cross", layer: 1, head: 1, query: 1, key: 2 },
+]);
+
+/** @param {string} name @returns {import("../../static/js/wire.js").Tensor} */
+function find(name) {
+  const { dims, shape, data } = golden.tensors[name] ?? golden.parameters[name];
+  return tensor(dims, shape, data);
+}
+
+/** The float64 run's row. @param {string} name @param {number} index @param {number} [head] */
+function exact(name, index, head) {
+  const data = /** @type {any} */ (Float64Array.from(golden.exact[name]));
+  return Array.from(row({ ...find(name), data }, index, head));
+}
+
+/** @param {ArrayLike<number>} found @param {number[]} expected */
+function near(found, expected) {
+  assert.equal(found.length, expected.length);
+  expected.forEach((value, i) => assert.ok(Math.abs(found[i] - value) < 2e-6, `${i}: ${found[i]} ≠ ${value}`));
+}
+
+/** @param {import("../../static/js/worksheet.js").Cell} cell */
+const sheet = (cell) => worksheet(find, cell, names(cell, DEPTH));
+
+test("what a cell is worked out from", () => {
+  const first = names(CELLS[0], DEPTH);
+  assert.deepEqual([first.query, first.key, first.ffn], ["source.input", "source.input", "encoder.0.ffn"]);
+  assert.deepEqual(first.sums, ["source.embedding", "source.position"]);
+  const cross = names(CELLS[2], DEPTH);
+  assert.deepEqual([cross.query, cross.key], ["decoder.1.self.norm", "encoder.1.ffn.norm"]);
+  const self = names(CELLS[1], DEPTH);
+  assert.deepEqual([self.query, self.ffn, self.sums], ["decoder.0.ffn.norm", null, []]);
+  assert.equal(names({ block: "decoder", layer: 0 }, DEPTH).query, "target.input");
+});
+
+for (const cell of CELLS) {
+  const { here, ffn } = names(cell, DEPTH);
+  const { head, query, key } = cell;
+
+  test(`${cell.block}: every stage comes to what the same model computes in float64`, () => {
+    const found = sheet(cell);
+    for (const letter of /** @type {const} */ (["q", "k", "v"]))
+      near(found.project[letter].computed, exact(`${here}.${letter}`, letter === "q" ? query : key, head));
+    near(found.score.computed, exact(`${here}.scores`, query, head));
+    near(found.softmax.computed, exact(`${here}.weights`, query, head));
+    near(found.mix.computed, exact(`${here}.mix`, query, head));
+    near(found.output.computed, exact(`${here}.output`, query));
+    near(found.norm.computed, exact(`${here}.norm`, query));
+    assert.equal(found.ffn === null, ffn === null);
+    if (!found.ffn) return;
+    near(found.ffn.hidden.computed, exact(`${ffn}.hidden`, query));
+    near(found.ffn.output.computed, exact(`${ffn}.output`, query));
+    near(found.ffn.norm.computed, exact(`${ffn}.norm`, query));
+  });
+
+  test(`${cell.block}: every stage agrees with what the model recorded`, () => {
+    const { input, project, score, softmax, mix, output, norm, ffn } = sheet(cell);
+    const stages = [input, project, score, softmax, mix, output, norm, ffn?.hidden, ffn?.output, ffn?.norm];
+    const checks = stages.flatMap((stage) => stage?.check ?? []);
+    assert.equal(checks.length, { encoder: 10, decoder: 6, cross: 9 }[cell.block]);
+    for (const { agrees, largest, count } of checks) {
+      assert.ok(agrees && largest < 1e-6 && count > 0, `${largest}`);
+    }
+  });
+
+  test(`${cell.block}: the parts add up`, () => {
+    const { score, softmax, mix, output } = sheet(cell);
+    near([score.dot / score.root], [score.computed[key]]);
+    near(mix.own.map((own, c) => own + mix.others[c]), [...mix.computed]);
+    near([Math.exp(softmax.scores[key] - softmax.logTotal)], [softmax.computed[key]]);
+    const sum = output.parts.reduce((all, part) => all.map((value, f) => value + part[f]), Float64Array.from(output.bias));
+    near(sum, [...output.computed]);
+  });
+}
+
+test("what the mask forbids gets nothing, and is not in the sum", () => {
+  const { softmax } = sheet({ ...CELLS[0], key: 3 });
+  assert.deepEqual(softmax.may, [true, true, true, false]);
+  assert.equal(softmax.computed[3], 0);
+  assert.ok(Math.abs(softmax.computed.reduce((a, b) => a + b) - 1) < 1e-12);
+});
+
+test("a value of the model that was replaced does not agree", () => {
+  const cell = CELLS[0];
+  const changed = (/** @type {string} */ name) =>
+    name === "encoder.0.self.weights" ? tensor(["head", "query", "key"], [2, 4, 4], Array(32).fill(0)) : find(name);
+  const { softmax, mix, score } = worksheet(changed, cell, names(cell, DEPTH));
+  assert.deepEqual([score.check.agrees, softmax.check.agrees, mix.check.agrees], [true, false, false]);
+});
+
+test("a matrix by hand", () => {
+  const W = tensor(["in", "out"], [2, 3], [1, 2, 3, 4, 5, 6]);
+  assert.deepEqual([...affine([1, -1], W, [0.5, 0, 0])], [-2.5, -3, -3]);
+  assert.deepEqual([...affine([1, -1], W, [0.5, 0, 7], 2)], [4]);
+  assert.deepEqual([...affine([2], W, null, 0, 3, 1)], [8, 10, 12]);
+  assert.deepEqual([...terms([1, -1], W, 2)], [3, -6]);
+  assert.equal(size([3, 4]), 5);
+});
+
+test("differences are held against the size of the numbers, and NaN never agrees", () => {
+  assert.deepEqual(reconcile({ computed: [1, 2], model: [1, 2.5] }), { largest: 0.5, count: 2, agrees: false });
+  assert.ok(reconcile({ computed: [1000.005], model: [1000] }).agrees);
+  assert.ok(!reconcile({ computed: [1.005], model: [1] }).agrees);
+  assert.ok(!reconcile({ computed: [NaN, 1], model: [1, 1] }).agrees);
+});
