@@ -127,7 +127,7 @@ function sketch(canvas, { matrix, geometry, shade, theme }) {
   const context = prepare(canvas, geometry.width, geometry.height);
   cells(context, matrix, geometry, shade);
   hatch(context, matrix, geometry, theme.hatch);
-  if (hasRoom(geometry)) numbers(context, matrix, geometry, shade, theme);
+  if (hasRoom(geometry, theme)) numbers(context, matrix, geometry, shade, theme);
 }
 
 /**

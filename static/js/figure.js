@@ -16,8 +16,8 @@ import { colorscale } from "./scale.js";
  * @property {{rows: string, cols: string}} titles
  */
 /** @typedef {{data: object[], layout: object, config: object}} Figure */
-/** Numbers stand in cells that have room for them in 13 px. */
-const ROOM = { width: 34, height: 18 };
+/** Numbers stand in cells that have room for them: so many times the size of a label. */
+const ROOM = { width: 2.6, height: 1.38 };
 
 /**
  * A whole Plotly figure: it can be drawn, kept or exported by itself.
@@ -41,7 +41,7 @@ export function figure(picture, hatched = null) {
     xgap: geometry.gap || 0.001,
     ygap: geometry.gap || 0.001,
   };
-  const written = hasRoom(geometry)
+  const written = hasRoom(geometry, picture.theme)
     ? [...INKS, picture.theme.muted].map((ink) => inscription(picture, trace, ink))
     : [];
   return {
@@ -70,7 +70,7 @@ function inscription({ matrix, shade, theme }, trace, ink) {
       [1, "rgba(0,0,0,0)"],
     ],
     texttemplate: "%{z:.2f}",
-    textfont: { family: theme.font, size: 13, color: ink },
+    textfont: { family: theme.font, size: theme.size, color: ink },
   };
 }
 
@@ -96,8 +96,8 @@ function layout({ matrix, geometry, theme, labels, titles }, hatched) {
   /** @param {string} text @param {number} room */
   const title = (text, room) => ({
     text,
-    standoff: Math.max(0, room - 20),
-    font: { size: 13, color: theme.muted },
+    standoff: Math.max(0, room - 1.54 * theme.size),
+    font: { size: theme.size, color: theme.muted },
   });
   return {
     width,
@@ -111,7 +111,7 @@ function layout({ matrix, geometry, theme, labels, titles }, hatched) {
     },
     paper_bgcolor: "rgba(0,0,0,0)",
     plot_bgcolor: "rgba(0,0,0,0)",
-    font: { family: theme.font, size: 13, color: theme.ink },
+    font: { family: theme.font, size: theme.size, color: theme.ink },
     xaxis: {
       ...axis,
       side: "top",
@@ -145,7 +145,7 @@ function layout({ matrix, geometry, theme, labels, titles }, hatched) {
   };
 }
 
-/** @param {Geometry} geometry */
-export function hasRoom({ cellWidth, cellHeight }) {
-  return cellWidth >= ROOM.width && cellHeight >= ROOM.height;
+/** @param {Geometry} geometry @param {Theme} theme */
+export function hasRoom({ cellWidth, cellHeight }, { size }) {
+  return cellWidth >= ROOM.width * size && cellHeight >= ROOM.height * size;
 }

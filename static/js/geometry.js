@@ -27,16 +27,19 @@
  * @property {number} width  to fit into
  * @property {number} height  to fit into
  * @property {number} [stretch]  how much wider than high a cell may be; 1 is square
- * @property {number} [largest]  cell
+ * @property {number} [largest]  cell, where labels have their usual size
  * @property {boolean} [titles]  whether the axes have titles
+ * @property {number} [size]  of the labels' letters; lines and gutters follow it
  */
 
-const LINE = 16;
+/** The usual size of a label, and what follows from it. */
+const SIZE = 13;
+const LINE = 16 / SIZE;
+const TITLE = 26 / SIZE;
 const GAP = 8;
-const TITLE = 26;
 /** Words lean 45°, and steeper where columns are so narrow that they would lie on each other. */
 const SLANTS = [45, 65];
-const NARROW = 22;
+const NARROW = 22 / SIZE;
 
 /**
  * @param {Wanted} wanted
@@ -52,24 +55,26 @@ export function fit(wanted) {
     stretch = 1,
     largest = 52,
     titles = true,
+    size = SIZE,
   } = wanted;
   const rows = rowWidths.length;
   const cols = colWidths.length || (wanted.cols ?? 0);
-  const title = titles ? TITLE : 0;
+  const line = Math.round(LINE * size);
+  const title = titles ? Math.round(TITLE * size) : 0;
   const left = Math.ceil(Math.max(0, ...rowWidths)) + GAP + title;
   let slant = 0;
-  let place = cells(gutters(colWidths, upright, slant));
+  let place = cells(gutters(colWidths, upright, slant, line));
   if (colWidths.some((label, i) => !upright[i] && label > place.cellWidth - 4)) {
     for (slant of SLANTS) {
-      place = cells(gutters(colWidths, upright, slant));
-      if (place.cellWidth >= NARROW) break;
+      place = cells(gutters(colWidths, upright, slant, line));
+      if (place.cellWidth >= NARROW * size) break;
     }
   }
 
   /** @param {Gutter} gutter */
   function cells({ top, widest, right }) {
     const across = width - left;
-    const cell = Math.min(largest, (height - top - title) / rows);
+    const cell = Math.min((largest * size) / SIZE, (height - top - title) / rows);
     const cellWidth = Math.min(cell * stretch, across / cols, widest(across));
     const cellHeight = stretch === Infinity ? cell : Math.min(cell, cellWidth);
     return { cellWidth: whole(cellWidth), cellHeight: whole(cellHeight), top, right };
@@ -88,8 +93,8 @@ export function fit(wanted) {
     width: Math.round(left + cols * cellWidth + right),
     height: Math.round(place.top + title + rows * cellHeight),
     gap: Math.min(cellWidth, cellHeight) >= 9 ? 1 : 0,
-    everyRow: Math.ceil(LINE / cellHeight),
-    everyCol: Math.ceil(LINE / cellWidth),
+    everyRow: Math.ceil(line / cellHeight),
+    everyCol: Math.ceil(line / cellWidth),
   };
 }
 
@@ -104,15 +109,16 @@ export function fit(wanted) {
  * @param {number[]} widths
  * @param {boolean[]} upright
  * @param {number} slant
+ * @param {number} line  height of one
  * @returns {Gutter}
  */
-function gutters(widths, upright, slant) {
+function gutters(widths, upright, slant, line) {
   if (!widths.length) return { top: 0, widest: () => Infinity, right: () => 0 };
-  if (!slant) return { top: LINE + GAP, widest: () => Infinity, right: () => 0 };
+  if (!slant) return { top: line + GAP, widest: () => Infinity, right: () => 0 };
   // A slanted label starts at the middle of its column and leans to the right.
   const [across, up] = [Math.cos((slant * Math.PI) / 180), Math.sin((slant * Math.PI) / 180)];
-  const reach = widths.map((width, i) => (upright[i] ? 0 : width * across + LINE / 2));
-  const heights = widths.map((width, i) => (upright[i] ? LINE : width * up + LINE / 2));
+  const reach = widths.map((width, i) => (upright[i] ? 0 : width * across + line / 2));
+  const heights = widths.map((width, i) => (upright[i] ? line : width * up + line / 2));
   return {
     top: Math.ceil(Math.max(...heights)) + GAP,
     widest: (room) => Math.min(...reach.map((length, i) => (room - length) / (i + 0.5))),

@@ -67,7 +67,7 @@ export function cells(context, matrix, geometry, shade) {
  * @param {Theme} theme
  */
 export function numbers(context, matrix, geometry, shade, theme) {
-  context.font = `13px ${theme.font}`;
+  context.font = `${theme.size}px ${theme.font}`;
   context.textAlign = "center";
   context.textBaseline = "middle";
   matrix.values.forEach((value, i) => {

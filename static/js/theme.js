@@ -11,6 +11,7 @@
  * @property {string} v
  * @property {string} hatch
  * @property {string} font
+ * @property {number} size  of labels, in pixels; a projector's are larger
  */
 
 const NAMES = /** @type {const} */ ([
@@ -32,7 +33,16 @@ const NAMES = /** @type {const} */ ([
 export function theme(window) {
   const style = window.getComputedStyle(window.document.documentElement);
   const entries = NAMES.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]);
-  return Object.fromEntries(entries);
+  return { ...Object.fromEntries(entries), size: labelSize(window) };
+}
+
+/**
+ * @param {Window} window
+ * @returns {number}  pixels
+ */
+export function labelSize(window) {
+  const style = window.getComputedStyle(window.document.documentElement);
+  return Number.parseFloat(style.getPropertyValue("--small"));
 }
 
 /**

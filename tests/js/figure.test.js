@@ -15,6 +15,7 @@ const THEME = {
   v: "#0f766e",
   hatch: "#b9b7b0",
   font: "sans-serif",
+  size: 13,
 };
 
 /** @param {number} width */

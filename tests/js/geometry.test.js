@@ -51,6 +51,34 @@ test("labels thin out where lines would lie on each other", () => {
   assert.ok(found.cellHeight * found.everyRow >= 16);
 });
 
+test("everything grows with the labels, as for a projector", () => {
+  const count = 6;
+  const small = fit({
+    rowWidths: widths(count, 40),
+    colWidths: widths(count, 90),
+    width: 700,
+    height: 500,
+  });
+  const large = fit({
+    rowWidths: widths(count, 80),
+    colWidths: widths(count, 180),
+    width: 1400,
+    height: 1000,
+    size: 26,
+  });
+  assert.equal(large.slant, small.slant);
+  assert.ok(Math.abs(large.cellWidth - 2 * small.cellWidth) <= 3, String(large.cellWidth));
+  const crowded = fit({
+    rowWidths: widths(128, 80),
+    colWidths: [],
+    cols: 4,
+    width: 800,
+    height: 500,
+    size: 26,
+  });
+  assert.ok(crowded.cellHeight * crowded.everyRow >= 32);
+});
+
 test("a point is in its cell, edges included", () => {
   const found = fit({
     rowWidths: widths(3, 40),

@@ -1,6 +1,7 @@
 /** The tokens along both sides of a matrix: words that slant, single characters that stand. */
 
 import { h, step } from "../dom.js";
+import { labelSize } from "../theme.js";
 
 /** @typedef {import("../geometry.js").Geometry} Geometry */
 /** @typedef {import("../geometry.js").Place} Place */
@@ -63,6 +64,6 @@ function above({ left, top, cellWidth, slant, everyCol }, col, i, upright) {
 export function ruler(font) {
   const canvas = document.createElement("canvas");
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-  context.font = `600 13px ${font}`;
+  context.font = `600 ${labelSize(window)}px ${font}`;
   return (text) => context.measureText(text).width;
 }

@@ -81,7 +81,7 @@ export function createMatrix(context, options) {
       const beside = shortened(rows, measure, room.width);
       const rowWidths = texts(beside).map(measure);
       const colWidths = names.cols.map(measure);
-      geometry = fit({ rowWidths, colWidths, upright, cols: matrix.cols, ...room });
+      geometry = fit({ rowWidths, colWidths, upright, cols: matrix.cols, size: theme.size, ...room });
       element.style.width = `${geometry.width}px`;
       element.style.height = `${geometry.height}px`;
       chart.draw({ matrix, geometry, shade, theme, labels: names, titles });
