@@ -22,21 +22,27 @@ def check_decode(decode: Decode, max_tokens: int) -> None:
 
 
 def check_interventions(
-    interventions: Sequence[Intervention], places: Collection[str], heads: int
+    interventions: Sequence[Intervention], names: Collection[str], heads: int
 ) -> None:
-    """Raises `InputError` for a place, an effect or a head that the model does not have."""
+    """Raises `InputError` for an effect, a place or a head that a model with `names` lacks."""
     for index, intervention in enumerate(interventions):
         field = f"interventions[{index}]"
-        if intervention.at not in places:
-            raise InputError(
-                "unknown-place",
-                f"{field}.at",
-                f'{field}.at must be an attention of the model, such as "encoder.0.self"',
-            )
         if intervention.do not in EFFECTS:
             raise InputError(
                 "unknown-effect", f"{field}.do", f"{field}.do must be one of {', '.join(EFFECTS)}"
             )
+        effect = EFFECTS[intervention.do]
+        if intervention.at not in effect.places(names):
+            kind = "an attention" if effect.heads else f"a {effect.tensor} term"
+            example = "encoder.0.self" if effect.heads else f"source.{effect.tensor}"
+            raise InputError(
+                "unknown-place",
+                f"{field}.at",
+                f'{field}.at must be {kind} of the model, such as "{example}"',
+            )
+        if intervention.head is not None and not effect.heads:
+            detail = f"{field}.head must be left out: a {effect.tensor} term has no heads"
+            raise InputError("unknown-field", f"{field}.head", detail)
         if intervention.head is not None:
             check_range(f"{field}.head", intervention.head, 0, heads - 1)
 

@@ -94,6 +94,9 @@ INTERVENTIONS: list[tuple[Any, str, str]] = [
     ({"at": "encoder.99.self", "do": "zero"}, "unknown-place", ".at"),
     ({"at": "encoder.0.cross", "do": "zero"}, "unknown-place", ".at"),
     ({"at": "", "do": "zero"}, "unknown-place", ".at"),
+    ({"at": "source.position", "do": "zero"}, "unknown-place", ".at"),
+    ({"at": "encoder.0.self", "do": "drop"}, "unknown-place", ".at"),
+    ({"at": "source.position", "head": 0, "do": "drop"}, "unknown-field", ".head"),
     ({"at": "encoder.0.self", "do": "mean"}, "unknown-value", ".do"),
     ({"at": "encoder.0.self", "do": {"cut": [0, 0]}}, "unknown-value", ".do"),
     ({"at": "encoder.0.self"}, "missing", ".do"),
@@ -137,18 +140,73 @@ async def test_too_many_interventions(client: httpx.AsyncClient) -> None:
     assert "64" in problem["detail"]
 
 
+OPTIONS_33 = {f"option_{'a' * (n // 26)}{chr(97 + n % 26)}": "1" for n in range(33)}
+
+
 @pytest.mark.parametrize(
-    "body",
+    ("body", "kind", "field"),
     [
-        '{"state": {}}',
-        '{"state": {"source": "hi", "layer": -1}}',
-        '{"state": {"source": "hi", "model": "no"}}',
+        ({}, "missing", "state"),
+        ({"state": {}}, "missing", "state.source"),
+        ({"state": []}, "wrong-type", "state"),
+        ({"state": {"source": ""}}, "empty-text", "state.source"),
+        ({"state": {"source": "x" * 2_001}}, "text-too-long", "state.source"),
+        ({"state": {"source": "hi", "layer": -1}}, "out-of-range", "state.layer"),
+        ({"state": {"source": "hi", "model": "no"}}, "unknown-model", "state.model"),
+        ({"state": {"source": "hi", "Scale": "log"}}, "unknown-field", "state"),
+        ({"state": {"source": "hi", "": "log"}}, "unknown-field", "state"),
+        ({"state": {"source": "hi", "\ud800": "log"}}, "unknown-field", "state"),
+        ({"state": {"source": "hi", "scale\n": "log"}}, "unknown-field", "state"),
+        ({"state": {"source": "hi", "a" * 21: "log"}}, "unknown-field", "state"),
+        ({"state": {"source": "hi", "model_config": {}}}, "wrong-type", "state.model_config"),
+        ({"state": {"source": "hi", "options": 1}}, "wrong-type", "state.options"),
+        ({"state": {"source": "hi", "scale": {"a": 1}}}, "wrong-type", "state.scale"),
+        ({"state": {"source": "hi", "scale": ["log"]}}, "wrong-type", "state.scale"),
+        ({"state": {"source": "hi", "scale": 1}}, "wrong-type", "state.scale"),
+        ({"state": {"source": "hi", "scale": None}}, "wrong-type", "state.scale"),
+        ({"state": {"source": "hi", "scale": "\0"}}, "not-text", "state.scale"),
+        ({"state": {"source": "hi", "scale": "\ud800"}}, "not-text", "state.scale"),
+        ({"state": {"source": "hi", "scale": "x" * 2_001}}, "too-long", "state.scale"),
+        ({"state": {"source": "hi"} | OPTIONS_33}, "too-long", "state"),
+        ({"state": {"source": "hi"}, "select": ["*.q", "no"]}, "unknown-tensor", "select[1]"),
+        ({"state": {"source": "hi"}, "select": "*"}, "wrong-type", "select"),
+        ({"state": {"source": "hi"}, "asks": {}}, "wrong-type", "asks"),
+        ({"state": {"source": "hi"}, "asks": [1]}, "wrong-type", "asks[0]"),
+        ({"state": {"source": "hi"}, "asks": [{}]}, "missing", "asks[0]"),
+        ({"state": {"source": "hi"}, "asks": [{"secret": 1}]}, "unknown-field", "asks[0]"),
+        (
+            {"state": {"source": "hi"}, "asks": [{"parameters": {"select": []}}] * 5},
+            "too-long",
+            "asks",
+        ),
+        (
+            {"state": {"source": "hi"}, "asks": [{"trace": {"source": " "}}]},
+            "empty-text",
+            "asks[0].trace.source",
+        ),
+        (
+            {"state": {"source": "hi"}, "asks": [{"trace": {"source": "a", "select": ["b"]}}]},
+            "unknown-tensor",
+            "asks[0].trace.select[0]",
+        ),
+        (
+            {"state": {"source": "hi"}, "asks": [{"parameters": {"select": ["no"]}}]},
+            "unknown-tensor",
+            "asks[0].parameters.select[0]",
+        ),
+        (
+            {"state": {"source": "hi"}, "asks": [{"parameters": {"select": [], "model": "b"}}]},
+            "unknown-model",
+            "asks[0].parameters.model",
+        ),
     ],
 )
-async def test_share_state(client: httpx.AsyncClient, body: str) -> None:
-    response = await client.post("/api/shares", content=body, headers=JSON)
-    assert response.status_code == 422
-    assert response.json()["field"].startswith("state.")
+async def test_share(
+    client: httpx.AsyncClient, body: dict[str, Any], kind: str, field: str
+) -> None:
+    content = json.dumps(body).encode()
+    response = await client.post("/api/shares", content=content, headers=JSON)
+    hold(response, 422, kind, field)
 
 
 @pytest.mark.parametrize("media_type", [None, "text/plain", "application/xml", "nonsense", "é"])
@@ -192,6 +250,9 @@ async def test_body_over_the_limit(client: httpx.AsyncClient, chunked: bool) -> 
         ("/api/shares/%F0%9F%98%80", 404, "unknown-share", "id"),
         ("/api/shares/2222222222222", 404, "unknown-share", "id"),
         ("/api/shares/" + "2" * 3_000, 404, "unknown-share", "id"),
+        ("/api/shares/%00/asks/0", 404, "unknown-share", "id"),
+        ("/api/shares/2222222222222/asks/x", 422, "wrong-type", "n"),
+        (f"/api/shares/2222222222222/asks/{'9' * 5000}", 422, "wrong-type", "n"),
     ],
 )
 async def test_path(

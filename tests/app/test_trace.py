@@ -144,6 +144,15 @@ async def test_interventions_change_what_follows(client: httpx.AsyncClient) -> N
     assert weights[0].any()
 
 
+async def test_positions_are_dropped_on_one_side(client: httpx.AsyncClient) -> None:
+    request = {"source": "The cat sat.", "target": "猫坐着。", "select": ["*.position", "*.input"]}
+    change = {"at": "target.position", "do": "drop"}
+    document = await ask(client, **request, interventions=[change])
+    tensors = {name: np.array(tensor["data"]) for name, tensor in document["tensors"].items()}
+    assert tensors["source.position"].any()
+    assert not tensors["target.position"].any()
+
+
 async def test_beam_is_taken(client: httpx.AsyncClient) -> None:
     decode = {"method": "beam", "beam": 2, "max_tokens": 5}
     document = await ask(client, source="hello", decode=decode, select=[])
