@@ -3,6 +3,7 @@
 Every template is given: ``lang`` and ``languages``; ``asset(path)``, the address of a file in
 `static/`; ``vendor(name)``, that of a file out of a package; ``plotly_url`` and ``catalog_url``;
 ``url_for(name, **parameters)``, the path of a route; ``page_url``, the address without its query;
+``modules`` and ``view_sheets``, the page's JavaScript and the views' stylesheets in `static/`;
 ``share``, which is None or ``{"id", "title", "translation"}``.
 """
 
@@ -13,7 +14,7 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from app.assets import STATIC, digest_of
+from app.assets import STATIC, digest_of, modules, view_sheets
 from app.languages import LOCALE, languages, negotiate, translations
 from app.services import Services
 from app.settings import ROOT
@@ -60,6 +61,8 @@ def render(
         url_for=request.app.url_path_for,
         page_url=base_url(request, services) + request.url.path,
         share=share,
+        modules=modules("main.js"),
+        view_sheets=view_sheets(),
     )
     return HTMLResponse(content, status, HEADERS)
 

@@ -41,6 +41,8 @@ export class Problem extends Error {
 
 /** @param {typeof globalThis.fetch} fetch */
 export function createApi(fetch) {
+  /** @type {Promise<ModelInfo[]> | null} */
+  let models = null;
   /**
    * @param {string} path
    * @param {RequestInit} [init]
@@ -72,11 +74,12 @@ export function createApi(fetch) {
      */
     catalog: (url) => (url ? read(url).catch(() => ({})) : Promise.resolve({})),
 
-    /**
-     * @param {AbortSignal} [signal]
-     * @returns {Promise<ModelInfo[]>}  the first is the default
-     */
-    models: (signal) => read("/api/models", signal),
+    /** @returns {Promise<ModelInfo[]>}  the first is the default; read once */
+    models() {
+      models ??= read("/api/models");
+      models.catch(() => (models = null));
+      return models;
+    },
 
     /**
      * @param {object} request  as the API takes it
@@ -89,21 +92,47 @@ export function createApi(fetch) {
     },
 
     /**
-     * @param {number} length
-     * @param {number} width  d_model
+     * @param {{variant: string, length: number, d_model: number}} table
      * @param {AbortSignal} [signal]
      * @returns {Promise<Positions>}
      */
-    async positions(length, width, signal) {
-      const query = new URLSearchParams({ length: String(length), d_model: String(width) });
-      const { variant, positions, similarity } = await read(`/api/positions?${query}`, signal);
+    async positions({ variant, length, d_model }, signal) {
+      const query = new URLSearchParams({
+        variant,
+        length: String(length),
+        d_model: String(d_model),
+      });
+      const { positions, similarity } = await read(`/api/positions?${query}`, signal);
       return {
         variant,
         length,
-        d_model: width,
+        d_model,
         positions: Float32Array.from(positions.flat()),
         similarity: Float32Array.from(similarity.flat()),
       };
+    },
+
+    /**
+     * @param {{model: string, select: string[]}} wanted
+     * @param {AbortSignal} [signal]
+     * @returns {Promise<Record<string, import("./wire.js").Tensor>>}
+     */
+    async parameters({ model, select }, signal) {
+      const path = `/api/models/${encodeURIComponent(model)}/parameters`;
+      const query = new URLSearchParams({ select: select.join(",") });
+      const response = await ask(`${path}?${query}`, { headers: { Accept: BINARY }, signal });
+      return readSafetensors(await response.arrayBuffer()).tensors;
+    },
+
+    /**
+     * @param {import("./questions.js").Question} question
+     * @param {AbortSignal} [signal]
+     * @returns {Promise<import("./questions.js").Answer>}
+     */
+    answer(question, signal) {
+      if ("trace" in question) return this.trace(question.trace, signal);
+      if ("parameters" in question) return this.parameters(question.parameters, signal);
+      return this.positions(question.positions, signal);
     },
 
     /**

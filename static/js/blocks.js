@@ -20,7 +20,7 @@ export const BLOCK = {
 };
 
 /**
- * @param {Pick<State, "block" | "layer">} state
+ * @param {{block: State["block"], layer: number | "*"}} state
  * @param {string} [tensor]  e.g. "weights"
  * @returns {string}  e.g. "encoder.0.self.weights"
  */
@@ -80,6 +80,21 @@ export function attention(trace, state) {
 }
 
 /**
+ * The same for a small picture, for which 8 bits are enough.
+ * @param {import("./store.js").Page} page
+ * @param {Pick<State, "block" | "layer" | "head">} state
+ * @param {import("./wire.js").Tensor} [small]  the weights in 8 bits
+ * @returns {Matrix | null}
+ */
+export function glimpse({ trace, link }, state, small) {
+  const exact = trace && attention(trace, state);
+  if (exact || !trace || !small || state.head >= small.shape[0]) return exact;
+  const matrix = plane(small, { head: state.head });
+  const mask = trace.tensors[place({ block: state.block, layer: link.layer }, "mask")];
+  return mask ? masked(matrix, plane(mask).values) : matrix;
+}
+
+/**
  * @param {Matrix} matrix
  * @param {import("./wire.js").Numbers} may  1 where a query may attend
  * @returns {Matrix}
@@ -115,27 +130,26 @@ export function lit({ link, trace }, hovered) {
 
 /**
  * How many layers a block has, and how many heads a layer.
- * @param {Trace} trace
+ * @param {Pick<import("./api.js").ModelInfo, "layers" | "heads">} model
  * @param {State["block"]} block
  * @returns {{layers: number, heads: number}}
  */
-export function extent(trace, block) {
-  let layers = 0;
-  while (trace.tensors[place({ block, layer: layers }, "weights")]) layers++;
-  const first = trace.tensors[place({ block, layer: 0 }, "weights")];
-  return { layers, heads: first ? first.shape[0] : 0 };
+export function extent({ layers, heads }, block) {
+  const { stack } = BLOCK[block];
+  return { layers: layers[stack] ?? 0, heads: heads[stack] ?? 0 };
 }
 
 /**
  * Where a page opens that was not told where: the head of a block that tells most at first sight.
- * @param {Trace} trace
+ * @param {Trace} trace  with all weights of the block
+ * @param {import("./api.js").ModelInfo} model
  * @param {State["block"]} block
  * @returns {{layer: number, head: number}}
  */
-export function opener(trace, block) {
+export function opener(trace, model, block) {
   const { rows, cols } = axes(trace, block);
   const special = (/** @type {Step} */ step) => ({ special: step.writes.special });
-  const { layers, heads } = extent(trace, block);
+  const { layers, heads } = extent(model, block);
   let best = { layer: 0, head: 0, score: -1 };
   for (let layer = 0; layer < layers; layer++) {
     for (let head = 0; head < heads; head++) {

@@ -2,6 +2,7 @@
 
 import { createApi } from "./api.js";
 import { createPlotter } from "./chart.js";
+import { place } from "./blocks.js";
 import { find } from "./dom.js";
 import { opening } from "./examples.js";
 import { translator } from "./i18n.js";
@@ -17,8 +18,10 @@ import { bindStage } from "./parts/stage.js";
 import { bindSession, openShare } from "./session.js";
 import { createStore } from "./store.js";
 import { bindTheme, theme } from "./theme.js";
-import { DEFAULTS, bind, read, write } from "./url.js";
-import { view } from "./views/index.js";
+import { initials } from "./options.js";
+import { thumbnails } from "./questions.js";
+import { DEFAULTS, bind, format, merge, read, write } from "./url.js";
+import { OPTIONS, view } from "./views/index.js";
 
 /**
  * @typedef {object} Context  what every part and view may use
@@ -32,6 +35,9 @@ import { view } from "./views/index.js";
  * @property {(listener: () => void) => void} onTheme
  * @property {(listener: () => void) => void} onResize
  * @property {() => {width: number, height: number, wide: boolean}} room  for the view
+ * @property {(link: import("./url.js").State) => string} format  a link as a query string
+ * @property {(text: string) => void} announce  to a screen reader
+ * @property {() => import("./views/index.js").Mounted} shown  the view that is open
  */
 
 const { lang = "en", share, plotly = "", catalog = "" } = find("#workspace").dataset;
@@ -39,14 +45,14 @@ const { lang = "en", share, plotly = "", catalog = "" } = find("#workspace").dat
 async function start() {
   const api = createApi((...request) => fetch(...request));
   const messages = await api.catalog(catalog);
-  const initial = { ...DEFAULTS, ...opening(lang), lang };
-  const asked = read(window);
-  const store = createStore({ ...initial, ...(share ? {} : asked), lang });
+  const initial = { ...DEFAULTS, ...opening(lang), lang, options: initials(OPTIONS) };
+  const asked = read(window, OPTIONS);
+  const store = createStore(merge(initial, share ? {} : asked, { lang }));
   const free = asked.layer === undefined && asked.head === undefined;
-  const session = bindSession(store, api, (page) => view(page.link.view).needs(page), { free });
+  const session = bindSession(store, api, { needs, asks }, { free });
   const context = createContext(store, api, session, messages);
 
-  bind(window, store, initial);
+  bind(window, store, initial, OPTIONS);
   for (const part of [
     bindSentence,
     bindChips,
@@ -60,11 +66,31 @@ async function start() {
   ]) {
     part(context);
   }
-  if (share) await openShare(store, api, share, initial, asked);
+  if (share) await openShare(store, api, share, initial, asked, OPTIONS);
   else {
-    write(window, store.get().link);
+    write(window, store.get().link, OPTIONS);
     session.run();
   }
+}
+
+/**
+ * The tensors that the caption, the inspector and the view show.
+ * @param {import("./store.js").Page} page
+ */
+function needs(page) {
+  const { frame, needs } = view(page.link.view);
+  const names = frame.inspector ? ["weights", "mask", "q", "k"] : ["weights", "mask"];
+  return [...names.map((name) => place(page.link, name)), ...needs(page)];
+}
+
+/**
+ * What the pickers and the view show of other runs, layers and tables.
+ * @param {import("./store.js").Page} page
+ */
+function asks(page) {
+  const { frame, asks } = view(page.link.view);
+  const pictures = frame.rail !== "none" && !page.share ? [thumbnails(page)] : [];
+  return [...pictures, ...(asks?.(page) ?? [])];
 }
 
 /**
@@ -96,6 +122,11 @@ function createContext(store, api, session, messages) {
     onTheme: (listener) => themed.push(listener),
     onResize: (listener) => resized.push(listener),
     room,
+    format: (link) => format(link, OPTIONS),
+    announce: (text) => (find("#announce").textContent = text),
+    shown: () => {
+      throw new Error("no view is open yet");
+    },
   };
 }
 

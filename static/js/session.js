@@ -1,42 +1,49 @@
 /**
- * Keeps what is shown in step with the link: asks for the trace when the request changes, for a
- * layer's tensors when a view needs them. A newer question ends the older one; a late answer is
- * dropped.
+ * Keeps what is shown in step with the link: asks for the trace when the request changes, for the
+ * tensors and the answers that a view needs when they are not there yet. A newer question ends the
+ * older one; a late answer is dropped.
  */
 
-import { BLOCK, extent, opener } from "./blocks.js";
+import { BLOCK, extent, opener, place } from "./blocks.js";
 import { Problem, request } from "./api.js";
-import { REQUEST_KEYS } from "./url.js";
+import { keyOf } from "./questions.js";
+import { REQUEST_KEYS, choices, merge } from "./url.js";
 
 /** @typedef {import("./store.js").Store} Store */
 /** @typedef {import("./store.js").Page} Page */
 /** @typedef {import("./api.js").Api} Api */
 /** @typedef {import("./url.js").State} State */
+/** @typedef {import("./questions.js").Question} Question */
+/**
+ * @typedef {object} Wishes  what the present view shows
+ * @property {(page: Page) => string[]} needs  tensors of the present trace
+ * @property {(page: Page) => Question[]} asks  all that is not in it
+ */
 
-const SELECT = ["*.weights", "*.mask"];
 const RETRIES = 3;
+/** Answers that nobody asks for any more are kept while there are few. */
+const KEPT = 32;
 
 /**
  * @param {Store} store
  * @param {Api} api
- * @param {(page: Page) => string[]} needs  tensors that the present view shows beside the weights
+ * @param {Wishes} wishes
  * @param {{free: boolean}} [options]  whether the first trace may choose the layer and the head
  */
-export function bindSession(store, api, needs, { free } = { free: false }) {
+export function bindSession(store, api, wishes, { free } = { free: false }) {
   const trace = latest();
-  const details = latest();
-  const places = latest();
+  const tensors = latest();
+  const answers = bindAnswers(store, api, wishes);
   let asked = "";
 
   /** @param {number} [tries] */
   async function run(tries = RETRIES) {
-    const { link } = store.get();
-    if (!link.source.trim()) {
+    if (!store.get().link.source.trim()) {
       trace.stop();
       return store.set({ status: "empty", problem: null });
     }
     store.set({ status: "waiting", problem: null });
-    const answer = await trace.ask((signal) => api.trace(request(link, SELECT), signal));
+    const answer = await trace.ask(look);
     if (answer === null) return;
     if (answer instanceof Problem) {
       store.set({ status: "failed", problem: answer });
@@ -44,55 +51,92 @@ export function bindSession(store, api, needs, { free } = { free: false }) {
       return;
     }
     const { link: present } = store.get();
-    const place = free ? opener(answer, present.block) : {};
+    const { model, trace: seen } = answer;
+    const opening = free ? opener(seen, model, present.block) : {};
     free = false;
-    store.set(
-      {
-        status: "ready",
-        trace: answer,
-        details: {},
-        link: inside({ ...present, ...place }, answer),
-      },
-      "replace",
-    );
+    const link = inside({ ...present, ...opening }, model, seen);
+    store.set({ status: "ready", model, trace: seen, link }, "replace");
+  }
+
+  /** @param {AbortSignal} signal */
+  async function look(signal) {
+    const model = await served(api, store.get().link.model);
+    const link = within(store.get().link, model);
+    const select = wishes.needs({ ...store.get(), model, link });
+    if (free) select.push(place({ ...link, layer: "*" }, "weights"));
+    if (free) select.push(place({ ...link, layer: "*" }, "mask"));
+    return { model, trace: await api.trace(request(link, unique(select)), signal) };
   }
 
   async function complete() {
     const page = store.get();
-    if (page.link.view === "positions") void locate();
-    if (!page.trace || page.share || page.status !== "ready") return;
-    const missing = needs(page).filter((name) => !page.trace?.tensors[name] && !page.details[name]);
-    const question = `${page.trace.id} ${missing}`;
+    const { trace: seen } = page;
+    if (!seen || page.status !== "ready" || (page.share && !page.live)) return;
+    const missing = unique(wishes.needs(page)).filter((name) => !seen.tensors[name]);
+    const question = `${seen.id} ${missing}`;
     if (!missing.length || question === asked) return;
     asked = question;
-    const answer = await details.ask((signal) => api.trace(request(page.link, missing), signal));
-    // What the inspector cannot be given it says itself; the picture stands without it.
+    const answer = await tensors.ask((signal) => api.trace(request(page.link, missing), signal));
     if (asked === question) asked = "";
-    if (answer === null || answer instanceof Problem || store.get().trace !== page.trace) return;
-    store.set({ details: { ...store.get().details, ...answer.tensors } });
-  }
-
-  /** The encodings of as many positions as the rows have, as wide as the model. */
-  async function locate() {
-    const { trace, positions, link } = store.get();
-    if (!trace) return;
-    const length = trace.tokens[BLOCK[link.block].query].length;
-    if (positions?.length === length) return;
-    const answer = await places.ask(async (signal) => {
-      const model = store.get().model ?? (await served(api, link.model, signal));
-      return { model, positions: await api.positions(length, model.d_model, signal) };
-    });
-    if (answer !== null && !(answer instanceof Problem)) store.set(answer);
+    const present = store.get().trace;
+    if (answer === null || answer instanceof Problem || present?.id !== seen.id) return;
+    store.set({ trace: { ...present, tensors: { ...present.tensors, ...answer.tensors } } });
   }
 
   store.subscribe((page, previous) => {
     const asks = REQUEST_KEYS.some((key) => page.link[key] !== previous.link[key]);
     if (asks && page.trace === previous.trace) return void run();
-    if (page.trace && page.link.block !== previous.link.block)
-      store.go(inside(page.link, page.trace));
+    const { model, trace: seen, link } = page;
+    if (model && seen && link !== previous.link) store.go(inside(link, model, seen));
     void complete();
+    answers.follow();
   });
   return { run: () => run() };
+}
+
+/**
+ * Has every question of the present view answered, and nothing else.
+ * @param {Store} store
+ * @param {Api} api
+ * @param {Wishes} wishes
+ */
+function bindAnswers(store, api, wishes) {
+  /** @type {Map<string, AbortController>} */
+  const open = new Map();
+
+  /** @param {Question} question @param {string} key */
+  async function ask(question, key) {
+    const controller = new AbortController();
+    open.set(key, controller);
+    const found = await api.answer(question, controller.signal).catch((error) => {
+      if (controller.signal.aborted) return null;
+      return failure(error);
+    });
+    if (open.get(key) === controller) open.delete(key);
+    if (found === null || controller.signal.aborted) return;
+    if (found instanceof Problem && found.retryAfter)
+      return void setTimeout(follow, found.retryAfter * 1000);
+    const kept = Object.entries(store.get().answers).slice(1 - KEPT);
+    store.set({ answers: { ...Object.fromEntries(kept), [key]: found } });
+  }
+
+  function follow() {
+    const page = store.get();
+    if (!page.trace || page.status !== "ready") return;
+    const asked = new Map(wishes.asks(page).map((question) => [keyOf(question), question]));
+    for (const [key, controller] of open) {
+      if (asked.has(key)) continue;
+      open.delete(key);
+      controller.abort();
+    }
+    for (const [key, question] of asked) {
+      if (page.answers[key] || open.has(key)) continue;
+      if (page.share && !page.live && !("positions" in question))
+        store.set({ answers: { ...store.get().answers, [key]: new Problem("frozen") } });
+      else void ask(question, key);
+    }
+  }
+  return { follow };
 }
 
 /**
@@ -102,15 +146,22 @@ export function bindSession(store, api, needs, { free } = { free: false }) {
  * @param {string} id
  * @param {State} initial
  * @param {Partial<State>} asked  by the address bar
+ * @param {import("./options.js").Options} options
  */
-export async function openShare(store, api, id, initial, asked) {
+export async function openShare(store, api, id, initial, asked, options) {
   const share = await api.readShare(id).catch(failure);
   if (share instanceof Problem) return store.set({ status: "failed", problem: share });
-  const link = inside(
-    { ...initial, ...share.state, ...elsewhere(asked), lang: initial.lang },
-    share.trace,
-  );
-  store.set({ share, trace: share.trace, model: share.model, link, status: "ready" });
+  const models = await api.models().catch(() => []);
+  const live = models.some(({ digest }) => digest === share.model.digest);
+  const kept = { ...known(share.state, initial), options: choices(share.state, options) };
+  const wanted = merge(initial, kept, elsewhere(asked), { lang: initial.lang });
+  const link = inside(wanted, share.model, share.trace);
+  store.set({ share, live, trace: share.trace, model: share.model, link, status: "ready" });
+}
+
+/** @param {Record<string, unknown>} state @param {State} initial  Its keys. */
+function known(state, initial) {
+  return Object.fromEntries(Object.entries(state).filter(([key]) => key in initial));
 }
 
 /** @param {Partial<State>} asked  All but what the model was asked. */
@@ -121,13 +172,16 @@ function elsewhere(asked) {
 
 /**
  * @param {Api} api
- * @param {string | null} id  null: the first
- * @param {AbortSignal} signal
+ * @param {string | null} id
+ * @returns  the model of that name, else the first
  */
-async function served(api, id, signal) {
-  const models = await api.models(signal);
+async function served(api, id) {
+  const models = await api.models();
   return models.find((model) => model.id === id) ?? models[0];
 }
+
+/** @param {string[]} names */
+const unique = (names) => [...new Set(names)];
 
 /** One question at a time: asking again ends the one before. */
 function latest() {
@@ -170,16 +224,28 @@ function failure(error) {
 }
 
 /**
- * The nearest place that is there: a pin of an older sentence, a layer of a larger model is let go.
+ * The nearest layer and head that the model has.
  * @param {State} link
+ * @param {import("./api.js").ModelInfo} model
+ * @returns {State}
+ */
+function within(link, model) {
+  const { layers, heads } = extent(model, link.block);
+  const [layer, head] = [Math.min(link.layer, layers - 1), Math.min(link.head, heads - 1)];
+  return layer === link.layer && head === link.head ? link : { ...link, layer, head };
+}
+
+/**
+ * The nearest place that is there; a pin of an older sentence is let go.
+ * @param {State} link
+ * @param {import("./api.js").ModelInfo} model
  * @param {import("./wire.js").Trace} trace
  * @returns {State}
  */
-function inside(link, trace) {
+function inside(link, model, trace) {
   const { query, key } = BLOCK[link.block];
-  const { layers, heads } = extent(trace, link.block);
-  const place = { layer: Math.min(link.layer, layers - 1), head: Math.min(link.head, heads - 1) };
   const fits =
     (link.query ?? 0) < trace.tokens[query].length && (link.key ?? 0) < trace.tokens[key].length;
-  return { ...link, ...place, ...(fits ? {} : { query: null, key: null }) };
+  const place = within(link, model);
+  return fits ? place : { ...place, query: null, key: null };
 }

@@ -9,16 +9,18 @@
 /** @typedef {import("./api.js").Problem} Problem */
 /** @typedef {import("./api.js").ModelInfo} ModelInfo */
 /** @typedef {import("./api.js").Share} Share */
+/** @typedef {import("./questions.js").Answer} Answer */
 /**
  * @typedef {object} Page
  * @property {State} link
  * @property {ModelInfo | null} model
- * @property {Trace | null} trace  the last answer; it stays while the next one is on its way
- * @property {Record<string, import("./wire.js").Tensor>} details  tensors of this trace fetched later
- * @property {import("./api.js").Positions | null} positions
+ * @property {Trace | null} trace  the last answer, with the tensors that were asked for since; it
+ *   stays while the next one is on its way
+ * @property {Record<string, Answer | Problem>} answers  to what views ask beside it, by question
  * @property {"waiting" | "ready" | "empty" | "failed"} status
  * @property {Problem | null} problem
  * @property {Share | null} share  when a frozen share is open
+ * @property {boolean} live  whether the model that a share was made with can still be asked
  */
 /** @typedef {"replace" | "push" | "none"} History  what a change does to the address bar */
 /** @typedef {(page: Page, previous: Page, history: History) => void} Listener */
@@ -37,11 +39,11 @@ export function createStore(link) {
     link,
     model: null,
     trace: null,
-    details: {},
-    positions: null,
+    answers: {},
     status: "waiting",
     problem: null,
     share: null,
+    live: true,
   };
   /** @type {Lit | null} */
   let hovered = null;
@@ -71,6 +73,17 @@ export function createStore(link) {
     go(patch, history = "replace") {
       const next = { ...page.link, ...patch };
       if (!same(next, page.link)) set({ link: next }, history);
+    },
+
+    /**
+     * Chooses among what a view offers.
+     * @param {import("./options.js").Choices} patch
+     * @param {History} [history]
+     */
+    choose(patch, history = "replace") {
+      const { options } = page.link;
+      if (Object.keys(patch).some((name) => !Object.is(patch[name], options[name])))
+        set({ link: { ...page.link, options: { ...options, ...patch } } }, history);
     },
 
     /** @param {Lit | null} lit */

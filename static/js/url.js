@@ -19,7 +19,9 @@
  * @property {number | null} query  the pinned row
  * @property {number | null} key  the pinned column
  * @property {string} lang  of the interface
+ * @property {import("./options.js").Choices} options  what the views let one choose; flat in a link
  */
+/** @typedef {import("./options.js").Options} Options */
 
 /** @type {Readonly<State>} */
 export const DEFAULTS = Object.freeze({
@@ -37,6 +39,7 @@ export const DEFAULTS = Object.freeze({
   query: null,
   key: null,
   lang: "en",
+  options: Object.freeze({}),
 });
 
 export const BLOCKS = Object.freeze(["encoder", "decoder", "cross"]);
@@ -49,7 +52,8 @@ export const REQUEST_KEYS = /** @type {const} */ ([
   "interventions",
   "pad_to",
 ]);
-const KEYS = /** @type {(keyof State)[]} */ (Object.keys(DEFAULTS));
+/** @typedef {Exclude<keyof State, "options">} Key */
+const KEYS = /** @type {Key[]} */ (Object.keys(DEFAULTS).filter((key) => key !== "options"));
 /** What tells one moment from the next; a link says these even at their defaults. */
 const ALWAYS = new Set(["source", "view", "block", "layer", "head", "lang"]);
 
@@ -66,7 +70,7 @@ const json = (value) => {
   }
 };
 
-/** @type {Record<keyof State, (text: string) => any>} */
+/** @type {Record<Key, (text: string) => any>} */
 const PARSE = {
   source: (value) => value,
   model: text,
@@ -86,9 +90,10 @@ const PARSE = {
 
 /**
  * @param {string} search  a query string, with or without "?"
+ * @param {Options} [options]  that a link may hold
  * @returns {Partial<State>}  only what it says and what can be read
  */
-export function parse(search) {
+export function parse(search, options = {}) {
   const params = new URLSearchParams(search);
   /** @type {Record<string, any>} */
   const state = {};
@@ -97,14 +102,39 @@ export function parse(search) {
     const parsed = value === null ? null : PARSE[key](value);
     if (parsed !== null) state[key] = parsed;
   }
-  return state;
+  return { ...state, options: choices(Object.fromEntries(params), options) };
+}
+
+/**
+ * @param {Record<string, unknown>} words  as a link or a share holds them
+ * @param {Options} options
+ * @returns {import("./options.js").Choices}  those that are there and can be read
+ */
+export function choices(words, options) {
+  const found = Object.entries(options).map(([name, { read }]) => {
+    const said = words[name];
+    return [name, typeof said === "string" ? read(said) : null];
+  });
+  return Object.fromEntries(found.filter(([, value]) => value !== null));
+}
+
+/**
+ * A state with what others say of it, the last one having the last word.
+ * @param {State} state
+ * @param {...Partial<State>} others
+ * @returns {State}
+ */
+export function merge(state, ...others) {
+  const options = Object.assign({}, state.options, ...others.map((other) => other.options));
+  return Object.assign({}, state, ...others, { options });
 }
 
 /**
  * @param {State} state
+ * @param {Options} [options]
  * @returns {string}  a query string without "?"
  */
-export function format(state) {
+export function format(state, options = {}) {
   const params = new URLSearchParams();
   for (const key of KEYS) {
     const value = state[key];
@@ -113,7 +143,20 @@ export function format(state) {
     const words = typeof value === "object" ? JSON.stringify(value) : String(value);
     params.set(key, words);
   }
+  for (const [name, words] of Object.entries(chosen(state, options))) params.set(name, words);
   return params.toString();
+}
+
+/**
+ * @param {State} state
+ * @param {Options} options
+ * @returns {Record<string, string>}  what was chosen other than at first, in words
+ */
+export function chosen(state, options) {
+  const entries = Object.entries(options)
+    .filter(([name, { initial }]) => (state.options[name] ?? initial) !== initial)
+    .map(([name, { write }]) => [name, write(state.options[name])]);
+  return Object.fromEntries(entries);
 }
 
 /**
@@ -122,29 +165,34 @@ export function format(state) {
  * @param {Window} window
  * @param {import("./store.js").Store} store
  * @param {State} initial  what a link that says nothing stands for
+ * @param {Options} [options]
  */
-export function bind(window, store, initial) {
+export function bind(window, store, initial, options = {}) {
   store.subscribe(({ link }, previous, history) => {
     if (link === previous.link || history === "none") return;
     const method = history === "push" ? "pushState" : "replaceState";
-    window.history[method](null, "", "?" + format(link));
+    window.history[method](null, "", "?" + format(link, options));
   });
-  window.addEventListener("popstate", () => store.go({ ...initial, ...read(window) }, "none"));
+  window.addEventListener("popstate", () =>
+    store.go(merge(initial, read(window, options)), "none"),
+  );
 }
 
 /**
  * @param {Window} window
+ * @param {Options} [options]
  * @returns {Partial<State>}  what the address bar says
  */
-export function read(window) {
-  return parse(window.location.search);
+export function read(window, options = {}) {
+  return parse(window.location.search, options);
 }
 
 /**
  * Puts the whole state there, as a link that is ready to be copied.
  * @param {Window} window
  * @param {State} link
+ * @param {Options} [options]
  */
-export function write(window, link) {
-  window.history.replaceState(null, "", "?" + format(link));
+export function write(window, link, options = {}) {
+  window.history.replaceState(null, "", "?" + format(link, options));
 }

@@ -14,7 +14,7 @@ import {
 import { working } from "../../static/js/attend.js";
 import { createStore } from "../../static/js/store.js";
 import { DEFAULTS } from "../../static/js/url.js";
-import { trace } from "./trace.js";
+import { MODEL, trace } from "./trace.js";
 
 /** @param {Partial<import("../../static/js/url.js").State>} link */
 const page = (link) => ({ ...createStore({ ...DEFAULTS, ...link }).get(), trace: trace() });
@@ -45,7 +45,7 @@ test("a masked cell has no number", () => {
 test("a head or layer that is not there is nothing", () => {
   assert.equal(attention(trace(), { block: "decoder", layer: 0, head: 2 }), null);
   assert.equal(attention(trace(), { block: "decoder", layer: 1, head: 0 }), null);
-  assert.deepEqual(extent(trace(), "cross"), { layers: 1, heads: 2 });
+  assert.deepEqual(extent(MODEL, "cross"), { layers: 1, heads: 2 });
 });
 
 test("hovering wins over a pin, a pin over the first look", () => {
@@ -76,6 +76,6 @@ test("a weight is worked out from q and k, the mask left out of the sum", () => 
 });
 
 test("a page that was not told where opens on the head that tells most", () => {
-  assert.deepEqual(opener(trace(), "cross"), { layer: 0, head: 0 });
-  assert.deepEqual(opener(trace(), "decoder"), { layer: 0, head: 0 });
+  assert.deepEqual(opener(trace(), MODEL, "cross"), { layer: 0, head: 0 });
+  assert.deepEqual(opener(trace(), MODEL, "decoder"), { layer: 0, head: 0 });
 });

@@ -21,6 +21,20 @@ export const tensor = (dims, shape, data) => ({
   data: Float32Array.from(data),
 });
 
+/** @type {import("../../static/js/api.js").ModelInfo} */
+export const MODEL = {
+  id: "en-zh",
+  name: "A small one",
+  kind: "encoder-decoder",
+  layers: { encoder: 1, decoder: 1 },
+  heads: { encoder: 2, decoder: 2 },
+  d_model: 4,
+  parameters: 100,
+  languages: ["en", "zh"],
+  max_tokens: 128,
+  digest: "0",
+};
+
 const WEIGHTS = ["head", "query", "key"];
 
 /** @returns {import("../../static/js/wire.js").Trace} */

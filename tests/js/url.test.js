@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { DEFAULTS, bind, format, parse } from "../../static/js/url.js";
+import { choice, initials, list, text, whole } from "../../static/js/options.js";
+import { DEFAULTS, bind, format, merge, parse } from "../../static/js/url.js";
 import { createStore } from "../../static/js/store.js";
 
 /** @param {Partial<import("../../static/js/url.js").State>} patch */
@@ -37,6 +38,7 @@ test("every key round-trips", () => {
     query: 0,
     key: 4,
     lang: "zh",
+    options: {},
   };
   assert.deepEqual(round(state), state);
 });
@@ -49,8 +51,24 @@ test("a link says its place even where that is the default, and nothing that is 
 test("what cannot be read is left out", () => {
   assert.deepEqual(
     parse("?block=sideways&layer=-1&head=1e3&query=x&interventions={&unknown=1"),
-    {},
+    { options: {} },
   );
+});
+
+const OPTIONS = { scale: choice("linear", "log"), only: list(), top: whole(1, 100, 100), b: text() };
+const FIRST = { ...DEFAULTS, options: initials(OPTIONS) };
+
+test("what was chosen stands in the link, what is as at first does not", () => {
+  const options = { ...FIRST.options, scale: "log", only: [0, 3], b: "a&b 你" };
+  const search = format({ ...FIRST, source: "Hi", options }, OPTIONS);
+  assert.match(search, /&scale=log&only=0%2C3&b=a%26b\+/);
+  assert.doesNotMatch(search, /top/);
+  assert.deepEqual(merge(FIRST, parse(search, OPTIONS)).options, options);
+});
+
+test("a choice that cannot be read is left at its first", () => {
+  const { options } = merge(FIRST, parse("?scale=cubic&only=1,x&top=101", OPTIONS));
+  assert.deepEqual(options, FIRST.options);
 });
 
 /** A window as far as url.js looks at one. */

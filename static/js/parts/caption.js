@@ -83,16 +83,18 @@ function sentence({ kind }, writes, t) {
  * Tells a screen reader the pinned cell. What the pointer passes over is not announced.
  * @param {Context} context
  */
-function announce({ store, t }) {
+function announce({ store, t, announce }) {
   const page = store.get();
   const at = pair(page);
   const matrix = page.trace && attention(page.trace, page.link);
   if (!page.trace || !matrix || !at) return;
   const { rows, cols } = axes(page.trace, page.link.block);
   const value = matrix.values[at.query * matrix.cols + at.key];
-  find("#announce").textContent = t("query {query}, key {key}: {weight}", {
-    query: plainStep(rows[at.query]),
-    key: plainStep(cols[at.key]),
-    weight: Number.isNaN(value) ? t("masked") : four(value),
-  });
+  announce(
+    t("query {query}, key {key}: {weight}", {
+      query: plainStep(rows[at.query]),
+      key: plainStep(cols[at.key]),
+      weight: Number.isNaN(value) ? t("masked") : four(value),
+    }),
+  );
 }

@@ -75,7 +75,7 @@ export function bindChips({ store, t }) {
   }
 
   store.subscribe((page, previous) => {
-    if (page.trace !== previous.trace) rebuild();
+    if (page.trace?.id !== previous.trace?.id) rebuild();
     light();
   });
   store.watch(light);

@@ -1,12 +1,11 @@
 /** What frames the page: the other language at the same place, keys that work everywhere, the title. */
 
 import { find } from "../dom.js";
-import { format } from "../url.js";
 
 /** @typedef {import("../main.js").Context} Context */
 
 /** @param {Context} context */
-export function bindChrome({ store }) {
+export function bindChrome({ store, format }) {
   const other = /** @type {HTMLAnchorElement} */ (find("#language"));
   const name = document.title;
   function show() {

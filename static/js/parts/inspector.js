@@ -44,7 +44,7 @@ function fill(context) {
   const page = store.get();
   const at = pair(page, store.hovered());
   const matrix = page.trace && attention(page.trace, page.link);
-  find("#inspector").hidden = !at || !matrix;
+  find("#inspector").hidden = !page.trace;
   if (!page.trace || !matrix || !at) return;
   const { rows, cols } = axes(page.trace, page.link.block);
   if (at.query >= rows.length || at.key >= cols.length) return;
@@ -70,12 +70,10 @@ function fill(context) {
  * @param {{query: number, key: number}} at
  * @returns {Working | null}  null until q and k are here
  */
-function compute({ trace, details, link }, matrix, at) {
-  const found = ["q", "k"].map(
-    (letter) => trace?.tensors[place(link, letter)] ?? details[place(link, letter)],
-  );
-  if (!found[0] || !found[1]) return null;
-  const [q, k] = found.map((tensor) => plane(tensor, { head: link.head }));
+function compute({ trace, link }, matrix, at) {
+  const found = ["q", "k"].map((letter) => trace?.tensors[place(link, letter)]);
+  const [q, k] = found.map((tensor) => tensor && plane(tensor, { head: link.head }));
+  if (!q || !k) return null;
   return working(
     q,
     k,

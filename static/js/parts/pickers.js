@@ -1,9 +1,11 @@
 /** Layer and head pickers that are pictures: each choice shows the weights it would show. */
 
 import { find, h } from "../dom.js";
-import { attention, extent, masked, place } from "../blocks.js";
+import { extent, glimpse, masked, place } from "../blocks.js";
+import { answer, thumbnails } from "../questions.js";
 import { thumbnail } from "../paint.js";
 import { sequential } from "../scale.js";
+import { Problem } from "../api.js";
 import { mean, plane } from "../wire.js";
 
 /** @typedef {import("../main.js").Context} Context */
@@ -35,18 +37,22 @@ export function bindPickers(context) {
   }
 
   function show() {
-    const { trace, link } = store.get();
-    if (!trace) return;
+    const page = store.get();
+    const { trace, model, link } = page;
+    if (!trace || !model) return;
     const shade = {
       stops: sequential(context.theme()),
       range: /** @type {[number, number]} */ ([0, 1]),
     };
-    const size = extent(trace, link.block);
+    const size = extent(model, link.block);
+    const small = weights(page);
     layers(size.layers).forEach((label, layer) => {
-      paint(label, layer === link.layer, layerMean(trace, { ...link, layer }), shade);
+      const own = small?.[place({ ...link, layer }, "weights")];
+      paint(label, layer === link.layer, layerMean(page, { ...link, layer }, own), shade);
     });
     heads(size.heads).forEach((label, head) => {
-      paint(label, head === link.head, attention(trace, { ...link, head }), shade);
+      const own = small?.[place(link, "weights")];
+      paint(label, head === link.head, glimpse(page, { ...link, head }, own), shade);
     });
   }
 
@@ -56,7 +62,7 @@ export function bindPickers(context) {
       link.block !== previous.link.block ||
       link.layer !== previous.link.layer ||
       link.head !== previous.link.head;
-    if (moved || page.trace !== previous.trace) show();
+    if (moved || page.trace !== previous.trace || page.answers !== previous.answers) show();
   });
   context.onTheme(show);
   steppers(store);
@@ -95,14 +101,26 @@ function paint(label, chosen, matrix, shade) {
 }
 
 /**
- * @param {import("../wire.js").Trace} trace
- * @param {import("../url.js").State} link
+ * All weights of the block in 8 bits.
+ * @param {Page} page
  */
-function layerMean(trace, link) {
-  const weights = trace.tensors[place(link, "weights")];
-  if (!weights) return null;
-  const mask = trace.tensors[place(link, "mask")];
-  return mask ? masked(mean(weights), plane(mask).values) : mean(weights);
+function weights(page) {
+  const found = /** @type {import("../wire.js").Trace | Problem | undefined} */ (
+    answer(page, thumbnails(page))
+  );
+  return found && !(found instanceof Problem) ? found.tensors : null;
+}
+
+/**
+ * @param {Page} page
+ * @param {import("../url.js").State} state
+ * @param {import("../wire.js").Tensor} [small]
+ */
+function layerMean({ trace, link }, state, small) {
+  const found = trace?.tensors[place(state, "weights")] ?? small;
+  if (!found) return null;
+  const mask = trace?.tensors[place(link, "mask")];
+  return mask ? masked(mean(found), plane(mask).values) : mean(found);
 }
 
 /**
@@ -114,9 +132,9 @@ function steppers(store) {
     const bar = find(`.stepper[data-of="${which}"]`);
     for (const button of bar.querySelectorAll("button")) {
       button.addEventListener("click", () => {
-        const { trace, link } = store.get();
-        if (!trace) return;
-        const count = extent(trace, link.block)[`${which}s`];
+        const { model, link } = store.get();
+        if (!model) return;
+        const count = extent(model, link.block)[`${which}s`];
         store.go({ [which]: (link[which] + Number(button.dataset.step) + count) % count });
       });
     }

@@ -2,7 +2,8 @@
 
 import { find } from "../dom.js";
 import { Problem } from "../api.js";
-import { format } from "../url.js";
+import { chosen } from "../url.js";
+import { OPTIONS } from "../views/index.js";
 import { wording } from "./problems.js";
 
 /** @typedef {import("../main.js").Context} Context */
@@ -17,8 +18,7 @@ export function bindShare(context) {
 
   async function share() {
     button.disabled = true;
-    const present = Object.entries(store.get().link).filter(([, value]) => value !== null);
-    const made = await api.share(Object.fromEntries(present)).catch((error) => {
+    const made = await api.share(kept(store.get().link)).catch((error) => {
       if (error instanceof Problem) return error;
       throw error;
     });
@@ -56,6 +56,16 @@ export function bindShare(context) {
 }
 
 /**
+ * A link as the server keeps it.
+ * @param {import("../url.js").State} link
+ */
+function kept(link) {
+  const { options, ...keys } = link;
+  const present = Object.entries(keys).filter(([, value]) => value !== null);
+  return { ...Object.fromEntries(present), ...chosen(link, OPTIONS) };
+}
+
+/**
  * @param {HTMLInputElement} field  focused and selected
  * @returns {Promise<boolean>}
  */
@@ -70,7 +80,7 @@ async function copy(field) {
 }
 
 /** @param {Context} context */
-function frozen({ store, t }) {
+function frozen({ store, t, format }) {
   const { share, link } = store.get();
   find("#frozen").hidden = !share;
   document.documentElement.toggleAttribute("data-shared", share !== null);

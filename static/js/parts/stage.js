@@ -14,26 +14,26 @@ export function bindStage(context) {
   let mounted = shown.mount(context, root);
 
   function redraw() {
+    const { block } = store.get().link;
     const next = view(store.get().link.view);
+    if (next.blocks && !next.blocks.includes(block))
+      return store.go({ block: next.blocks[0], query: null, key: null });
     if (next !== shown) {
       mounted.destroy();
+      root.replaceChildren();
       shown = next;
-      document.documentElement.dataset.view = shown.id;
+      surround(shown);
       mounted = shown.mount(context, root);
     }
     mounted.draw();
   }
 
-  document.documentElement.dataset.view = shown.id;
+  surround(shown);
+  context.shown = () => mounted;
   tabs(context);
   blocks(store);
   store.subscribe((page, previous) => {
-    if (
-      page.trace !== previous.trace ||
-      page.details !== previous.details ||
-      page.positions !== previous.positions
-    )
-      redraw();
+    if (page.trace !== previous.trace || page.answers !== previous.answers) redraw();
     else if (page.link !== previous.link)
       moves(page.link, previous.link) ? redraw() : mounted.light();
   });
@@ -52,9 +52,26 @@ function legends({ theme }) {
   find(".ramp.signed").style.backgroundImage = gradient(diverging(theme()));
 }
 
+/**
+ * What stands around a view: its stylesheets read it off the root.
+ * @param {import("../views/index.js").View} view
+ */
+function surround({ id, blocks, frame: { rail, inspector, caption, legend } }) {
+  const { dataset } = document.documentElement;
+  Object.assign(dataset, { view: id, rail, legend });
+  dataset.inspector = inspector ? "yes" : "no";
+  dataset.caption = caption ? "yes" : "no";
+  for (const radio of document.querySelectorAll(".blocks input")) {
+    const { value } = /** @type {HTMLInputElement} */ (radio);
+    radio.toggleAttribute("disabled", blocks !== undefined && !blocks.includes(/** @type {any} */ (value)));
+  }
+}
+
+const PLACE = /** @type {const} */ (["view", "block", "layer", "head", "options"]);
+
 /** @param {import("../url.js").State} a @param {import("../url.js").State} b  Whether more than a pin differs. */
 function moves(a, b) {
-  return a.view !== b.view || a.block !== b.block || a.layer !== b.layer || a.head !== b.head;
+  return PLACE.some((key) => a[key] !== b[key]);
 }
 
 /** @param {Context} context */

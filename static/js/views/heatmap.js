@@ -12,7 +12,12 @@ import { sequential } from "../scale.js";
 export const attention = {
   id: "attention",
   name: (t) => t("Attention"),
-  needs: ({ link }) => [place(link, "q"), place(link, "k")],
+  about: (t) =>
+    t(
+      "A row is a token that looks (the query), a column one that it may look at (the key). The darker a cell, the more of its weight the query gives to that key; a row sums to 1. Hatched cells are masked.",
+    ),
+  frame: { rail: "both", inspector: true, caption: true, legend: "attention" },
+  needs: ({ link }) => [place(link, "weights"), place(link, "mask")],
   mount,
 };
 

@@ -3,30 +3,52 @@
 import { attention } from "./heatmap.js";
 import { positions } from "./positions.js";
 import { qkv } from "./qkv.js";
+import { PAGE } from "../options.js";
 
 /** @typedef {import("../main.js").Context} Context */
 /** @typedef {import("../store.js").Page} Page */
+/** @typedef {import("../url.js").State} State */
 /**
  * @typedef {object} View
  * @property {string} id  in the address bar
  * @property {(t: import("../i18n.js").Translate) => string} name
- * @property {(page: Page) => string[]} needs  tensors that it shows beside weights and masks
+ * @property {(t: import("../i18n.js").Translate) => string} about  how to read it, in a paragraph
+ * @property {State["block"][]} [blocks]  kinds of attention that it is for; absent: all
+ * @property {Frame} frame
+ * @property {import("../options.js").Options} [options]  what it lets one choose
+ * @property {(page: Page) => string[]} needs  tensors of the present trace that it shows
+ * @property {(page: Page) => import("../questions.js").Question[]} [asks]  all else that it shows
  * @property {(context: Context, root: HTMLElement) => Mounted} mount
+ */
+/**
+ * @typedef {object} Frame  what stands around a view
+ * @property {"both" | "layer" | "none"} rail  pickers
+ * @property {boolean} inspector
+ * @property {boolean} caption
+ * @property {"attention" | "signed" | "none"} legend
  */
 /**
  * @typedef {object} Mounted
  * @property {() => void} draw  what the store holds, in the room there is
  * @property {() => void} light  what is hovered or pinned
  * @property {() => void} destroy
+ * @property {() => {svg: string} | {canvas: HTMLCanvasElement}} [picture]  of what is drawn
  */
 
 /** @type {View[]} */
-export const VIEWS = [attention, qkv, positions];
+export const VIEWS = [
+  attention,
+  qkv,
+  positions,
+];
+
+/** All that a link may choose. */
+export const OPTIONS = Object.freeze(Object.assign({}, PAGE, ...VIEWS.map((view) => view.options)));
 
 /**
  * @param {string} id
  * @returns {View}  the first where there is none of that name
  */
 export function view(id) {
-  return VIEWS.find((view) => view.id === id) ?? VIEWS[0];
+  return VIEWS.find((view) => view.id === id) ?? attention;
 }

@@ -8,19 +8,28 @@
 import { BLOCK, lit, stands } from "../blocks.js";
 import { four } from "../caption.js";
 import { h, step } from "../dom.js";
+import { Problem } from "../api.js";
+import { answer, encoding } from "../questions.js";
 import { createMatrix } from "../parts/matrix.js";
 import { diverging } from "../scale.js";
 import { apart, featureAt } from "../waves.js";
 
 /** @typedef {import("./index.js").View} View */
 /** @typedef {import("../main.js").Context} Context */
+/** @typedef {import("../api.js").Positions | Problem | undefined} Found */
 /** @typedef {"positions" | "similarity"} Which */
 
 /** @type {View} */
 export const positions = {
   id: "positions",
   name: (t) => t("Positions"),
+  about: (t) =>
+    t(
+      "Attention by itself does not know the order of words. A fixed pattern of waves is added to each token, another one at every position; neighbours get similar patterns.",
+    ),
+  frame: { rail: "none", inspector: false, caption: false, legend: "signed" },
   needs: () => [],
+  asks: (page) => [table(page)].flatMap((question) => question ?? []),
   mount(context, root) {
     const panels = [panel(context, "positions"), panel(context, "similarity")];
     root.append(h("div", { className: "panels positions" }, ...panels.map((one) => one.element)));
@@ -33,6 +42,13 @@ export const positions = {
     };
   },
 };
+
+/** @param {import("../store.js").Page} page  As many positions as the rows have, as wide as the model. */
+function table({ trace, model, link }) {
+  if (!trace || !model) return null;
+  const { length } = trace.tokens[BLOCK[link.block].query];
+  return encoding({ length, d_model: model.d_model });
+}
 
 /** @param {Context["t"]} t @returns {Record<Which, {name: string, says: string}>} */
 const wording = (t) => ({
@@ -87,11 +103,12 @@ function panel(context, which) {
     return trace ? stands(trace, link.block) : [];
   }
   function values() {
-    const { positions } = store.get();
-    if (!positions || positions.length !== steps().length) return null;
-    const { length, d_model, similarity } = positions;
+    const question = table(store.get());
+    const found = question && /** @type {Found} */ (answer(store.get(), question));
+    if (!found || found instanceof Problem) return null;
+    const { length, d_model, similarity } = found;
     if (square) return { rows: length, cols: length, values: similarity };
-    return apart({ rows: length, cols: d_model, values: positions.positions });
+    return apart({ rows: length, cols: d_model, values: found.positions });
   }
 
   /** @param {{row: number, col: number}} cell */

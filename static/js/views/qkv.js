@@ -17,6 +17,11 @@ const LETTERS = /** @type {Letter[]} */ (["q", "k", "v"]);
 export const qkv = {
   id: "qkv",
   name: (t) => t("Q K V"),
+  about: (t) =>
+    t(
+      "Each token has a query, a key and a value in every head: one row a token, one column a channel. Where a query and a key have the same colours in the same channels their product is large, and so is the attention.",
+    ),
+  frame: { rail: "both", inspector: false, caption: true, legend: "signed" },
   needs: ({ link }) => LETTERS.map((letter) => place(link, letter)),
   mount(context, root) {
     const panels = LETTERS.map((letter) => panel(context, letter));
@@ -40,9 +45,8 @@ export const qkv = {
 
 /** @param {Context} context @param {Letter} letter */
 function tensor({ store }, letter) {
-  const { trace, details, link } = store.get();
-  const name = place(link, letter);
-  return trace?.tensors[name] ?? details[name];
+  const { trace, link } = store.get();
+  return trace?.tensors[place(link, letter)];
 }
 
 /** @param {import("../wire.js").Numbers} values */

@@ -1,0 +1,72 @@
+/**
+ * What a view lets one choose, and how a link says it: typed values here, words in the address bar.
+ * Two views that mean the same thing by a name use the same option.
+ */
+
+/**
+ * @template [T=any]
+ * @typedef {object} Option
+ * @property {T} initial  what a link without it means
+ * @property {(text: string) => T | null} read  null: cannot be read
+ * @property {(value: T) => string} write
+ */
+/** @typedef {Record<string, Option>} Options */
+/** @typedef {Record<string, any>} Choices  a value for each option */
+
+/** @param {boolean} [initial] @returns {Option<boolean>} */
+export const flag = (initial = false) => ({
+  initial,
+  read: (text) => (text === "1" ? true : text === "0" ? false : null),
+  write: (value) => (value ? "1" : "0"),
+});
+
+/** @param {...string} values  the first is the initial one @returns {Option<string>} */
+export const choice = (...values) => ({
+  initial: values[0],
+  read: (text) => (values.includes(text) ? text : null),
+  write: (value) => value,
+});
+
+/**
+ * A whole number; outside of the range it cannot be read.
+ * @param {number} low
+ * @param {number} high
+ * @param {number | null} [initial]
+ * @returns {Option<number | null>}
+ */
+export const whole = (low, high, initial = null) => ({
+  initial,
+  read(text) {
+    const value = /^\d{1,7}$/.test(text) ? Number(text) : NaN;
+    return value >= low && value <= high ? value : null;
+  },
+  write: String,
+});
+
+/** Whole numbers, as "0,3,5"; "" is the empty list. @returns {Option<number[] | null>} */
+export const list = () => ({
+  initial: null,
+  read: (text) => (/^(\d{1,4}(,\d{1,4})*)?$/.test(text) ? text.split(",").filter(Boolean).map(Number) : null),
+  write: (value) => (value ?? []).join(","),
+});
+
+/** @param {string} [initial] @returns {Option<string>} */
+export const text = (initial = "") => ({ initial, read: (words) => words, write: (words) => words });
+
+/** Options that mean the same in every view that has them. */
+export const SHARED = Object.freeze({
+  scale: choice("linear", "log"),
+  special: choice("show", "hide"),
+  words: flag(),
+});
+
+/** Options of the page itself. */
+export const PAGE = Object.freeze({ projector: flag() });
+
+/**
+ * @param {Options} options
+ * @returns {Choices}
+ */
+export function initials(options) {
+  return Object.fromEntries(Object.entries(options).map(([name, { initial }]) => [name, initial]));
+}

@@ -1,0 +1,78 @@
+/** What a view lets one choose, as controls that look and work alike in all views. */
+
+import { h } from "../dom.js";
+
+/** @typedef {import("../main.js").Context} Context */
+/**
+ * @typedef {object} Control
+ * @property {string} option  its name in the link
+ * @property {string} label
+ * @property {Record<string, string>} [values]  of a choice, and what they are called
+ * @property {[number, number, number]} [range]  of a slider: lowest, highest, step
+ * @property {(value: number) => string} [say]  a slider's value; absent: the number
+ */
+/** @typedef {{element: HTMLElement, show: (value: any) => void}} Bound */
+
+/**
+ * @param {Context} context
+ * @param {Control[]} list  without values or a range: something to switch on
+ * @returns {HTMLElement & {refresh: () => void}}  refresh brings it up to what the link says
+ */
+export function controls({ store }, list) {
+  const bound = list.map((control) => {
+    /** @param {any} value */
+    const choose = (value) => store.choose({ [control.option]: value });
+    const make = control.values ? choices : control.range ? slider : toggle;
+    return { ...make(control, choose), option: control.option };
+  });
+  const element = h("div", { className: "options" }, ...bound.map((one) => one.element));
+  const refresh = () => {
+    const { options } = store.get().link;
+    bound.forEach(({ option, show }) => show(options[option]));
+  };
+  refresh();
+  return Object.assign(element, { refresh });
+}
+
+/** @param {Control} control @param {(value: string) => void} choose @returns {Bound} */
+function choices({ option, label, values = {} }, choose) {
+  const radios = Object.keys(values).map((value) =>
+    h("input", { type: "radio", className: "hidden", name: `option-${option}`, value }),
+  );
+  const labels = radios.map((radio) => h("label", {}, radio, h("span", {}, values[radio.value])));
+  const element = h(
+    "fieldset",
+    { className: "option" },
+    h("legend", {}, label),
+    h("div", { className: "choice" }, ...labels),
+  );
+  element.addEventListener("change", (event) =>
+    choose(/** @type {HTMLInputElement} */ (event.target).value),
+  );
+  return { element, show: (value) => radios.forEach((radio) => (radio.checked = radio.value === value)) };
+}
+
+/** @param {Control} control @param {(value: boolean) => void} choose @returns {Bound} */
+function toggle({ label }, choose) {
+  const box = h("input", { type: "checkbox" });
+  box.addEventListener("change", () => choose(box.checked));
+  return {
+    element: h("label", { className: "option toggle" }, box, h("span", {}, label)),
+    show: (value) => (box.checked = value),
+  };
+}
+
+/** @param {Control} control @param {(value: number) => void} choose @returns {Bound} */
+function slider({ label, range: [min, max, step] = [0, 1, 1], say = String }, choose) {
+  const input = h("input", { type: "range", min: String(min), max: String(max), step: String(step) });
+  const output = h("output", {});
+  input.addEventListener("input", () => choose(Number(input.value)));
+  return {
+    element: h("label", { className: "option slider" }, h("span", {}, label), input, output),
+    show(value) {
+      input.value = String(value ?? min);
+      output.textContent = say(Number(input.value));
+      input.setAttribute("aria-valuetext", output.textContent);
+    },
+  };
+}

@@ -1,0 +1,73 @@
+/**
+ * What a view asks beside the tensors of the present trace. A question is plain data: equal
+ * questions are one, whoever asks them, and their answer stands in the store under their key.
+ */
+
+import { request } from "./api.js";
+import { BLOCK } from "./blocks.js";
+
+/** @typedef {import("./store.js").Page} Page */
+/** @typedef {import("./api.js").Problem} Problem */
+/** @typedef {import("./wire.js").Trace} Trace */
+/** @typedef {import("./api.js").Positions} Positions */
+/** @typedef {Record<string, import("./wire.js").Tensor>} Tensors */
+/**
+ * @typedef {{trace: object}
+ *   | {parameters: {model: string, select: string[]}}
+ *   | {positions: {variant: string, length: number, d_model: number}}} Question
+ */
+/** @typedef {Trace | Tensors | Positions} Answer */
+
+/** @param {Question} question */
+export const keyOf = (question) => JSON.stringify(question);
+
+/**
+ * @template {Answer} T
+ * @param {Page} page
+ * @param {Question} question
+ * @returns {T | Problem | undefined}  undefined: on its way
+ */
+export function answer(page, question) {
+  return /** @type {T | Problem | undefined} */ (page.answers[keyOf(question)]);
+}
+
+/**
+ * All heads of a block in 8 bits: what a thumbnail shows, and no number that is printed.
+ * @param {Page} page
+ * @param {import("./url.js").State["block"]} [block]
+ * @returns {Question}
+ */
+export function thumbnails({ link }, block = link.block) {
+  const { stack, kind } = BLOCK[block];
+  return { trace: { ...request(link, [`${stack}.*.${kind}.weights`]), dtype: "uint8" } };
+}
+
+/**
+ * Another run than the page's own.
+ * @param {Page} page
+ * @param {Record<string, unknown> & {select: string[]}} changes  as the API takes them; null takes a key away
+ * @returns {Question}
+ */
+export function traced({ link }, changes) {
+  const body = { ...request(link, []), ...changes };
+  return {
+    trace: Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null)),
+  };
+}
+
+/**
+ * @param {Page} page
+ * @param {string[]} select  such as "encoder.0.self.W_q"
+ * @returns {Question}
+ */
+export function parameters({ model, link }, select) {
+  return { parameters: { model: model?.id ?? link.model ?? "", select } };
+}
+
+/**
+ * @param {{variant?: string, length: number, d_model: number}} table
+ * @returns {Question}
+ */
+export function encoding({ variant = "sinusoidal", length, d_model }) {
+  return { positions: { variant, length, d_model } };
+}

@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { answer, encoding, keyOf, thumbnails, traced } from "../../static/js/questions.js";
+import { bindSession } from "../../static/js/session.js";
+import { createStore } from "../../static/js/store.js";
+import { DEFAULTS } from "../../static/js/url.js";
+import { MODEL, trace } from "./trace.js";
+
+const store = () => createStore({ ...DEFAULTS, source: "the the", block: "cross" });
+
+test("equal questions are one", () => {
+  const page = store().get();
+  assert.equal(keyOf(thumbnails(page)), keyOf(thumbnails({ ...page })));
+  assert.notEqual(keyOf(thumbnails(page)), keyOf(thumbnails(page, "encoder")));
+});
+
+test("another run differs from the page's in what was changed, and null takes away", () => {
+  const page = { ...store().get(), link: { ...store().get().link, target: "这" } };
+  assert.deepEqual(traced(page, { source: "a", target: null, select: ["*.weights"] }), {
+    trace: { source: "a", select: ["*.weights"] },
+  });
+});
+
+/** An API that counts what it is asked. */
+function fakeApi() {
+  /** @type {string[]} */
+  const asked = [];
+  const api = {
+    models: async () => [MODEL],
+    trace: async (/** @type {any} */ { select }) => {
+      asked.push(`trace ${select}`);
+      const all = trace();
+      const names = Object.keys(all.tensors).filter((name) => select.includes(name));
+      return { ...all, tensors: Object.fromEntries(names.map((name) => [name, all.tensors[name]])) };
+    },
+    answer: async (/** @type {any} */ question) => {
+      asked.push(keyOf(question));
+      return question.positions;
+    },
+  };
+  return { api: /** @type {any} */ (api), asked };
+}
+
+const soon = () => new Promise((resolve) => setTimeout(resolve, 5));
+
+test("what a view shows is asked once, and nothing else", async () => {
+  const present = store();
+  const { api, asked } = fakeApi();
+  const table = encoding({ length: 2, d_model: 4 });
+  const session = bindSession(present, api, {
+    needs: ({ link }) => [link.block === "cross" ? "decoder.0.cross.weights" : "encoder.0.self.weights"],
+    asks: () => [table, table],
+  });
+  session.run();
+  await soon();
+  assert.equal(present.get().status, "ready");
+  assert.deepEqual(answer(present.get(), table), { variant: "sinusoidal", length: 2, d_model: 4 });
+  present.go({ block: "encoder" });
+  await soon();
+  present.go({ block: "cross" });
+  await soon();
+  assert.deepEqual(asked, ["trace decoder.0.cross.weights", keyOf(table), "trace encoder.0.self.weights"]);
+  assert.deepEqual(Object.keys(present.get().trace?.tensors ?? {}), [
+    "decoder.0.cross.weights",
+    "encoder.0.self.weights",
+  ]);
+});
+
+test("a layer that the model does not have becomes its last", async () => {
+  const present = createStore({ ...DEFAULTS, source: "the the", layer: 7, head: 9 });
+  const { api } = fakeApi();
+  bindSession(present, api, { needs: ({ link }) => [`encoder.${link.layer}.self.weights`], asks: () => [] }).run();
+  await soon();
+  assert.deepEqual([present.get().link.layer, present.get().link.head], [0, 1]);
+});
