@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -14,10 +14,12 @@ from model.errors import InputError
 from model.parameters import parameters
 from model.request import Adapter, ModelInfo, Output, Request, Trace
 from model.select import select
+from model.summary import needed, summary
 from model.tokens import BOS, EOS, PAD, Token, direction_of
 from model.trace import NULL, SOURCE, TARGET, BatchTap, NamedTensor, NameTap, Recorder, Tap
 from model.validate import check_decode, check_interventions, check_range
 
+WEIGHTS = ".weights"
 BEYOND_SOURCE = 50  # how much longer than its source a translation may get (section 6.1)
 
 
@@ -62,12 +64,14 @@ class Native(Adapter):
             card=bundle.card,
         )
         self.names = self._names()
+        self.places = [name[: -len(WEIGHTS)] for name in self.names if name.endswith(WEIGHTS)]
         self._parameters = dict(parameters(self.model))
 
     def check(self, request: Request) -> None:
         """Raises `InputError` naming the first field that this model cannot take."""
         source, target = self._source(request), self._target(request)
         select(request.select, self.names)
+        select(request.summarise, self.places, "summarise")
         check_decode(request.decode, self.info.max_tokens)
         check_interventions(request.interventions, self.names, self.model.config.heads)
         if request.pad_to is not None:
@@ -185,7 +189,7 @@ class Native(Adapter):
         targets = [self._padded(t, r.pad_to) for t, r in zip(targets, requests, strict=True)]
         recorders = [
             Recorder(
-                select(request.select, self.names),
+                {*select(request.select, self.names), *needed(self._summarised(request))},
                 {SOURCE: len(source), TARGET: len(target)},
                 request.interventions,
             )
@@ -196,17 +200,39 @@ class Native(Adapter):
         logits = self.model(source_ids, target_ids, source_real, target_real, BatchTap(recorders))
         logprobs = logits.log_softmax(dim=-1).cpu()
         return [
-            Trace(
-                model=self.info,
-                request=request,
-                direction=self._direction(request),
-                source=tuple(sources[index]),
-                target=tuple(targets[index]),
-                output=self._output(request, *written[index], logprobs[index]),
-                tensors=recorders[index].tensors,
+            self._trace(
+                request,
+                {SOURCE: tuple(sources[index]), TARGET: tuple(targets[index])},
+                self._output(request, *written[index], logprobs[index]),
+                recorders[index].tensors,
             )
             for index, request in enumerate(requests)
         ]
+
+    def _trace(
+        self,
+        request: Request,
+        tokens: Mapping[str, tuple[Token, ...]],
+        output: Output,
+        recorded: Mapping[str, NamedTensor],
+    ) -> Trace:
+        selected = set(select(request.select, self.names))
+        return Trace(
+            model=self.info,
+            request=request,
+            direction=self._direction(request),
+            source=tokens[SOURCE],
+            target=tokens[TARGET],
+            output=output,
+            tensors={name: tensor for name, tensor in recorded.items() if name in selected},
+            summaries={
+                place: summary(place, recorded, tokens, output.tokens)
+                for place in self._summarised(request)
+            },
+        )
+
+    def _summarised(self, request: Request) -> tuple[str, ...]:
+        return select(request.summarise, self.places, "summarise")
 
     def _output(self, request: Request, text: str, tokens: list[Token], logprobs: Tensor) -> Output:
         """`logprobs` (T, V) of the row, T perhaps with padding."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypedDict, Unpack
 
 from model.intervene import Intervention
+from model.summary import Summary
 from model.tokens import Token
 from model.trace import SOURCE, TARGET, NamedTensor
 
@@ -35,6 +36,7 @@ class Request:
     decode: Decode = field(default_factory=Decode)
     interventions: tuple[Intervention, ...] = ()
     select: tuple[str, ...] = ("*.weights",)  # patterns of tensor names
+    summarise: tuple[str, ...] = ()  # patterns of attentions, such as "encoder.*.self"
     pad_to: int | None = None
 
 
@@ -46,6 +48,7 @@ class Options(TypedDict, total=False):
     decode: Decode | str  # a method by itself, or with its numbers
     interventions: Iterable[Intervention]
     select: Iterable[str] | str  # one pattern or several
+    summarise: Iterable[str] | str
     pad_to: int | None
 
 
@@ -61,9 +64,14 @@ def ask(sentence: str | Request, **options: Unpack[Options]) -> Request:
     return replace(known, **fields)
 
 
+def _several(given: Iterable[str] | str) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
 TIGHTEN: dict[str, Callable[[Any], Any]] = {
     "decode": lambda given: Decode(given) if isinstance(given, str) else given,
-    "select": lambda given: (given,) if isinstance(given, str) else tuple(given),
+    "select": _several,
+    "summarise": _several,
     "interventions": tuple,
 }
 
@@ -104,13 +112,14 @@ class Trace:
     Row i of a decoder tensor has read `target[i]` and writes `output.tokens[i]`.
     """
 
-    model: ModelInfo
+    model: Adapter
     request: Request
     direction: str
     source: tuple[Token, ...]
     target: tuple[Token, ...]
     output: Output
     tensors: Mapping[str, NamedTensor]
+    summaries: Mapping[str, Summary] = field(default_factory=dict)  # by attention
 
     @property
     def tokens(self) -> Mapping[str, tuple[Token, ...]]:
@@ -132,7 +141,7 @@ class Trace:
     def __repr__(self) -> str:
         read = [" ".join(token.text.strip() for token in side) for side in self.tokens.values()]
         lines = [
-            f"Trace of {self.model.id}, {self.direction}",
+            f"Trace of {self.model.info.id}, {self.direction}",
             f"  {self.request.source} → {self.output.text}",
             *(f"  {side}: {text}" for side, text in zip(self.tokens, read, strict=True)),
             f"  {len(self.tensors)} tensors: {_list(self.tensors)}",

@@ -29,9 +29,7 @@ class Slow(Adapter):
         if any(request.source == "poison" for request in requests):
             raise RuntimeError("poison")
         return [
-            Trace(
-                self.info, request, "en-zh", (), (), Output(request.source, (), (), 0.0, True), {}
-            )
+            Trace(self, request, "en-zh", (), (), Output(request.source, (), (), 0.0, True), {})
             for request in requests
         ]
 

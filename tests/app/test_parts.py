@@ -17,9 +17,10 @@ from app.schemas import DecodeOptions, InterventionRequest
 from app.settings import ROOT, Settings
 from app.wire import Reply, trace_reply
 from model.intervene import EFFECTS
-from model.request import METHODS, ModelInfo, Output, Request, Trace
+from model.request import METHODS, Output, Request, Trace
 from model.tokens import Token
 from model.trace import HEAD, KEY, QUERY, NamedTensor
+from tests.app.slow import Slow
 
 FORMS = ["application/json", "application/octet-stream"]
 
@@ -100,15 +101,12 @@ def test_the_schema_offers_what_the_model_does() -> None:
     assert set(get_args(InterventionRequest.model_fields["do"].annotation)) == set(EFFECTS)
 
 
-INFO = ModelInfo("", "", "decoder", {}, {}, 1, 1, 1, (), 1, "", "")
-
-
 def some_trace(value: torch.Tensor) -> Trace:
     token = Token("猫", 7, 0, 1, False)
     output = Output("猫", (token,), (-0.5,), -0.5, False)
     tensor = NamedTensor((HEAD, QUERY, KEY), {QUERY: "target", KEY: "source"}, value)
     return Trace(
-        INFO, Request(""), "en-zh", (token,), (token,), output, {"decoder.0.cross.scores": tensor}
+        Slow(), Request(""), "en-zh", (token,), (token,), output, {"decoder.0.cross.scores": tensor}
     )
 
 

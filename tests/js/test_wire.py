@@ -11,12 +11,12 @@ import pytest
 import torch
 
 from app.wire import Dtype, trace_reply
-from model.request import ModelInfo, Output, Request, Trace
+from model.request import Output, Request, Trace
 from model.tokens import Token
 from model.trace import HEAD, KEY, QUERY, RANK, NamedTensor
+from tests.app.slow import Slow
 
 GOLDEN = Path(__file__).parent / "golden"
-INFO = ModelInfo("", "", "decoder", {}, {}, 1, 1, 1, (), 1, "", "")
 
 
 def golden_trace(names: tuple[str, ...] | None = None) -> Trace:
@@ -33,7 +33,7 @@ def golden_trace(names: tuple[str, ...] | None = None) -> Trace:
     }
     chosen = {name: tensors[name] for name in names or tensors}
     output = Output("猫", tokens[1:2], (-0.5,), -0.5, finished=False)
-    return Trace(INFO, Request(""), "zh-en", tokens, tokens[:1], output, chosen)
+    return Trace(Slow(), Request(""), "zh-en", tokens, tokens[:1], output, chosen)
 
 
 def files() -> dict[str, bytes]:

@@ -35,7 +35,7 @@ def test_a_sentence_is_a_request(tiny: Native) -> None:
     assert list(trace) == list(same) == [name for name in tiny.names if name.endswith(".weights")]
     for name in trace:
         assert torch.equal(trace[name].value, same[name].value)
-    assert trace.model == tiny.info
+    assert trace.model is tiny
 
 
 @pytest.mark.parametrize(
