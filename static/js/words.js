@@ -1,0 +1,99 @@
+/**
+ * Which tokens make a word: the pieces of a subword encoding, put together again.
+ *
+ * Letters, digits and apostrophes that stand side by side are one word, and so are the bytes of one
+ * character. A Chinese character stands for itself: where its words end the text does not say. So
+ * do punctuation and special tokens.
+ */
+
+/** @typedef {import("./wire.js").Token} Token */
+
+const BYTE = /^\s?<0x([0-9A-F]{2})>$/;
+const ENDS = /[\p{L}\p{M}\p{N}'’]$/u;
+const BEGINS = /^[\p{L}\p{M}\p{N}'’]/u;
+const HAN = /\p{Script=Han}/u;
+
+/**
+ * @param {Token[]} tokens
+ * @returns {number[][]}  the tokens of each word, in their order
+ */
+export function words(tokens) {
+  const characters = spans(tokens);
+  /** @type {number[][]} */
+  const found = [];
+  let before = "";
+  let end = -1;
+  for (const group of characters) {
+    const { special, start } = tokens[group[0]];
+    const text = spelled(tokens, group);
+    const goes = !special && start === end && ENDS.test(before) && BEGINS.test(text);
+    if (goes && !HAN.test(before.slice(-1)) && !HAN.test(text[0])) found[found.length - 1].push(...group);
+    else found.push(group);
+    before = special ? "" : text;
+    end = special ? -1 : tokens[group[group.length - 1]].end;
+  }
+  return found;
+}
+
+/**
+ * Each token by itself.
+ * @param {Token[]} tokens
+ */
+export const singles = (tokens) => tokens.map((_, i) => [i]);
+
+/**
+ * Words as tokens, so that they are labelled alike.
+ * @param {Token[]} tokens
+ * @param {number[][]} groups
+ * @returns {Token[]}
+ */
+export function joined(tokens, groups) {
+  return groups.map((group) => {
+    if (group.length === 1) return tokens[group[0]];
+    const [first, last] = [tokens[group[0]], tokens[group[group.length - 1]]];
+    return { ...first, text: spelled(tokens, group), end: last.end };
+  });
+}
+
+/**
+ * Bytes that share the span of one character.
+ * @param {Token[]} tokens
+ * @returns {number[][]}
+ */
+function spans(tokens) {
+  /** @type {number[][]} */
+  const found = [];
+  tokens.forEach((token, i) => {
+    const before = tokens[i - 1];
+    const same =
+      before && BYTE.test(token.text) && BYTE.test(before.text) &&
+      token.end > token.start && token.start === before.start && token.end === before.end;
+    if (same) found[found.length - 1].push(i);
+    else found.push([i]);
+  });
+  return found;
+}
+
+/**
+ * @param {Token[]} tokens
+ * @param {number[]} group
+ */
+function spelled(tokens, group) {
+  let text = "";
+  /** @type {number[]} */
+  let bytes = [];
+  const flush = () => {
+    if (bytes.length) text += new TextDecoder().decode(Uint8Array.from(bytes));
+    bytes = [];
+  };
+  for (const i of group) {
+    const byte = tokens[i].text.match(BYTE);
+    if (byte && group.length > 1) bytes.push(Number.parseInt(byte[1], 16));
+    else {
+      flush();
+      text += tokens[i].text;
+    }
+  }
+  flush();
+  return text;
+}

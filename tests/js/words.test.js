@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { joined, singles, words } from "../../static/js/words.js";
+
+/**
+ * Tokens as the server cuts them: [text, start, end].
+ * @param {[string, number, number][]} pieces
+ */
+const cut = (pieces) =>
+  pieces.map(([text, start, end]) => ({ text, id: 0, start, end, special: start === end }));
+/** @param {ReturnType<typeof cut>} tokens */
+const spelled = (tokens) => joined(tokens, words(tokens)).map(({ text }) => text);
+
+test("pieces of a word are one word, marks and special tokens stay apart", () => {
+  const tokens = cut([
+    ["<2zh>", 0, 0],
+    ["She", 0, 3],
+    [" didn", 3, 8],
+    ["'t", 8, 10],
+    [" un", 10, 13],
+    ["b", 13, 14],
+    ["able", 14, 18],
+    [".", 18, 19],
+    ["<eos>", 0, 0],
+  ]);
+  assert.deepEqual(words(tokens), [[0], [1], [2, 3], [4, 5, 6], [7], [8]]);
+  assert.deepEqual(spelled(tokens), ["<2zh>", "She", " didn't", " unbable", ".", "<eos>"]);
+  const [, , word] = joined(tokens, words(tokens));
+  assert.deepEqual([word.start, word.end, word.special], [3, 10, false]);
+});
+
+test("Chinese characters stand for themselves, Latin pieces beside them join", () => {
+  const tokens = cut([
+    ["很", 0, 1],
+    ["好", 1, 2],
+    ["O", 2, 3],
+    ["K", 3, 4],
+    ["了", 4, 5],
+  ]);
+  assert.deepEqual(spelled(tokens), ["很", "好", "OK", "了"]);
+});
+
+test("the bytes of one character become it, and a letter among them joins its word", () => {
+  const tokens = cut([
+    [" na", 0, 3],
+    ["<0xC3>", 3, 4],
+    ["<0xAF>", 3, 4],
+    ["ve", 4, 6],
+    [" ", 6, 7],
+    ["<0xF0>", 7, 8],
+    ["<0x9F>", 7, 8],
+    ["<0x90>", 7, 8],
+    ["<0xB1>", 7, 8],
+    ["c", 8, 9],
+  ]);
+  assert.deepEqual(spelled(tokens), [" naïve", " ", "🐱", "c"]);
+});
+
+test("words cover every token once, in order", () => {
+  const tokens = cut([
+    ["a", 0, 1],
+    ["b", 1, 2],
+    [" 3", 2, 4],
+    [".", 4, 5],
+    ["1", 5, 6],
+    ["4", 6, 7],
+  ]);
+  assert.deepEqual(words(tokens).flat(), singles(tokens).flat());
+  assert.deepEqual(spelled(tokens), ["ab", " 3", ".", "14"]);
+});
