@@ -46,6 +46,7 @@ def create_app(settings: Settings | None = None, catalog: Catalog | None = None)
         redoc_url=None,
         lifespan=lifespan,
         generate_unique_id_function=_operation_id,
+        separate_input_output_schemas=False,
         responses=problems_of_routes(default="Anything else that goes wrong."),
     )
     for router in (trace.router, shares.router, models.router, positions.router, health.router):

@@ -158,7 +158,7 @@ def _validation_problem(request: Request, invalid: RequestValidationError) -> Pr
         detail = "Content-Type must be application/json"
         return ProblemError(415, "unsupported-media-type", detail)
     kind, rule = _rule(error["type"], error.get("ctx", {}))
-    if kind == "unknown-field":
+    if error["type"] == "extra_forbidden":
         path = path[:-1]  # the last step is a name that the client made up
     field = _field(path)
     return ProblemError(422, kind, f"{field or 'the body'} {rule}", field=field or None)
@@ -196,6 +196,9 @@ RULES = {
     "string_unicode": ("not-text", "must not contain lone surrogates"),
     "surrogate": ("not-text", "must not contain lone surrogates"),
     "nul": ("not-text", "must not contain NUL"),
+    "option_name": ("unknown-field", "has a field that is not known"),
+    "options_many": ("too-long", "takes at most {limit} options of views"),
+    "one_question": ("missing", "takes either trace or parameters"),
     "string_pattern_mismatch": ("unknown-value", "has characters that it does not take"),
     "string_type": ("wrong-type", "must be text"),
     "list_type": ("wrong-type", "must be a list"),

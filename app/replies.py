@@ -1,5 +1,6 @@
 """Replying in the form that the client asked for, and saying so in the API reference."""
 
+from types import UnionType
 from typing import Any
 
 from fastapi import Request, Response
@@ -24,7 +25,7 @@ def reply(content: bytes, form: str, cache: str) -> Response:
     return Response(content, headers={"Vary": "Accept", "Cache-Control": cache}, media_type=form)
 
 
-def in_both_forms(model: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
+def in_both_forms(model: type[BaseModel] | UnionType) -> dict[int | str, dict[str, Any]]:
     """The reference's words on a route that answers in either form."""
     binary = {"schema": {"type": "string", "format": "binary"}}
     description = (

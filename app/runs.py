@@ -10,12 +10,12 @@ import orjson
 from fastapi import Request
 from starlette.requests import ClientDisconnect
 
-from app.problems import ProblemError
 from app.schemas import Run, TraceRequest
 from app.services import Services
 from app.settings import Settings
 from app.wire import Dtype, Reply, parameters_reply, trace_reply
 from model.errors import InputError
+from model.request import Request as Asked
 from model.request import Trace
 
 Result = TypeVar("Result")
@@ -27,6 +27,7 @@ async def run(
     select: list[str],
     finish: Callable[[Reply], Result],
     dtype: Dtype = "float32",
+    summarise: list[str] | None = None,
 ) -> Result:
     """What `finish`, off the event loop, makes of the reply to a sentence.
 
@@ -34,18 +35,25 @@ async def run(
     """
     _check_limits(services.settings, wanted)
     name, adapter = services.catalog.pick(wanted.model)
-    identity = _identity(wanted, select, dtype, adapter.info.digest)
+    asked = wanted.request(select, summarise or [])
+    identity = _identity(wanted, asked, dtype, adapter.info.digest)
 
     def reply(trace: Trace) -> Result:
         return finish(trace_reply(trace, identity, name, dtype))
 
-    return await services.engine.run(adapter, wanted.request(select), reply)
+    return await services.engine.run(adapter, asked, reply)
 
 
-async def run_trace(services: Services, wanted: TraceRequest, form: str) -> bytes:
-    """The reply to a trace request, in the form that the client chose."""
-    encode = partial(Reply.encode, form=form, max_values=services.settings.max_values)
-    return await run(services, wanted, wanted.select, encode, wanted.dtype)
+async def run_trace(
+    services: Services, wanted: TraceRequest, finish: Callable[[Reply], Result]
+) -> Result:
+    """What `finish`, off the event loop, makes of the reply to a trace request."""
+    return await run(services, wanted, wanted.select, finish, wanted.dtype, wanted.summarise)
+
+
+def encoder(services: Services, form: str) -> Callable[[Reply], bytes]:
+    """Makes replies in the form that a client chose, no larger than the settings allow."""
+    return partial(Reply.encode, form=form, max_values=services.settings.max_values)
 
 
 async def while_present(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
@@ -82,19 +90,20 @@ def _check_limits(settings: Settings, wanted: Run) -> None:
         raise InputError("too-long", "interventions", detail)
 
 
-def _identity(wanted: Run, select: list[str], dtype: Dtype, digest: str) -> str:
+def _identity(wanted: Run, asked: Asked, dtype: Dtype, digest: str) -> str:
     """A digest of the request in one canonical form, and of the model that answers it."""
     canonical = Run.model_dump(wanted, include=set(Run.model_fields) - {"model"})
-    canonical |= {"select": select, "dtype": dtype, "model": digest}
+    canonical |= {"select": asked.select, "summarise": asked.summarise}
+    canonical |= {"dtype": dtype, "model": digest}
     return hashlib.sha256(orjson.dumps(canonical, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
 
 
-def parameters(services: Services, name: str, select: list[str], form: str) -> bytes:
-    """The reply to a request for a model's parameters.
+def parameters(
+    services: Services, name: str | None, select: list[str], finish: Callable[[Reply], Result]
+) -> Result:
+    """What `finish` makes of the reply to a request for parameters; None is the first model.
 
-    Raises a 404 ProblemError for a model that is not served, InputError for a bad pattern.
+    Raises InputError for a model that is not served, and for a bad pattern.
     """
-    if name not in services.catalog:
-        raise ProblemError(404, "unknown-model", "this model is not served here", field="id")
-    reply = parameters_reply(name, services.catalog[name].parameters(select))
-    return reply.encode(form, services.settings.max_values)
+    name, adapter = services.catalog.pick(name)
+    return finish(parameters_reply(name, adapter.parameters(select)))

@@ -30,11 +30,13 @@ Name = Annotated[Text, Field(max_length=64)]
 Pattern = Annotated[Name, Field(pattern=r"^[A-Za-z0-9_.*?\[\]!-]*$")]
 
 
-class _Strict(BaseModel):
+class Strict(BaseModel):
+    """A request, or a part of one."""
+
     model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, frozen=True)
 
 
-class DecodeOptions(_Strict):
+class DecodeOptions(Strict):
     """How a target is written when none is given."""
 
     method: Literal["greedy", "beam"] = "greedy"
@@ -43,17 +45,21 @@ class DecodeOptions(_Strict):
     max_tokens: Whole | None = Field(default=None, description="Tokens written at most.")
 
 
-class InterventionRequest(_Strict):
-    """A replacement of what attention computes, in decoding and trace alike."""
+class InterventionRequest(Strict):
+    """A replacement of what the model computes, in decoding and trace alike."""
 
-    at: Name = Field(description="The attention, such as `encoder.1.self`.")
+    at: Name = Field(
+        description="The attention, such as `encoder.1.self`; for `drop`, the position term, "
+        "`source.position` or `target.position`."
+    )
     head: Whole | None = Field(default=None, description="The head, from 0; all heads if absent.")
-    do: Literal["zero", "uniform"] = Field(
-        description="`zero`: the head adds nothing. `uniform`: it looks everywhere alike."
+    do: Literal["zero", "uniform", "drop"] = Field(
+        description="`zero`: the head adds nothing. `uniform`: it looks everywhere alike. "
+        "`drop`: no positions are added to the embeddings."
     )
 
 
-class Run(_Strict):
+class Run(Strict):
     """A sentence and how to run it."""
 
     source: Text = Field(description="The sentence, as typed.")
@@ -66,7 +72,7 @@ class Run(_Strict):
     interventions: list[InterventionRequest] = Field(default=[], description="Applied in order.")
     pad_to: Whole | None = Field(default=None, description="Pad both sides to this many tokens.")
 
-    def request(self, select: list[str]) -> Request:
+    def request(self, select: list[str], summarise: list[str]) -> Request:
         """The same as the model takes it."""
         return Request(
             source=self.source,
@@ -75,6 +81,7 @@ class Run(_Strict):
             decode=Decode(**self.decode.model_dump()),
             interventions=tuple(Intervention(**i.model_dump()) for i in self.interventions),
             select=tuple(select),
+            summarise=tuple(summarise),
             pad_to=self.pad_to,
         )
 
@@ -101,36 +108,16 @@ class TraceRequest(Run):
         description='Patterns (`*`, `?`, `[…]`) of tensor names. `[]` selects none, `["*"]` all '
         "but `decoder.logits`.",
     )
+    summarise: list[Pattern] = Field(
+        default=[],
+        description="Patterns of attentions, such as `encoder.*.self`, to say of each head in a "
+        "few numbers what it does. They come from the exact weights, whatever `dtype` is.",
+        examples=[["encoder.*.self"]],
+    )
     dtype: Literal["float32", "float16", "uint8"] = Field(
         default="float32",
         description="Of the numbers sent. `uint8` is value · 255, for weights only.",
     )
-
-
-class ShareState(Run):
-    """What the address bar holds: how to run a sentence, and what is looked at."""
-
-    view: Name | None = None
-    block: Name | None = None
-    layer: Count | None = None
-    head: Count | None = None
-    query: Count | None = None
-    key: Count | None = None
-    lang: Name | None = None
-
-
-class ShareRequest(_Strict):
-    """A state to keep, with what the server sees in it now."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {"state": {"source": "The cat sat on the mat.", "block": "cross", "layer": 1}}
-            ]
-        }
-    )
-
-    state: ShareState
 
 
 class Health(BaseModel):
@@ -198,6 +185,29 @@ class TensorReply(BaseModel):
     data: list[Any] = Field(description="Nested lists; null where a number is not finite.")
 
 
+Measure = list[float | None]
+
+
+class SummaryReply(BaseModel):
+    """What the heads of one attention do: means over the rows that have a choice, a head each.
+
+    Null where no row counts; without the fields that this kind of attention has not.
+    """
+
+    entropy: Measure = Field(description="Of a row, in nats.")
+    spread: Measure = Field(description="Entropy over its largest: 1 is looking everywhere alike.")
+    first: Measure = Field(description="Share of the weight on the first token.")
+    last: Measure = Field(description="Share on the last token.")
+    special: Measure = Field(description="Share on special tokens.")
+    same: Measure = Field(description="Share on the same word elsewhere.")
+    distance: Measure = Field(default=[], description="|query - key| (self attention).")
+    previous: Measure = Field(default=[], description="Share on the token before (self).")
+    itself: Measure = Field(default=[], description="Share on the token itself (self).")
+    next: Measure = Field(default=[], description="Share on the token after (self).")
+    alignment: Measure = Field(default=[], description="How nearly one to one (cross).")
+    pattern: list[str] = Field(description="One of the patterns that the docs define.")
+
+
 class TraceReply(BaseModel):
     """Everything that happened inside, as far as it was selected."""
 
@@ -207,6 +217,9 @@ class TraceReply(BaseModel):
     tokens: TokensReply
     output: OutputReply
     tensors: dict[str, TensorReply]
+    summaries: dict[str, SummaryReply] = Field(
+        default={}, description="By attention, such as `encoder.0.self`; where asked for."
+    )
 
 
 class ParametersReply(BaseModel):
@@ -222,23 +235,6 @@ class PositionsReply(BaseModel):
     variant: str
     positions: list[list[float]] = Field(description="[length][d_model]")
     similarity: list[list[float]] = Field(description="[length][length]")
-
-
-class ShareCreated(BaseModel):
-    """The share is kept and will open."""
-
-    id: str
-    url: str
-
-
-class ShareReply(BaseModel):
-    """A share: its state, and what the server saw when it was made."""
-
-    id: str
-    state: ShareState
-    created: str = Field(description="ISO 8601, UTC.")
-    model: ModelReply = Field(description="The model as it was then.")
-    trace: TraceReply
 
 
 class ProblemReply(BaseModel):

@@ -1,16 +1,23 @@
 """Shares: freezing what was seen, and showing it again without the model."""
 
+import asyncio
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 
 import orjson
 import zstandard
+from anyio import to_thread
 
+from app.engine import BusyError
 from app.problems import ProblemError
-from app.runs import run
-from app.schemas import ModelReply, ShareState
+from app.runs import parameters, run, run_trace
+from app.schemas import ModelReply
 from app.services import Services
-from app.store import Share
+from app.settings import Settings
+from app.share_schemas import Question, ShareRequest, ShareState
+from app.store import Answer, Share
 from app.wire import SAFETENSORS, Reply
 from model.errors import InputError
 
@@ -20,19 +27,43 @@ FROZEN = ["*.weights", "*.mask", "*.q", "*.k", "*.v", "decoder.probabilities", "
 SPACE = re.compile(r"\s+")
 
 
-async def create(services: Services, state: ShareState) -> Share:
-    """Runs the state and keeps it with what was seen; durable when this returns.
+async def create(services: Services, wanted: ShareRequest) -> Share:
+    """Runs the state and the questions and keeps them with what was seen; durable on return.
 
     Raises what `run` raises, with fields named as they stand in a request for a share.
     """
-    freeze = partial(_freeze, max_values=services.settings.max_values)
+    settings = services.settings
+    _check_options(settings, wanted.state)
+    freezer = Freezer(settings.max_values)
     try:
-        name, _ = services.catalog.pick(state.model)
-        frozen = await run(services, state, FROZEN, freeze)
-    except InputError as error:
-        raise InputError(error.kind, f"state.{error.field}", str(error)) from error
+        async with asyncio.timeout(settings.max_wait_seconds):
+            trace = await _freeze_state(services, wanted, freezer)
+            more = [
+                await _freeze_answer(services, question, f"asks[{n}]", freezer)
+                for n, question in enumerate(wanted.asks)
+            ]
+    except TimeoutError as error:
+        detail = f"the model took more than {settings.max_wait_seconds:g} seconds"
+        raise BusyError(detail) from error
+    name, _ = services.catalog.pick(wanted.state.model)
     model = ModelReply.model_validate(services.catalog.describe(name)).model_dump()
-    return await services.store.add(state.model_dump(exclude_unset=True), model, frozen)
+    return await services.store.add(wanted.state.model_dump(exclude_unset=True), model, trace, more)
+
+
+class Freezer:
+    """Makes replies into what the store keeps, as long as there is room for their numbers."""
+
+    def __init__(self, max_values: int) -> None:
+        self.max_values = max_values
+        self.left = max_values
+
+    def __call__(self, reply: Reply) -> bytes:
+        """The compressed file; InputError where all replies together hold too many numbers."""
+        self.left -= reply.values
+        if self.left < 0:
+            detail = f"a share has at most {self.max_values} numbers"
+            raise InputError("reply-too-large", "", detail)
+        return zstandard.compress(reply.safetensors())
 
 
 async def find(services: Services, share_id: str) -> Share:
@@ -41,6 +72,15 @@ async def find(services: Services, share_id: str) -> Share:
     if share is None:
         raise ProblemError(404, "unknown-share", "there is no share with this id", field="id")
     return share
+
+
+async def find_answer(services: Services, share_id: str, n: int) -> bytes:
+    """The answer to the n-th question of a share; raises a 404 ProblemError if there is none."""
+    answer = await services.store.find_answer(share_id, n)
+    if answer is None:
+        await find(services, share_id)
+        raise ProblemError(404, "not-found", "n counts the questions of the share", field="n")
+    return answer
 
 
 def card(share: Share) -> dict[str, str]:
@@ -54,9 +94,9 @@ def card(share: Share) -> dict[str, str]:
     }
 
 
-def thaw(share: Share) -> Reply:
+def thaw(frozen: bytes) -> Reply:
     """What was seen when the share was made."""
-    return Reply.parse(zstandard.decompress(share.trace))
+    return Reply.parse(zstandard.decompress(frozen))
 
 
 def encode(share: Share, media_type: str) -> bytes:
@@ -66,12 +106,62 @@ def encode(share: Share, media_type: str) -> bytes:
         "state": share.state,
         "created": share.created.isoformat(timespec="seconds"),
         "model": share.model,
+        "asks": share.asks,
     }
-    reply = thaw(share)
+    reply = thaw(share.trace)
     if media_type == SAFETENSORS:
         return reply.safetensors(share=about)
     return orjson.dumps({**about, "trace": orjson.Fragment(reply.json())})
 
 
-def _freeze(reply: Reply, max_values: int) -> bytes:
-    return zstandard.compress(reply.encode(SAFETENSORS, max_values))
+def encode_answer(answer: bytes, media_type: str) -> bytes:
+    """An answer in one of the forms that its question is answered in elsewhere."""
+    if media_type == SAFETENSORS:
+        return zstandard.decompress(answer)
+    return thaw(answer).json()
+
+
+def _check_options(settings: Settings, state: ShareState) -> None:
+    limit = settings.max_text_characters
+    for name, text in state.options.items():
+        if len(text) > limit:
+            detail = f"state.{name} takes at most {limit} characters"
+            raise InputError("too-long", f"state.{name}", detail)
+
+
+async def _freeze_state(services: Services, wanted: ShareRequest, freezer: Freezer) -> bytes:
+    # The client's own patterns come first, so that an error counts them as the client does.
+    with _within("state", but="select" if wanted.select else None):
+        return await run(services, wanted.state, [*wanted.select, *FROZEN], freezer)
+
+
+async def _freeze_answer(
+    services: Services, question: Question, place: str, freezer: Freezer
+) -> Answer:
+    if question.trace is not None:
+        with _within(f"{place}.trace"):
+            frozen = await run_trace(services, question.trace, freezer)
+    else:
+        asked = question.parameters
+        assert asked is not None  # the schema takes one of the two
+        answer = partial(parameters, services, asked.model, asked.select, freezer)
+        with _within(f"{place}.parameters"):
+            frozen = await to_thread.run_sync(answer)
+    return Answer(question.model_dump(exclude_unset=True), frozen)
+
+
+@contextmanager
+def _within(place: str, but: str | None = None) -> Iterator[None]:
+    """Names the field of an InputError as it stands in the request, under `place`.
+
+    A field that begins with `but` stands at the top.
+    """
+    try:
+        yield
+    except InputError as error:
+        if but and error.field.startswith(but):
+            raise
+        field = f"{place}.{error.field}".removesuffix(".")
+        detail = str(error)
+        named = detail.replace(error.field, field, 1) if error.field else f"{field}: {detail}"
+        raise InputError(error.kind, field, named) from error

@@ -5,9 +5,9 @@ every commit, PostgreSQL does so by itself.
 """
 
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,8 @@ from sqlalchemy import (
     Column,
     Connection,
     DateTime,
+    ForeignKey,
+    Integer,
     LargeBinary,
     MetaData,
     String,
@@ -47,17 +49,37 @@ shares = Table(
     Column("model", JSON, nullable=False),
     Column("trace", LargeBinary, nullable=False),
 )
+answers = Table(
+    "answers",
+    metadata,
+    Column("share", String(ID_LENGTH), ForeignKey("shares.id"), primary_key=True),
+    Column("n", Integer, primary_key=True, autoincrement=False),
+    Column("question", JSON, nullable=False),
+    Column("answer", LargeBinary, nullable=False),
+)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A further question of a share, and its answer: a compressed file."""
+
+    question: dict[str, Any]
+    answer: bytes
 
 
 @dataclass(frozen=True)
 class Share:
-    """A state, the model's description, and the trace that was seen: a compressed file."""
+    """A state, the model's description, and the trace that was seen: a compressed file.
+
+    `asks` are the further questions whose answers are kept beside it.
+    """
 
     id: str
     created: datetime
     state: dict[str, Any]
     model: dict[str, Any]
     trace: bytes
+    asks: tuple[dict[str, Any], ...] = ()
 
 
 class Store:
@@ -66,25 +88,56 @@ class Store:
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
 
-    async def add(self, state: dict[str, Any], model: dict[str, Any], trace: bytes) -> Share:
-        """Keeps a share; it is durable when this returns."""
-        share = Share(new_id(), datetime.now(UTC), state, model, trace)
+    async def add(
+        self,
+        state: dict[str, Any],
+        model: dict[str, Any],
+        trace: bytes,
+        more: Sequence[Answer] = (),
+    ) -> Share:
+        """Keeps a share; it is durable, with all its answers, when this returns."""
+        asks = tuple(answer.question for answer in more)
+        share = Share(new_id(), datetime.now(UTC), state, model, trace, asks)
+        row = {column.name: getattr(share, column.name) for column in shares.columns}
+        rows = [
+            {"share": share.id, "n": n, "question": one.question, "answer": one.answer}
+            for n, one in enumerate(more)
+        ]
         async with self._engine.begin() as connection:
-            await connection.execute(insert(shares).values(asdict(share)))
+            await connection.execute(insert(shares).values(row))
+            if rows:
+                await connection.execute(insert(answers), rows)
         return share
 
     async def find(self, share_id: str) -> Share | None:
         """The share of an id in either case; None if there is none."""
         share_id = share_id.lower()
-        if len(share_id) != ID_LENGTH or not set(share_id) <= set(ALPHABET):
+        if not _is_id(share_id):
             return None
+        questions = select(answers.c.question).where(answers.c.share == share_id)
         async with self._engine.connect() as connection:
             rows = await connection.execute(select(shares).where(shares.c.id == share_id))
-        row = rows.mappings().one_or_none()
-        if row is None:
-            return None
+            row = rows.mappings().one_or_none()
+            if row is None:
+                return None
+            asks = tuple((await connection.scalars(questions.order_by(answers.c.n))).all())
         created: datetime = row["created"]  # SQLite forgets the zone
-        return Share(**{**row, "created": created.replace(tzinfo=created.tzinfo or UTC)})
+        about = {**row, "created": created.replace(tzinfo=created.tzinfo or UTC)}
+        return Share(**about, asks=asks)
+
+    async def find_answer(self, share_id: str, n: int) -> bytes | None:
+        """The answer to the n-th question of a share; None if there is none."""
+        share_id = share_id.lower()
+        if not _is_id(share_id) or not 0 <= n < 1 << 31:
+            return None
+        wanted = select(answers.c.answer).where(answers.c.share == share_id, answers.c.n == n)
+        async with self._engine.connect() as connection:
+            found: bytes | None = await connection.scalar(wanted)
+        return found
+
+
+def _is_id(text: str) -> bool:
+    return len(text) == ID_LENGTH and set(text) <= set(ALPHABET)
 
 
 def new_id() -> str:
@@ -116,14 +169,15 @@ async def _migrate(connection: AsyncConnection, *, sqlite: bool) -> None:
     # Servers that start together migrate one after the other.
     lock = "BEGIN IMMEDIATE" if sqlite else f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})"
     await connection.exec_driver_sql(lock)
-    await connection.run_sync(_upgrade)
+    await connection.run_sync(upgrade)
 
 
-def _upgrade(connection: Connection) -> None:
+def upgrade(connection: Connection, revision: str = "head") -> None:
+    """Brings the tables to a revision of `app/migrations/`."""
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    command.upgrade(config, revision)
 
 
 def _make_durable(connection: Any, _: object) -> None:

@@ -5,8 +5,9 @@ from typing import Annotated
 from anyio import to_thread
 from fastapi import APIRouter, Path, Query, Request, Response
 
+from app.problems import ProblemError
 from app.replies import in_both_forms, media_type, problems, reply
-from app.runs import parameters
+from app.runs import encoder, parameters
 from app.schemas import ModelReply, ParametersReply
 from app.services import Opened
 
@@ -39,5 +40,8 @@ async def model_parameters(
 ) -> Response:
     """Weights as they are used, `x @ W + b`: `encoder.0.self.W_q` is [d_model, d_model]."""
     form = media_type(request)
-    content = await to_thread.run_sync(parameters, services, name, select.split(","), form)
+    if name not in services.catalog:
+        raise ProblemError(404, "unknown-model", "this model is not served here", field="id")
+    encode = encoder(services, form)
+    content = await to_thread.run_sync(parameters, services, name, select.split(","), encode)
     return reply(content, form, "no-cache")

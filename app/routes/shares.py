@@ -1,4 +1,4 @@
-"""POST /api/shares and GET /api/shares/{id}."""
+"""POST /api/shares, GET /api/shares/{id} and the answers that it holds."""
 
 from typing import Annotated
 
@@ -9,8 +9,9 @@ from app import sharing
 from app.pages import base_url
 from app.replies import in_both_forms, media_type, problems, reply
 from app.runs import while_present
-from app.schemas import ShareCreated, ShareReply, ShareRequest
+from app.schemas import ParametersReply, TraceReply
 from app.services import Opened
+from app.share_schemas import ShareCreated, ShareReply, ShareRequest
 
 router = APIRouter(prefix="/shares", tags=["shares"])
 
@@ -31,13 +32,13 @@ router = APIRouter(prefix="/shares", tags=["shares"])
 async def create_share(
     request: Request, response: Response, services: Opened, body: ShareRequest
 ) -> ShareCreated:
-    """The server runs the state and freezes what it saw.
+    """The server runs the state, and what else the view asked, and freezes what it saw.
 
     When the 201 arrives the share is on the disk; it opens the same when the model has changed or
     gone.
     """
     services.sharing.count(request.client.host if request.client else "")
-    share = await while_present(request, sharing.create(services, body.state))
+    share = await while_present(request, sharing.create(services, body))
     path = request.app.url_path_for("share_page", id=share.id)
     response.headers["Location"] = request.app.url_path_for("share", id=share.id)
     return ShareCreated(id=share.id, url=base_url(request, services) + path)
@@ -60,4 +61,28 @@ async def share(
     form = media_type(request)
     found = await sharing.find(services, share_id)
     content = await to_thread.run_sync(sharing.encode, found, form)
+    return reply(content, form, "no-cache")
+
+
+@router.get(
+    "/{id}/asks/{n}",
+    summary="What a share's view asked besides",
+    response_class=Response,
+    responses=in_both_forms(TraceReply | ParametersReply)
+    | problems(
+        _404="No such share, or no such question in it.",
+        _406="Neither form is acceptable.",
+        _422="n is not a number.",
+    ),
+)
+async def share_answer(
+    request: Request,
+    services: Opened,
+    share_id: Annotated[str, Path(alias="id")],
+    n: Annotated[int, Path(description="The question's place in `asks`, from 0.")],
+) -> Response:
+    """The frozen answer to one of the questions in `asks`: a trace, or parameters."""
+    form = media_type(request)
+    found = await sharing.find_answer(services, share_id, n)
+    content = await to_thread.run_sync(sharing.encode_answer, found, form)
     return reply(content, form, "no-cache")

@@ -3,7 +3,7 @@
 from fastapi import APIRouter, Request, Response
 
 from app.replies import in_both_forms, media_type, problems, reply
-from app.runs import run_trace, while_present
+from app.runs import encoder, run_trace, while_present
 from app.schemas import TraceReply, TraceRequest
 from app.services import Opened
 
@@ -32,5 +32,5 @@ async def trace(request: Request, services: Opened, body: TraceRequest) -> Respo
     `output.tokens[i]`.
     """
     form = media_type(request)
-    content = await while_present(request, run_trace(services, body, form))
+    content = await while_present(request, run_trace(services, body, encoder(services, form)))
     return reply(content, form, "no-store")

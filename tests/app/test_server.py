@@ -161,6 +161,7 @@ async def test_the_reference_describes_every_route(client: httpx.AsyncClient) ->
         "GET /api/positions",
         "POST /api/shares",
         "GET /api/shares/{id}",
+        "GET /api/shares/{id}/asks/{n}",
     }
     for operation in operations.values():
         assert operation["summary"]

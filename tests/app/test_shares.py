@@ -5,6 +5,7 @@ import signal
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import httpx
 import numpy as np
@@ -15,6 +16,7 @@ from app.store import ALPHABET, ID_LENGTH, new_id
 from app.wire import Reply
 from model.adapters import Native
 from tests.app.conftest import Serving
+from tests.app.slow import Slow
 from tests.servers import AppServer
 
 STATE = {
@@ -29,6 +31,7 @@ STATE = {
     "key": 3,
     "lang": "zh",
 }
+RUN = {name: STATE[name] for name in ("source", "target", "interventions")}
 OCTETS = {"Accept": "application/octet-stream"}
 HTML = {"Accept": "text/html"}
 
@@ -47,14 +50,14 @@ async def test_it_opens_on_what_was_seen(client: httpx.AsyncClient) -> None:
     assert response.headers["location"] == f"/api/shares/{share_id}"
 
     share = (await client.get(f"/api/shares/{share_id}")).json()
-    assert list(share) == ["id", "state", "created", "model", "trace"]
+    assert list(share) == ["id", "state", "created", "model", "asks", "trace"]
+    assert share["asks"] == []
     assert share["state"] == STATE
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", share["created"])
     assert share["model"] == (await client.get("/api/models")).json()[0]
 
-    request = {name: STATE[name] for name in ("source", "target", "interventions")}
     select = ["*.weights", "*.q", "*.k", "*.v", "*.mask", "decoder.[cp]*"]
-    trace = (await client.post("/api/trace", json=request | {"select": select})).json()
+    trace = (await client.post("/api/trace", json=RUN | {"select": select})).json()
     assert share["trace"]["tokens"] == trace["tokens"]
     assert share["trace"]["tensors"].keys() == trace["tensors"].keys()
     for name, tensor in trace["tensors"].items():
@@ -72,6 +75,96 @@ async def test_both_forms_say_the_same(client: httpx.AsyncClient) -> None:
         np.testing.assert_allclose(tensor.pop("data"), reply.arrays[name], atol=1e-6)
     assert document.pop("trace") == reply.document
     assert Reply.metadata(file)["share"] == document
+
+
+OPTIONS = {"scale": "log", "heads": "0,3", "words": "1", "note": "猫 & 😀 = ?", "empty": ""}
+ASKS: list[dict[str, object]] = [
+    {"trace": {"source": "The dog sat.", "target": "狗坐着。", "select": ["encoder.0.self.*"]}},
+    {"parameters": {"model": "en-zh", "select": ["encoder.0.self.[Wb]_q"]}},
+    {"trace": {**RUN, "select": ["*.cross.weights"], "dtype": "uint8"}},
+    {"parameters": {"select": ["encoder.0.self.gain"]}},
+]
+
+
+async def test_options_of_views_are_kept_as_they_are(client: httpx.AsyncClient) -> None:
+    share_id = await create(client, **OPTIONS)
+    share = (await client.get(f"/api/shares/{share_id}")).json()
+    assert share["state"] == STATE | OPTIONS
+
+
+async def test_it_freezes_what_the_view_selects(client: httpx.AsyncClient) -> None:
+    request = {"state": STATE, "select": ["encoder.1.ffn.*"]}
+    share_id = (await client.post("/api/shares", json=request)).json()["id"]
+    tensors = (await client.get(f"/api/shares/{share_id}")).json()["trace"]["tensors"]
+    assert "encoder.1.ffn.hidden" in tensors
+    assert "decoder.2.cross.weights" in tensors
+    assert "encoder.0.ffn.hidden" not in tensors
+
+
+async def test_it_freezes_what_the_view_asks(serving: Serving, catalog: Catalog) -> None:
+    answers: list[dict[str, object]] = []
+    async with serving() as client:
+        request = {"state": STATE, "asks": ASKS}
+        share_id = (await client.post("/api/shares", json=request)).json()["id"]
+        for ask in ASKS:
+            answers.append(await live(client, ask))
+    adapter = catalog["en-zh"]
+    async with serving(catalog=Catalog({"another": adapter})) as client:
+        share = (await client.get(f"/api/shares/{share_id}")).json()
+        assert share["asks"] == ASKS
+        for n, expected in enumerate(answers):
+            path = f"/api/shares/{share_id}/asks/{n}"
+            document = (await client.get(path)).json()
+            reply = Reply.parse((await client.get(path, headers=OCTETS)).content)
+            assert document["tensors"].keys() == expected["tensors"].keys()  # type: ignore[attr-defined]
+            for name, tensor in document["tensors"].items():
+                data = tensor.pop("data")
+                np.testing.assert_array_equal(
+                    np.array(data, reply.arrays[name].dtype), reply.arrays[name]
+                )
+                np.testing.assert_allclose(data, expected["tensors"][name].pop("data"), atol=1e-5)  # type: ignore[index]
+            assert reply.document == document
+            assert document == expected
+
+
+async def live(client: httpx.AsyncClient, ask: dict[str, Any]) -> dict[str, object]:
+    """The answer that the API gives to a question when it is asked by itself."""
+    if "trace" in ask:
+        response = await client.post("/api/trace", json=ask["trace"])
+    else:
+        query = {"select": ",".join(ask["parameters"]["select"])}
+        response = await client.get("/api/models/en-zh/parameters", params=query)
+    document: dict[str, object] = response.json()
+    return document
+
+
+@pytest.mark.parametrize("path", ["asks/4", "asks/-1", f"asks/{2**31}", f"asks/{10**400}"])
+async def test_there_are_no_other_answers(client: httpx.AsyncClient, path: str) -> None:
+    request = {"state": {"source": "hello"}, "asks": ASKS[1:2]}
+    share_id = (await client.post("/api/shares", json=request)).json()["id"]
+    response = await client.get(f"/api/shares/{share_id}/{path}")
+    assert (response.status_code, response.json()["field"]) == (404, "n")
+    response = await client.get(f"/api/shares/nothing/{path}")
+    assert response.json()["type"] == "urn:headlight:unknown-share"
+
+
+async def test_answers_count_among_the_numbers_of_a_share(serving: Serving) -> None:
+    big = {"parameters": {"select": ["*.W_q"]}}
+    async with serving(max_values=1_000_000) as client:
+        request = {"state": {"source": "hello"}, "asks": [big]}
+        assert (await client.post("/api/shares", json=request)).status_code == 201
+        response = await client.post("/api/shares", json=request | {"asks": [big, big]})
+        assert response.json()["type"] == "urn:headlight:reply-too-large"
+        assert response.json()["field"] == "asks[1].parameters"
+        assert "1000000" in response.json()["detail"]
+
+
+async def test_it_takes_no_longer_than_one_may_wait(serving: Serving) -> None:
+    slow = Slow()
+    async with serving(catalog=Catalog({"slow": slow}), max_wait_seconds=0.2) as client:
+        response = await client.post("/api/shares", json={"state": {"source": "hello"}})
+        slow.go.set()
+        assert response.json()["type"] == "urn:headlight:busy"
 
 
 async def test_it_needs_no_model(serving: Serving, catalog: Catalog) -> None:
@@ -145,13 +238,18 @@ def test_a_share_survives_a_power_cut(
 ) -> None:
     settings = {"database_url": postgres("power")} if kind == "postgres" else {}
     server = launch(**settings)
-    response = httpx.post(f"{server.url}/api/shares", json={"state": STATE}, trust_env=False)
+    response = httpx.post(
+        f"{server.url}/api/shares", json={"state": STATE, "asks": ASKS}, trust_env=False
+    )
     server.kill()
     assert response.status_code == 201
     share_id = response.json()["id"]
     server = launch(**settings)
     share = httpx.get(f"{server.url}/api/shares/{share_id}", trust_env=False)
     assert share.json()["state"] == STATE
+    assert share.json()["asks"] == ASKS
+    answers = [httpx.get(f"{share.url}/asks/{n}", trust_env=False).json() for n in range(len(ASKS))]
+    assert all(answer["tensors"] for answer in answers)
     assert server.stop() == -signal.SIGTERM  # in order, then by the signal it was sent
 
 
@@ -159,7 +257,10 @@ async def test_postgres_keeps_shares_too(serving: Serving, postgres: Callable[[s
     url = postgres("shares")
     for _ in range(2):  # the second start finds the tables there
         async with serving(database_url=url) as client:
-            share_id = await create(client)
-            share = (await client.get(f"/api/shares/{share_id}")).json()
-            assert share["state"] == STATE
+            request = {"state": STATE | OPTIONS, "asks": ASKS}
+            path = "/api/shares/" + (await client.post("/api/shares", json=request)).json()["id"]
+            share = (await client.get(path)).json()
+            assert share["state"] == STATE | OPTIONS
+            assert share["asks"] == ASKS
             assert share["created"].endswith("+00:00")
+            assert (await client.get(f"{path}/asks/3")).json()["tensors"]

@@ -5,16 +5,17 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import Connection
+from sqlalchemy import Connection, insert, make_url
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from app.settings import Settings
-from app.store import metadata, open_store
+from app.store import Answer, metadata, open_store, shares, upgrade
 from tests.servers import ROOT
 
 OPEN = """
@@ -52,6 +53,29 @@ async def test_migrations_make_what_the_code_describes(url: str) -> None:
         async with engine.connect() as connection:
             assert await connection.run_sync(differences) == []
         await engine.dispose()
+
+
+async def test_a_share_from_before_answers_still_opens(url: str, tmp_path: Path) -> None:
+    """What the first version kept: a table of shares and nothing else."""
+
+    def first(connection: Connection) -> None:
+        upgrade(connection, "0001")
+
+    Path(make_url(url).database or "").parent.mkdir(parents=True, exist_ok=True)
+    engine = create_async_engine(url)
+    old = {"id": "2" * 13, "state": {"source": "hi"}, "model": {}, "trace": b"seen"}
+    async with engine.begin() as connection:
+        await connection.run_sync(first)
+        await connection.execute(insert(shares).values(**old, created=datetime.now(UTC)))
+    await engine.dispose()
+    async with open_store(url) as store:
+        share = await store.find("2" * 13)
+        assert share is not None
+        assert (share.state, share.trace, share.asks) == (old["state"], b"seen", ())
+        assert await store.find_answer("2" * 13, 0) is None
+        added = await store.add({}, {}, b"trace", [Answer({"trace": {}}, b"answer")])
+        assert await store.find(added.id) == added
+        assert await store.find_answer(added.id.upper(), 0) == b"answer"
 
 
 async def test_sqlite_syncs_every_commit(tmp_path: Path) -> None:
