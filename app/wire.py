@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from model.errors import InputError
 from model.request import Trace
+from model.summary import Summary
 from model.trace import NamedTensor
 
 Dtype = Literal["float32", "float16", "uint8"]
@@ -96,6 +97,8 @@ def trace_reply(trace: Trace, identity: str, model: str, dtype: Dtype = "float32
         "output": asdict(trace.output),
         "tensors": _about(trace.tensors, arrays),
     }
+    if trace.summaries:
+        document["summaries"] = {place: _told(said) for place, said in trace.summaries.items()}
     return Reply(document, arrays)
 
 
@@ -115,6 +118,12 @@ def _about(tensors: Mapping[str, NamedTensor], arrays: Mapping[str, Array]) -> d
         }
         for name, tensor in tensors.items()
     }
+
+
+def _told(summary: Summary) -> dict[str, list[float] | list[str]]:
+    # What is not a number becomes null in the document.
+    measures = {name: value.tolist() for name, value in summary.measures.items()}
+    return {**measures, "pattern": list(summary.patterns)}
 
 
 def _array(name: str, tensor: NamedTensor, dtype: Dtype) -> Array:

@@ -9,24 +9,30 @@ from model.errors import InputError
 
 ON_REQUEST = ("decoder.logits", "embedding")  # large: only when named in full
 MAX_PATTERNS = 256
+NOUNS = {
+    "select": ("unknown-tensor", "tensor"),
+    "summarise": ("unknown-place", "attention"),
+}
 
 
-def select(patterns: Sequence[str], names: Iterable[str]) -> tuple[str, ...]:
+def select(patterns: Sequence[str], names: Iterable[str], field: str = "select") -> tuple[str, ...]:
     """The names, in the model's order, that any pattern (`*`, `?`, `[…]`) matches.
 
-    Raises `InputError` for a pattern that matches nothing.
+    Raises `InputError` for a pattern that matches nothing; `field` is where they stand in the
+    request.
     """
     if len(patterns) > MAX_PATTERNS:
         raise InputError(
-            "too-many-patterns", "select", f"select has more than {MAX_PATTERNS} patterns"
+            "too-many-patterns", field, f"{field} has more than {MAX_PATTERNS} patterns"
         )
     known = list(names)
     chosen: set[str] = set()
     for index, pattern in enumerate(dict.fromkeys(patterns)):
         matched = [name for name in known if _matches(pattern, name)]
-        field = f"select[{index}]"
         if not matched:
-            raise InputError("unknown-tensor", field, f"{field} names no tensor of the model")
+            at = f"{field}[{index}]"
+            kind, noun = NOUNS[field]
+            raise InputError(kind, at, f"{at} names no {noun} of the model")
         chosen.update(matched)
     return tuple(name for name in known if name in chosen)
 
