@@ -1,11 +1,10 @@
 /** Puts the page together: the link becomes the state, the parts hear of it, the first trace is asked for. */
 
 import { createApi } from "./api.js";
-import { createPlotter } from "./chart.js";
 import { place } from "./blocks.js";
+import { createContext } from "./context.js";
 import { find } from "./dom.js";
 import { opening } from "./examples.js";
-import { translator } from "./i18n.js";
 import { bindCaption } from "./parts/caption.js";
 import { bindChips } from "./parts/chips.js";
 import { bindChrome } from "./parts/chrome.js";
@@ -17,10 +16,9 @@ import { bindShare } from "./parts/share.js";
 import { bindStage } from "./parts/stage.js";
 import { bindSession, openShare } from "./session.js";
 import { createStore } from "./store.js";
-import { bindTheme, theme } from "./theme.js";
 import { initials } from "./options.js";
 import { thumbnails } from "./questions.js";
-import { DEFAULTS, bind, format, merge, read, write } from "./url.js";
+import { DEFAULTS, bind, merge, read, write } from "./url.js";
 import { OPTIONS, view } from "./views/index.js";
 
 /**
@@ -50,7 +48,7 @@ async function start() {
   const store = createStore(merge(initial, share ? {} : asked, { lang }));
   const free = asked.layer === undefined && asked.head === undefined;
   const session = bindSession(store, api, { needs, asks }, { free });
-  const context = createContext(store, api, session, messages);
+  const context = createContext(store, api, session, messages, plotly);
 
   bind(window, store, initial, OPTIONS);
   for (const part of [
@@ -91,55 +89,6 @@ function asks(page) {
   const { frame, asks } = view(page.link.view);
   const pictures = frame.rail !== "none" && !page.share ? [thumbnails(page)] : [];
   return [...pictures, ...(asks?.(page) ?? [])];
-}
-
-/**
- * @param {import("./store.js").Store} store
- * @param {import("./api.js").Api} api
- * @param {Context["session"]} session
- * @param {import("./i18n.js").Messages} messages
- * @returns {Context}
- */
-function createContext(store, api, session, messages) {
-  /** @type {(() => void)[]} */
-  const themed = [];
-  /** @type {(() => void)[]} */
-  const resized = [];
-  bindTheme(window, find("#theme"), () => themed.forEach((listener) => listener()));
-  let width = 0;
-  new ResizeObserver(() => {
-    const now = room().width;
-    if (now !== width) resized.forEach((listener) => listener());
-    width = now;
-  }).observe(find("#view"));
-  return {
-    store,
-    api,
-    session,
-    plotter: createPlotter(document, plotly),
-    ...translator(messages),
-    theme: () => theme(window),
-    onTheme: (listener) => themed.push(listener),
-    onResize: (listener) => resized.push(listener),
-    room,
-    format: (link) => format(link, OPTIONS),
-    announce: (text) => (find("#announce").textContent = text),
-    shown: () => {
-      throw new Error("no view is open yet");
-    },
-  };
-}
-
-/** Room for a view: as wide as its place, and as high as keeps all of it on the screen. */
-function room() {
-  const place = find("#view").getBoundingClientRect();
-  const wide = window.innerWidth >= 900;
-  const left = window.innerHeight - (place.top + window.scrollY) - 40;
-  return {
-    width: Math.floor(place.width),
-    height: wide ? Math.max(360, left) : window.innerHeight * 0.7,
-    wide,
-  };
 }
 
 void start();

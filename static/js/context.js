@@ -1,0 +1,60 @@
+/** What every part and view is given to work with, on the page and in a handout alike. */
+
+import { createPlotter } from "./chart.js";
+import { find } from "./dom.js";
+import { translator } from "./i18n.js";
+import { bindTheme, theme } from "./theme.js";
+import { format } from "./url.js";
+import { OPTIONS } from "./views/index.js";
+
+/** @typedef {import("./main.js").Context} Context */
+
+/**
+ * @param {import("./store.js").Store} store
+ * @param {import("./api.js").Api} api
+ * @param {Context["session"]} session
+ * @param {import("./i18n.js").Messages} messages
+ * @param {string} plotly  where plotly.js is
+ * @returns {Context}
+ */
+export function createContext(store, api, session, messages, plotly) {
+  /** @type {(() => void)[]} */
+  const themed = [];
+  /** @type {(() => void)[]} */
+  const resized = [];
+  bindTheme(window, find("#theme"), () => themed.forEach((listener) => listener()));
+  let width = 0;
+  new ResizeObserver(() => {
+    const now = room().width;
+    if (now !== width) resized.forEach((listener) => listener());
+    width = now;
+  }).observe(find("#view"));
+  return {
+    store,
+    api,
+    session,
+    plotter: createPlotter(document, plotly),
+    ...translator(messages),
+    theme: () => theme(window),
+    onTheme: (listener) => themed.push(listener),
+    onResize: (listener) => resized.push(listener),
+    room,
+    format: (link) => format(link, OPTIONS),
+    announce: (text) => (find("#announce").textContent = text),
+    shown: () => {
+      throw new Error("no view is open yet");
+    },
+  };
+}
+
+/** Room for a view: as wide as its place, and as high as keeps all of it on the screen. */
+function room() {
+  const place = find("#view").getBoundingClientRect();
+  const wide = window.innerWidth >= 900;
+  const left = window.innerHeight - (place.top + window.scrollY) - 40;
+  return {
+    width: Math.floor(place.width),
+    height: wide ? Math.max(360, left) : window.innerHeight * 0.7,
+    wide,
+  };
+}
