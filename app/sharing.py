@@ -132,7 +132,8 @@ def _check_options(settings: Settings, state: ShareState) -> None:
 async def _freeze_state(services: Services, wanted: ShareRequest, freezer: Freezer) -> bytes:
     # The client's own patterns come first, so that an error counts them as the client does.
     with _within("state", but="select" if wanted.select else None):
-        return await run(services, wanted.state, [*wanted.select, *FROZEN], freezer)
+        select = [*wanted.select, *FROZEN]
+        return await run(services, wanted.state, select, freezer, summarise=["*"])
 
 
 async def _freeze_answer(

@@ -97,3 +97,14 @@ async def test_a_head_that_was_silenced_says_so(client: httpx.AsyncClient) -> No
     assert said["pattern"][1] == "none"  # type: ignore[comparison-overlap]
     assert said["entropy"][1] is None
     assert said["entropy"][0] is not None
+
+
+async def test_a_share_keeps_what_all_heads_do(client: httpx.AsyncClient) -> None:
+    state = {"source": SENTENCE, "target": "猫坐着。"}
+    made = (await client.post("/api/shares", json={"state": state})).json()
+    kept = (await client.get(f"/api/shares/{made['id']}")).json()["trace"]
+    asked = {**state, "select": [], "summarise": ["*"]}
+    live = (await client.post("/api/trace", json=asked)).json()
+    assert kept["summaries"] == live["summaries"]
+    attentions = {name.removesuffix(".weights") for name in kept["tensors"] if "weights" in name}
+    assert set(kept["summaries"]) == attentions
