@@ -18,8 +18,14 @@ import { BLOCK } from "./blocks.js";
  */
 /** @typedef {Trace | Tensors | Positions} Answer */
 
-/** @param {Question} question */
-export const keyOf = (question) => JSON.stringify(question);
+/** @param {Question} question  The order of its members says nothing. */
+export const keyOf = (question) => JSON.stringify(question, (_, value) => sorted(value));
+
+/** @param {unknown} value */
+function sorted(value) {
+  if (value === null || typeof value !== "object" || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
 
 /**
  * @template {Answer} T
@@ -32,14 +38,16 @@ export function answer(page, question) {
 }
 
 /**
- * All heads of a block in 8 bits: what a thumbnail shows, and no number that is printed.
+ * All heads of a block in 8 bits, which is what a thumbnail shows, and what each one does.
  * @param {Page} page
  * @param {import("./url.js").State["block"]} [block]
  * @returns {Question}
  */
 export function thumbnails({ link }, block = link.block) {
   const { stack, kind } = BLOCK[block];
-  return { trace: { ...request(link, [`${stack}.*.${kind}.weights`]), dtype: "uint8" } };
+  // One mask is enough: a block's layers all have the same.
+  const select = [`${stack}.*.${kind}.weights`, `${stack}.0.${kind}.mask`];
+  return { trace: { ...request(link, select), summarise: [`${stack}.*.${kind}`], dtype: "uint8" } };
 }
 
 /**

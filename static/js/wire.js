@@ -23,6 +23,11 @@
  * @property {{source: Token[], target: Token[]}} tokens
  * @property {{text: string, tokens: Token[], logprobs: number[], score: number, finished: boolean}} output
  * @property {Record<string, Tensor>} tensors
+ * @property {Record<string, Summary>} [summaries]  by attention, e.g. "encoder.0.self"; where asked for
+ */
+/**
+ * What the heads of an attention do, a number a head; null where there is none to tell.
+ * @typedef {Record<string, (number | null)[]> & {pattern: string[]}} Summary
  */
 /** @typedef {{rows: number, cols: number, values: Numbers}} Matrix */
 

@@ -15,6 +15,12 @@ test("equal questions are one", () => {
   assert.notEqual(keyOf(thumbnails(page)), keyOf(thumbnails(page, "encoder")));
 });
 
+test("thumbnails bring what their heads do", () => {
+  const { trace: asked } = /** @type {any} */ (thumbnails(store().get()));
+  assert.deepEqual(asked.summarise, ["decoder.*.cross"]);
+  assert.equal(asked.dtype, "uint8");
+});
+
 test("another run differs from the page's in what was changed, and null takes away", () => {
   const page = { ...store().get(), link: { ...store().get().link, target: "这" } };
   assert.deepEqual(traced(page, { source: "a", target: null, select: ["*.weights"] }), {
