@@ -218,7 +218,7 @@ class Native(Adapter):
     ) -> Trace:
         selected = set(select(request.select, self.names))
         return Trace(
-            model=self.info,
+            model=self,
             request=request,
             direction=self._direction(request),
             source=tokens[SOURCE],
