@@ -1,6 +1,7 @@
 /** The three kinds of attention, and what each one's rows and columns are. */
 
 import { finding, salient, telling } from "./caption.js";
+import { once } from "./once.js";
 import { plane, row } from "./wire.js";
 import { plainStep, sides } from "./tokens.js";
 
@@ -35,6 +36,11 @@ export function place({ block, layer }, tensor) {
  * @returns {{rows: Step[], cols: Step[]}}  columns are tokens that are read: they write nothing
  */
 export function axes(trace, block) {
+  return once(trace, `axes ${block}`, () => named(trace, block));
+}
+
+/** @param {Trace} trace @param {State["block"]} block @returns {{rows: Step[], cols: Step[]}} */
+function named(trace, block) {
   const { source, target, written } = sides(trace);
   const { query, key } = BLOCK[block];
   const rows =
@@ -74,9 +80,11 @@ export function texts(steps) {
 export function attention(trace, state) {
   const weights = trace.tensors[place(state, "weights")];
   if (!weights || state.head >= weights.shape[0]) return null;
-  const matrix = plane(weights, { head: state.head });
   const mask = trace.tensors[place(state, "mask")];
-  return mask ? masked(matrix, plane(mask).values) : matrix;
+  return once(weights, `${state.head} ${mask ? "masked" : ""}`, () => {
+    const matrix = plane(weights, { head: state.head });
+    return mask ? masked(matrix, plane(mask).values) : matrix;
+  });
 }
 
 /**
@@ -119,13 +127,16 @@ export function lit({ link, trace }, hovered) {
   if (link.query !== null) return { query: link.query, key: link.key, by: "pin" };
   const matrix = trace && attention(trace, link);
   if (!trace || !matrix) return { query: null, key: null, by: "default" };
-  const { rows, cols } = axes(trace, link.block);
+  const first = once(matrix, `salient ${link.block}`, () => firstLook(trace, link.block, matrix));
+  return { query: first, key: null, by: "default" };
+}
+
+/** @param {Trace} trace @param {State["block"]} block @param {Matrix} matrix */
+function firstLook(trace, block, matrix) {
+  const { query, key } = BLOCK[block];
+  const { rows, cols } = axes(trace, block);
   const special = (/** @type {Step} */ step) => ({ special: step.writes.special });
-  return {
-    query: salient(matrix, rows.map(special), cols.map(special), query === key),
-    key: null,
-    by: "default",
-  };
+  return salient(matrix, rows.map(special), cols.map(special), query === key);
 }
 
 /**

@@ -14,6 +14,7 @@ const SINGLE = /^[\p{Script=Han}\p{P}][₀-₉]*$/u;
 export const stands = (text) => SINGLE.test(text);
 
 export function createLabels() {
+  let written = "";
   const rows = h("div", { className: "labels rows" });
   const cols = h("div", { className: "labels cols" });
   return {
@@ -25,6 +26,9 @@ export function createLabels() {
      * @param {boolean[]} upright  which columns stand
      */
     write(geometry, steps, upright) {
+      const now = JSON.stringify([geometry, steps]);
+      if (now === written) return;
+      written = now;
       rows.replaceChildren(...steps.rows.map((one, i) => beside(geometry, one, i)));
       cols.replaceChildren(...steps.cols.map((one, i) => above(geometry, one, i, upright[i])));
     },
@@ -62,8 +66,17 @@ function above({ left, top, cellWidth, slant, everyCol }, col, i, upright) {
  * @returns {(text: string) => number}
  */
 export function ruler(font) {
-  const canvas = document.createElement("canvas");
-  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-  context.font = `600 ${labelSize(window)}px ${font}`;
-  return (text) => context.measureText(text).width;
+  const letters = `600 ${labelSize(window)}px ${font}`;
+  return (text) => once(RULER, `${letters} ${text}`, () => measured(letters, text));
+}
+
+/** @type {{context?: CanvasRenderingContext2D}} */
+const RULER = {};
+
+/** @param {string} letters @param {string} text */
+function measured(letters, text) {
+  const canvas = () => document.createElement("canvas");
+  RULER.context ??= /** @type {CanvasRenderingContext2D} */ (canvas().getContext("2d"));
+  RULER.context.font = letters;
+  return RULER.context.measureText(text).width;
 }
