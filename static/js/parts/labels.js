@@ -1,6 +1,7 @@
 /** The tokens along both sides of a matrix: words that slant, single characters that stand. */
 
 import { h, step } from "../dom.js";
+import { once } from "../once.js";
 import { labelSize } from "../theme.js";
 
 /** @typedef {import("../geometry.js").Geometry} Geometry */
