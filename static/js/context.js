@@ -22,7 +22,13 @@ export function createContext(store, api, session, messages, plotly) {
   const themed = [];
   /** @type {(() => void)[]} */
   const resized = [];
-  bindTheme(window, find("#theme"), () => themed.forEach((listener) => listener()));
+  /** @type {import("./theme.js").Theme | null} */
+  let present = null;
+  const restyle = () => {
+    present = null;
+    themed.forEach((listener) => listener());
+  };
+  bindTheme(window, find("#theme"), restyle);
   let width = 0;
   new ResizeObserver(() => {
     const now = room().width;
@@ -35,7 +41,8 @@ export function createContext(store, api, session, messages, plotly) {
     session,
     plotter: createPlotter(document, plotly),
     ...translator(messages),
-    theme: () => theme(window),
+    theme: () => (present ??= theme(window)),
+    restyle,
     onTheme: (listener) => themed.push(listener),
     onResize: (listener) => resized.push(listener),
     room,

@@ -30,6 +30,7 @@ import { OPTIONS, view } from "./views/index.js";
  * @property {import("./i18n.js").Translate} t
  * @property {import("./i18n.js").Say} say
  * @property {() => import("./theme.js").Theme} theme
+ * @property {() => void} restyle  after the page's colours or sizes have changed
  * @property {(listener: () => void) => void} onTheme
  * @property {(listener: () => void) => void} onResize
  * @property {() => {width: number, height: number, wide: boolean}} room  for the view

@@ -36,7 +36,8 @@ export function bindPickers(context) {
     };
   }
 
-  function show() {
+  /** @param {Record<Which, boolean>} stale  which pictures are to be painted again */
+  function show(stale) {
     const page = store.get();
     const { trace, model, link } = page;
     if (!trace || !model) return;
@@ -47,24 +48,30 @@ export function bindPickers(context) {
     const size = extent(model, link.block);
     const small = weights(page);
     layers(size.layers).forEach((label, layer) => {
+      choose(label, layer === link.layer);
+      if (!stale.layer) return;
       const own = small?.[place({ ...link, layer }, "weights")];
-      paint(label, layer === link.layer, layerMean(page, { ...link, layer }, own), shade);
+      paint(label, layerMean(page, { ...link, layer }, own), shade);
     });
     heads(size.heads).forEach((label, head) => {
+      choose(label, head === link.head);
+      if (!stale.head) return;
       const own = small?.[place(link, "weights")];
-      paint(label, head === link.head, glimpse(page, { ...link, head }, own), shade);
+      paint(label, glimpse(page, { ...link, head }, own), shade);
     });
   }
 
   store.subscribe((page, previous) => {
-    const { link } = page;
-    const moved =
-      link.block !== previous.link.block ||
-      link.layer !== previous.link.layer ||
-      link.head !== previous.link.head;
-    if (moved || page.trace !== previous.trace || page.answers !== previous.answers) show();
+    const [now, before] = [page.link, previous.link];
+    const layer =
+      now.block !== before.block ||
+      page.model !== previous.model ||
+      page.trace !== previous.trace ||
+      page.answers !== previous.answers;
+    const head = layer || now.layer !== before.layer;
+    if (head || now.head !== before.head) show({ layer, head });
   });
-  context.onTheme(show);
+  context.onTheme(() => show({ layer: true, head: true }));
   steppers(store);
 }
 
@@ -92,11 +99,17 @@ function option(which, i, name) {
 /**
  * @param {HTMLLabelElement} label
  * @param {boolean} chosen
+ */
+function choose(label, chosen) {
+  /** @type {HTMLInputElement} */ (find("input", label)).checked = chosen;
+}
+
+/**
+ * @param {HTMLLabelElement} label
  * @param {import("../wire.js").Matrix | null} matrix
  * @param {import("../paint.js").Shade} shade
  */
-function paint(label, chosen, matrix, shade) {
-  /** @type {HTMLInputElement} */ (find("input", label)).checked = chosen;
+function paint(label, matrix, shade) {
   if (matrix) thumbnail(/** @type {HTMLCanvasElement} */ (find("canvas", label)), matrix, shade);
 }
 
