@@ -18,7 +18,7 @@ import { readBeside, readSafetensors } from "./wire.js";
  * @property {string} digest
  */
 /** @typedef {{variant: string, length: number, d_model: number, positions: Float32Array, similarity: Float32Array}} Positions */
-/** @typedef {{id: string, state: Record<string, unknown>, created: string, model: ModelInfo, trace: Trace}} Share */
+/** @typedef {{id: string, state: Record<string, unknown>, created: string, model: ModelInfo, asks: import("./questions.js").Question[], trace: Trace}} Share */
 /** @typedef {ReturnType<typeof createApi>} Api */
 
 const URN = "urn:headlight:";
@@ -136,10 +136,10 @@ export function createApi(fetch) {
     },
 
     /**
-     * @param {object} state
+     * @param {{state: object, select: string[], asks: import("./questions.js").Question[]}} body
      * @returns {Promise<{id: string, url: string}>}
      */
-    share: async (state) => (await send("/api/shares", { state }, "application/json")).json(),
+    share: async (body) => (await send("/api/shares", body, "application/json")).json(),
 
     /**
      * @param {string} id
@@ -151,6 +151,20 @@ export function createApi(fetch) {
       });
       const file = await response.arrayBuffer();
       return { ...readBeside(file, "share"), trace: readSafetensors(file) };
+    },
+
+    /**
+     * The frozen answer to one of a share's further questions.
+     * @param {Share} share
+     * @param {number} n  its place among them
+     * @returns {Promise<import("./questions.js").Answer>}
+     */
+    async readAnswer({ id, asks }, n) {
+      const response = await ask(`/api/shares/${encodeURIComponent(id)}/asks/${n}`, {
+        headers: { Accept: BINARY },
+      });
+      const file = readSafetensors(await response.arrayBuffer());
+      return "parameters" in asks[n] ? file.tensors : file;
     },
   };
 }

@@ -6,6 +6,8 @@
 
 import { BLOCK, extent, opener, place } from "./blocks.js";
 import { Problem, request } from "./api.js";
+import { held } from "./frozen.js";
+import { failure, latest } from "./latest.js";
 import { keyOf } from "./questions.js";
 import { REQUEST_KEYS, choices, merge } from "./url.js";
 
@@ -130,13 +132,19 @@ function bindAnswers(store, api, wishes) {
       controller.abort();
     }
     for (const [key, question] of asked) {
-      if (page.answers[key] || open.has(key)) continue;
-      if (page.share && !page.live && !("positions" in question))
-        store.set({ answers: { ...store.get().answers, [key]: new Problem("frozen") } });
+      const { answers } = store.get();
+      if (answers[key] || open.has(key)) continue;
+      const frozen = held(page, question) ?? gone(page, question);
+      if (frozen) store.set({ answers: { ...answers, [key]: frozen } });
       else void ask(question, key);
     }
   }
   return { follow };
+}
+
+/** @param {Page} page @param {Question} question  The table of positions asks no model. */
+function gone({ share, live }, question) {
+  return share && !live && !("positions" in question) ? new Problem("frozen") : null;
 }
 
 /**
@@ -151,12 +159,16 @@ function bindAnswers(store, api, wishes) {
 export async function openShare(store, api, id, initial, asked, options) {
   const share = await api.readShare(id).catch(failure);
   if (share instanceof Problem) return store.set({ status: "failed", problem: share });
-  const models = await api.models().catch(() => []);
+  const [models, ...read] = await Promise.all([
+    api.models().catch(() => []),
+    ...share.asks.map((_, n) => api.readAnswer(share, n).catch(failure)),
+  ]);
+  const answers = Object.fromEntries(share.asks.map((asked, n) => [keyOf(asked), read[n]]));
   const live = models.some(({ digest }) => digest === share.model.digest);
   const kept = { ...known(share.state, initial), options: choices(share.state, options) };
   const wanted = merge(initial, kept, elsewhere(asked), { lang: initial.lang });
   const link = inside(wanted, share.model, share.trace);
-  store.set({ share, live, trace: share.trace, model: share.model, link, status: "ready" });
+  store.set({ share, live, trace: share.trace, model: share.model, answers, link, status: "ready" });
 }
 
 /** @param {Record<string, unknown>} state @param {State} initial  Its keys. */
@@ -182,46 +194,6 @@ async function served(api, id) {
 
 /** @param {string[]} names */
 const unique = (names) => [...new Set(names)];
-
-/** One question at a time: asking again ends the one before. */
-function latest() {
-  let controller = new AbortController();
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let timer;
-  const stop = () => {
-    clearTimeout(timer);
-    controller.abort();
-  };
-  return {
-    stop,
-    /**
-     * @template T
-     * @param {(signal: AbortSignal) => Promise<T>} question
-     * @returns {Promise<T | Problem | null>}  null: nobody waits for it any more
-     */
-    async ask(question) {
-      stop();
-      const mine = (controller = new AbortController());
-      const answer = await question(mine.signal).catch((error) =>
-        mine.signal.aborted ? null : failure(error),
-      );
-      return mine.signal.aborted ? null : answer;
-    },
-    /** @param {number} seconds @param {() => void} task */
-    wait(seconds, task) {
-      timer = setTimeout(task, seconds * 1000);
-    },
-  };
-}
-
-/**
- * @param {unknown} error
- * @returns {Problem}
- */
-function failure(error) {
-  if (error instanceof Problem) return error;
-  throw error;
-}
 
 /**
  * The nearest layer and head that the model has.

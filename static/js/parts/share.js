@@ -2,15 +2,16 @@
 
 import { find } from "../dom.js";
 import { Problem } from "../api.js";
+import { beside } from "../frozen.js";
 import { chosen } from "../url.js";
-import { OPTIONS } from "../views/index.js";
+import { OPTIONS, view } from "../views/index.js";
 import { wording } from "./problems.js";
 
 /** @typedef {import("../main.js").Context} Context */
 
 /** @param {Context} context */
 export function bindShare(context) {
-  const { store, api, t } = context;
+  const { store, t } = context;
   const panel = find("#shared");
   const link = /** @type {HTMLInputElement} */ (find("#shared-link"));
   const says = find("#shared-says");
@@ -18,7 +19,7 @@ export function bindShare(context) {
 
   async function share() {
     button.disabled = true;
-    const made = await api.share(kept(store.get().link)).catch((error) => {
+    const made = await make(context).catch((error) => {
       if (error instanceof Problem) return error;
       throw error;
     });
@@ -53,6 +54,17 @@ export function bindShare(context) {
     close();
   });
   store.subscribe(() => frozen(context));
+}
+
+/**
+ * A short link to what is on the screen. What was frozen of a model that is gone has one already.
+ * @param {Context} context
+ * @returns {Promise<{url: string}>}
+ */
+async function make({ store, api }) {
+  const page = store.get();
+  if (page.share && !page.live) return { url: window.location.href };
+  return api.share({ state: kept(page.link), ...beside(page, view(page.link.view)) });
 }
 
 /**

@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { beside, held } from "../../static/js/frozen.js";
+import { answer, encoding, keyOf, parameters, thumbnails, traced } from "../../static/js/questions.js";
+import { bindSession, openShare } from "../../static/js/session.js";
+import { createStore } from "../../static/js/store.js";
+import { DEFAULTS } from "../../static/js/url.js";
+import { MODEL, trace } from "./trace.js";
+
+/** @type {import("../../static/js/url.js").State} */
+const LINK = { ...DEFAULTS, source: "the the", block: "cross" };
+const page = () => ({ ...createStore(LINK).get(), model: MODEL });
+const other = () => traced(page(), { source: "a", select: ["*.weights"] });
+const gain = () => parameters(page(), ["encoder.0.self.gain"]);
+
+test("a share asks for what it does not hold anyway", () => {
+  const own = traced(page(), { select: ["encoder.*.self.weights", "decoder.probabilities"] });
+  const deeper = traced(page(), { select: ["encoder.0.norm"] });
+  const view = {
+    needs: () => ["encoder.0.self.q", "encoder.0.self.scores", "encoder.0.self.scores"],
+    asks: () => [thumbnails(page()), own, deeper, other(), other(), gain(), encoding({ length: 2, d_model: 4 })],
+  };
+  assert.deepEqual(beside(page(), view), {
+    select: ["encoder.0.self.scores"],
+    asks: [deeper, other(), gain()],
+  });
+});
+
+test("pictures of a share's own run come out of its trace", () => {
+  /** @type {any} */
+  const share = { trace: trace() };
+  const frozen = { ...page(), share };
+  const found = held(frozen, thumbnails(frozen));
+  assert.ok(found?.tensors["decoder.0.cross.weights"]);
+  assert.ok(!found?.tensors["encoder.0.self.weights"]);
+  assert.equal(held(frozen, other()), null);
+  assert.equal(held(frozen, gain()), null);
+  assert.equal(held(page(), thumbnails(page())), null);
+});
+
+test("a share without its model answers what it holds, and says so of the rest", async () => {
+  // As the server says it: the same members in another order.
+  const asked = [{ trace: { select: ["*.weights"], source: "a" } }, gain()];
+  /** @type {any} */
+  const api = {
+    models: async () => [{ ...MODEL, digest: "another" }],
+    readShare: async () => ({ id: "1", state: { source: "the the", block: "cross" }, model: MODEL, asks: asked, trace: trace() }),
+    readAnswer: async (/** @type {any} */ _, /** @type {number} */ n) => `answer ${n}`,
+    answer: async () => assert.fail("nothing may be asked"),
+    trace: async () => assert.fail("nothing may be run"),
+  };
+  const store = createStore(LINK);
+  const late = traced(page(), { source: "b", select: ["*.weights"] });
+  bindSession(store, api, { needs: () => ["encoder.0.norm"], asks: () => [other(), gain(), late, thumbnails(page())] });
+  await openShare(store, api, "1", LINK, {}, {});
+  const says = store.get();
+  assert.equal(keyOf(asked[0]), keyOf(other()));
+  assert.deepEqual([answer(says, other()), answer(says, gain())], ["answer 0", "answer 1"]);
+  assert.equal(/** @type {any} */ (answer(says, late)).kind, "frozen");
+  assert.ok("tensors" in /** @type {any} */ (answer(says, thumbnails(page()))));
+});
