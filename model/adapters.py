@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
+from threading import Lock
 
 import torch
+from cachetools import LRUCache
 from torch import Tensor, nn
 
 from model.checkpoint import CHECKPOINTS, Bundle, load_bundle
@@ -20,6 +22,7 @@ from model.trace import NULL, SOURCE, TARGET, BatchTap, NamedTensor, NameTap, Re
 from model.validate import check_decode, check_interventions, check_range
 
 WEIGHTS = ".weights"
+KNOWN = 512  # decodings kept, the latest
 BEYOND_SOURCE = 50  # how much longer than its source a translation may get (section 6.1)
 
 
@@ -66,6 +69,8 @@ class Native(Adapter):
         self.names = self._names()
         self.places = [name[: -len(WEIGHTS)] for name in self.names if name.endswith(WEIGHTS)]
         self._parameters = dict(parameters(self.model))
+        self._known: LRUCache[Hashable, Hypothesis] = LRUCache(KNOWN)
+        self._lock = Lock()
 
     def check(self, request: Request) -> None:
         """Raises `InputError` naming the first field that this model cannot take."""
@@ -132,16 +137,7 @@ class Native(Adapter):
         self, requests: Sequence[Request], sources: Sequence[list[Token]]
     ) -> list[tuple[str, list[Token]]]:
         """What each row writes, as text and tokens: its given target, or what decoding finds."""
-        found: dict[int, Hypothesis] = {}
-        together = []
-        for index, request in enumerate(requests):
-            if request.target is None and request.decode.method == "beam":
-                found[index] = self._beam(request, sources[index])
-            elif request.target is None:
-                together.append(index)
-        if together:
-            rows = self._greedy([requests[i] for i in together], [sources[i] for i in together])
-            found.update(zip(together, rows, strict=True))
+        found = self._decoded(requests, sources)
         written = []
         for index, request in enumerate(requests):
             if index in found:
@@ -150,6 +146,37 @@ class Native(Adapter):
             else:
                 written.append((request.target or "", self._target(request) or []))
         return written
+
+    def _decoded(
+        self, requests: Sequence[Request], sources: Sequence[list[Token]]
+    ) -> dict[int, Hypothesis]:
+        """What decoding finds for each row without a target.
+
+        Whoever looks at another layer of the same sentence asks for the same decoding again.
+        """
+        found: dict[int, Hypothesis] = {}
+        together = []
+        keys = [
+            (tuple(t.id for t in source), request.decode, request.interventions)
+            for source, request in zip(sources, requests, strict=True)
+        ]
+        for index, request in enumerate(requests):
+            if request.target is not None:
+                continue
+            with self._lock:
+                known = self._known.get(keys[index])
+            if known is not None:
+                found[index] = known
+            elif request.decode.method == "beam":
+                found[index] = self._beam(request, sources[index])
+            else:
+                together.append(index)
+        if together:
+            rows = self._greedy([requests[i] for i in together], [sources[i] for i in together])
+            found.update(zip(together, rows, strict=True))
+        with self._lock:
+            self._known.update({keys[index]: row for index, row in found.items()})
+        return found
 
     def _greedy(
         self, requests: Sequence[Request], sources: Sequence[list[Token]]

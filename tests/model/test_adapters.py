@@ -1,5 +1,6 @@
 """A model behind its adapter: requests in, traces out, bad ones refused by name."""
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -154,3 +155,23 @@ def test_threads_do_not_meet(tiny: Native) -> None:
     for one, other in zip(alone, together, strict=True):
         for name, tensor in one.tensors.items():
             assert torch.equal(tensor.value, other.tensors[name].value)
+
+
+def test_a_sentence_is_decoded_once(tiny: Native, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = Request("abc")
+    first = tiny.run([plain])[0].output
+    asked: list[int] = []
+    decode = tiny._greedy
+
+    def counted(requests: Sequence[Request], sources: Any) -> Any:
+        asked.append(len(requests))
+        return decode(requests, sources)
+
+    monkeypatch.setattr(tiny, "_greedy", counted)
+    zero = (Intervention("decoder.0.cross", "zero", None),)
+    others = [Request("abc", select=("*.q",)), Request("abcd"), Request("abc", interventions=zero)]
+    again, longer, changed = (trace.output for trace in tiny.run(others))
+    assert asked == [2], "only what is new"
+    assert again.tokens == first.tokens
+    assert again.logprobs == pytest.approx(first.logprobs, abs=1e-5)
+    assert (longer, changed) != (first, first)
