@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from playwright.sync_api import Locator, Page
 
 DRAWN = """() => document.documentElement.dataset.status === "ready"
-    && document.querySelector("#view .js-plotly-plot")"""
+    && document.querySelector("#view .js-plotly-plot") && !document.querySelector(".sketched")"""
 FIGURE = """() => {
     const { data, layout } = document.querySelector("#view .js-plotly-plot");
     const z = data[0].z.map((row) => Array.from(row, (n) => (Number.isNaN(n) ? null : n)));
@@ -59,6 +59,7 @@ class Workspace:
     def settled(self) -> None:
         """Wait until nothing moves: what the view fetches is there, transitions have ended."""
         self.page.wait_for_load_state("networkidle")
+        self.page.wait_for_function("() => !document.querySelector('.sketched')")
         self.page.wait_for_timeout(250)
 
     def says(self, source: str) -> None:
