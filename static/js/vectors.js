@@ -55,6 +55,10 @@ export const plus = (a, b) => Float64Array.from({ length: a.length }, (_, i) => 
 /** @param {Vector} a @param {Vector} b @returns {Float64Array} */
 export const times = (a, b) => Float64Array.from({ length: a.length }, (_, i) => a[i] * b[i]);
 /** @param {Vector} values */
-export const sum = (values) => Array.prototype.reduce.call(values, (a, b) => a + b, 0);
+export function sum(values) {
+  let total = 0;
+  for (let i = 0; i < values.length; i++) total += values[i];
+  return total;
+}
 /** @param {Vector} vector */
 export const size = (vector) => Math.sqrt(sum(times(vector, vector)));

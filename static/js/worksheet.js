@@ -250,7 +250,7 @@ function feedForward(here, before, query) {
   const x = row(before("norm"), query);
   const sums = affine(x, here("W_1"), row(here("b_1")));
   const hidden = { computed: sums.map((z) => Math.max(0, z)), model: row(here("hidden"), query) };
-  const strongest = [...hidden.model.keys()]
+  const strongest = Array.from(hidden.model, (_, unit) => unit)
     .filter((unit) => hidden.model[unit] > 0)
     .sort((a, b) => hidden.model[b] - hidden.model[a]);
   const bias = row(here("b_2"));

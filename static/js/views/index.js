@@ -1,8 +1,11 @@
 /** The map of the views. A view is a file of its own and a line here. */
 
+import { alignment } from "./alignment.js";
 import { attention } from "./heatmap.js";
+import { heads } from "./heads.js";
 import { positions } from "./positions.js";
 import { qkv } from "./qkv.js";
+import { worksheet } from "./worksheet.js";
 import { PAGE } from "../options.js";
 
 /** @typedef {import("../main.js").Context} Context */
@@ -37,7 +40,10 @@ import { PAGE } from "../options.js";
 
 /** @type {View[]} */
 export const VIEWS = [
+  heads,
   attention,
+  worksheet,
+  alignment,
   qkv,
   positions,
 ];

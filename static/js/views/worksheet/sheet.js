@@ -1,0 +1,184 @@
+/** A stage of the worksheet as elements: its words, formulas, bars, tables and its verdict. */
+
+import { four } from "../../caption.js";
+import { h, quoted } from "../../dom.js";
+import { mathml } from "../../formula.js";
+import { exact } from "./stages.js";
+
+/** @typedef {import("../../main.js").Context} Context */
+/** @typedef {import("./page.js").Stage} Stage */
+/** @typedef {import("./page.js").Prose} Prose */
+/** @typedef {import("./page.js").Band} Band */
+/** @typedef {import("./page.js").Table} Table */
+/** @typedef {import("./page.js").Entry} Entry */
+
+/** More bars than this are thinner than a pixel somewhere, and get an outline. */
+const DENSE = 300;
+const SVG = "http://www.w3.org/2000/svg";
+
+/**
+ * @param {Context} context
+ * @param {Stage} stage
+ * @param {number} number  from 1
+ */
+export function section(context, stage, number) {
+  const { id, title, prose, formulas, bands, unit = "", tables, check } = stage;
+  const heading = h("h3", { id: `stage-${id}`, tabIndex: -1 }, h("span", { className: "nth" }, String(number)), title);
+  const element = h(
+    "section",
+    { className: "sheet", "aria-labelledby": `stage-${id}` },
+    heading,
+    ...prose.map((words) => h("p", {}, ...spoken(context, words))),
+    formulas.length > 0 && h("div", { className: "formulas" }, ...formulas.map((formula) => h("p", {}, mathml(document, formula, true)))),
+    bands.length > 0 && bars(context, bands, unit),
+    ...tables.map((table) => numbers(context, table)),
+    check && judgement(context, check),
+  );
+  element.dataset.stage = id;
+  return element;
+}
+
+/** @param {Context} context @param {Prose} prose */
+function spoken({ say }, { says, values = {} }) {
+  return say(
+    says,
+    Object.fromEntries(
+      Object.entries(values).map(([name, value]) => [name, uttered(value)]),
+    ),
+  );
+}
+
+/** @param {NonNullable<Prose["values"]>[string]} value */
+function uttered(value) {
+  if (typeof value !== "object") return value;
+  return "math" in value ? mathml(document, value.math) : h("b", {}, quoted(value.writes));
+}
+
+/** @param {Context} context @param {import("../../worksheet.js").Check} check */
+export function judgement({ t, say }, { agrees, largest, count }) {
+  const word = h("b", {}, agrees ? `✓ ${t("Agrees with the model")}` : `✗ ${t("Differs from the model")}`);
+  const says = t("{verdict}: largest difference {difference}, over {count} numbers.");
+  return h(
+    "p",
+    { className: agrees ? "verdict" : "verdict differs" },
+    ...say(says, { verdict: word, difference: tiny(largest), count }),
+  );
+}
+
+/** A small number, as 2.1 · 10⁻⁷. @param {number} value */
+export function tiny(value) {
+  const [digits, power] = exact(value).split("e");
+  if (power === undefined) return h("span", { className: "tiny" }, digits);
+  return h("span", { className: "tiny" }, `${digits} · 10`, h("sup", {}, power.replace("-", "−")));
+}
+
+/**
+ * Vectors as bars over and under a line, one vector under the other; what is pointed at is read out.
+ * @param {Context} context
+ * @param {Band[]} bands
+ * @param {string} unit
+ */
+function bars({ t }, bands, unit) {
+  const readout = h("p", { className: "readout", "aria-hidden": "true" }, t("Point at a bar to read its number."));
+  const rows = bands.map(({ name, values, tone }) => {
+    const most = Math.max(...Array.from(values, Math.abs)) || 1;
+    return h(
+      "div",
+      { className: `strip-band ${tone}` },
+      h("span", { className: "name" }, mathml(document, name)),
+      silhouette(values, most),
+      h("span", { className: "range" }, `±${four(most).slice(0, -2)}`),
+    );
+  });
+  const element = h("div", { className: "bands" }, ...rows, readout);
+  element.addEventListener("pointermove", (event) => {
+    const frame = rows[0].querySelector("svg")?.getBoundingClientRect();
+    const length = bands[0].values.length;
+    const at = frame ? Math.floor(((event.clientX - frame.left) / frame.width) * length) : -1;
+    if (at < 0 || at >= length) return;
+    readout.replaceChildren(
+      `${unit} ${at + 1}: `,
+      ...bands.flatMap(({ name, values }, i) => [i ? ",  " : "", mathml(document, name), ` = ${four(values[at])}`]),
+    );
+  });
+  return element;
+}
+
+/**
+ * Bars from a middle line, as two shapes: what is above zero and what is below.
+ * @param {ArrayLike<number>} values
+ * @param {number} most  half the height
+ */
+function silhouette(values, most) {
+  const svg = document.createElementNS(SVG, "svg");
+  // What is never below zero needs no room there.
+  const depth = Array.from(values).some((value) => value < 0) ? 1 : 0;
+  svg.setAttribute("viewBox", `0 -1 ${values.length} ${1 + depth}`);
+  if (values.length > DENSE) svg.setAttribute("class", "dense");
+  svg.setAttribute("preserveAspectRatio", "none");
+  svg.setAttribute("aria-hidden", "true");
+  for (const [name, sign] of /** @type {const} */ ([["above", 1], ["below", -1]])) {
+    const path = document.createElementNS(SVG, "path");
+    const bar = (/** @type {number} */ value, /** @type {number} */ i) =>
+      value * sign > 0 ? `M${(i + 0.08).toFixed(2)} 0v${(-value / most).toFixed(4)}h.84V0z` : "";
+    path.setAttribute("d", Array.from(values, bar).join(""));
+    path.setAttribute("class", name);
+    svg.append(path);
+  }
+  const zero = document.createElementNS(SVG, "path");
+  zero.setAttribute("d", `M0 0H${values.length}`);
+  zero.setAttribute("class", "zero");
+  svg.append(zero);
+  return svg;
+}
+
+/** @param {Context} context @param {Table} table */
+function numbers({ t }, { title, head, rows, few, entries, here, foot }) {
+  const body = h("tbody", {});
+  /** @param {number[]} some */
+  const add = (some) =>
+    body.append(
+      ...some.map((row) => {
+        const [first, ...rest] = entries(row);
+        return h("tr", { className: row === here ? "here" : "" }, h("th", { scope: "row" }, ...shown(first)), ...rest.map(datum));
+      }),
+    );
+  add(rows.slice(0, few));
+  const table = h(
+    "table",
+    {},
+    h("caption", {}, title),
+    h("thead", {}, h("tr", {}, ...head.map((name) => h("th", { scope: "col" }, typeof name === "string" ? name : mathml(document, name.math))))),
+    body,
+    foot && h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, ...shown(foot[0])), ...foot.slice(1).map(datum))),
+  );
+  const element = h("div", { className: "numbers" }, h("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": title }, table));
+  if (rows.length > few) {
+    const more = h("button", { type: "button", className: "button quiet more" }, t("Show all {count}", { count: rows.length }));
+    more.addEventListener("click", () => {
+      add(rows.slice(few));
+      /** @type {HTMLElement} */ (element.firstElementChild).focus();
+      more.remove();
+    });
+    element.append(more);
+  }
+  return element;
+}
+
+/** @param {Entry} entry */
+const datum = (entry) => h("td", {}, ...shown(entry));
+
+/** @param {Entry} entry @returns {(Node | string)[]} */
+function shown(entry) {
+  if (entry === null) return [];
+  if (typeof entry === "number") return [four(entry)];
+  if (typeof entry === "string") return [entry];
+  if ("exact" in entry) return [tiny(entry.exact)];
+  if ("math" in entry) return [mathml(document, entry.math)];
+  if ("bar" in entry) {
+    const bar = h("span", { className: "bar" });
+    bar.style.width = `${entry.bar * 100}%`;
+    return [h("span", { className: "track", "aria-hidden": "true" }, bar)];
+  }
+  return [quoted(entry.writes)];
+}

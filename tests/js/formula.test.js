@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { exponential, factor, fraction, mathml, plain, raised, root, total, written } from "../../static/js/formula.js";
+
+/** Elements as text: all that a formula asks of a document. */
+const document = /** @type {Document} */ (
+  /** @type {unknown} */ ({
+    createElementNS(/** @type {string} */ _, /** @type {string} */ tag) {
+      /** @type {{children: unknown[], attributes: string, append: (...c: unknown[]) => void, setAttribute: (n: string, v: string) => void, toString: () => string}} */
+      const element = {
+        children: [],
+        attributes: "",
+        append: (...children) => void element.children.push(...children),
+        setAttribute: (name, value) => void (element.attributes += ` ${name}=${value}`),
+        toString: () => `<${tag}${element.attributes}>${element.children.join("")}</${tag}>`,
+      };
+      return element;
+    },
+  })
+);
+
+const SCORE = ["score_ij", "=", fraction(["q_i", "·", "k_j"], root("d_k")), "=", -1.25];
+
+test("a formula as a line of text", () => {
+  assert.equal(written(SCORE), "score_ij = (q_i · k_j) / √d_k = −1.2500");
+  assert.equal(written(["max", "(", plain(0), ",", "z", ")"]), "max (0, z)");
+  assert.equal(written(total("j", ["w_ij", "v_j"])), "Σ_j w_ij v_j");
+  assert.equal(written(raised("e", ["a", "−", "b"])), "e^(a − b)");
+  assert.equal(written([1, "·", factor(-2)]), "1.0000 · (−2.0000)");
+});
+
+test("the same formula as MathML", () => {
+  assert.equal(
+    String(mathml(document, SCORE, true)),
+    "<math display=block><mrow>" +
+      "<msub><mi>score</mi><mrow><mi>i</mi><mi>j</mi></mrow></msub><mo>=</mo>" +
+      "<mfrac><mrow><msub><mi>q</mi><mrow><mi>i</mi></mrow></msub><mo>·</mo><msub><mi>k</mi><mrow><mi>j</mi></mrow></msub></mrow>" +
+      "<msqrt><msub><mi>d</mi><mrow><mi>k</mi></mrow></msub></msqrt></mfrac><mo>=</mo>" +
+      "<mrow><mo form=prefix>−</mo><mn>1.2500</mn></mrow></mrow></math>",
+  );
+});
+
+test("exponentials of any size", () => {
+  assert.equal(written(exponential(1)), "2.7183");
+  assert.equal(written(exponential(1000)), "1.9701 · 10^434");
+  assert.equal(written(exponential(-20)), "2.0612 · 10^−9");
+  assert.equal(written(exponential(-Infinity)), "0.0000");
+});
