@@ -1,0 +1,26 @@
+/** A choice among many, in one line: what does not fit side by side in the controls of a view. */
+
+import { h } from "../dom.js";
+
+/**
+ * @param {import("../main.js").Context} context
+ * @param {string} option  its name in the link
+ * @param {string} label
+ * @returns {{element: HTMLElement, fill: (values: Record<string, string>) => void}}  fill says what
+ *   there is to choose now, and shows what the link says; the first where it says something else
+ */
+export function menu({ store }, option, label) {
+  const select = h("select", { id: `option-${option}` });
+  select.addEventListener("change", () => store.choose({ [option]: select.value }));
+  return {
+    element: h("label", { className: "option menu" }, h("span", {}, label), select),
+    fill(values) {
+      const entries = Object.entries(values);
+      const now = [...select.options].map(({ value, text }) => `${value} ${text}`).join();
+      if (now !== entries.map(([value, text]) => `${value} ${text}`).join())
+        select.replaceChildren(...entries.map(([value, text]) => h("option", { value }, text)));
+      const chosen = store.get().link.options[option];
+      select.value = chosen in values ? chosen : entries[0][0];
+    },
+  };
+}
