@@ -92,3 +92,10 @@ function fixed(value, decimals) {
   const digits = Math.abs(value).toFixed(decimals);
   return value < 0 && Number(digits) !== 0 ? `−${digits}` : digits;
 }
+
+/**
+ * Sentences one after the other; a full-width stop brings its own space.
+ * @param {string[]} sentences
+ */
+export const prose = (sentences) =>
+  sentences.reduce((text, next) => text + (/[。！？]$/.test(text) ? "" : " ") + next);

@@ -26,6 +26,8 @@ SCENES: dict[str, dict[str, object]] = {
     "opening": {},
     "encoder": {"block": "encoder", "query": 3, "key": 2},
     "decoder": {"block": "decoder", "query": 3, "key": 1},
+    "alignment": {"view": "alignment"},
+    "alignment-all": {"view": "alignment", "of": "all", "query": 3},
     "qkv": {"view": "qkv"},
     "positions": {"view": "positions"},
 }

@@ -1,0 +1,76 @@
+/**
+ * Drawing with SVG. Colours are presentation attributes out of the theme, so that a picture that
+ * is taken away looks as it did on the page.
+ */
+
+/** @typedef {import("./theme.js").Theme} Theme */
+
+const NAMESPACE = "http://www.w3.org/2000/svg";
+
+/**
+ * @template {keyof SVGElementTagNameMap} T
+ * @param {T} tag
+ * @param {Record<string, string | number | null | undefined>} [attributes]
+ * @param {...(Node | string)} children
+ * @returns {SVGElementTagNameMap[T]}
+ */
+export function s(tag, attributes = {}, ...children) {
+  const element = document.createElementNS(NAMESPACE, tag);
+  for (const [name, value] of Object.entries(attributes))
+    if (value !== null && value !== undefined) element.setAttribute(name, String(value));
+  element.append(...children);
+  return element;
+}
+
+/**
+ * A drawing of its own size, whose text is the page's.
+ * @param {number} width
+ * @param {number} height
+ * @param {Theme} theme
+ * @param {...Node} children
+ */
+export function drawing(width, height, theme, ...children) {
+  return s(
+    "svg",
+    {
+      width,
+      height,
+      viewBox: `0 0 ${width} ${height}`,
+      "font-family": theme.font,
+      "font-size": theme.size,
+      fill: theme.ink,
+    },
+    ...children,
+  );
+}
+
+/**
+ * A smooth line between two points: it leaves and arrives along the axis that it crosses.
+ * @param {[number, number]} from
+ * @param {[number, number]} to
+ * @param {"x" | "y"} along
+ */
+export function curve([x1, y1], [x2, y2], along) {
+  const [mx, my] = [(x1 + x2) / 2, (y1 + y2) / 2];
+  const [a, b] = along === "x" ? [[mx, y1], [mx, y2]] : [[x1, my], [x2, my]];
+  return `M${fine(x1)} ${fine(y1)}C${a.map(fine).join(" ")} ${b.map(fine).join(" ")} ${fine(x2)} ${fine(y2)}`;
+}
+
+/** @param {number} value  Tenths of a pixel are enough. */
+export const fine = (value) => Math.round(value * 10) / 10;
+
+/**
+ * A drawing as a file: on its ground, and with nothing in it that only the page has a use for.
+ * @param {SVGSVGElement} drawn
+ * @param {Theme} theme
+ * @returns {string}
+ */
+export function file(drawn, theme) {
+  const copy = /** @type {SVGSVGElement} */ (drawn.cloneNode(true));
+  copy.setAttribute("xmlns", NAMESPACE);
+  copy.prepend(s("rect", { width: "100%", height: "100%", fill: theme.paper }));
+  for (const element of [copy, ...copy.querySelectorAll("*")])
+    for (const name of ["tabindex", "role", "class", "aria-label", "aria-hidden"])
+      element.removeAttribute(name);
+  return new XMLSerializer().serializeToString(copy);
+}

@@ -1,0 +1,258 @@
+/**
+ * Which source word each written word looks at: lines between the sentence and its translation,
+ * and the same as a table. From one head, the mean of its layer, or the mean of all.
+ */
+
+import { alignment as alignments, links, wordOf } from "../alignment.js";
+import { attention, extent, lit, place } from "../blocks.js";
+import { four, prose, two } from "../caption.js";
+import { h, quoted, token } from "../dom.js";
+import { choice, whole } from "../options.js";
+import { controls } from "../parts/controls.js";
+import { createMatrix } from "../parts/matrix.js";
+import { combine } from "../reshape.js";
+import { sequential } from "../scale.js";
+import { file } from "../svg.js";
+import { labels, languages } from "../tokens.js";
+import { createLines } from "./alignment/lines.js";
+
+/** @typedef {import("./index.js").View} View */
+/** @typedef {import("../main.js").Context} Context */
+/** @typedef {import("../store.js").Page} Page */
+/** @typedef {import("../alignment.js").Alignment} Alignment */
+/**
+ * @typedef {object} Shown
+ * @property {Alignment} found
+ * @property {import("../tokens.js").Label[]} source
+ * @property {import("../tokens.js").Label[]} target
+ */
+
+/** Pixels: between lines and table, the least that each needs beside the other, what is around. */
+const [GAP, HALF, TEXT, LOW] = [32, 460, 150, 240];
+
+/** @type {View} */
+export const alignment = {
+  id: "alignment",
+  name: (t) => t("Alignment"),
+  about: (t) =>
+    t(
+      "A line joins each written word to the source words that it looked at while it was written; the thicker, the more. The dark line is the strongest one of its word. The table has the same in numbers.",
+    ),
+  blocks: ["cross"],
+  frame: { rail: "both", inspector: false, caption: false, legend: "attention" },
+  options: { of: choice("head", "layer", "all"), least: whole(0, 100, 10) },
+  needs: (page) => layers(page).flatMap((layer) => [name(layer, "weights"), name(layer, "mask")]),
+  mount,
+};
+
+/** @param {number} layer @param {string} tensor */
+const name = (layer, tensor) => place({ block: "cross", layer }, tensor);
+
+/** @param {Page} page */
+function layers({ link, model }) {
+  if (link.options.of !== "all" || !model) return [link.layer];
+  return [...Array(extent(model, "cross").layers).keys()];
+}
+
+/** @param {Page} page @returns {import("../wire.js").Matrix | null}  null until all of it is here */
+function weights(page) {
+  const { trace, link, model } = page;
+  if (!trace || !model) return null;
+  const one = link.options.of === "head";
+  const heads = one ? [link.head] : [...Array(extent(model, "cross").heads).keys()];
+  const planes = layers(page).flatMap((layer) =>
+    heads.map((head) => attention(trace, { block: "cross", layer, head })),
+  );
+  const found = planes.filter((plane) => plane !== null);
+  return found.length === planes.length ? combine(found, "mean") : null;
+}
+
+/** @type {View["mount"]} */
+function mount(context, root) {
+  const { store, t, say } = context;
+  /** @type {Shown | null} */
+  let shown = null;
+  const options = controls(context, [
+    {
+      option: "of",
+      label: t("Weights of"),
+      values: { head: t("this head"), layer: t("this layer"), all: t("all layers") },
+    },
+    {
+      option: "least",
+      label: t("Lines from"),
+      range: [0, 50, 1],
+      say: (value) => two(value / 100),
+    },
+  ]);
+  const finding = h("p", { className: "finding" });
+  const lines = createLines(context, { hover, pick });
+  const note = h("p", { className: "note" });
+  const table = createMatrix(context, {
+    label: t("Soft alignment: one row a written word, one column a source word"),
+    onHover: (at) => hover({ target: at?.row ?? null, source: at?.col ?? null }),
+    onPick: ({ row, col }, how) => pick({ target: row, source: col }, how),
+    picked() {
+      const { target, source } = words();
+      return { row: Math.max(target, 0), col: Math.max(source, 0) };
+    },
+    tip,
+  });
+  root.append(
+    options,
+    h(
+      "div",
+      { className: "aligned" },
+      finding,
+      h("div", { className: "scroller" }, lines.element),
+      h("div", { className: "scroller" }, table.element),
+      note,
+    ),
+  );
+
+  /** The words that are lit; −1 where none is. */
+  function words() {
+    if (!shown) return { target: -1, source: -1, by: /** @type {const} */ ("default") };
+    const at = lit(store.get(), store.hovered());
+    const { source, target } = shown.found;
+    return { target: wordOf(target, at.query), source: wordOf(source, at.key), by: at.by };
+  }
+
+  /** @param {{target: number | null, source: number | null}} at */
+  function hover({ target, source }) {
+    if (!shown || (target === null && source === null)) return store.hover(null);
+    const { found } = shown;
+    store.hover({
+      query: target === null ? null : { side: "target", index: found.target.groups[target][0] },
+      key: source === null ? null : { side: "source", index: found.source.groups[source][0] },
+    });
+  }
+
+  /** @param {{target: number | null, source: number | null}} at @param {"click" | "key"} how */
+  function pick({ target, source }, how) {
+    if (!shown) return;
+    const { found } = shown;
+    const present = lit(store.get(), null).query;
+    const query = target === null ? present : found.target.groups[target][0];
+    const key = source === null ? null : found.source.groups[source][0];
+    store.go({ query, key }, how === "click" ? "push" : "replace");
+    if (target !== null) context.announce(line(target).map(text).join(""));
+  }
+
+  /** @param {number} row  What is found in it, as a sentence. */
+  function line(row) {
+    if (!shown) return [];
+    const { found, source, target } = shown;
+    const values = { place: where(store.get(), t), written: quoted(target[row]) };
+    const best = found.hard[row];
+    if (best < 0)
+      return say(t("{place}: while {written} is written, no source word is looked at."), values);
+    return say(t("{place}: while {written} is written, {source} is looked at most ({weight})."), {
+      ...values,
+      source: quoted(source[best]),
+      weight: two(found.soft.values[row * found.soft.cols + best]),
+    });
+  }
+
+  /** @param {{row: number, col: number}} cell */
+  function tip({ row, col }) {
+    if (!shown) return [];
+    const value = shown.found.soft.values[row * shown.found.soft.cols + col];
+    return [
+      h("span", { className: "as-query" }, token(shown.target[row])),
+      " ",
+      h("span", { className: "as-key" }, token(shown.source[col])),
+      " ",
+      h("b", {}, Number.isNaN(value) ? t("masked") : four(value)),
+    ];
+  }
+
+  function draw() {
+    options.refresh();
+    const page = store.get();
+    const matrix = weights(page);
+    if (!page.trace || !matrix) return;
+    shown = read(page.trace, matrix);
+    const { found, source, target } = shown;
+    const empty = !source.length || !target.length;
+    root.querySelector(".aligned")?.toggleAttribute("data-empty", empty);
+    if (empty) return finding.replaceChildren(t("There are no words to align: only special tokens."));
+    const { width, height } = context.room();
+    const least = page.link.options.least / 100;
+    const { links: drawn, faint } = links(found, least);
+    const half = (width - GAP) / 2;
+    const picture = { links: drawn, source, target };
+    // Side by side where both have room, else one above the other.
+    const pair = half >= HALF && lines.fits(picture, half);
+    lines.draw({ ...picture, width: pair ? half : width, height: pair ? height - TEXT : LOW });
+    note.textContent = prose(remarks(context, found, least, faint));
+    table.draw({
+      matrix: found.soft,
+      shade: { stops: sequential(context.theme()), range: [0, 1] },
+      rows: target.map(alone),
+      cols: source.map(alone),
+      titles: { rows: t("written word"), cols: t("source word") },
+      width: pair ? half : width,
+      height: pair ? Math.max(height - TEXT, target.length * 16 + 90) : target.length * 34 + 90,
+      stretch: 1.8,
+      largest: 36,
+    });
+    light();
+  }
+
+  function light() {
+    if (!shown || !shown.source.length || !shown.target.length) return;
+    const at = words();
+    lines.light(at);
+    table.mark({ row: at.target < 0 ? null : at.target, col: at.source < 0 ? null : at.source });
+    if (at.target >= 0) finding.replaceChildren(...line(at.target));
+  }
+
+  return {
+    draw,
+    light,
+    destroy: () => (table.destroy(), root.replaceChildren()),
+    picture: () => ({ svg: file(lines.drawing(), context.theme()) }),
+  };
+}
+
+/** @param {import("../wire.js").Trace} trace @param {import("../wire.js").Matrix} matrix @returns {Shown} */
+function read(trace, matrix) {
+  const found = alignments(trace, matrix);
+  const [from, to] = languages(trace.direction);
+  return { found, source: labels(found.source.tokens, from), target: labels(found.target.tokens, to) };
+}
+
+/** @param {import("../tokens.js").Label} label @returns {import("../tokens.js").Step} */
+const alone = (label) => ({ reads: null, writes: label });
+
+/** @param {Node | string} part */
+const text = (part) => (typeof part === "string" ? part : (part.textContent ?? ""));
+
+/** @param {Page} page @param {Context["t"]} t */
+function where({ link }, t) {
+  const at = { layer: link.layer + 1, head: link.head + 1 };
+  if (link.options.of === "all") return t("Mean of all layers and heads");
+  if (link.options.of === "layer") return t("Layer {layer}, mean of its heads", at);
+  return t("Layer {layer}, head {head}", at);
+}
+
+/**
+ * What is not drawn, and what it does not prove.
+ * @param {Context} context
+ * @param {Alignment} found
+ * @param {number} least
+ * @param {number} faint
+ */
+function remarks({ t }, { special }, least, faint) {
+  const mass = special.reduce((sum, value) => sum + value, 0) / special.length;
+  return [
+    t("The pieces of a word are joined: summed where it is looked at, averaged where it is written."),
+    t("Special tokens are left out; they get {mass} of the attention.", { mass: two(mass) }),
+    faint
+      ? t("{n} pairs below {least} have no line.", { n: faint, least: two(least) })
+      : t("Every pair has its line."),
+    t("That a word is looked at does not prove that it is what was translated."),
+  ];
+}
+

@@ -1,0 +1,150 @@
+"""The alignment that is drawn, against weights worked out again from q and k."""
+
+import re
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from playwright.sync_api import expect
+
+from tests.browser.workspace import Workspace
+
+START: dict[str, Any] = {
+    "source": "The librarian apologised quietly.",
+    "target": "图书管理员小声道歉。",
+    "view": "alignment",
+    "block": "cross",
+    "layer": 1,
+    "head": 3,
+}
+WORDS = ["The", "librarian", "apologised", "quietly", "."]
+# The picture as data: [source word, written word] of each line, its width and its opacity.
+LINES = """() => [...document.querySelectorAll(".alignment-lines [data-link]")].map((line) => [
+    ...line.dataset.link.split(" ").map(Number),
+    Number(line.getAttribute("stroke-width")),
+    Number(line.getAttribute("stroke-opacity")),
+])"""
+
+
+def heads(url: str, layers: list[int]) -> tuple[dict[str, Any], NDArray[Any]]:
+    """The reply, and all heads' cross-attention weights of some layers, from q and k."""
+    names = [f"decoder.{layer}.cross.{tensor}" for layer in layers for tensor in "qk"]
+    request = {"source": START["source"], "target": START["target"], "select": names}
+    reply = httpx.post(f"{url}/api/trace", json=request, timeout=60).raise_for_status().json()
+    found = []
+    for layer in layers:
+        q, k = (
+            np.array(reply["tensors"][f"decoder.{layer}.cross.{tensor}"]["data"])
+            for tensor in ("q", "k")
+        )
+        scores = q @ k.transpose(0, 2, 1) / np.sqrt(q.shape[-1])
+        exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        found.append(exponentials / exponentials.sum(axis=-1, keepdims=True))
+    return reply, np.concatenate(found)
+
+
+def soft(reply: dict[str, Any], weights: NDArray[Any]) -> tuple[NDArray[Any], float]:
+    """Written characters by source words, and what special tokens get of them on average."""
+    source = reply["tokens"]["source"]
+    rows = weights[: len(START["target"])]
+    columns, at = [], 0
+    for word in WORDS:
+        at = START["source"].index(word, at)
+        inside = [
+            i
+            for i, token in enumerate(source)
+            if not token["special"] and token["start"] < at + len(word) and token["end"] > at
+        ]
+        columns.append(rows[:, inside].sum(axis=1))
+    special = [i for i, token in enumerate(source) if token["special"]]
+    return np.stack(columns, axis=1), float(rows[:, special].sum(axis=1).mean())
+
+
+def expected(workspace: Workspace, of: str) -> tuple[NDArray[Any], float]:
+    layers = {"head": [1], "layer": [1], "all": [0, 1, 2]}[of]
+    reply, weights = heads(workspace.url, layers)
+    return soft(reply, weights[START["head"]] if of == "head" else weights.mean(axis=0))
+
+
+@pytest.mark.parametrize("of", ["head", "layer", "all"])
+def test_lines_and_table_are_the_weights(workspace: Workspace, of: str) -> None:
+    workspace.open(**START, of=of)
+    matrix, special = expected(workspace, of)
+    plotted, axes = workspace.figure()
+    assert axes[0][1] == list(START["target"])
+    assert [word.strip("·") for word in axes[1][1]] == WORDS
+    np.testing.assert_allclose(plotted, matrix, atol=1e-5)
+
+    drawn = {(to, from_): rest for from_, to, *rest in workspace.page.evaluate(LINES)}
+    best = {(row, int(matrix[row].argmax())) for row in range(len(matrix))}
+    wanted = {pair for pair in np.ndindex(matrix.shape) if matrix[pair] >= 0.1} | best
+    assert set(drawn) == wanted
+    for pair, (width, opacity) in drawn.items():
+        assert width == pytest.approx(max(1, 10 * matrix[pair]), abs=0.06)
+        assert opacity == (0.9 if pair in best else 0.32)
+    note = workspace.find(".aligned .note").inner_text()
+    assert f"they get {special:.2f}" in note
+    assert f"{matrix.size - len(wanted)} pairs below 0.10" in note
+
+
+def test_a_written_word_is_said_and_stepped_through(workspace: Workspace) -> None:
+    workspace.open(**START)
+    matrix, _ = expected(workspace, "head")
+    workspace.find(".alignment-lines").focus()
+    workspace.page.keyboard.press("ArrowRight")
+    before = int(workspace.link["query"])
+    workspace.page.keyboard.press("ArrowRight")
+    row = int(workspace.link["query"])
+    assert row == before + 1
+    said = workspace.find(".finding").inner_text()
+    word, weight = WORDS[int(matrix[row].argmax())], float(matrix[row].max())
+    assert said == (
+        f"Layer 2, head 4: while {START['target'][row]} is written, "
+        f"{word} is looked at most ({weight:.2f})."
+    )
+    expect(workspace.find("#announce")).to_have_text(said)
+    expect(workspace.find("#target-tokens .chip").nth(row)).to_have_class(re.compile("as-query"))
+    workspace.page.keyboard.press("Escape")
+    assert "query" not in workspace.link
+
+
+def test_pointing_at_a_word_leaves_its_own_lines(workspace: Workspace) -> None:
+    workspace.open(**START)
+    word = workspace.find(".alignment-lines [data-word='source 1']")
+    word.hover()
+    faded = {tuple(line[:2]) for line in workspace.page.evaluate(LINES) if line[3] < 0.1}
+    others = {tuple(line[:2]) for line in workspace.page.evaluate(LINES) if line[0] != 1}
+    assert faded == others
+    # Its two pieces are one word; the first of them is lit elsewhere too.
+    expect(workspace.find("#source-tokens .chip").nth(2)).to_have_class(re.compile("as-key"))
+    workspace.page.mouse.move(0, 0)
+    assert all(line[3] > 0.1 for line in workspace.page.evaluate(LINES))
+
+
+def test_choices_are_in_the_link(workspace: Workspace) -> None:
+    workspace.open(**START)
+    workspace.find(".options label").get_by_text("all layers").click()
+    assert workspace.link["of"] == "all"
+    workspace.find(".options input[type=range]").fill("30")
+    assert workspace.link["least"] == "30"
+    workspace.page.reload()
+    workspace.drawn()
+    matrix, _ = expected(workspace, "all")
+    count = len(
+        {(r, c) for r, c in np.ndindex(matrix.shape) if matrix[r, c] >= 0.3}
+        | {(r, int(matrix[r].argmax())) for r in range(len(matrix))}
+    )
+    assert len(workspace.page.evaluate(LINES)) == count
+
+
+def test_only_for_cross_attention(workspace: Workspace) -> None:
+    workspace.open(**{**START, "block": "encoder"})
+    assert workspace.link["block"] == "cross"
+    expect(workspace.find("#blocks input[value=encoder]")).to_be_disabled()
+
+
+def test_nothing_but_special_tokens(workspace: Workspace) -> None:
+    workspace.open(**{**START, "source": "Hi", "target": "。"}, of="layer")
+    assert len(workspace.page.evaluate(LINES)) == 1
