@@ -46,7 +46,7 @@ function named(trace, block) {
   const rows =
     query === "source"
       ? source.map(alone)
-      : target.map((reads, i) => ({ reads, writes: written[i] }));
+      : target.map((reads, i) => (i < written.length ? { reads, writes: written[i] } : alone(reads)));
   return { rows, cols: (key === "source" ? source : target).map(alone) };
 }
 

@@ -1,10 +1,12 @@
 /**
- * The one file that touches Plotly. Until its 4.8 MB are here a chart shows the same cells on plain
- * canvas; then Plotly's figure takes their place, cell on cell.
+ * The one file that touches Plotly. Until its 4.8 MB are here, and while one walks through heads
+ * faster than it draws, a chart shows the same cells on plain canvas; then Plotly's figure takes
+ * their place, cell on cell.
  */
 
-import { figure, hasRoom } from "./figure.js";
-import { cells, hatch, numbers } from "./paint.js";
+import { figure, hasRoom, open } from "./figure.js";
+import { settle } from "./dom.js";
+import { cells, covers, numbers } from "./paint.js";
 
 /** @typedef {import("./figure.js").Picture} Picture */
 /**
@@ -22,6 +24,9 @@ const NO_STYLES = [
   "plotly.js-style-global",
   "9f215cf04c5486422605d13261cb87401f4e7763b6296af81e98efbc0130da53",
 ];
+
+/** How long a hand is still before Plotly draws, in milliseconds: it takes several frames to. */
+const REST = 120;
 
 /**
  * Fetches Plotly once, when first asked for.
@@ -86,16 +91,22 @@ export function createChart(element, plotter) {
   const canvas = element.ownerDocument.createElement("canvas");
   const plot = element.ownerDocument.createElement("div");
   plot.className = "plot";
-  element.append(canvas, plot);
+  element.append(plot, canvas);
   /** @type {Picture | null} */
   let wanted = null;
+  let place = "";
+  const rest = settle(show, REST);
 
   async function show() {
     const plotly = plotter.now();
-    if (!plotly || !wanted) return;
-    const { data, layout, config } = figure(wanted, hatching(element.ownerDocument, wanted));
+    const drawn = wanted;
+    if (!plotly || !drawn) return;
+    const { data, layout, config } = figure(drawn, hatching(element.ownerDocument, drawn));
     await plotly.react(plot, data, layout, config);
+    if (drawn !== wanted) return;
+    plot.style.visibility = "";
     canvas.hidden = true;
+    element.classList.remove("sketched");
   }
 
   return {
@@ -104,14 +115,17 @@ export function createChart(element, plotter) {
       wanted = picture;
       element.style.width = `${picture.geometry.width}px`;
       element.style.height = `${picture.geometry.height}px`;
-      if (plotter.now()) void show();
-      else {
-        sketch(canvas, picture);
-        plotter.load().then(show, () => {});
-      }
+      sketch(canvas, picture);
+      element.classList.add("sketched");
+      const now = JSON.stringify([picture.geometry, picture.titles]);
+      if (place !== now) plot.style.visibility = "hidden";
+      place = now;
+      if (plotter.now()) rest.later();
+      else plotter.load().then(rest.later, () => {});
     },
     destroy() {
       wanted = null;
+      rest.cancel();
       plotter.now()?.purge(plot);
       element.replaceChildren();
     },
@@ -122,24 +136,41 @@ export function createChart(element, plotter) {
  * @param {HTMLCanvasElement} canvas
  * @param {Picture} picture
  */
-function sketch(canvas, { matrix, geometry, shade, theme }) {
+function sketch(canvas, picture) {
   canvas.hidden = false;
-  const context = prepare(canvas, geometry.width, geometry.height);
-  cells(context, matrix, geometry, shade);
-  hatch(context, matrix, geometry, theme.hatch);
-  if (hasRoom(geometry, theme)) numbers(context, matrix, geometry, shade, theme);
+  const { left, top, width, height, rows, cols, cellWidth, cellHeight } = picture.geometry;
+  const context = prepare(canvas, width, height);
+  paint(context, picture);
+  // Plotly's last figure is still behind it, for its titles.
+  context.globalCompositeOperation = "destination-over";
+  context.fillStyle = picture.theme.paper;
+  context.fillRect(left, top, cols * cellWidth, rows * cellHeight);
+}
+
+/**
+ * All of a picture but its labels.
+ * @param {CanvasRenderingContext2D} context  scaled to CSS pixels
+ * @param {Picture} picture
+ */
+export function paint(context, picture) {
+  const { geometry, shade, theme } = picture;
+  const seen = open(picture);
+  cells(context, seen, geometry, shade);
+  if (seen.values.some(Number.isNaN)) covers(context, picture, geometry, theme.hatch);
+  if (hasRoom(geometry, theme)) numbers(context, seen, geometry, shade, theme);
 }
 
 /**
  * @param {Document} document
  * @param {Picture} picture
- * @returns {string | null}  null where nothing is masked
+ * @returns {string | null}  null where nothing is covered
  */
-function hatching(document, { matrix, geometry, theme }) {
-  if (!matrix.values.some(Number.isNaN)) return null;
+function hatching(document, picture) {
+  const { matrix, geometry, theme } = picture;
+  if (!open(picture).values.some(Number.isNaN)) return null;
   const canvas = document.createElement("canvas");
   const [across, down] = [matrix.cols * geometry.cellWidth, matrix.rows * geometry.cellHeight];
-  hatch(prepare(canvas, across, down), matrix, { ...geometry, left: 0, top: 0 }, theme.hatch);
+  covers(prepare(canvas, across, down), picture, { ...geometry, left: 0, top: 0 }, theme.hatch);
   return canvas.toDataURL();
 }
 
@@ -148,7 +179,7 @@ function hatching(document, { matrix, geometry, theme }) {
  * @param {number} width  in CSS pixels
  * @param {number} height
  */
-function prepare(canvas, width, height) {
+export function prepare(canvas, width, height) {
   const ratio = canvas.ownerDocument.defaultView?.devicePixelRatio ?? 1;
   canvas.width = Math.round(width * ratio);
   canvas.height = Math.round(height * ratio);

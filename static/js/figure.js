@@ -1,6 +1,7 @@
 /** A matrix as a Plotly figure: plain data, which can be drawn, kept or exported by itself. */
 
-import { INKS, inkOf } from "./paint.js";
+import { INKS, inkOf, written } from "./paint.js";
+import { COVER } from "./reshape.js";
 import { colorscale } from "./scale.js";
 
 /** @typedef {import("./wire.js").Matrix} Matrix */
@@ -9,6 +10,7 @@ import { colorscale } from "./scale.js";
 /**
  * @typedef {object} Picture
  * @property {Matrix} matrix  NaN where masked
+ * @property {Uint8Array} [cover]  why a cell shows no number (`COVER`); absent: NaN is masked
  * @property {Geometry} geometry
  * @property {import("./paint.js").Shade} shade
  * @property {Theme} theme
@@ -26,14 +28,14 @@ const ROOM = { width: 2.6, height: 1.38 };
  * @returns {Figure}
  */
 export function figure(picture, hatched = null) {
-  const { matrix, geometry, shade } = picture;
+  const { geometry, shade } = picture;
   const trace = {
     type: "heatmap",
-    z: nested(matrix),
+    z: nested(open(picture)),
     zmin: shade.range[0],
     zmax: shade.range[1],
     zsmooth: false,
-    colorscale: colorscale(shade.stops),
+    colorscale: colorscale(shade.stops, shade.floor),
     showscale: false,
     hoverinfo: "none",
     // Any gap at all: without one Plotly scales a small image by a style attribute, which the
@@ -41,11 +43,11 @@ export function figure(picture, hatched = null) {
     xgap: geometry.gap || 0.001,
     ygap: geometry.gap || 0.001,
   };
-  const written = hasRoom(geometry, picture.theme)
+  const inscribed = hasRoom(geometry, picture.theme)
     ? [...INKS, picture.theme.muted].map((ink) => inscription(picture, trace, ink))
     : [];
   return {
-    data: [trace, ...written],
+    data: [trace, ...inscribed],
     layout: layout(picture, hatched),
     config: { staticPlot: true, displayModeBar: false, responsive: false },
   };
@@ -58,20 +60,35 @@ export function figure(picture, hatched = null) {
  * @param {object} trace  the heatmap they belong to
  * @param {string} ink
  */
-function inscription({ matrix, shade, theme }, trace, ink) {
+function inscription(picture, trace, ink) {
+  const { shade, theme } = picture;
+  const matrix = open(picture);
   const suits = (/** @type {number} */ value) =>
     !Number.isNaN(value) && inkOf(shade, value, theme) === ink;
   const values = Float32Array.from(matrix.values, (value) => (suits(value) ? value : NaN));
+  const z = nested({ ...matrix, values });
+  const words = shade.floor && { text: z.map((row) => Array.from(row, (n) => (Number.isNaN(n) ? "" : written(shade, n)))) };
   return {
     ...trace,
-    z: nested({ ...matrix, values }),
+    ...words,
+    z,
     colorscale: [
       [0, "rgba(0,0,0,0)"],
       [1, "rgba(0,0,0,0)"],
     ],
-    texttemplate: "%{z:.2f}",
+    texttemplate: words ? "%{text}" : "%{z:.2f}",
     textfont: { family: theme.font, size: theme.size, color: ink },
   };
+}
+
+/**
+ * Only the cells that show their number; NaN elsewhere.
+ * @param {{matrix: Matrix, cover?: Uint8Array}} covered
+ * @returns {Matrix}
+ */
+export function open({ matrix, cover }) {
+  if (!cover?.some((why) => why !== COVER.open)) return matrix;
+  return { ...matrix, values: matrix.values.map((value, i) => (cover[i] === COVER.open ? value : NaN)) };
 }
 
 /** @param {Matrix} matrix */

@@ -9,6 +9,8 @@
 /** @typedef {{paper: string, ink: string, attention: string, q: string, k: string}} Palette */
 
 const STEPS = 16;
+/** Between which Plotly mixes evenly; so many that it shows no more than a rounding off. */
+const LOG_STEPS = 128;
 
 /**
  * For what runs from 0 to 1.
@@ -45,10 +47,23 @@ export function colour(stops, at) {
 /**
  * As Plotly takes it.
  * @param {Stops} stops
+ * @param {number} [floor]  of a logarithmic scale that ends at 1: equal factors look equally large
  * @returns {[number, string][]}
  */
-export function colorscale(stops) {
-  return stops.map((stop, i) => [i / (stops.length - 1), css(stop)]);
+export function colorscale(stops, floor) {
+  if (!floor) return stops.map((stop, i) => [i / (stops.length - 1), css(stop)]);
+  const steps = Array.from({ length: LOG_STEPS + 1 }, (_, i) => i / LOG_STEPS);
+  const above = steps.map((at) => /** @type {[number, string]} */ ([floor ** (1 - at), css(colour(stops, at))]));
+  return [[0, css(stops[0])], ...above];
+}
+
+/**
+ * Where a value from 0 to 1 lies on a logarithmic scale; what is below its floor lies at the floor.
+ * @param {number} value
+ * @param {number} floor
+ */
+export function logarithmic(value, floor) {
+  return value <= floor ? 0 : 1 - Math.log(value) / Math.log(floor);
 }
 
 /**
@@ -99,6 +114,20 @@ function between(from, to, steps, bloom = 0) {
     const more = (bloom * Math.sin(Math.PI * at)) / chroma;
     const [L, x, y] = a.map((channel, c) => channel + (b[c] - channel) * at);
     return fromOklab([L, x + b[1] * more, y + b[2] * more]);
+  });
+}
+
+/**
+ * A colour of each of several things, equally light and as far apart in hue as they can be.
+ * @param {number} count
+ * @param {Palette} palette  light on a dark paper, dark on a light one
+ * @returns {Rgb[]}
+ */
+export function hues(count, { paper }) {
+  const lightness = luminance(rgb(paper)) > 0.5 ? 0.52 : 0.76;
+  return Array.from({ length: count }, (_, i) => {
+    const angle = ((292 + (360 * i) / count) * Math.PI) / 180;
+    return fromOklab([lightness, 0.14 * Math.cos(angle), 0.14 * Math.sin(angle)]);
   });
 }
 

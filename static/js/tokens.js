@@ -9,6 +9,7 @@
  * @property {number | null} nth  which of several alike, from 1; null where there is one only
  * @property {string} lang  of the word, for fonts and screen readers
  * @property {boolean} special
+ * @property {boolean} pad  fills up, and says nothing
  */
 /**
  * What an axis names: a token, or a decoder step that reads one and writes the next.
@@ -21,6 +22,9 @@
 
 const CONTROLS = /[\u0000-\u001f\u007f\u200b-\u200f\u2028-\u202e\u2060\ufeff]/g;
 const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
+
+/** @param {Token} token */
+export const isPad = ({ text, special }) => special && text === "<pad>";
 
 /**
  * @param {Token[]} tokens
@@ -39,7 +43,7 @@ export function labels(tokens, lang) {
     seen.set(word, (seen.get(word) ?? 0) + 1);
     const nth = (totals.get(word) ?? 0) > 1 ? (seen.get(word) ?? 1) : null;
     const space = /^\s/.test(text) && text.trimStart() ? "·" : "";
-    return { space, word, nth, lang: special ? "en" : lang, special };
+    return { space, word, nth, lang: special ? "en" : lang, special, pad: isPad(tokens[i]) };
   });
 }
 

@@ -3,7 +3,9 @@ import { test } from "node:test";
 
 import { figure } from "../../static/js/figure.js";
 import { fit } from "../../static/js/geometry.js";
-import { sequential } from "../../static/js/scale.js";
+import { colourOf } from "../../static/js/paint.js";
+import { COVER } from "../../static/js/reshape.js";
+import { colour, sequential } from "../../static/js/scale.js";
 
 const THEME = {
   paper: "#fbfaf7",
@@ -76,4 +78,32 @@ test("numbers stand in every open cell once, in an ink that reads, where there i
   );
   assert.deepEqual(numbers, [1, 1, 1, 0]);
   assert.equal(figure(picture(130)).data.length, 1);
+});
+
+test("on a logarithmic scale z stays the weight, the colours say its power of ten", () => {
+  const shade = { ...picture(600).shade, floor: 1e-4 };
+  const matrix = { rows: 2, cols: 2, values: Float32Array.of(0.003, 0.75, 0.00002, NaN) };
+  const { data } = /** @type {any} */ (figure({ ...picture(600), matrix, shade }));
+  assert.equal(data[0].z[1][0], Math.fround(0.00002));
+  const positions = data[0].colorscale.map((/** @type {[number, string]} */ [at]) => at);
+  assert.deepEqual([positions[0], positions[1], positions.at(-1)], [0, 1e-4, 1]);
+  assert.ok(positions.every((/** @type {number} */ at, /** @type {number} */ i) => !i || at > positions[i - 1]));
+  assert.equal(data[0].colorscale[1][1], data[0].colorscale[0][1], "below the floor is the floor");
+  assert.deepEqual(
+    colourOf(shade, 0.01),
+    colour(shade.stops, 0.5),
+    "a hundredth is half the way down to a ten-thousandth",
+  );
+  const said = data.slice(1).flatMap((/** @type {any} */ { text }) => text.flat());
+  assert.deepEqual(said.filter(Boolean).sort(), ["0.00", "0.75", "3e−3"]);
+});
+
+test("a covered cell has no number and no colour", () => {
+  const { open, weak, masked } = COVER;
+  const cover = Uint8Array.of(weak, open, open, masked);
+  const { data } = /** @type {any} */ (figure({ ...picture(600), cover }));
+  assert.deepEqual(data[0].z.map((/** @type {Float32Array} */ row) => [...row]), [
+    [NaN, 0.75],
+    [1, NaN],
+  ]);
 });

@@ -1,8 +1,9 @@
 /** The one sentence that says what is seen; its words follow from the numbers of the lit row. */
 
-import { BLOCK, attention, axes, lit, pair } from "../blocks.js";
+import { BLOCK, extent } from "../blocks.js";
 import { finding, four, two } from "../caption.js";
 import { find, h, quoted } from "../dom.js";
+import { litIn, pairIn, reading } from "../reading.js";
 import { plainStep } from "../tokens.js";
 import { row } from "../wire.js";
 
@@ -27,26 +28,55 @@ export function bindCaption(context) {
  */
 function compose({ store, say, t }) {
   const page = store.get();
-  const { trace, link } = page;
-  const matrix = trace && attention(trace, link);
-  if (!trace || !matrix) return null;
-  const at = lit(page, store.hovered()).query ?? lit(page, null).query;
+  const read = reading(page);
+  if (!read) return null;
+  const { matrix, rows, cols, choice } = read;
+  const at = litIn(page, store.hovered(), read).row ?? litIn(page, null, read).row;
   if (at === null || at >= matrix.rows) return null;
-  const { rows, cols } = axes(trace, link.block);
   const found = finding(row(matrix, at));
   const keys =
     "keys" in found
-      ? found.keys.map((i) => h("span", { className: "as-key" }, quoted(cols[i].writes)))
+      ? found.keys.map((i) => h("span", { className: "as-key" }, quoted(cols.steps[i].writes)))
       : [];
-  const place = t("Layer {layer}, head {head}", { layer: link.layer + 1, head: link.head + 1 });
-  return say(sentence(found, BLOCK[link.block].stack === "decoder", t), {
-    place: h("span", { className: "place" }, place),
-    query: h("span", { className: "as-query" }, quoted(rows[at].writes)),
+  const decodes = BLOCK[page.link.block].stack === "decoder";
+  const words = choice.pool === "max" ? most(found, t) : sentence(found, decodes, t);
+  return say(words, {
+    place: h("span", { className: "place" }, whereabouts(page, choice, t)),
+    query: h("span", { className: "as-query" }, quoted(rows.steps[at].writes)),
     key: keys[0],
     other: keys[1],
     count: keys.length,
     weight: "weight" in found ? two(found.weight) : "",
   });
+}
+
+/**
+ * Which head, or that it is none in particular, and what was left out.
+ * @param {import("../store.js").Page} page
+ * @param {import("../reading.js").Choice} choice
+ * @param {Context["t"]} t
+ */
+function whereabouts({ link, model }, { pool, hides }, t) {
+  const layer = link.layer + 1;
+  const heads = model ? extent(model, link.block).heads : 0;
+  const place = {
+    one: () => t("Layer {layer}, head {head}", { layer, head: link.head + 1 }),
+    mean: () => t("Layer {layer}, mean of {heads} heads", { layer, heads }),
+    max: () => t("Layer {layer}, maximum of {heads} heads", { layer, heads }),
+  }[pool]();
+  return hides ? t("{place}, special tokens left out", { place }) : place;
+}
+
+/**
+ * Of a maximum over heads nothing can be said of a head's whole row.
+ * @param {Finding} found
+ * @param {Context["t"]} t
+ */
+function most({ kind }, t) {
+  if (kind === "nothing") return t("{place}: {query} has nothing to look at.");
+  if (kind === "both" || kind === "spread")
+    return t("{place}: from {query} the most that any head gives is {weight}, to {count} tokens alike.");
+  return t("{place}: from {query} the most that any head gives goes to {key} ({weight}).");
 }
 
 /**
@@ -85,15 +115,15 @@ function sentence({ kind }, writes, t) {
  */
 function announce({ store, t, announce }) {
   const page = store.get();
-  const at = pair(page);
-  const matrix = page.trace && attention(page.trace, page.link);
-  if (!page.trace || !matrix || !at) return;
-  const { rows, cols } = axes(page.trace, page.link.block);
-  const value = matrix.values[at.query * matrix.cols + at.key];
+  const read = reading(page);
+  const at = read && pairIn(page, null, read);
+  if (!read || !at) return;
+  const { matrix, rows, cols } = read;
+  const value = matrix.values[at.row * matrix.cols + at.col];
   announce(
     t("query {query}, key {key}: {weight}", {
-      query: plainStep(rows[at.query]),
-      key: plainStep(cols[at.key]),
+      query: plainStep(rows.steps[at.row]),
+      key: plainStep(cols.steps[at.col]),
       weight: Number.isNaN(value) ? t("masked") : four(value),
     }),
   );

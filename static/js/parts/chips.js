@@ -2,6 +2,7 @@
 
 import { find, h, token } from "../dom.js";
 import { BLOCK, axes, lit } from "../blocks.js";
+import { litTokens } from "../reading.js";
 
 /** @typedef {import("../main.js").Context} Context */
 /** @typedef {import("../store.js").Ref} Ref */
@@ -61,12 +62,12 @@ export function bindChips({ store, t }) {
 
   function light() {
     const page = store.get();
-    const { query, key } = lit(page, store.hovered());
+    const { queries, keys } = litTokens(page, store.hovered());
     const block = BLOCK[page.link.block];
     for (const side of /** @type {const} */ (["source", "target"])) {
       [...lists[side].querySelectorAll(".chip")].forEach((button, i) => {
-        button.classList.toggle("as-query", side === block.query && i === query);
-        button.classList.toggle("as-key", side === block.key && i === key);
+        button.classList.toggle("as-query", side === block.query && queries.includes(i));
+        button.classList.toggle("as-key", side === block.key && keys.includes(i));
         const pinned =
           side === block.query ? page.link.query === i : side === block.key && page.link.key === i;
         button.setAttribute("aria-pressed", String(pinned));

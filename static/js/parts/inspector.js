@@ -1,10 +1,13 @@
 /** The pinned pair, or the one under the pointer, with the numbers that its weight comes from. */
 
-import { attention, axes, lit, pair, place } from "../blocks.js";
+import { attention, pair, place } from "../blocks.js";
 import { four, two } from "../caption.js";
 import { find, h, step } from "../dom.js";
 import { working } from "../attend.js";
+import { litIn, pairIn, reading, tokenAt } from "../reading.js";
+import { COVER } from "../reshape.js";
 import { plane, row } from "../wire.js";
+import { origin } from "./origin.js";
 
 /** @typedef {import("../main.js").Context} Context */
 /** @typedef {import("../store.js").Page} Page */
@@ -18,6 +21,9 @@ export function bindInspector(context) {
   const show = () => fill(context);
   store.subscribe(show);
   store.watch(show);
+  find("#check-cell").addEventListener("click", () =>
+    store.go({ view: "worksheet", ...pair(store.get()) }, "push"),
+  );
   find("#unpin").addEventListener("click", () => store.go({ query: null, key: null }));
   for (const button of find("#inspector").querySelectorAll("[data-move]")) {
     button.addEventListener("click", () =>
@@ -29,12 +35,13 @@ export function bindInspector(context) {
 /** @param {import("../store.js").Store} store @param {string} where  "row,col" to go by */
 function move(store, where) {
   const page = store.get();
-  const at = pair(page);
-  const matrix = page.trace && attention(page.trace, page.link);
-  if (!at || !matrix) return;
+  const read = reading(page);
+  const at = read && pairIn(page, null, read);
+  if (!read || !at) return;
   const [down, right] = where.split(",").map(Number);
-  const query = Math.min(Math.max(at.query + down, 0), matrix.rows - 1);
-  const key = Math.min(Math.max(at.key + right, 0), matrix.cols - 1);
+  const { rows, cols, matrix } = read;
+  const query = tokenAt(rows, Math.min(Math.max(at.row + down, 0), matrix.rows - 1));
+  const key = tokenAt(cols, Math.min(Math.max(at.col + right, 0), matrix.cols - 1));
   store.go({ query, key });
 }
 
@@ -42,44 +49,52 @@ function move(store, where) {
 function fill(context) {
   const { store, t } = context;
   const page = store.get();
-  const at = pair(page, store.hovered());
-  const matrix = page.trace && attention(page.trace, page.link);
+  const read = reading(page);
+  const at = read && pairIn(page, store.hovered(), read);
   find("#inspector").hidden = !page.trace;
-  if (!page.trace || !matrix || !at) return;
-  const { rows, cols } = axes(page.trace, page.link.block);
-  if (at.query >= rows.length || at.key >= cols.length) return;
-  const by = lit(page, store.hovered()).by;
+  if (!read || !at) return;
+  const { matrix, rows, cols, cover } = read;
+  if (at.row >= matrix.rows || at.col >= matrix.cols) return;
+  const { by } = litIn(page, store.hovered(), read);
   find("#pair-title").textContent = by === "pin" ? t("Pinned pair") : t("Pair");
   find("#unpin").toggleAttribute("disabled", page.link.query === null);
-  find("#pair-query").replaceChildren(step(rows[at.query]));
-  find("#pair-key").replaceChildren(step(cols[at.key]));
-  const weight = matrix.values[at.query * matrix.cols + at.key];
+  find("#pair-query").replaceChildren(step(rows.steps[at.row]));
+  find("#pair-key").replaceChildren(step(cols.steps[at.col]));
+  const cell = at.row * matrix.cols + at.col;
+  const weight = matrix.values[cell];
   find("#pair-mask").textContent = Number.isNaN(weight)
     ? t("masked: the query may not look there")
-    : t("open: the query may look there");
-  find("#working").replaceChildren(...steps(context, compute(page, matrix, at), weight));
-  find("#row-title").replaceChildren(
-    ...context.say(t("{query} looks at"), { query: step(rows[at.query]) }),
+    : cover[cell] === COVER.weak
+      ? t("open; dotted, as it is not among the strongest")
+      : t("open: the query may look there");
+  find("#working").replaceChildren(
+    ...(origin(context, read, at) ?? steps(context, compute(page, read, at), weight)),
   );
-  find("#row").replaceChildren(...ranking(matrix, at, cols));
+  find("#row-title").replaceChildren(
+    ...context.say(t("{query} looks at"), { query: step(rows.steps[at.row]) }),
+  );
+  find("#row").replaceChildren(...ranking(matrix, at, cols.steps));
 }
 
 /**
  * @param {Page} page
- * @param {import("../wire.js").Matrix} matrix
- * @param {{query: number, key: number}} at
+ * @param {import("../reading.js").Reading} reading
+ * @param {{row: number, col: number}} at
  * @returns {Working | null}  null until q and k are here
  */
-function compute({ trace, link }, matrix, at) {
+function compute({ trace, link }, { rows, cols }, at) {
+  const whole = trace && attention(trace, link);
+  const [query, key] = [tokenAt(rows, at.row), tokenAt(cols, at.col)];
+  if (!whole || query === null || key === null) return null;
   const found = ["q", "k"].map((letter) => trace?.tensors[place(link, letter)]);
   const [q, k] = found.map((tensor) => tensor && plane(tensor, { head: link.head }));
   if (!q || !k) return null;
   return working(
     q,
     k,
-    at.query,
-    at.key,
-    (key) => !Number.isNaN(matrix.values[at.query * matrix.cols + key]),
+    query,
+    key,
+    (other) => !Number.isNaN(whole.values[query * whole.cols + other]),
   );
 }
 
@@ -120,19 +135,19 @@ function line(name, ...value) {
 /**
  * What the query looks at most, and the key at hand where it is not among them.
  * @param {import("../wire.js").Matrix} matrix
- * @param {{query: number, key: number}} at
+ * @param {{row: number, col: number}} at
  * @param {import("../tokens.js").Step[]} cols
  */
 function ranking(matrix, at, cols) {
-  const weights = row(matrix, at.query);
+  const weights = row(matrix, at.row);
   const order = [...weights.keys()].filter((key) => !Number.isNaN(weights[key]));
   order.sort((a, b) => weights[b] - weights[a]);
-  return order.filter((key, rank) => rank < TOP || key === at.key).map((key) => {
+  return order.filter((key, rank) => rank < TOP || key === at.col).map((key) => {
     const bar = h("span", { className: "bar" });
     bar.style.width = `${weights[key] * 100}%`;
     return h(
       "li",
-      { className: key === at.key ? "here" : "" },
+      { className: key === at.col ? "here" : "" },
       step(cols[key]),
       h("span", { className: "track" }, bar),
       two(weights[key]),

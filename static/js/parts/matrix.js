@@ -7,6 +7,8 @@ import { texts } from "../blocks.js";
 import { createChart } from "../chart.js";
 import { h } from "../dom.js";
 import { fit } from "../geometry.js";
+import { photograph } from "../plate.js";
+import { createEnds, roomForEnds } from "./ends.js";
 import { bindGestures } from "./gestures.js";
 import { createLabels, ruler, stands } from "./labels.js";
 import { createMarks } from "./marks.js";
@@ -26,6 +28,8 @@ import { createMarks } from "./marks.js";
 /**
  * @typedef {object} Content
  * @property {import("../wire.js").Matrix} matrix
+ * @property {Uint8Array} [cover]  why a cell shows no number; absent: NaN is masked
+ * @property {import("./ends.js").Ends | null} [ends]  what stands at each row's end
  * @property {import("../paint.js").Shade} shade
  * @property {Step[]} rows
  * @property {Step[]} cols  empty: columns are only counted
@@ -47,17 +51,21 @@ export function createMatrix(context, options) {
   const { label, onHover, onPick, picked, tip } = options;
   const host = h("div", { className: "chart" });
   const labels = createLabels();
+  const ends = createEnds();
   const marks = createMarks();
   const element = h(
     "div",
     { className: "matrix", tabIndex: 0, role: "application", "aria-label": label },
     host,
+    ends.element,
     labels.elements,
     marks.elements,
   );
   const chart = createChart(host, context.plotter);
   /** @type {Geometry | null} */
   let geometry = null;
+  /** @type {import("../plate.js").Plate | null} */
+  let plate = null;
 
   bindGestures(element, {
     geometry: () => geometry,
@@ -73,19 +81,23 @@ export function createMatrix(context, options) {
     element,
 
     /** @param {Content} content */
-    draw({ matrix, shade, rows, cols, titles, ...room }) {
+    draw({ matrix, cover, ends: share = null, shade, rows, cols, titles, ...room }) {
       const theme = context.theme();
       const names = { rows: texts(rows), cols: texts(cols) };
       const measure = ruler(theme.font);
       const upright = names.cols.map(stands);
       const beside = shortened(rows, measure, room.width);
+      const aside = share ? roomForEnds(share, room.width, measure) : 0;
       const rowWidths = texts(beside).map(measure);
       const colWidths = names.cols.map(measure);
-      geometry = fit({ rowWidths, colWidths, upright, cols: matrix.cols, size: theme.size, ...room });
-      element.style.width = `${geometry.width}px`;
+      geometry = fit({ rowWidths, colWidths, upright, cols: matrix.cols, size: theme.size, ...room, width: room.width - aside });
+      const wide = geometry.width + ends.draw(geometry, share, theme, aside);
+      element.style.width = `${wide}px`;
       element.style.height = `${geometry.height}px`;
-      chart.draw({ matrix, geometry, shade, theme, labels: names, titles });
+      const picture = { matrix, cover, geometry, shade, theme, labels: names, titles };
+      chart.draw(picture);
       labels.write(geometry, { rows: beside, cols }, upright);
+      plate = { ...picture, labels: { rows: texts(beside), cols: names.cols }, upright, ends: share };
     },
 
     /** @param {Place} place  Lights it. */
@@ -93,6 +105,9 @@ export function createMatrix(context, options) {
       if (geometry) marks.show(geometry, place);
       labels.light(place);
     },
+
+    /** All of it with its labels, for an export; null before the first drawing. */
+    picture: () => plate && photograph(plate),
 
     destroy() {
       chart.destroy();

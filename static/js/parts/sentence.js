@@ -7,6 +7,8 @@ import { EXAMPLES } from "../examples.js";
 /** @typedef {import("../main.js").Context} Context */
 
 const PAUSE = 250;
+/** What belonged to the sentence before: its translation, and padding that fitted it. */
+const AFRESH = { target: null, pad_to: null };
 
 /** @param {Context} context */
 export function bindSentence({ store, session, t }) {
@@ -17,7 +19,7 @@ export function bindSentence({ store, session, t }) {
 
   const typed = settle(() => {
     said = box.value;
-    store.go({ source: said, target: null });
+    store.go({ source: said, ...AFRESH });
   }, PAUSE);
 
   box.addEventListener("compositionstart", () => {
@@ -40,7 +42,7 @@ export function bindSentence({ store, session, t }) {
   });
   find("#run").addEventListener("click", runNow);
   direction.addEventListener("change", () =>
-    store.go({ direction: direction.value || null, target: null }),
+    store.go({ direction: direction.value || null, ...AFRESH }),
   );
   window.addEventListener("resize", () => grow(box));
 
@@ -83,7 +85,7 @@ function grow(box) {
 function offer(store) {
   for (const { text, lang } of EXAMPLES) {
     const button = h("button", { type: "button", className: "example", lang: bcp47(lang) }, text);
-    const link = { source: text, direction: null, target: null, query: null, key: null };
+    const link = { source: text, direction: null, ...AFRESH, query: null, key: null };
     button.addEventListener("click", () => store.go(link, "push"));
     find("#examples").append(h("li", {}, button));
   }

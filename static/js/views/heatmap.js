@@ -1,12 +1,25 @@
-/** One head's attention weights: queries down, keys across, violet from 0 to 1. */
+/** Attention weights: queries down, keys across, violet from 0 to 1; of one head, or of all of a layer. */
 
-import { attention as weights, axes, lit, pair, place, BLOCK } from "../blocks.js";
+import { BLOCK, lit, place } from "../blocks.js";
 import { four } from "../caption.js";
 import { h, step } from "../dom.js";
+import { SHARED, choice, whole } from "../options.js";
+import { controls } from "../parts/controls.js";
+import { legend } from "../parts/legend.js";
 import { createMatrix } from "../parts/matrix.js";
+import { litIn, pairIn, reading, tokenAt } from "../reading.js";
+import { COVER } from "../reshape.js";
 import { sequential } from "../scale.js";
+import { notes } from "./attention/notes.js";
+import { padding } from "./attention/padding.js";
 
 /** @typedef {import("./index.js").View} View */
+/** @typedef {import("../main.js").Context} Context */
+
+/** Where a logarithmic scale begins: the least that the page prints. */
+const FLOOR = 1e-4;
+/** Pixels that a matrix gets however little is left on the screen. */
+const LEAST = 340;
 
 /** @type {View} */
 export const attention = {
@@ -14,9 +27,14 @@ export const attention = {
   name: (t) => t("Attention"),
   about: (t) =>
     t(
-      "A row is a token that looks (the query), a column one that it may look at (the key). The darker a cell, the more of its weight the query gives to that key; a row sums to 1. Hatched cells are masked.",
+      "A row is a token that looks (the query), a column one that it may look at (the key). The darker a cell, the more of its weight the query gives to that key; a row sums to 1. Hatched cells are masked. The bar at a row's end is what it gives to special tokens.",
     ),
-  frame: { rail: "both", inspector: true, caption: true, legend: "attention" },
+  frame: { rail: "both", inspector: true, caption: true, legend: "none" },
+  options: {
+    pool: choice("one", "mean", "max"),
+    top: whole(1, 100, 100),
+    ...SHARED,
+  },
   needs: ({ link }) => [place(link, "weights"), place(link, "mask")],
   mount,
 };
@@ -24,70 +42,149 @@ export const attention = {
 /** @type {View["mount"]} */
 function mount(context, root) {
   const { store, t } = context;
+  const bar = controls(context, choices(t));
+  const pad = padding(context);
+  bar.append(pad.element);
+  const key = legend(context);
   const matrix = createMatrix(context, {
     label: t("Attention weights. Arrow keys move the cell, Escape lets go."),
     onHover: (place) => store.hover(place && refs(place)),
-    onPick({ row, col }, how) {
-      const page = store.get();
-      const query = row ?? lit(page, null).query;
-      if (how === "click" && page.link.query === query && page.link.key === col)
-        store.go({ query: null, key: null });
-      else store.go({ query, key: col }, how === "click" ? "push" : "replace");
-    },
+    onPick,
     picked() {
-      const at = pair(store.get());
-      return at && { row: at.query, col: at.key };
+      const found = reading(store.get());
+      return found && pairIn(store.get(), null, found);
     },
-    tip,
+    tip: (cell) => tip(context, cell),
   });
-  root.append(matrix.element);
+  const below = h("ul", { className: "notes" });
+  root.append(bar, matrix.element, key.element, below);
 
-  /** @param {import("../geometry.js").Place} place @returns {import("../store.js").Lit} */
+  /** @param {import("../geometry.js").Place} place @returns {import("../store.js").Lit | null} */
   function refs({ row, col }) {
-    const { query, key } = BLOCK[store.get().link.block];
+    const found = reading(store.get());
+    if (!found) return null;
+    const sides = BLOCK[store.get().link.block];
+    const [query, key] = [tokenAt(found.rows, row), tokenAt(found.cols, col)];
     return {
-      query: row === null ? null : { side: query, index: row },
-      key: col === null ? null : { side: key, index: col },
+      query: query === null ? null : { side: sides.query, index: query },
+      key: key === null ? null : { side: sides.key, index: key },
     };
   }
 
-  /** @param {{row: number, col: number}} cell */
-  function tip({ row, col }) {
-    const { trace, link } = store.get();
-    const values = trace && weights(trace, link);
-    if (!trace || !values) return [];
-    const { rows, cols } = axes(trace, link.block);
-    const value = values.values[row * values.cols + col];
-    return [
-      h("span", { className: "as-query" }, step(rows[row])),
-      " ",
-      h("span", { className: "as-key" }, step(cols[col])),
-      " ",
-      h("b", {}, Number.isNaN(value) ? t("masked") : four(value)),
-    ];
+  /** @param {import("../geometry.js").Place} place @param {"click" | "key"} how */
+  function onPick({ row, col }, how) {
+    const page = store.get();
+    const found = reading(page);
+    if (!found) return;
+    const query = row === null ? lit(page, null).query : tokenAt(found.rows, row);
+    const key = tokenAt(found.cols, col);
+    if (how === "click" && page.link.query === query && page.link.key === key)
+      store.go({ query: null, key: null });
+    else store.go({ query, key }, how === "click" ? "push" : "replace");
+  }
+
+  let before = store.get().link;
+  /** Who picks a head wants to see that one. */
+  function picksHead() {
+    const { link } = store.get();
+    const picks = link.head !== before.head && link.options === before.options;
+    before = link;
+    return picks && link.options.pool !== "one";
   }
 
   function draw() {
-    const { trace, link } = store.get();
-    const values = trace && weights(trace, link);
-    if (!trace || !values) return;
-    const { width, height } = context.room();
+    if (picksHead()) return store.choose({ pool: "one" });
+    const page = store.get();
+    const found = reading(page);
+    bar.refresh();
+    pad.refresh();
+    document.documentElement.dataset.pool = page.link.options.pool;
+    if (!found) return;
+    const log = page.link.options.scale === "log";
+    const shade = {
+      stops: sequential(context.theme()),
+      range: /** @type {[number, number]} */ ([0, 1]),
+      floor: log ? FLOOR : undefined,
+    };
+    below.replaceChildren(...notes(context, found, log ? FLOOR : null).map((line) => h("li", {}, line)));
+    key.show({ shade, covers: new Set(found.cover) });
+    const { width, height, wide } = context.room();
+    // The legend and a line of the notes stay in sight; a phone scrolls anyway.
+    const around = bar.offsetHeight + key.element.offsetHeight + 32;
     matrix.draw({
-      matrix: values,
-      shade: { stops: sequential(context.theme()), range: [0, 1] },
-      ...axes(trace, link.block),
+      matrix: found.matrix,
+      cover: found.cover,
+      ends: { shares: found.sinks, label: endsLabel(context, found) },
+      shade,
+      rows: found.rows.steps,
+      cols: found.cols.steps,
       titles: { rows: t("query (looks)"), cols: t("key (looked at)") },
       width,
-      height,
+      height: wide ? Math.max(height - around, LEAST) : height,
       stretch: 1.6,
     });
     light();
   }
 
   function light() {
-    const { query, key } = lit(store.get(), store.hovered());
-    matrix.mark({ row: query, col: key });
+    const found = reading(store.get());
+    if (!found) return;
+    const { row, col } = litIn(store.get(), store.hovered(), found);
+    matrix.mark({ row, col });
   }
 
-  return { draw, light, destroy: matrix.destroy };
+  function destroy() {
+    delete document.documentElement.dataset.pool;
+    matrix.destroy();
+  }
+
+  return {
+    draw,
+    light,
+    destroy,
+    picture: () => ({ canvas: matrix.picture() ?? h("canvas") }),
+  };
+}
+
+/** @param {Context["t"]} t @returns {import("../parts/controls.js").Control[]} */
+const choices = (t) => [
+  {
+    option: "pool",
+    label: t("Heads"),
+    values: { one: t("this one"), mean: t("mean"), max: t("maximum") },
+  },
+  { option: "scale", label: t("Scale"), values: { linear: t("linear"), log: t("log") } },
+  { option: "special", label: t("Special tokens"), values: { show: t("show"), hide: t("hide") } },
+  {
+    option: "top",
+    label: t("Strongest"),
+    range: [1, 100, 1],
+    say: (percent) => (percent === 100 ? t("all") : t("{percent} %", { percent })),
+  },
+  { option: "words", label: t("whole words") },
+];
+
+/** @param {Context} context @param {import("../reading.js").Reading} reading */
+function endsLabel({ t }, { specials, choice }) {
+  if (!specials) return t("on the first token");
+  return choice.hides ? t("hidden tokens") : t("special tokens");
+}
+
+/**
+ * @param {Context} context
+ * @param {{row: number, col: number}} cell
+ */
+function tip({ store, t }, { row, col }) {
+  const found = reading(store.get());
+  if (!found) return [];
+  const { matrix, cover, rows, cols } = found;
+  const at = row * matrix.cols + col;
+  return [
+    h("span", { className: "as-query" }, step(rows.steps[row])),
+    " ",
+    h("span", { className: "as-key" }, step(cols.steps[col])),
+    " ",
+    h("b", {}, cover[at] === COVER.masked ? t("masked") : four(matrix.values[at])),
+    ...(cover[at] === COVER.weak ? [" ", t("not among the strongest")] : []),
+  ];
 }

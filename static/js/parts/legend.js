@@ -1,0 +1,49 @@
+/** What the colours and patterns of a matrix mean, in one line below it. */
+
+import { h } from "../dom.js";
+import { COVER } from "../reshape.js";
+import { gradient } from "../scale.js";
+
+/** @typedef {import("../main.js").Context} Context */
+/**
+ * @typedef {object} Meaning
+ * @property {import("../paint.js").Shade} shade
+ * @property {Set<number>} covers  the patterns that are there (`COVER`)
+ */
+
+/** @param {Context} context */
+export function legend({ t }) {
+  const element = h("p", { className: "key", "aria-hidden": "true" });
+  return {
+    element,
+
+    /** @param {Meaning} meaning */
+    show({ shade, covers }) {
+      const ramp = h("span", { className: "ramp" });
+      ramp.style.backgroundImage = gradient(shade.stops);
+      const [low, high] = ends(shade);
+      const patterns = [
+        { why: COVER.masked, name: "hatched", says: t("masked") },
+        { why: COVER.weak, name: "dotted", says: t("hidden, not 0") },
+        { why: COVER.onlyA, name: "level", says: t("only in A") },
+        { why: COVER.onlyB, name: "upright", says: t("only in B") },
+      ].filter(({ why }) => covers.has(why));
+      element.replaceChildren(
+        h("span", {}, low),
+        ramp,
+        h("span", {}, high),
+        ...patterns.flatMap(({ name, says }) => [
+          h("span", { className: `swatch ${name}` }),
+          h("span", {}, says),
+        ]),
+      );
+    },
+  };
+}
+
+/** @param {import("../paint.js").Shade} shade @returns {[string, string]} */
+function ends({ range: [low, high], floor }) {
+  if (floor) return [`≤ ${floor}`, "1"];
+  if (low === 0) return ["0", String(high)];
+  return [`−${high.toFixed(2)}`, `+${high.toFixed(2)}`];
+}

@@ -1,0 +1,58 @@
+/** What was done to the weights before they were drawn, in words: nothing is changed silently. */
+
+import { extent } from "../../blocks.js";
+import { two } from "../../caption.js";
+import { isPad } from "../../tokens.js";
+
+/** @typedef {import("../../main.js").Context} Context */
+/** @typedef {import("../../reading.js").Reading} Reading */
+
+/**
+ * @param {Context} context
+ * @param {Reading} reading
+ * @param {number | null} floor  of a logarithmic scale
+ * @returns {string[]}
+ */
+export function notes({ store, t }, reading, floor) {
+  const { model, link, trace } = store.get();
+  const { choice, rows, cols } = reading;
+  const heads = model ? extent(model, link.block).heads : 0;
+  const pads = trace?.tokens.source.concat(trace.tokens.target).some(isPad);
+  return [
+    choice.pool === "mean" && t("Each cell is the mean over the layer's {heads} heads.", { heads }),
+    choice.pool === "max" &&
+      t("Each cell is the largest weight among the layer's {heads} heads: a row may sum to more than 1.", { heads }),
+    choice.words && joins(rows.axis, cols.axis)
+      && t("Pieces of a word are joined: weights are summed over its keys and averaged over its queries."),
+    choice.words && !joins(rows.axis, cols.axis) && t("Every word here is one token: there is nothing to join."),
+    sinks(t, reading),
+    choice.top < 100 &&
+      t("{shown} of {open} cells are shown, the strongest {percent} %. The dotted ones are hidden, not 0.", {
+        shown: reading.shown,
+        open: reading.open,
+        percent: choice.top,
+      }),
+    floor !== null &&
+      t("Colours are logarithmic: a tenth of the weight is always the same step lighter, down to {floor}; all below looks alike.", { floor }),
+    pads &&
+      t("Padding fills both sides up. No query may look at it; its own rows are computed and nobody reads them."),
+  ].filter((line) => typeof line === "string");
+}
+
+/** @param {...import("../../reshape.js").Axis} axes */
+const joins = (...axes) => axes.some(({ groups }) => groups.some((group) => group.length > 1));
+
+/**
+ * @param {Context["t"]} t
+ * @param {Reading} reading
+ */
+function sinks(t, { choice, sinks, specials, rows }) {
+  const mean = two(sinks.reduce((a, b) => a + b, 0) / (sinks.length || 1));
+  if (!specials) return t("The bar at a row's end is what it gives to the first token: {mean} on average.", { mean });
+  if (!choice.hides)
+    return t("The bar at a row's end is what it gives to special tokens: {mean} on average.", { mean });
+  const hidden = { n: specials, mean, rows: rows.steps.length };
+  if (choice.pool === "max")
+    return t("{n} special tokens are hidden. The bar at a row's end is the most that any one head gives to them: {mean} on average.", hidden);
+  return t("{n} special tokens are hidden; rows no longer sum to 1: the hidden mass is shown at each row's end, {mean} on average.", hidden);
+}

@@ -1,0 +1,51 @@
+/** A run that is filled up with padding, so that its mask can be seen: `pad_to` of the request. */
+
+import { h } from "../../dom.js";
+import { isPad } from "../../tokens.js";
+
+/** @typedef {import("../../main.js").Context} Context */
+
+/** So many tokens of padding at first: enough to be seen, and few enough not to push the rest aside. */
+const FIRST = 3;
+
+/** @param {Context} context */
+export function padding({ store, t }) {
+  const box = h("input", { type: "checkbox" });
+  const count = h("input", { type: "number", className: "count", "aria-label": t("pad to so many tokens") });
+  const words = h("span", {}, t("pad to"));
+  const element = h(
+    "span",
+    { className: "option padding" },
+    h("label", { className: "toggle option" }, box, words),
+    count,
+  );
+
+  /** @returns {number}  tokens of the longer side, without padding */
+  function longest() {
+    const { trace } = store.get();
+    const sides = trace ? Object.values(trace.tokens) : [];
+    return Math.max(1, ...sides.map((tokens) => tokens.filter((token) => !isPad(token)).length));
+  }
+  /** @param {number} wanted */
+  const within = (wanted) => Math.min(Math.max(wanted, longest()), store.get().model?.max_tokens ?? wanted);
+
+  box.addEventListener("change", () => {
+    store.go({ pad_to: box.checked ? within(longest() + FIRST) : null });
+  });
+  count.addEventListener("change", () => {
+    if (count.value) store.go({ pad_to: within(Number(count.value)) });
+    refresh();
+  });
+
+  function refresh() {
+    const { link, share, model } = store.get();
+    box.checked = link.pad_to !== null;
+    box.disabled = count.disabled = share !== null;
+    count.hidden = link.pad_to === null;
+    count.min = String(longest());
+    count.max = String(model?.max_tokens ?? "");
+    if (document.activeElement !== count) count.value = String(link.pad_to ?? "");
+    words.textContent = link.pad_to === null ? t("padding") : t("padding up to");
+  }
+  return { element, refresh };
+}
