@@ -5,7 +5,7 @@ import { find } from "./dom.js";
 import { translator } from "./i18n.js";
 import { bindTheme, theme } from "./theme.js";
 import { format } from "./url.js";
-import { OPTIONS } from "./views/index.js";
+import { OPTIONS, VIEWS } from "./views/index.js";
 
 /** @typedef {import("./main.js").Context} Context */
 
@@ -39,6 +39,7 @@ export function createContext(store, api, session, messages, plotly) {
     store,
     api,
     session,
+    views: VIEWS,
     plotter: createPlotter(document, plotly),
     ...translator(messages),
     theme: () => (present ??= theme(window)),

@@ -5,12 +5,16 @@ import { place } from "./blocks.js";
 import { createContext } from "./context.js";
 import { find } from "./dom.js";
 import { opening } from "./examples.js";
+import { bindAnnouncer } from "./parts/announcer.js";
 import { bindCaption } from "./parts/caption.js";
 import { bindChips } from "./parts/chips.js";
 import { bindChrome } from "./parts/chrome.js";
+import { bindHelp } from "./parts/help.js";
 import { bindInspector } from "./parts/inspector.js";
+import { bindKeys } from "./parts/keys.js";
 import { bindPickers } from "./parts/pickers.js";
 import { bindProblems } from "./parts/problems.js";
+import { bindProjector } from "./parts/projector.js";
 import { bindSentence } from "./parts/sentence.js";
 import { bindShare } from "./parts/share.js";
 import { bindStage } from "./parts/stage.js";
@@ -26,6 +30,7 @@ import { OPTIONS, view } from "./views/index.js";
  * @property {import("./store.js").Store} store
  * @property {import("./api.js").Api} api
  * @property {{run: () => void}} session
+ * @property {import("./views/index.js").View[]} views  that are offered
  * @property {import("./chart.js").Plotter} plotter
  * @property {import("./i18n.js").Translate} t
  * @property {import("./i18n.js").Say} say
@@ -53,15 +58,19 @@ async function start() {
 
   bind(window, store, initial, OPTIONS);
   for (const part of [
+    bindProjector,
     bindSentence,
     bindChips,
     bindStage,
     bindPickers,
     bindCaption,
+    bindAnnouncer,
     bindInspector,
     bindProblems,
     bindShare,
     bindChrome,
+    bindHelp,
+    bindKeys,
   ]) {
     part(context);
   }

@@ -13,6 +13,11 @@ export function bindChrome({ store, format }) {
     other.href = "?" + format({ ...link, lang: other.hreflang });
     document.title = link.source.trim() ? `${link.source.trim().slice(0, 60)} · ${name}` : name;
   }
+  // Not a place of its own in the address bar: that holds what is seen.
+  find(".skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    find("#stage").focus();
+  });
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || event.isComposing) return;
     store.hover(null);
