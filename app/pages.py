@@ -50,7 +50,7 @@ def render(
     digest = static_digest()
     offered = languages()
     lang = negotiate(request, offered)
-    page = _environment(lang, digest).get_template(template)
+    page = environment(lang, digest).get_template(template)
     content = page.render(
         lang=lang,
         languages=offered,
@@ -73,9 +73,9 @@ def not_found_page(request: Request) -> HTMLResponse:
 
 
 @cache
-def _environment(lang: str, digest: str) -> Environment:
+def environment(lang: str, digest: str) -> Environment:
     """Templates that speak one language; each has its own, since Jinja binds gettext globally."""
-    environment = Environment(
+    made = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
@@ -84,5 +84,5 @@ def _environment(lang: str, digest: str) -> Environment:
         extensions=["jinja2.ext.i18n"],
     )
     catalog = translations(lang)
-    environment.install_gettext_translations(catalog, newstyle=True)  # type: ignore[attr-defined]
-    return environment
+    made.install_gettext_translations(catalog, newstyle=True)  # type: ignore[attr-defined]
+    return made

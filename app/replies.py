@@ -9,14 +9,14 @@ from pydantic import BaseModel
 from app.accept import choose
 from app.problems import MEDIA_TYPE, ProblemError
 from app.schemas import ProblemReply
-from app.wire import JSON, SAFETENSORS
+from app.wire import FORMS, NPZ, SAFETENSORS
 
 
 def media_type(request: Request) -> str:
-    """The form that the client wants; raises a 406 ProblemError if it takes neither."""
-    chosen = choose(request.headers.get("accept"), [JSON, SAFETENSORS])
+    """The form that the client wants; raises a 406 ProblemError if it takes none."""
+    chosen = choose(request.headers.get("accept"), FORMS)
     if chosen is None:
-        raise ProblemError(406, "not-acceptable", f"the reply is {JSON} or {SAFETENSORS}")
+        raise ProblemError(406, "not-acceptable", f"the reply is one of {', '.join(FORMS)}")
     return chosen
 
 
@@ -30,9 +30,16 @@ def in_both_forms(model: type[BaseModel] | UnionType) -> dict[int | str, dict[st
     binary = {"schema": {"type": "string", "format": "binary"}}
     description = (
         "JSON; or, for `Accept: application/octet-stream`, one safetensors file with the same "
-        "document, without `data`, as JSON text in its metadata under `trace`."
+        "document, without `data`, as JSON text in its metadata under `trace`; or, for "
+        "`Accept: application/x-npz`, one NPZ file with that text as `trace.json`."
     )
-    return {200: {"model": model, "description": description, "content": {SAFETENSORS: binary}}}
+    return {
+        200: {
+            "model": model,
+            "description": description,
+            "content": {SAFETENSORS: binary, NPZ: binary},
+        }
+    }
 
 
 def problems(**statuses: str) -> dict[int | str, dict[str, Any]]:

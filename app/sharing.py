@@ -18,7 +18,7 @@ from app.services import Services
 from app.settings import Settings
 from app.share_schemas import Question, ShareRequest, ShareState
 from app.store import Answer, Share
-from app.wire import SAFETENSORS, Reply
+from app.wire import JSON, SAFETENSORS, Reply
 from model.errors import InputError
 
 # What the page draws, so that a share needs no model: attention, what it is made of, and the
@@ -100,7 +100,7 @@ def thaw(frozen: bytes) -> Reply:
 
 
 def encode(share: Share, media_type: str) -> bytes:
-    """The share as JSON, or as a safetensors file with all but the trace under "share"."""
+    """The share as JSON, or as a file with all but the trace beside it under "share"."""
     about = {
         "id": share.id,
         "state": share.state,
@@ -109,16 +109,16 @@ def encode(share: Share, media_type: str) -> bytes:
         "asks": share.asks,
     }
     reply = thaw(share.trace)
-    if media_type == SAFETENSORS:
-        return reply.safetensors(share=about)
-    return orjson.dumps({**about, "trace": orjson.Fragment(reply.json())})
+    if media_type == JSON:
+        return orjson.dumps({**about, "trace": orjson.Fragment(reply.json())})
+    return reply.write(media_type, share=about)
 
 
 def encode_answer(answer: bytes, media_type: str) -> bytes:
     """An answer in one of the forms that its question is answered in elsewhere."""
     if media_type == SAFETENSORS:
         return zstandard.decompress(answer)
-    return thaw(answer).json()
+    return thaw(answer).write(media_type)
 
 
 def _check_options(settings: Settings, state: ShareState) -> None:
@@ -131,7 +131,7 @@ def _check_options(settings: Settings, state: ShareState) -> None:
 
 async def _freeze_state(services: Services, wanted: ShareRequest, freezer: Freezer) -> bytes:
     # The client's own patterns come first, so that an error counts them as the client does.
-    with _within("state", but="select" if wanted.select else None):
+    with within("state", but="select" if wanted.select else None):
         select = [*wanted.select, *FROZEN]
         return await run(services, wanted.state, select, freezer, summarise=["*"])
 
@@ -140,19 +140,19 @@ async def _freeze_answer(
     services: Services, question: Question, place: str, freezer: Freezer
 ) -> Answer:
     if question.trace is not None:
-        with _within(f"{place}.trace"):
+        with within(f"{place}.trace"):
             frozen = await run_trace(services, question.trace, freezer)
     else:
         asked = question.parameters
         assert asked is not None  # the schema takes one of the two
         answer = partial(parameters, services, asked.model, asked.select, freezer)
-        with _within(f"{place}.parameters"):
+        with within(f"{place}.parameters"):
             frozen = await to_thread.run_sync(answer)
     return Answer(question.model_dump(exclude_unset=True), frozen)
 
 
 @contextmanager
-def _within(place: str, but: str | None = None) -> Iterator[None]:
+def within(place: str, but: str | None = None) -> Iterator[None]:
     """Names the field of an InputError as it stands in the request, under `place`.
 
     A field that begins with `but` stands at the top.

@@ -1,13 +1,14 @@
-"""The wire: a reply as a JSON document, or as one safetensors file that carries the document.
+"""The wire: a reply as JSON, or as one file that carries the document: safetensors or NPZ.
 
 A `Reply` holds both halves apart: `document` says what each tensor is (dims, over, shape, dtype),
 `arrays` holds the numbers. JSON puts ``data`` into the document; safetensors keeps the document,
 without ``data``, as JSON text in its metadata.
 """
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+import io
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, Self
 
 import numpy as np
 import orjson
@@ -24,6 +25,8 @@ Array = NDArray[Any]
 
 JSON = "application/json"
 SAFETENSORS = "application/octet-stream"
+NPZ = "application/x-npz"
+FORMS = (JSON, SAFETENSORS, NPZ)
 JSON_COST = 4  # a number in JSON takes about this many times the memory of one in safetensors
 HEADER_LENGTH = 8  # bytes that open a safetensors file and say how long its header is
 
@@ -41,15 +44,32 @@ class Reply:
         return sum(array.size for array in self.arrays.values())
 
     def encode(self, form: str, max_values: int) -> bytes:
-        """The reply as `JSON` or as `SAFETENSORS`.
+        """The reply in one of `FORMS`.
 
         Raises InputError for more numbers than `max_values`; in JSON, than a quarter of that.
         """
-        limit = max_values // (JSON_COST if form == JSON else 1)
+        self.check(max_values // (JSON_COST if form == JSON else 1))
+        return self.write(form)
+
+    def check(self, limit: int) -> None:
+        """Raises InputError for more numbers than the limit."""
         if self.values > limit:
             detail = f"select holds {self.values} numbers; in this form a reply has at most {limit}"
             raise InputError("reply-too-large", "select", detail)
-        return self.json() if form == JSON else self.safetensors()
+
+    def write(self, form: str, **more: Mapping[str, Any]) -> bytes:
+        """The reply in one of `FORMS`; in a file, with more documents beside its own."""
+        if form == NPZ:
+            return self.npz(**more)
+        return self.safetensors(**more) if form == SAFETENSORS else self.json()
+
+    def only(self, parts: Collection[str]) -> Self:
+        """What is left of it when only tensors of these last names are kept."""
+        arrays = {
+            name: array for name, array in self.arrays.items() if name.rpartition(".")[2] in parts
+        }
+        tensors = {name: self.document["tensors"][name] for name in arrays}
+        return replace(self, document={**self.document, "tensors": tensors}, arrays=arrays)
 
     def json(self) -> bytes:
         """The document with the numbers as nested lists; null where one is not finite."""
@@ -66,6 +86,17 @@ class Reply:
         documents = {"trace": self.document, **metadata}
         texts = {name: orjson.dumps(document).decode() for name, document in documents.items()}
         return safetensors.numpy.save(self.arrays, metadata=texts)
+
+    def npz(self, **metadata: Mapping[str, Any]) -> bytes:
+        """One NPZ file: an array a tensor, and each document as a text named "trace.json"."""
+        documents = {"trace": self.document, **metadata}
+        texts = {
+            f"{name}.json": np.array(orjson.dumps(document).decode())
+            for name, document in documents.items()
+        }
+        file = io.BytesIO()
+        np.savez_compressed(file, allow_pickle=False, **self.arrays, **texts)
+        return file.getvalue()
 
     @classmethod
     def parse(cls, file: bytes) -> "Reply":

@@ -31,6 +31,7 @@ import { OPTIONS, view } from "./views/index.js";
  * @property {import("./api.js").Api} api
  * @property {{run: () => void}} session
  * @property {import("./views/index.js").View[]} views  that are offered
+ * @property {import("./views/index.js").View[]} views  that are offered
  * @property {import("./chart.js").Plotter} plotter
  * @property {import("./i18n.js").Translate} t
  * @property {import("./i18n.js").Say} say

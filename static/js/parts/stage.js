@@ -2,7 +2,7 @@
 
 import { find, h } from "../dom.js";
 import { diverging, gradient, sequential } from "../scale.js";
-import { VIEWS, view } from "../views/index.js";
+import { view } from "../views/index.js";
 
 /** @typedef {import("../main.js").Context} Context */
 
@@ -75,11 +75,11 @@ function moves(a, b) {
 }
 
 /** @param {Context} context */
-function tabs({ store, t }) {
+function tabs({ store, t, views }) {
   for (const list of document.querySelectorAll(".views")) {
     const name = `view-${list.id}`;
     list.append(
-      ...VIEWS.map(({ id, name: says }) =>
+      ...views.map(({ id, name: says }) =>
         h(
           "label",
           {},

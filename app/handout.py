@@ -1,0 +1,79 @@
+"""A handout: what someone saw, as one HTML file that opens from a disk, without a network.
+
+The file is the page's own modules, stylesheets and catalog, plotly.js, and the trace as the API
+sends it (float32, so that every number that is printed is the model's), with a
+Content-Security-Policy that lets it load nothing.
+"""
+
+import gzip
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from app.assets import STATIC, vendored, view_sheets
+from app.inline import PREFIX, block, compressed, data_url, document, import_map, script, style
+from app.languages import SOURCE_LANGUAGE, languages, messages
+from app.pages import environment, static_digest
+from app.wire import Reply
+
+# What its views draw: attention, and what the inspector works a weight out from.
+PARTS = ("weights", "mask", "q", "k", "v")
+FEW = ("weights", "mask")
+SELECT = [f"*.{part}" for part in PARTS]
+MANY = 1_000_000  # numbers; of a long sentence only the attention is kept
+ENTRY = "handout.js"
+SHEETS = ["theme", "base", "page", "sentence", "figure", "inspector", "controls"]
+LAST_SHEETS = ["phone", "plotly", "handout"]
+
+
+def handout(reply: Reply, about: Mapping[str, Any], home: str, theme: str | None = None) -> bytes:
+    """The file.
+
+    `about` is a share without its trace, `reply` that trace; `home` is the address of the server
+    that it leads back to ("" for none), `theme` "light" or "dark" (None: as the system has it).
+    """
+    lang = about["state"].get("lang")
+    lang = lang if lang in languages() else SOURCE_LANGUAGE
+    reply = reply.only(PARTS)
+    if reply.values > MANY:
+        reply = reply.only(FEW)
+    trace = gzip.compress(reply.safetensors(share=about), 9, mtime=0)
+    frame = _frame(lang, static_digest())
+    page = environment(lang, static_digest()).get_template("handout.html")
+    return page.render(
+        **frame,
+        lang=lang,
+        theme=theme,
+        home=home.rstrip("/"),
+        share=about.get("id") or "",
+        source=about["state"]["source"],
+        trace=block("trace", trace),
+        plotly=block("plotly", compressed(vendored()["plotly.min.js"])),
+    ).encode()
+
+
+@cache
+def _frame(lang: str, digest: str) -> dict[str, Any]:
+    """All that is the same in every handout of a language, for as long as our files are."""
+    run = script(f'import "{PREFIX}{ENTRY}";', "module")
+    names = script(import_map(ENTRY), "importmap")
+    sheets = [*SHEETS, *view_sheets(), *LAST_SHEETS]
+    sheet = style("\n".join((STATIC / f"css/{name}.css").read_text() for name in sheets))
+    policy = [
+        "default-src 'none'",
+        f"script-src data: blob: {names.source} {run.source}",
+        f"style-src {sheet.source}",
+        "img-src data: blob:",
+        "base-uri 'none'",
+        "form-action 'none'",
+    ]
+    return {
+        "policy": "; ".join(policy),
+        "sheet": sheet.element,
+        "scripts": Markup("\n").join([names.element, run.element]),
+        "messages": document("messages", messages(lang)),
+        "mark": data_url(Path(STATIC / "img/mark.svg").read_bytes(), "image/svg+xml"),
+    }

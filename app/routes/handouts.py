@@ -1,0 +1,73 @@
+"""POST /api/handout and GET /s/{id}/handout.html: what was seen, as one file to keep."""
+
+from functools import partial
+from typing import Annotated, Any, Literal
+
+from anyio import to_thread
+from fastapi import APIRouter, Path, Query, Request
+from fastapi.responses import Response
+
+from app import handouts, sharing
+from app.languages import languages, negotiate
+from app.pages import base_url
+from app.replies import problems
+from app.runs import while_present
+from app.services import Opened
+from app.share_schemas import ShareRequest
+
+router = APIRouter(tags=["shares"])
+
+Theme = Annotated[
+    Literal["light", "dark"] | None, Query(description="Absent: as the reader's system has it.")
+]
+HTML: dict[int | str, dict[str, Any]] = {
+    200: {"description": "One HTML file.", "content": {"text/html": {}}}
+}
+
+
+@router.post(
+    "/api/handout",
+    summary="What is on the screen, as one HTML file",
+    response_class=Response,
+    responses=HTML
+    | problems(
+        _400="The body is not JSON.",
+        _413="The body is too large.",
+        _415="The body is not sent as JSON.",
+        _422="A field is not what it must be; `detail` says why.",
+        _503="The model is busy; `Retry-After` says when to come back.",
+    ),
+)
+async def make_handout(
+    request: Request, services: Opened, body: ShareRequest, theme: Theme = None
+) -> Response:
+    """The file holds the page, plotly.js and every head's attention: it opens without a network.
+
+    It takes what a share takes; `select` and `asks` are for shares.
+    """
+    home = base_url(request, services)
+    file = await while_present(request, handouts.create(services, body.state, home, theme))
+    return _download(file, handouts.name(body.state.model_dump()))
+
+
+@router.get("/s/{id}/handout.html", include_in_schema=False)
+async def share_handout(
+    request: Request,
+    services: Opened,
+    share_id: Annotated[str, Path(alias="id")],
+    theme: Theme = None,
+) -> Response:
+    """The same of a share, from what was frozen then."""
+    share = await sharing.find(services, share_id)
+    home, lang = base_url(request, services), negotiate(request, languages())
+    make = partial(handouts.of_share, share, home, lang, theme)
+    return _download(await to_thread.run_sync(make), handouts.name(share.state))
+
+
+def _download(file: bytes, name: str) -> Response:
+    # Never shown from here: the file's own policy is for a page that lies on a disk.
+    headers = {
+        "Content-Disposition": f'attachment; filename="{name}"',
+        "Cache-Control": "no-cache",
+    }
+    return Response(file, headers=headers, media_type="text/html")

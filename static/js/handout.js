@@ -1,0 +1,119 @@
+/**
+ * A page in one file: the trace lies in it, and the page's own parts draw it. There is no server to
+ * ask and no address bar to write to.
+ */
+
+import { createApi } from "./api.js";
+import { opener } from "./blocks.js";
+import { createContext } from "./context.js";
+import { find } from "./dom.js";
+import { opening } from "./examples.js";
+import { initials } from "./options.js";
+import { bindCaption } from "./parts/caption.js";
+import { bindChips } from "./parts/chips.js";
+import { bindInspector } from "./parts/inspector.js";
+import { bindPickers } from "./parts/pickers.js";
+import { bindStage } from "./parts/stage.js";
+import { bindSession, openShare } from "./session.js";
+import { createStore } from "./store.js";
+import { DEFAULTS } from "./url.js";
+import { OPTIONS, VIEWS, view } from "./views/index.js";
+
+/** @typedef {import("./main.js").Context} Context */
+
+const root = find("#workspace");
+const { lang = "en", home = "" } = root.dataset;
+
+async function start() {
+  const [file, plotly] = await Promise.all([unpack("#trace"), unpack("#plotly")]);
+  // The API that the page speaks to, with one answer: the file's.
+  const api = createApi(async (path) =>
+    String(path).startsWith("/api/shares/") ? new Response(file) : Promise.reject(new TypeError()),
+  );
+  const initial = { ...DEFAULTS, ...opening(lang), lang, options: initials(OPTIONS) };
+  const store = createStore(initial);
+  const session = bindSession(store, api, {
+    needs: () => [],
+    asks: (page) => view(page.link.view).asks?.(page) ?? [],
+  });
+  const messages = JSON.parse(find("#messages").textContent ?? "{}");
+  const script = URL.createObjectURL(new Blob([plotly], { type: "text/javascript" }));
+  const context = createContext(store, api, session, messages, script);
+  const { trace, model, state } = await api.readShare("handout");
+  context.views = enough({ ...store.get(), trace, model, live: false });
+  for (const part of [bindChips, bindStage, bindPickers, bindCaption, bindInspector, bindFrame])
+    part(context);
+  await openShare(store, api, "handout", initial, {}, OPTIONS);
+  const { link } = store.get();
+  if (!context.views.includes(view(link.view))) store.go({ view: context.views[0].id });
+  if (state.layer === undefined && state.head === undefined)
+    store.go(opener(trace, model, link.block));
+}
+
+/**
+ * The views that the file holds enough for: those that show no other tensors and ask nothing.
+ * @param {import("./store.js").Page} page
+ */
+function enough(page) {
+  return VIEWS.filter(
+    ({ needs, asks }) =>
+      needs(page).every((name) => page.trace?.tensors[name]) && !asks?.(page).length,
+  );
+}
+
+/**
+ * @param {string} selector  of data in base 64, compressed with gzip
+ * @returns {Promise<ArrayBuffer>}
+ */
+function unpack(selector) {
+  const bytes = Uint8Array.from(atob(find(selector).textContent ?? ""), (c) => c.charCodeAt(0));
+  const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(plain).arrayBuffer();
+}
+
+/**
+ * Who saw this and when, the way back to the live page, paper.
+ * @param {Context} context
+ */
+function bindFrame({ store, t, format: query }) {
+  const live = /** @type {HTMLAnchorElement} */ (find("#open-live"));
+  find("#print").addEventListener("click", () => window.print());
+  onPaper(/** @type {HTMLButtonElement} */ (find("#theme")));
+  document.addEventListener("keydown", ({ key }) => {
+    if (key !== "Escape") return;
+    store.hover(null);
+    store.go({ query: null, key: null });
+  });
+  store.subscribe(({ share, link, status }) => {
+    document.documentElement.dataset.status = status;
+    if (!share) return;
+    find("#stage").setAttribute("aria-busy", "false");
+    find("#source").textContent = link.source;
+    const when = new Date(share.created).toLocaleDateString(document.documentElement.lang, {
+      dateStyle: "long",
+    });
+    find("#frozen-says").textContent = t("{when}, as {model} ({digest}) saw it.", {
+      when,
+      model: share.model.name,
+      digest: share.model.digest.slice(0, 12),
+    });
+    live.hidden = !home;
+    if (home) live.href = `${home}/?${query(link)}`;
+  });
+}
+
+/**
+ * Paper is white.
+ * @param {HTMLButtonElement} theme
+ */
+function onPaper(theme) {
+  const dark = () => theme.getAttribute("aria-pressed") === "true";
+  let turned = false;
+  window.addEventListener("beforeprint", () => {
+    turned = dark();
+    if (turned) theme.click();
+  });
+  window.addEventListener("afterprint", () => turned && theme.click());
+}
+
+void start();

@@ -1,0 +1,203 @@
+"""Handouts: one file that holds all it needs and may load nothing, over HTTP and from Python."""
+
+import base64
+import gzip
+import hashlib
+import html
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+
+from app.assets import STATIC, vendored
+from app.catalog import Catalog
+from app.handout import MANY
+from app.inline import PREFIX, import_map, script
+from app.notebook import show
+from app.wire import Reply
+from tests.app.conftest import Serving
+
+STATE = {"source": "The cat sat on the mat.", "target": "猫坐在垫子上。", "layer": 1, "head": 4}
+# Beside plotly.js, for a sentence of this size.
+MOST_BYTES = 1_500_000
+
+
+async def handout(client: httpx.AsyncClient, **changes: Any) -> str:
+    reply = await client.post("/api/handout", json={"state": {**STATE, **changes}})
+    assert reply.status_code == 200, reply.text
+    assert reply.headers["content-type"] == "text/html; charset=utf-8"
+    return reply.text
+
+
+def unpacked(page: str, identity: str) -> bytes:
+    (text,) = re.findall(rf'<script type="application/gzip" id="{identity}">(.*?)</script>', page)
+    return gzip.decompress(base64.b64decode(text))
+
+
+def policy(page: str) -> dict[str, list[str]]:
+    (text,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]+)"', page)
+    rules = [rule.split() for rule in html.unescape(text).split("; ")]
+    return {name: sources for name, *sources in rules}
+
+
+def scripts(page: str) -> Iterator[tuple[str, str]]:
+    yield from re.findall(r'<script type="(module|importmap)">(.*?)</script>', page, re.DOTALL)
+
+
+async def test_it_holds_what_the_model_saw(client: httpx.AsyncClient) -> None:
+    page = await handout(client)
+    file = unpacked(page, "trace")
+    asked = await client.post(
+        "/api/trace",
+        json={"source": STATE["source"], "target": STATE["target"], "select": ["*"]},
+        headers={"Accept": "application/octet-stream"},
+    )
+    all_of_it = Reply.parse(asked.content)
+    held = Reply.parse(file)
+    assert {name.rpartition(".")[2] for name in held.arrays} == {"weights", "mask", "q", "k", "v"}
+    for name, array in held.arrays.items():
+        assert array.dtype in (np.float32, np.bool_)
+        np.testing.assert_allclose(array, all_of_it.arrays[name], atol=1e-5)
+    about = Reply.metadata(file)["share"]
+    assert about["state"] == STATE
+    assert about["model"]["name"]
+    assert "猫坐在垫子上。" in held.document["output"]["text"]
+
+
+async def test_it_is_small_beside_plotly(client: httpx.AsyncClient) -> None:
+    page = await handout(client)
+    plotly = unpacked(page, "plotly")
+    assert plotly == vendored()["plotly.min.js"].read_bytes()
+    rest = re.sub(r'(id="plotly">)[^<]*', r"\1", page)
+    assert len(rest.encode()) < MOST_BYTES < len(plotly) / 3
+
+
+async def test_it_may_load_nothing(client: httpx.AsyncClient) -> None:
+    page = await handout(client)
+    rules = policy(page)
+    assert rules["default-src"] == ["'none'"]
+    for text in [code for _, code in scripts(page)]:
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in rules["script-src"]
+    (sheet,) = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(sheet.encode()).digest()).decode()
+    assert rules["style-src"] == [f"'sha256-{digest}'"]
+    assert not re.findall(r"""url\((?!["']?data:)""", sheet)
+    loads = re.findall(r'<(?:script|img|link|iframe)[^>]* (?:src|href)="([^"]*)"', page)
+    assert all(address.startswith("data:") for address in loads)
+
+
+def test_modules_name_each_other() -> None:
+    imports = json.loads(import_map("handout.js"))["imports"]
+    assert "headlight/scale.js" in imports
+    for name, address in imports.items():
+        code = base64.b64decode(address.partition(",")[2]).decode()
+        statements = re.findall(r'^(?:import|export) [^;\'"]*? from "([^"]+)"', code, re.MULTILINE)
+        assert set(statements) <= set(imports), name
+        bare = re.sub(r"/\*.*?\*/", "", code, flags=re.DOTALL)
+        assert not re.findall(r"""\bimport\(|^import ["']""", bare, re.MULTILINE), name
+        own = (STATIC / "js" / name.removeprefix(PREFIX)).read_text()
+        assert code.count("\n") == own.count("\n"), "a module is inlined line by line"
+
+
+def test_what_would_end_a_script_is_no_part_of_it() -> None:
+    with pytest.raises(ValueError, match="</script"):
+        script("'</Script>'", "module")
+
+
+async def test_any_sentence_is_only_text(client: httpx.AsyncClient) -> None:
+    source = "</script><script>alert(1)</script> <!-- & 猫"
+    page = await handout(client, source=source, lang="zh")
+    assert "alert(1)</script>" not in page
+    assert 'lang="zh-Hans"' in page
+    assert Reply.metadata(unpacked(page, "trace"))["share"]["state"]["source"] == source
+
+
+async def test_its_name_says_where_it_opens(client: httpx.AsyncClient) -> None:
+    state = {**STATE, "model": "en-zh", "block": "cross"}
+    reply = await client.post("/api/handout", json={"state": state})
+    name = 'attachment; filename="headlight-en-zh-cross-layer-2-head-5.html"'
+    assert reply.headers["content-disposition"] == name
+    evil = {**STATE, "block": 'x"; y=\r\n/../猫'}
+    reply = await client.post("/api/handout", json={"state": evil})
+    assert reply.headers["content-disposition"] == (
+        'attachment; filename="headlight-layer-2-head-5.html"'
+    )
+
+
+async def test_a_long_sentence_keeps_its_attention(client: httpx.AsyncClient) -> None:
+    page = await handout(client, source="word " * 100, target="字" * 100)
+    held = Reply.parse(unpacked(page, "trace"))
+    assert {name.rpartition(".")[2] for name in held.arrays} == {"weights", "mask"}
+    assert held.values < 2 * MANY
+
+
+async def test_a_share_has_one_too(client: httpx.AsyncClient) -> None:
+    made = (await client.post("/api/shares", json={"state": STATE})).json()
+    reply = await client.get(f"/s/{made['id']}/handout.html?lang=zh&theme=dark")
+    assert reply.status_code == 200
+    assert 'data-theme="dark"' in reply.text
+    assert 'lang="zh-Hans"' in reply.text
+    frozen = (await client.get(f"/api/shares/{made['id']}")).json()
+    held = Reply.parse(unpacked(reply.text, "trace"))
+    assert held.document["id"] == frozen["trace"]["id"]
+    name = "decoder.1.cross.weights"
+    data = np.array(frozen["trace"]["tensors"][name]["data"], dtype=np.float32)
+    np.testing.assert_array_equal(held.arrays[name], data)
+    about = Reply.metadata(unpacked(reply.text, "trace"))["share"]
+    assert about["created"] == frozen["created"]
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "kind"),
+    [
+        ({"state": {"source": ""}}, 422, "empty-text"),
+        ({"state": {"source": "a", "model": "x"}}, 422, "unknown-model"),
+        ({}, 422, "missing"),
+        ({"state": STATE, "more": 1}, 422, "unknown-field"),
+    ],
+)
+async def test_what_cannot_be_seen_is_a_problem(
+    client: httpx.AsyncClient, body: Any, status: int, kind: str
+) -> None:
+    reply = await client.post("/api/handout", json=body)
+    assert reply.status_code == status
+    assert reply.json()["type"] == f"urn:headlight:{kind}"
+    if kind == "empty-text":
+        assert reply.json()["field"] == "state.source"
+
+
+async def test_no_share_no_handout(client: httpx.AsyncClient) -> None:
+    reply = await client.get("/s/2222222222222/handout.html", headers={"Accept": "*/*"})
+    assert reply.status_code == 404
+    reply = await client.get("/s/2222222222222/handout.html?theme=pink")
+    assert reply.status_code == 422
+
+
+async def test_more_than_a_reply_holds_is_refused(serving: Serving) -> None:
+    async with serving(max_values=1_000) as client:
+        reply = await client.post("/api/handout", json={"state": STATE})
+    assert reply.json()["type"] == "urn:headlight:reply-too-large"
+
+
+def test_one_line_shows_a_trace_in_a_notebook(catalog: Catalog, tmp_path: Path) -> None:
+    trace = catalog["en-zh"].trace("The cat sat on the mat.")
+    shown = show(trace, lang="zh", theme="dark")
+    (source,) = re.findall(r'srcdoc="([^"]*)"', shown._repr_html_())
+    page = html.unescape(source)
+    assert page == shown.save(tmp_path / "cat.html").read_text()
+    held = Reply.parse(unpacked(page, "trace"))
+    for name in trace:
+        np.testing.assert_allclose(held.arrays[name], np.asarray(trace[name]), atol=1e-6)
+    assert 'data-theme="dark"' in page
+    assert 'lang="zh-Hans"' in page
+    assert "MB of HTML" in repr(shown)
+    again = catalog["en-zh"].trace("The cat sat on the mat.", select="*")
+    assert Reply.parse(unpacked(show(again).html.decode(), "trace")).arrays.keys() == (
+        held.arrays.keys()
+    )

@@ -1,0 +1,143 @@
+"""A handout on a disk: it draws, answers and prints true numbers with no server and no network."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from app.catalog import Catalog
+from app.notebook import show
+from tests.browser.legible import SMALL_LABELS
+from tests.browser.test_numbers import PLACES, SENTENCE, TARGET, trace, weights
+from tests.browser.watch import Watch
+from tests.browser.workspace import Workspace
+from tests.servers import AppServer
+
+LAYER, HEAD = 1, 2
+Opening = Callable[..., Workspace]
+
+
+@pytest.fixture
+def opened(page: Page, watch: Watch, live_server: AppServer, tmp_path: Path) -> Opening:
+    """Writes the handout of a state to a file and opens it from there."""
+
+    def go(theme: str | None = None, **state: Any) -> Workspace:
+        whole = {"source": SENTENCE, "target": TARGET, "layer": LAYER, "head": HEAD, **state}
+        reply = httpx.post(
+            f"{live_server.url}/api/handout",
+            params={"theme": theme} if theme else {},
+            json={"state": whole},
+            timeout=60,
+        ).raise_for_status()
+        file = tmp_path / "handout.html"
+        file.write_bytes(reply.content)
+        watch.expect(f"request to elsewhere: {file.as_uri()}")
+        page.set_default_timeout(60_000)
+        page.goto(file.as_uri())
+        workspace = Workspace(page, live_server.url)
+        workspace.drawn()
+        return workspace
+
+    return go
+
+
+@pytest.mark.parametrize("block", PLACES)
+def test_it_draws_what_q_and_k_say(opened: Opening, watch: Watch, block: str) -> None:
+    handout = opened(block=block)
+    parts = trace(handout.url, PLACES[block])
+    expected = weights(parts["q"][HEAD], parts["k"][HEAD], parts["mask"])
+    plotted, _ = handout.figure()
+    np.testing.assert_allclose(plotted, expected, atol=1e-5)
+    row, col = np.unravel_index(np.nanargmax(expected), expected.shape)
+    handout.page.mouse.move(*handout.cell(int(row), int(col)))
+    assert float(handout.find(".tip b").inner_text()) == pytest.approx(
+        expected[row, col], abs=1.1e-4
+    )
+    assert f"({np.nanmax(expected[row]):.2f}" in handout.find("#caption").inner_text()
+    asked = [address for address in watch.requests if not address.startswith(("data:", "blob:"))]
+    assert len(asked) == 1, "nothing is loaded but the file"
+
+
+def test_it_answers_to_mouse_keys_and_pickers(opened: Opening) -> None:
+    handout = opened(block="cross")
+    handout.page.mouse.click(*handout.cell(3, 2))
+    expect(handout.find("#pair-title")).to_have_text("Pinned pair")
+    parts = trace(handout.url, PLACES["cross"])
+    dot = parts["q"][HEAD][3] @ parts["k"][HEAD][2]
+    said = handout.find("#working").inner_text().replace("−", "-")
+    assert any(f"{dot + step:.4f}" in said for step in (-1e-4, 0, 1e-4))
+    handout.find(".matrix").first.focus()
+    handout.page.keyboard.press("ArrowDown")
+    expect(handout.find("#announce")).to_have_text(re.compile(r"\d\.\d{4}"))
+    handout.page.keyboard.press("Escape")
+    expect(handout.find("#pair-title")).to_have_text("Pair")
+
+    handout.find("#blocks label").nth(0).click()
+    handout.find("#layers label").nth(2).click()
+    handout.find("#heads label").nth(5).click()
+    parts = trace(handout.url, "encoder.2.self")
+    expected = weights(parts["q"][5], parts["k"][5], parts["mask"])
+    np.testing.assert_allclose(handout.figure()[0], expected, atol=1e-5)
+    expect(handout.find("#caption")).to_contain_text("Layer 3, head 6")
+    live = handout.find("#open-live").get_attribute("href") or ""
+    assert live.startswith(f"{handout.url}/?")
+    assert "layer=2&head=5" in live
+    handout.page.goto(live)
+    handout.drawn()
+    np.testing.assert_allclose(handout.figure()[0], expected, atol=1e-5)
+
+
+def test_every_view_it_offers_draws(opened: Opening, watch: Watch) -> None:
+    handout = opened(block="cross")
+    names = handout.find("#views-wide label").all_inner_texts()
+    assert {"Attention", "Q K V"} <= set(names)
+    for index, name in enumerate(names):
+        handout.find("#views-wide label").nth(index).click()
+        handout.page.wait_for_timeout(300)
+        drawn = handout.find("#view").locator("canvas, svg").first
+        expect(drawn, f"{name} draws").to_be_attached()
+        watch.check()
+
+
+@pytest.mark.parametrize("width", [1440, 390, 320])
+def test_it_fits_and_can_be_read_in_chinese_and_dark(opened: Opening, width: int) -> None:
+    opened(block="decoder").page.set_viewport_size({"width": width, "height": 800})
+    handout = opened(block="decoder", lang="zh", theme="dark")
+    expect(handout.find("html")).to_have_attribute("lang", "zh-Hans")
+    assert re.match(r"第 2 层第 3 头", handout.find("#caption").inner_text())
+    assert handout.pixels([(3, 400)])[0] == (15, 18, 24)
+    assert handout.page.evaluate("document.documentElement.scrollWidth") == width
+    assert handout.page.evaluate(SMALL_LABELS) == []
+    handout.find("#theme").click()
+    assert handout.pixels([(3, 400)])[0] == (251, 250, 247)
+
+
+def test_paper_is_white_and_keeps_no_buttons(opened: Opening) -> None:
+    handout = opened(theme="dark")
+    handout.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    handout.page.emulate_media(media="print")
+    assert handout.pixels([(3, 400)])[0] == (251, 250, 247)
+    for gone in ("#theme", "#print", ".thumbbar"):
+        expect(handout.find(gone)).to_be_hidden()
+    handout.page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    expect(handout.find("#theme")).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_notebook_draws_it(page: Page, watch: Watch, tmp_path: Path) -> None:
+    watch.expect("request to elsewhere: (file:|about:)")
+    seen = Catalog.load({"en-zh": "en-zh"}, "cpu")["en-zh"].trace(SENTENCE, target=TARGET)
+    file = tmp_path / "notebook.html"
+    file.write_text(f"<!doctype html>{show(seen, block='cross', layer=1, head=2)._repr_html_()}")
+    page.goto(file.as_uri())
+    inside = page.frame_locator("iframe")
+    expect(inside.locator("#caption")).to_contain_text("Layer 2, head 3")
+    expect(inside.locator("#view .js-plotly-plot")).to_be_visible()
+    expect(inside.locator("#open-live")).to_be_hidden()
+    z = inside.locator("#view .js-plotly-plot").evaluate("gd => gd.data[0].z.map((r) => [...r])")
+    own = np.asarray(seen["decoder.1.cross.weights"])[2]
+    np.testing.assert_allclose(np.array(z), own, atol=1e-6)
