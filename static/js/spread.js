@@ -8,7 +8,7 @@
 /** @typedef {{width: number, height: number}} Size */
 
 /** Where a label may stand about its point, the best places first: [across, down], from −1 to 1. */
-const PLACES = /** @type {const} */ ([
+export const PLACES = /** @type {const} */ ([
   [1, 0],
   [-1, 0],
   [0, -1],

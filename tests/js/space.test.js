@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { dot, eigen, pca } from "../../static/js/pca.js";
+import { nearest, placed, ranking, space } from "../../static/js/space.js";
 import { spread, touch } from "../../static/js/spread.js";
 
 /** @typedef {{points: number[][], components: number[][], shares: number[], projected: number[][]}} Case */
@@ -72,4 +73,46 @@ test("a label without room is left out, and who comes first is served first", ()
   const tight = { width: 40, height: 20 };
   assert.deepEqual(spread(points, sizes, tight, { mark: 0 }).map(Boolean), [true, false]);
   assert.deepEqual(spread(points, sizes, tight, { mark: 0, first: [1] }).map(Boolean), [false, true]);
+});
+
+const matrix = (/** @type {number[][]} */ rows) => ({
+  rows: rows.length,
+  cols: rows[0].length,
+  values: Float32Array.from(rows.flat()),
+});
+
+test("queries and keys lie in one plane, the vector of zeros with them", () => {
+  const found = space(matrix([[3, 0, 0], [5, 0, 1]]), matrix([[0, 0, 0], [4, 0, 3]]));
+  assert.deepEqual([found.queries.length, found.keys.length, found.channels], [2, 2, 3]);
+  near(found.origin, found.keys[0], "origin");
+  near([found.shares[0] + found.shares[1]], [1], "all variance lies in two channels");
+  const [a, b] = [found.queries[0], found.keys[1]];
+  near([Math.hypot(a[0] - b[0], a[1] - b[1])], [Math.hypot(1, 3)], "distances stay what they are");
+});
+
+test("a head of one channel lies on a line", () => {
+  assert.deepEqual(space(matrix([[1]]), matrix([[3]])).queries, [[-1, 0]]);
+});
+
+test("both axes have the same scale, and up is up", () => {
+  const [a, b, c] = placed([[0, 0], [10, 0], [0, 5]], { width: 240, height: 200 }, [20, 20]);
+  assert.deepEqual([b.x - a.x, b.y - a.y, c.x - a.x, a.y - c.y], [200, 0, 0, 100]);
+  assert.deepEqual(placed([[2, 2]], { width: 100, height: 60 }, [10, 10]), [{ x: 50, y: 30 }]);
+});
+
+test("keys are ranked by the dot product, not by distance, the masked last", () => {
+  const q = matrix([[1, 0], [0, 1]]);
+  const k = matrix([[1, 0], [9, 0], [20, 0]]);
+  const found = ranking(q, k, 0, [0.1, 0.9, NaN]);
+  assert.deepEqual(found.map(({ key, dot, masked }) => [key, dot, masked]), [
+    [1, 9, false],
+    [0, 1, false],
+    [2, 20, true],
+  ]);
+});
+
+test("the nearest point, if it is near enough", () => {
+  const points = [{ x: 0, y: 0 }, { x: 10, y: 0 }];
+  assert.equal(nearest(points, { x: 7, y: 1 }), 1);
+  assert.equal(nearest(points, { x: 40, y: 0 }, 12), null);
 });

@@ -2,9 +2,12 @@
 
 import { alignment } from "./alignment.js";
 import { attention } from "./heatmap.js";
+import { compare } from "./compare.js";
 import { heads } from "./heads.js";
+import { lines } from "./lines.js";
 import { positions } from "./positions.js";
 import { qkv } from "./qkv.js";
+import { space } from "./space.js";
 import { worksheet } from "./worksheet.js";
 import { PAGE } from "../options.js";
 
@@ -42,9 +45,12 @@ import { PAGE } from "../options.js";
 export const VIEWS = [
   heads,
   attention,
+  lines,
   worksheet,
   alignment,
+  compare,
   qkv,
+  space,
   positions,
 ];
 
