@@ -1,0 +1,56 @@
+/** Where tokens and lines lie, in pixels. */
+
+import { plainStep } from "../../tokens.js";
+
+/** @typedef {import("../../tokens.js").Step} Step */
+/**
+ * @typedef {object} Layout
+ * @property {number} width
+ * @property {number} height
+ * @property {number} from  where lines begin
+ * @property {number} to  where they end
+ * @property {number} pitch  from one token to the next
+ * @property {boolean} short  whether rows say only what they write
+ * @property {boolean} numbers  whether there is room kept for them
+ * @property {(side: "query" | "key", index: number) => number} y  the middle of a token
+ */
+
+const [LOOSE, WIDEST] = [34, 900];
+/** Of the width, that the labels of one side may take. */
+const MOST = 0.34;
+const GAP = 10;
+/** A weight with two decimals, in letters. */
+const NUMBER = 2.8;
+
+/**
+ * @param {{rows: Step[], cols: Step[], numbers: boolean, width: number, height: number}} content
+ * @param {(text: string) => number} measure
+ * @param {number} size  of letters
+ * @returns {Layout}
+ */
+export function lay({ rows, cols, numbers, width, height }, measure, size) {
+  const room = Math.min(width, WIDEST);
+  const longest = (/** @type {Step[]} */ steps) => Math.ceil(Math.max(0, ...steps.map((step) => measure(plainStep(step)))));
+  const short = longest(rows) > MOST * room;
+  const [left, right] = [longest(short ? rows.map(cut) : rows), longest(cols)];
+  const digits = numbers ? Math.ceil(NUMBER * size) : 0;
+  const head = 2 * size;
+  const most = Math.max(rows.length, cols.length);
+  const tight = Math.ceil(1.4 * size);
+  const pitch = Math.min(LOOSE, Math.max(tight, Math.floor((height - head) / most)));
+  const total = most * pitch;
+  return {
+    width: room,
+    height: head + total + 4,
+    from: left + digits + 2 * GAP,
+    to: room - right - digits - 2 * GAP,
+    pitch,
+    short,
+    numbers,
+    // The shorter side is spread over the length of the longer one.
+    y: (side, i) => head + ((i + 0.5) * total) / (side === "query" ? rows : cols).length,
+  };
+}
+
+/** @param {Step} step  Only what it writes. */
+export const cut = (step) => ({ ...step, short: step.reads !== null });
