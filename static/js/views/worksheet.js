@@ -133,7 +133,9 @@ function mount(context, root) {
   function build(found) {
     const { list } = found;
     title.replaceChildren(...headline(context, found));
-    verdict.replaceChildren(judgement(context, overall(list)));
+    const all = overall(list);
+    const replaced = !all.agrees && store.get().link.interventions !== null;
+    verdict.replaceChildren(judgement(context, all), ...(replaced ? [h("p", {}, intervened(t))] : []));
     pages.replaceChildren(...list.map((stage, i) => section(context, stage, i + 1)));
     pages.querySelector("[data-stage='cross']")?.append(onward(context));
     contents.replaceChildren(...list.map((stage, i) => entry(context, stage, i + 1, choose)));
@@ -169,6 +171,12 @@ function headline({ store, t, say }, { query, key, weight, masked }) {
     weight: four(weight),
   });
 }
+
+/** @param {Context["t"]} t */
+const intervened = (t) =>
+  t(
+    "An intervention stands in this run: where the model's numbers were replaced they differ from what is worked out.",
+  );
 
 /** The whole sheet as text. @param {Context} context @param {Work} found */
 function told({ store, t }, { list, query, key, weight, masked }) {

@@ -56,7 +56,9 @@ function uttered(value) {
 
 /** @param {Context} context @param {import("../../worksheet.js").Check} check */
 export function judgement({ t, say }, { agrees, largest, count }) {
-  const word = h("b", {}, agrees ? `✓ ${t("Agrees with the model")}` : `✗ ${t("Differs from the model")}`);
+  const word = agrees
+    ? h("b", {}, "✓ ", t("Agrees with the model"))
+    : h("b", {}, "✗ ", t("Differs from the model"));
   const says = t("{verdict}: largest difference {difference}, over {count} numbers.");
   return h(
     "p",
@@ -97,8 +99,8 @@ function bars({ t }, bands, unit) {
     const at = frame ? Math.floor(((event.clientX - frame.left) / frame.width) * length) : -1;
     if (at < 0 || at >= length) return;
     readout.replaceChildren(
-      `${unit} ${at + 1}: `,
-      ...bands.flatMap(({ name, values }, i) => [i ? ",  " : "", mathml(document, name), ` = ${four(values[at])}`]),
+      `${unit} ${at + 1}`,
+      ...bands.flatMap(({ name, values }) => ["\u2003", mathml(document, name), ` = ${four(values[at])}`]),
     );
   });
   return element;

@@ -86,11 +86,13 @@ export function transcript(t, heading, list) {
 
 /** @param {Prose} prose */
 export function told({ says, values = {} }) {
-  return says.replace(/\{(\w+)\}/g, (place, name) => {
+  return says.replace(/\{(\w+)\}/g, (place, name, at) => {
     const value = values[name];
     if (value === undefined) return place;
     if (typeof value !== "object") return String(value);
-    return "math" in value ? written(value.math) : `“${plainStep({ ...value, reads: null })}”`;
+    if ("math" in value) return written(value.math);
+    const token = plainStep({ ...value, reads: null });
+    return says[at - 1] === "“" ? token : `“${token}”`;
   });
 }
 

@@ -17,7 +17,7 @@ const KEYS = /** @type {Record<string, number>} */ ({ ArrowLeft: -1, ArrowRight:
  * @param {(id: string) => void} choose
  */
 export function entry({ t }, { id, title, result, check }, number, choose) {
-  const agrees = check && h("span", { className: check.agrees ? "tick" : "tick differs" }, check.agrees ? "✓" : `✗ ${t("differs")}`);
+  const agrees = check && h("span", { className: check.agrees ? "tick" : "tick differs" }, check.agrees ? "✓" : "✗ " + t("differs"));
   if (check?.agrees) agrees?.append(h("span", { className: "hidden" }, t("agrees")));
   const button = h(
     "button",
@@ -42,8 +42,8 @@ export function toolbar({ t }, { go, choose, text }) {
     made.addEventListener("click", act);
     return made;
   };
-  const back = button(`← ${t("Previous")}`, () => go(-1));
-  const on = button(`${t("Next")} →`, () => go(1));
+  const back = button("← " + t("Previous"), () => go(-1));
+  const on = button(t("Next") + " →", () => go(1));
   const count = h("span", { className: "where" });
   let [now, first] = ["", "input"];
   const all = button(t("Show all"), () => choose(now === "all" ? first : "all"), "button quiet");
@@ -97,7 +97,7 @@ export function bindKeys(go) {
 
 /** In the decoder: on to the cross-attention of the same layer and token. @param {Context} context */
 export function onward({ store, t }) {
-  const button = h("button", { type: "button", className: "button" }, `${t("Go on to cross-attention")} →`);
+  const button = h("button", { type: "button", className: "button" }, t("Go on to cross-attention") + " →");
   button.addEventListener("click", () => {
     const { link } = store.get();
     store.go({ block: "cross", query: pair(store.get())?.query ?? null, key: null, options: { ...link.options, step: "input" } }, "push");
