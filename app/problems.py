@@ -175,8 +175,12 @@ def _is_json(request: Request) -> bool:
 
 
 def _field(path: Sequence[str | int]) -> str:
-    """("interventions", 0, "head") as ``interventions[0].head``."""
-    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    """("interventions", 0, "head") as ``interventions[0].head``.
+
+    Behind "do" pydantic names the kind of effect that it took the value for: no step of the path.
+    """
+    own = (step for before, step in zip(["", *path], path, strict=False) if before != "do")
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in own)
     return "".join(steps).lstrip(".")
 
 
@@ -202,6 +206,9 @@ RULES = {
     "string_pattern_mismatch": ("unknown-value", "has characters that it does not take"),
     "string_type": ("wrong-type", "must be text"),
     "list_type": ("wrong-type", "must be a list"),
+    "union_tag_not_found": ("unknown-value", "must be an effect and what it takes"),
+    "union_tag_invalid": ("unknown-value", "must be an effect and what it takes"),
+    "tuple_type": ("wrong-type", "must be a list"),
     "model_attributes_type": ("wrong-type", "must be an object"),
     "model_type": ("wrong-type", "must be an object"),
     "dict_type": ("wrong-type", "must be an object"),

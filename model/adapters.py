@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
+from typing import cast
 
 import torch
 from cachetools import LRUCache
@@ -13,6 +15,7 @@ from torch import Tensor, nn
 from model.checkpoint import CHECKPOINTS, Bundle, load_bundle
 from model.decode import Hypothesis, Reader, beam, greedy
 from model.errors import InputError
+from model.intervene import Intervention, Pattern
 from model.parameters import parameters
 from model.request import Adapter, ModelInfo, Output, Request, Trace
 from model.select import select
@@ -78,7 +81,15 @@ class Native(Adapter):
         select(request.select, self.names)
         select(request.summarise, self.places, "summarise")
         check_decode(request.decode, self.info.max_tokens)
-        check_interventions(request.interventions, self.names, self.model.config.heads)
+        lengths = {
+            SOURCE: max(len(source), request.pad_to or 0),
+            TARGET: max(len(target), request.pad_to or 0) if target else self.info.max_tokens,
+        }
+        heads = self.model.config.heads
+        check_interventions(request.interventions, self.names, heads, lengths)
+        for index, intervention in enumerate(request.interventions):
+            if intervention.do == "freeze":
+                self._check_frozen(intervention, f"interventions[{index}].do.freeze")
         if request.pad_to is not None:
             longest = max(len(source), len(target or ()))
             check_range("pad_to", request.pad_to, longest, self.info.max_tokens)
@@ -193,10 +204,35 @@ class Native(Adapter):
         return last.best
 
     def _reader(self, rows: Sequence[Request], sources: Sequence[list[Token]]) -> Reader:
-        recorders = [Recorder(interventions=request.interventions) for request in rows]
+        longer = [sources[min(index, len(sources) - 1)] for index in range(len(rows))]
+        recorders = [
+            Recorder(lengths={SOURCE: len(source)}, interventions=self._bound(request))
+            for request, source in zip(rows, longer, strict=True)
+        ]
         changed = any(request.interventions for request in rows)
         tap: Tap = BatchTap(recorders) if changed else NULL
         return Reader(self.model, self.tokenizer, *self._batch(sources), tap)
+
+    def _bound(self, request: Request) -> tuple[Intervention, ...]:
+        """The interventions with what they take at hand: a frozen pattern is looked up here."""
+        return tuple(
+            replace(one, value=self._pattern(one)) if one.do == "freeze" else one
+            for one in request.interventions
+        )
+
+    def _pattern(self, intervention: Intervention) -> Pattern:
+        """The weights (head, query, key) at the same place for another sentence."""
+        name = intervention.at + WEIGHTS
+        other = cast(Request, intervention.value)
+        [trace] = self.run([replace(other, select=(name,), summarise=(), interventions=())])
+        weights = trace.tensors[name].value.to(self.device)
+        return Pattern(weights if intervention.head is None else weights[intervention.head])
+
+    def _check_frozen(self, intervention: Intervention, field: str) -> None:
+        try:
+            self.check(replace(cast(Request, intervention.value), interventions=()))
+        except InputError as error:
+            raise InputError(error.kind, f"{field}.{error.field}", error.detail) from error
 
     def _limit(self, request: Request, source: list[Token]) -> int:
         most = min(self.info.max_tokens, len(source) + BEYOND_SOURCE)
@@ -218,7 +254,7 @@ class Native(Adapter):
             Recorder(
                 {*select(request.select, self.names), *needed(self._summarised(request))},
                 {SOURCE: len(source), TARGET: len(target)},
-                request.interventions,
+                self._bound(request),
             )
             for request, source, target in zip(requests, sources, targets, strict=True)
         ]

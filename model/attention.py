@@ -20,9 +20,10 @@ from model.trace import CHANNEL, FEATURE, HEAD, KEY, QUERY, Tap
 def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
     """Softmax over the keys that may be attended to; the others get exactly zero.
 
-    `scores` (B, H, N, M), `mask` (B, 1, N, M). A fully masked row is all zeros: that query looks
-    nowhere, and neither NaN nor a uniform row would be the truth.
+    `scores` (B, H, N, M), −∞ where an edge was cut; `mask` (B, 1, N, M). A fully masked row is all
+    zeros: that query looks nowhere, and neither NaN nor a uniform row would be the truth.
     """
+    mask = mask & (scores > -torch.inf)
     lowest = torch.finfo(scores.dtype).min
     return scores.masked_fill(~mask, lowest).softmax(dim=-1) * mask
 

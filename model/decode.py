@@ -70,7 +70,8 @@ class Reader:
         """For each row log P(next token | source, what was read), (B, V); control tokens −inf."""
         real = torch.ones_like(self.read, dtype=torch.bool)
         new = self.read[:, self.cache.length :] if self.cache else self.read
-        x = self.model.decode(new, real, self.memory, self.source_real, self.tap, self.cache)
+        tap = self.tap.begin(self.cache.length if self.cache else 0)
+        x = self.model.decode(new, real, self.memory, self.source_real, tap, self.cache)
         logprobs = self.model.logits(x[:, -1:])[:, 0].float().log_softmax(dim=-1)
         return logprobs.index_fill(1, self.never, -torch.inf)
 

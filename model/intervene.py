@@ -1,65 +1,184 @@
 """Changing the machine: an intervention replaces a named tensor while the model runs.
 
-An effect is a function of the tensor of one request, without the batch axis, and one line in
-`EFFECTS` that says which tensors it acts on.
+An effect is one line in `EFFECTS`: the tensors it acts on, and a function of such a tensor of one
+request, without the batch axis. All else (which head, which request, in what order) is done here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any
 
 import torch
 from torch import Tensor
 
 
 @dataclass(frozen=True)
+class Scene:
+    """What an effect may know beside the tensor that it changes."""
+
+    start: int = 0  # the position of the first query: a cache hands over new rows alone
+    length: int | None = None  # the request's own tokens on the query axis; None: all
+    seen: Mapping[str, Tensor] = field(default_factory=dict)  # what was born before it, by name
+
+
+Change = Callable[[Tensor, Any, Scene], Tensor]
+
+
+@dataclass(frozen=True)
 class Effect:
     """What is put in the place of a tensor, and how a request says which one it means.
 
-    With `heads`, `at` names an attention and `tensor` is what changes there, in one head or in
-    all. Without, `at` names the tensor itself, and `tensor` is the last part of its name.
+    `tensors` are patterns of names. With `heads`, `at` names an attention and `change` gets one
+    head of its tensor or all of them; else `at` is a tensor's whole name, or `everywhere`.
     """
 
-    tensor: str
-    change: Callable[[Tensor], Tensor]
+    tensors: tuple[str, ...]
+    change: Change
     heads: bool = True
+    everywhere: str | None = None  # an `at` that means all these tensors
 
     def places(self, names: Iterable[str]) -> set[str]:
         """What `at` may say in a model that records `names`."""
-        end = f".{self.tensor}"
-        found = {name for name in names if name.endswith(end)}
-        return {name.removesuffix(end) for name in found} if self.heads else found
+        if self.everywhere:
+            return {self.everywhere}
+        found = {name for name in names if self._acts_on(name)}
+        return {name.rpartition(".")[0] for name in found} if self.heads else found
+
+    def means(self, name: str, at: str) -> bool:
+        """Whether `at` means the tensor `name`."""
+        if not self._acts_on(name):
+            return False
+        if self.everywhere:
+            return at == self.everywhere
+        return at == (name.rpartition(".")[0] if self.heads else name)
+
+    def _acts_on(self, name: str) -> bool:
+        return any(fnmatchcase(name, pattern) for pattern in self.tensors)
+
+
+def _nothing(value: Tensor, _: Any, __: Scene) -> Tensor:
+    return torch.zeros_like(value)
+
+
+def _cooled(scores: Tensor, temperature: float, _: Scene) -> Tensor:
+    return scores / temperature
+
+
+def _cut(scores: Tensor, edge: tuple[int, int], scene: Scene) -> Tensor:
+    """The softmax gives −∞ no weight and spreads it over the other keys."""
+    row, key = edge[0] - scene.start, edge[1]
+    if not 0 <= row < scores.shape[-2] or key >= scores.shape[-1]:
+        return scores
+    scores = scores.clone()
+    scores[..., row, key] = -torch.inf
+    return scores
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A weight to set; with `renormalise` the others of its row share what is left."""
+
+    query: int
+    key: int
+    value: float
+    renormalise: bool = False
+
+
+def _set(weights: Tensor, cell: Cell, scene: Scene) -> Tensor:
+    row = cell.query - scene.start
+    if not 0 <= row < weights.shape[-2] or cell.key >= weights.shape[-1]:
+        return weights
+    weights = weights.clone()
+    if cell.renormalise:
+        others = 1 - weights[..., row, cell.key]
+        rest = torch.where(others > 0, (1 - cell.value) / others, 0)
+        weights[..., row, :] *= rest[..., None]
+    weights[..., row, cell.key] = cell.value
+    return weights
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """Weights (…, N', M') to put in the place of others."""
+
+    weights: Tensor
+
+
+def _frozen(weights: Tensor, frozen: Pattern, scene: Scene) -> Tensor:
+    """The pattern's rows in place of ours, zero where it has no key; ours beyond its end."""
+    pattern = frozen.weights
+    rows = min(pattern.shape[-2] - scene.start, weights.shape[-2])
+    keys = min(pattern.shape[-1], weights.shape[-1])
+    if rows <= 0:
+        return weights
+    weights = weights.clone()
+    weights[..., :rows, :] = 0
+    weights[..., :rows, :keys] = pattern[..., scene.start : scene.start + rows, :keys]
+    return weights
+
+
+def _hidden(mask: Tensor, token: int, _: Scene) -> Tensor:
+    """Nobody may look at this token of the source."""
+    mask = mask.clone()
+    mask[..., token] = False
+    return mask
+
+
+def _shuffled(position: Tensor, seed: int, scene: Scene) -> Tensor:
+    """The request's own positions in another order; the same seed, the same order."""
+    length = len(position) if scene.length is None else scene.length
+    order = torch.randperm(length, generator=torch.Generator().manual_seed(seed))
+    return torch.cat([position[:length][order.to(position.device)], position[length:]])
+
+
+def _without(value: Tensor, _: Any, scene: Scene) -> Tensor:
+    """A sum without what it adds to: no position, or of a residual the sublayer's output alone."""
+    return scene.seen.get("output", torch.zeros_like(value))
 
 
 EFFECTS: dict[str, Effect] = {
     # No weight, so the head mixes nothing and W_O adds nothing for it.
-    "zero": Effect("weights", torch.zeros_like),
+    "zero": Effect(("*.weights",), _nothing),
     # Equal scores: the mask and the softmax then spread the weight over the keys allowed.
-    "uniform": Effect("scores", torch.zeros_like),
-    # Nothing is added to the embeddings, so the model is not told where a token stands.
-    "drop": Effect("position", torch.zeros_like, heads=False),
+    "uniform": Effect(("*.scores",), _nothing),
+    "set": Effect(("*.weights",), _set),
+    "cut": Effect(("*.scores",), _cut),
+    "freeze": Effect(("*.weights",), _frozen),
+    "temperature": Effect(("*.scores",), _cooled),
+    "drop": Effect(("source.position", "target.position", "*.residual"), _without, heads=False),
+    "shuffle": Effect(("source.position",), _shuffled, heads=False),
+    "mask": Effect(
+        ("encoder.*.self.mask", "decoder.*.cross.mask"), _hidden, heads=False, everywhere="source"
+    ),
 }
 
 
 @dataclass(frozen=True)
 class Intervention:
-    """Does `do` (a key of `EFFECTS`) `at` a place: to one of its heads, or to all of it."""
+    """Does `do` (a key of `EFFECTS`) `at` a place: to one of its heads, or to all of it.
+
+    `value` is what the effect takes: a `Cell` for "set", (query, key) for "cut", a number for
+    "temperature", a token for "mask", a seed for "shuffle", another `Request` for "freeze".
+    """
 
     at: str  # "encoder.1.self"; "source.position"
     do: str
     head: int | None = None
+    value: Hashable = None
 
-    def __call__(self, name: str, value: Tensor) -> Tensor:
-        """`value` ((head, query, key), or (query, feature)), changed if it is the tensor meant.
+    def __call__(self, name: str, value: Tensor, scene: Scene) -> Tensor:
+        """`value` (*dims of the tensor), changed if it is the tensor meant.
 
         Returns `value` itself, not a copy, where there is nothing to change.
         """
         effect = EFFECTS[self.do]
-        if name != (f"{self.at}.{effect.tensor}" if effect.heads else self.at):
+        if not effect.means(name, self.at):
             return value
         if self.head is None:
-            return effect.change(value)
+            return effect.change(value, self.value, scene)
         changed = value.clone()
-        changed[self.head] = effect.change(value[self.head])
+        changed[self.head] = effect.change(value[self.head], self.value, scene)
         return changed

@@ -23,7 +23,7 @@ import torch
 from numpy.typing import DTypeLike, NDArray
 from torch import Tensor
 
-from model.intervene import Intervention
+from model.intervene import Intervention, Scene
 
 QUERY = "query"  # the position that looks
 KEY = "key"  # the position that is looked at
@@ -71,6 +71,10 @@ class NamedTensor:
 class Tap:
     """The null tap: records nothing, replaces nothing, costs nothing."""
 
+    def begin(self, start: int) -> Tap:
+        """The tap for a step of decoding whose first target token stands at `start`."""
+        return self
+
     def at(self, place: str, **over: str) -> Tap:
         """The tap for a place inside this one; `over` says what its query and key axes follow."""
         return self
@@ -98,11 +102,23 @@ class Recorder:
     lengths: Mapping[str, int] = field(default_factory=dict)
     interventions: Sequence[Intervention] = ()
     tensors: dict[str, NamedTensor] = field(default_factory=dict)
+    _outputs: dict[str, Tensor] = field(default_factory=dict, repr=False)
 
-    def replace(self, name: str, value: Tensor) -> Tensor:
-        """`value` (*dims) after every intervention, in order."""
+    def replace(self, name: str, value: Tensor, over: Mapping[str, str], start: int = 0) -> Tensor:
+        """`value` (*dims) after every intervention, in order; its first query is at `start`."""
+        if not self.interventions:
+            return value
+        place, _, last = name.rpartition(".")
+        queries = over.get(QUERY)
+        scene = Scene(
+            start=start if queries == TARGET else 0,
+            length=self.lengths.get(queries or ""),
+            seen={"output": self._outputs[place]} if place in self._outputs else {},
+        )
         for intervention in self.interventions:
-            value = intervention(name, value)
+            value = intervention(name, value, scene)
+        if last == "output":  # what a residual is without its skip
+            self._outputs[place] = value
         return value
 
     def record(
@@ -123,14 +139,22 @@ class BatchTap(Tap):
     """Hands row i of every tensor to the i-th request's recorder."""
 
     def __init__(
-        self, rows: Sequence[Recorder], place: str = "", over: Mapping[str, str] | None = None
+        self,
+        rows: Sequence[Recorder],
+        place: str = "",
+        over: Mapping[str, str] | None = None,
+        start: int = 0,
     ) -> None:
         self.rows = rows
         self.place = place
         self.over = over or MappingProxyType({})
+        self.start = start
+
+    def begin(self, start: int) -> Tap:
+        return BatchTap(self.rows, self.place, self.over, start)
 
     def at(self, place: str, **over: str) -> Tap:
-        return BatchTap(self.rows, self._name(place), {**self.over, **over})
+        return BatchTap(self.rows, self._name(place), {**self.over, **over}, self.start)
 
     def wants(self, name: str) -> bool:
         return any(self._name(name) in row.select for row in self.rows)
@@ -140,7 +164,7 @@ class BatchTap(Tap):
         # Fewer rows than recorders: a search whose beams have not all opened yet.
         for index, row in zip(range(len(value)), self.rows, strict=False):
             own = value[index]
-            replaced = row.replace(name, own)
+            replaced = row.replace(name, own, self.over, self.start)
             if replaced is not own:
                 # A copy: the caller's tensor may be shared, and stays as it was.
                 value = torch.cat([value[:index], replaced[None], value[index + 1 :]])

@@ -98,7 +98,7 @@ INTERVENTIONS: list[tuple[Any, str, str]] = [
     ({"at": "encoder.0.self", "do": "drop"}, "unknown-place", ".at"),
     ({"at": "source.position", "head": 0, "do": "drop"}, "unknown-field", ".head"),
     ({"at": "encoder.0.self", "do": "mean"}, "unknown-value", ".do"),
-    ({"at": "encoder.0.self", "do": {"cut": [0, 0]}}, "unknown-value", ".do"),
+    ({"at": "encoder.0.self", "do": {"melt": [0, 0]}}, "unknown-value", ".do"),
     ({"at": "encoder.0.self"}, "missing", ".do"),
     ({"at": "encoder.0.self", "do": "zero", "when": 1}, "unknown-field", ""),
     ("zero", "wrong-type", ""),

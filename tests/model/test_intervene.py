@@ -1,0 +1,178 @@
+"""Interventions: each against the arithmetic it stands for, in decoding as in the trace."""
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from model.adapters import Native
+from model.decode import Reader, greedy
+from model.errors import InputError
+from model.intervene import Cell, Intervention
+from model.request import Request
+from model.trace import SOURCE, BatchTap, Recorder
+
+SOURCE_TEXT, TARGET_TEXT = "The cat sat.", "猫坐在这"
+PLACES = ["encoder.1.self", "decoder.1.self", "decoder.0.cross"]
+
+
+def seen(tiny: Native, *made: Intervention, **fields: Any) -> dict[str, Tensor]:
+    """All tensors of a run with these interventions."""
+    fields = {"target": TARGET_TEXT, "select": ("*",), "interventions": made} | fields
+    trace = tiny.trace(Request(SOURCE_TEXT, **fields))
+    return {name: tensor.value for name, tensor in trace.tensors.items()}
+
+
+def softmax(scores: Tensor, mask: Tensor) -> Tensor:
+    return scores.double().masked_fill(~mask, -torch.inf).softmax(-1).float()
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("head", [None, 2])
+def test_a_cut_edge_gets_no_weight_and_the_rest_its_share(
+    tiny: Native, place: str, head: int | None
+) -> None:
+    before = seen(tiny)
+    after = seen(tiny, Intervention(place, "cut", head, (2, 1)))
+    mask = before[f"{place}.mask"].expand_as(before[f"{place}.scores"]).clone()
+    mask[slice(None) if head is None else head, 2, 1] = False
+    expected = softmax(before[f"{place}.scores"], mask)
+    torch.testing.assert_close(after[f"{place}.weights"], expected, atol=1e-6, rtol=0)
+
+
+def test_a_row_whose_every_edge_is_cut_looks_nowhere(tiny: Native) -> None:
+    made = [Intervention("decoder.0.self", "cut", 1, (1, key)) for key in (0, 1)]
+    weights = seen(tiny, *made)["decoder.0.self.weights"]
+    assert not weights[1, 1].any()
+    assert weights[0, 1].sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_cell_is_set_and_the_others_share_what_is_left(tiny: Native, place: str) -> None:
+    before = seen(tiny)[f"{place}.weights"]
+    plain = seen(tiny, Intervention(place, "set", 1, Cell(2, 1, 0.75)))[f"{place}.weights"]
+    shared = seen(tiny, Intervention(place, "set", 1, Cell(2, 1, 0.75, renormalise=True)))
+    expected = before.clone()
+    expected[1, 2, 1] = 0.75
+    torch.testing.assert_close(plain, expected, atol=1e-6, rtol=0)
+    row = shared[f"{place}.weights"][1, 2]
+    assert row.sum() == pytest.approx(1, abs=1e-6)
+    ratio = row / before[1, 2]
+    others = [key for key in range(len(row)) if key != 1 and before[1, 2, key] > 0]
+    torch.testing.assert_close(ratio[others], ratio[others[:1]].expand(len(others)))
+    torch.testing.assert_close(
+        shared[f"{place}.mix"][1, 2], row @ seen(tiny)[f"{place}.v"][1], atol=1e-5, rtol=0
+    )
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_temperature_divides_the_scores(tiny: Native, place: str) -> None:
+    before = seen(tiny)
+    after = seen(tiny, Intervention(place, "temperature", 0, 0.5))
+    mask = before[f"{place}.mask"]
+    expected = softmax(before[f"{place}.scores"][0] / 0.5, mask)
+    torch.testing.assert_close(after[f"{place}.weights"][0], expected, atol=1e-6, rtol=0)
+    unchanged = before[f"{place}.weights"][1:]
+    torch.testing.assert_close(after[f"{place}.weights"][1:], unchanged, atol=1e-6, rtol=0)
+
+
+def test_nobody_looks_at_a_masked_source_token(tiny: Native) -> None:
+    after = seen(tiny, Intervention("source", "mask", value=2))
+    for name, value in after.items():
+        if name.endswith(".mask"):
+            hidden = name.startswith("encoder") or ".cross." in name
+            assert value[..., 2].any() != hidden, name
+        if name.startswith("encoder") and name.endswith("self.weights"):
+            assert not value[..., 2].any()
+            torch.testing.assert_close(value.sum(-1), torch.ones(value.shape[:-1]))
+
+
+@pytest.mark.parametrize("place", ["encoder.0.self", "encoder.1.ffn", "decoder.1.cross"])
+def test_a_dropped_residual_leaves_the_sublayer_alone(tiny: Native, place: str) -> None:
+    after = seen(tiny, Intervention(f"{place}.residual", "drop"))
+    torch.testing.assert_close(after[f"{place}.residual"], after[f"{place}.output"])
+    plain = seen(tiny)
+    assert not torch.allclose(plain[f"{place}.residual"], plain[f"{place}.output"], atol=1e-3)
+
+
+def test_shuffled_positions_are_the_same_in_another_order(tiny: Native) -> None:
+    before = seen(tiny)["source.position"]
+    once, again, other = (
+        seen(tiny, Intervention("source.position", "shuffle", value=seed))["source.position"]
+        for seed in (1, 1, 2)
+    )
+    for shuffled in (once, other):
+        assert {tuple(row.tolist()) for row in shuffled} == {tuple(r.tolist()) for r in before}
+    torch.testing.assert_close(once, again, atol=0, rtol=0)
+    assert not torch.equal(once, other)
+
+
+def test_a_frozen_pattern_is_that_of_the_other_sentence(tiny: Native) -> None:
+    other = Request("A dog.", target="狗")
+    name = "encoder.0.self.weights"
+    pattern = tiny.trace(Request("A dog.", target="狗", select=(name,))).tensors[name].value
+    after = seen(tiny, Intervention("encoder.0.self", "freeze", 1, other))[name]
+    rows, keys = pattern.shape[1:]
+    torch.testing.assert_close(after[1, :rows, :keys], pattern[1], atol=1e-6, rtol=0)
+    assert not after[1, :rows, keys:].any()
+    own = seen(tiny)[name]
+    torch.testing.assert_close(after[1, rows:], own[1, rows:], atol=1e-6, rtol=0)
+    torch.testing.assert_close(after[0], own[0], atol=1e-6, rtol=0)
+
+
+EVERY = [
+    Intervention("decoder.0.self", "cut", 1, (3, 1)),
+    Intervention("decoder.1.cross", "set", None, Cell(2, 1, 0.9, renormalise=True)),
+    Intervention("decoder.0.cross", "temperature", 2, 3.0),
+    Intervention("decoder.1.ffn.residual", "drop"),
+    Intervention("decoder.1.self", "zero", 0),
+    Intervention("source", "mask", value=1),
+    Intervention("source.position", "shuffle", value=7),
+]
+
+
+@pytest.mark.parametrize("made", [*[(one,) for one in EVERY], tuple(EVERY)], ids=lambda m: m[-1].do)
+def test_a_cache_changes_nothing(tiny: Native, made: tuple[Intervention, ...]) -> None:
+    """Row by row as all at once: an index means the same token in either."""
+    source = tiny._source(Request(SOURCE_TEXT))
+    ids, real = tiny._batch([source])
+    rows = []
+    with torch.inference_mode():
+        for cached in (True, False):
+            tap = BatchTap([Recorder(lengths={SOURCE: len(source)}, interventions=made)])
+            reader = Reader(tiny.model, tiny.tokenizer, ids, real, tap, cached)
+            *_, [last] = greedy(reader, tiny.tokenizer, [8])
+            rows.append(last)
+    assert rows[0].ids == rows[1].ids
+    assert rows[0].logprobs == pytest.approx(rows[1].logprobs, abs=1e-5)
+
+
+def test_decoding_and_scoring_see_the_same_machine(tiny: Native) -> None:
+    made = (
+        Intervention("decoder.0.self", "cut", 1, (3, 1)),
+        Intervention("source", "mask", value=1),
+    )
+    request = Request(SOURCE_TEXT, interventions=made)
+    source = tiny._source(request)
+    found = tiny._decoded([request], [source])[0]
+    assert tiny.trace(request).output.logprobs == pytest.approx(found.logprobs, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("made", "field", "words"),
+    [
+        (Intervention("encoder.0.self", "cut", 0, (99, 0)), "do.cut[0]", "from 0 to"),
+        (Intervention("decoder.0.cross", "cut", 0, (0, 99)), "do.cut[1]", "from 0 to"),
+        (Intervention("encoder.0.self", "set", 0, Cell(0, 0, 2.0)), "do.set[2]", "from 0 to 1"),
+        (Intervention("encoder.0.self", "temperature", 0, 0.0), "do.temperature", "0.01"),
+        (Intervention("source", "mask", value=99), "do.mask", "from 0 to"),
+        (Intervention("source", "mask", 1, 0), "head", "left out"),
+        (Intervention("source.position", "shuffle", value=-1), "do.shuffle", "from 0"),
+        (Intervention("encoder.0.self", "freeze", 0, Request("")), "do.freeze.source", "no text"),
+    ],
+)
+def test_what_cannot_be_is_named(tiny: Native, made: Intervention, field: str, words: str) -> None:
+    with pytest.raises(InputError, match=words) as caught:
+        tiny.check(Request(SOURCE_TEXT, interventions=(made,)))
+    assert caught.value.field == f"interventions[0].{field}"
