@@ -1,0 +1,191 @@
+"""All heads at once: pixels, numbers, order and names against q and k."""
+
+import re
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from playwright.sync_api import expect
+
+from tests.browser.test_numbers import PAPER, shade, weights
+from tests.browser.workspace import Workspace
+
+SENTENCE = "My mother bought a new book yesterday."
+TARGET = "我妈妈昨天买了一本新书。"
+START: dict[str, Any] = {"view": "heads", "source": SENTENCE, "target": TARGET}
+PLACES = {"encoder": "encoder.{}.self", "decoder": "decoder.{}.self", "cross": "decoder.{}.cross"}
+LAYERS = range(3)
+HATCH = (185, 183, 176)
+# The colour at a cell's middle, in the tile of a label such as "L1 H2".
+PIXELS = """([where, points, layer]) => {
+    const tile = [...document.querySelectorAll(".tile")]
+        .find(({ children: [label] }) => label.textContent.replace(/\\s/g, " ") === where);
+    const [left, top, size] = ["left", "top", "width"].map((side) => parseFloat(tile.style[side]));
+    const context = document.querySelector(layer).getContext("2d");
+    return points.map(([across, down]) => Array.from(context.getImageData(
+        Math.floor(left + across * size), Math.floor(top + down * size), 1, 1).data));
+}"""
+LABELS = """() => [...document.querySelectorAll(".tile")].map(({ children }) =>
+    [...children].map(({ textContent }) => textContent.replace(/\\s/g, " ")))"""
+
+
+def heads(url: str, block: str) -> tuple[NDArray[Any], list[list[bool]]]:
+    """Weights [layer, head, query, key] from q and k, NaN where masked, and who is special."""
+    places = [PLACES[block].format(layer) for layer in LAYERS]
+    names = [f"{place}.{name}" for place in places for name in ("q", "k", "mask")]
+    request = {"source": SENTENCE, "target": TARGET, "select": names}
+    reply = httpx.post(f"{url}/api/trace", json=request, timeout=60).raise_for_status().json()
+    found = {name: np.array(tensor["data"]) for name, tensor in reply["tensors"].items()}
+    stacked = [
+        [
+            weights(q, k, found[f"{place}.mask"])
+            for q, k in zip(found[f"{place}.q"], found[f"{place}.k"], strict=True)
+        ]
+        for place in places
+    ]
+    special = [[t["special"] for t in reply["tokens"][side]] for side in ("source", "target")]
+    return np.array(stacked), special
+
+
+def entropies(found: NDArray[Any]) -> NDArray[Any]:
+    """The mean over the rows that have a choice, by layer and head."""
+    rows = (~np.isnan(found[0, 0])).sum(-1) >= 2
+    filled = np.nan_to_num(found[:, :, rows])
+    logs = np.log(np.where(filled > 0, filled, 1))
+    means: NDArray[Any] = -(filled * logs).sum(-1).mean(-1)
+    return means
+
+
+def opened(workspace: Workspace, **link: object) -> None:
+    workspace.page.goto(f"{workspace.url}/?{httpx.QueryParams({**START, **link})}")
+    workspace.find(".tile .pattern:not(:empty)").first.wait_for()
+    workspace.settled()
+
+
+@pytest.mark.parametrize("block", PLACES)
+def test_thumbnails_have_the_colours_of_softmax_of_q_and_k(
+    workspace: Workspace, block: str
+) -> None:
+    opened(workspace, block=block)
+    found, _ = heads(workspace.url, block)
+    _, count, rows, cols = found.shape
+    cells = [
+        (row, col) for row, col in np.ndindex(rows, cols) if not np.isnan(found[0, 0, row, col])
+    ]
+    points = [((col + 0.5) / cols, (row + 0.5) / rows) for row, col in cells]
+    for layer, head in np.ndindex(len(LAYERS), count):
+        where = f"L{layer + 1} H{head + 1}"
+        pixels = workspace.page.evaluate(PIXELS, [where, points, ".atlas"])
+        for (row, col), colour in zip(cells, pixels, strict=True):
+            coarse = round(float(found[layer, head, row, col]) * 255) / 255
+            assert colour[:3] == pytest.approx(shade(coarse), abs=5), (where, row, col)
+
+
+def test_masked_cells_are_hatched_and_not_the_colour_of_zero(workspace: Workspace) -> None:
+    opened(workspace, block="decoder")
+    line = [(0.5 + i / 200, 0.02) for i in range(60)]
+    tones = {tuple(tone[:3]) for tone in workspace.page.evaluate(PIXELS, ["L2 H3", line, ".atlas"])}
+    assert tones == {PAPER, HATCH}
+
+
+def test_entropy_is_written_and_sorts(workspace: Workspace) -> None:
+    opened(workspace, block="cross", sort="entropy")
+    found, _ = heads(workspace.url, "cross")
+    expected = entropies(found)
+    labels = workspace.page.evaluate(LABELS)
+    values = [float(value) for _, value, _ in labels]
+    assert values == sorted(values)
+    for where, value, _ in labels:
+        layer, head = (int(number) - 1 for number in re.findall(r"\d+", where))
+        assert float(value) == pytest.approx(expected[layer, head], abs=0.0051)
+
+
+def test_a_pattern_leaves_the_heads_that_its_rule_names(workspace: Workspace) -> None:
+    opened(workspace, block="encoder", pattern="itself")
+    found, _ = heads(workspace.url, "encoder")
+    diagonal = found.diagonal(axis1=-2, axis2=-1).mean(-1)
+    previous = found.diagonal(-1, axis1=-2, axis2=-1).mean(-1)
+    named = {
+        f"L{layer + 1} H{head + 1}"
+        for layer, head in np.ndindex(diagonal.shape)
+        if diagonal[layer, head] >= 0.5 and previous[layer, head] < 0.5
+    }
+    assert {where for where, _, _ in workspace.page.evaluate(LABELS)} == named
+    assert workspace.find("#option-pattern").input_value() == "itself"
+    workspace.find("#option-pattern").select_option("all")
+    expect(workspace.find(".tile")).to_have_count(found.shape[0] * found.shape[1])
+    assert "pattern" not in workspace.link
+
+
+def test_a_token_is_marked_in_all_heads(workspace: Workspace) -> None:
+    opened(workspace, block="cross")
+    found, _ = heads(workspace.url, "cross")
+    rows, cols = found.shape[-2:]
+    edge = [(0.5 / cols, 4 / rows + 0.004), (3 / cols + 0.004, 0.5 / rows)]
+    assert not any(sum(p) for p in workspace.page.evaluate(PIXELS, ["L3 H8", edge, ".marks"]))
+    opened(workspace, block="cross", query=4, key=3)
+    for where in ("L1 H1", "L2 H5", "L3 H8"):
+        row, col = workspace.page.evaluate(PIXELS, [where, edge, ".marks"])
+        assert row[2] > row[0] > 0, "a query is blue"
+        assert col[0] > col[2] > 0, "a key is orange"
+
+
+def test_a_cell_pointed_at_lights_its_tokens_and_previews_its_head(workspace: Workspace) -> None:
+    opened(workspace, block="cross", layer=0, head=0)
+    rows, cols = heads(workspace.url, "cross")[0].shape[-2:]
+    box = workspace.find(".tile").nth(10).bounding_box()
+    assert box
+    size = box["width"]
+    workspace.page.mouse.move(box["x"] + 2.5 * size / cols, box["y"] + 3.5 * size / rows)
+    expect(workspace.find("#source-tokens .chip").nth(2)).to_have_class(re.compile("as-key"))
+    expect(workspace.find("#target-tokens .chip").nth(3)).to_have_class(re.compile("as-query"))
+    expect(workspace.find(".preview h3")).to_have_text("Layer 2, head 3")
+    workspace.page.mouse.move(5, 5)
+    expect(workspace.find(".preview h3")).to_have_text("Layer 1, head 1")
+
+
+def test_a_head_enlarges_by_click_and_by_enter_and_back_returns(workspace: Workspace) -> None:
+    opened(workspace, block="encoder", layer=0, head=0)
+    workspace.find(".tile").nth(9).click()
+    workspace.drawn()
+    assert (workspace.link["view"], workspace.link["layer"], workspace.link["head"]) == (
+        "attention",
+        "1",
+        "1",
+    )
+    workspace.page.go_back()
+    present = workspace.find(".tile[aria-current]")
+    expect(present).to_have_count(1)
+    present.focus()
+    for key in ("ArrowDown", "ArrowRight", "ArrowRight", "ArrowLeft"):
+        workspace.page.keyboard.press(key)
+    expect(workspace.find(".tile:focus .where")).to_have_text(re.compile(r"L2\sH2"))
+    expect(workspace.find(".preview h3")).to_have_text("Layer 2, head 2")
+    workspace.page.keyboard.press("Enter")
+    workspace.drawn()
+    assert (workspace.link["layer"], workspace.link["head"]) == ("1", "1")
+
+
+@pytest.mark.parametrize("width", [320, 390, 1024])
+def test_thumbnails_stay_readable_and_inside(workspace: Workspace, width: int) -> None:
+    workspace.page.set_viewport_size({"width": width, "height": 844})
+    opened(workspace, block="cross")
+    assert workspace.page.evaluate("document.documentElement.scrollWidth") <= width
+    boxes = [tile.bounding_box() for tile in workspace.find(".tile").all()]
+    assert len(boxes) == 24
+    for box in boxes:
+        assert box
+        assert box["width"] >= 72
+        assert box["x"] + box["width"] <= width
+
+
+def test_a_share_shows_all_heads_as_they_were(workspace: Workspace) -> None:
+    state = {**START, "block": "cross", "sort": "alignment"}
+    reply = httpx.post(f"{workspace.url}/api/shares", json={"state": state}, timeout=60)
+    workspace.page.goto(f"{workspace.url}/s/{reply.raise_for_status().json()['id']}")
+    workspace.find(".tile .pattern:not(:empty)").first.wait_for()
+    frozen = workspace.page.evaluate(LABELS)
+    opened(workspace, block="cross", sort="alignment")
+    assert workspace.page.evaluate(LABELS) == frozen
