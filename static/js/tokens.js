@@ -9,7 +9,7 @@
  * @property {number | null} nth  which of several alike, from 1; null where there is one only
  * @property {string} lang  of the word, for fonts and screen readers
  * @property {boolean} special
- * @property {boolean} pad  fills up, and says nothing
+ * @property {boolean} [pad]  fills up, and says nothing
  */
 /**
  * What an axis names: a token, or a decoder step that reads one and writes the next.

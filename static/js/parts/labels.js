@@ -45,7 +45,7 @@ export function createLabels() {
 /** @param {Geometry} geometry @param {Step} row @param {number} i */
 function beside({ left, top, cellHeight, everyRow }, row, i) {
   const item = h("span", { className: i % everyRow ? "label between" : "label" }, step(row));
-  item.classList.toggle("pad", row.writes.pad);
+  item.classList.toggle("pad", row.writes.pad === true);
   item.style.top = `${top + (i + 0.5) * cellHeight}px`;
   item.style.right = `calc(100% - ${left - 8}px)`;
   return item;
@@ -54,7 +54,7 @@ function beside({ left, top, cellHeight, everyRow }, row, i) {
 /** @param {Geometry} geometry @param {Step} col @param {number} i @param {boolean} upright */
 function above({ left, top, cellWidth, slant, everyCol }, col, i, upright) {
   const item = h("span", { className: i % everyCol ? "label between" : "label" }, step(col));
-  item.classList.toggle("pad", col.writes.pad);
+  item.classList.toggle("pad", col.writes.pad === true);
   const slanted = slant > 0 && !upright;
   item.classList.toggle("slanted", slanted);
   if (slanted) item.style.rotate = `-${slant}deg`;

@@ -32,10 +32,9 @@ export function legend({ t }) {
         h("span", {}, low),
         ramp,
         h("span", {}, high),
-        ...patterns.flatMap(({ name, says }) => [
-          h("span", { className: `swatch ${name}` }),
-          h("span", {}, says),
-        ]),
+        ...patterns.map(({ name, says }) =>
+          h("span", { className: "pattern" }, h("span", { className: `swatch ${name}` }), says),
+        ),
       );
     },
   };

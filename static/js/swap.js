@@ -1,0 +1,54 @@
+/**
+ * A sentence with one word changed, to begin a comparison with: the first word that has a
+ * counterpart here is put in its place; where none has, the last word goes.
+ */
+
+/** Of the same kind and length, so that the rest of the sentence can stay as it is. */
+const PAIRS = [
+  "mother father", "sister brother", "woman man", "girl boy", "aunt uncle", "daughter son",
+  "dog cat", "he she", "him her", "yesterday today", "tomorrow tonight", "morning evening",
+  "new old", "big small", "good bad", "hot cold", "tired hungry", "happy sad", "long short",
+  "rains snows", "black white", "red blue", "book letter", "house school", "Monday Friday",
+  "妈妈 爸爸", "姐姐 哥哥", "女人 男人", "女孩 男孩", "她 他", "狗 猫", "昨天 今天", "明天 今晚",
+  "早上 晚上", "新 旧", "大 小", "好 坏", "冷 热", "累 饿", "长 短", "红 蓝", "书 信", "房子 学校",
+];
+const WORD = /\p{Script=Han}+|[\p{L}\p{M}'’]+/gu;
+
+/** @type {Map<string, string>} */
+const COUNTERPART = new Map(
+  PAIRS.flatMap((pair) => {
+    const [a, b] = pair.split(" ");
+    return [[a, b], [b, a]];
+  }),
+);
+
+/**
+ * @param {string} text
+ * @returns {string}
+ */
+export function swapped(text) {
+  for (const { 0: run, index } of text.matchAll(WORD)) {
+    const found = /\p{Script=Han}/u.test(run) ? within(run) : counterpart(run);
+    if (found !== null) return text.slice(0, index) + found + text.slice(index + run.length);
+  }
+  return text.replace(/\s+[\p{L}\p{M}'’]+(?=[^\p{L}]*$)|\p{Script=Han}(?=[^\p{L}]*$)/u, "");
+}
+
+/** @param {string} word @returns {string | null}  with the case of the word */
+function counterpart(word) {
+  const found = COUNTERPART.get(word) ?? COUNTERPART.get(word.toLowerCase());
+  if (!found) return null;
+  const capital = word[0] !== word[0].toLowerCase();
+  return capital ? found[0].toUpperCase() + found.slice(1) : found;
+}
+
+/** @param {string} run  of Chinese characters, with no space between its words */
+function within(run) {
+  for (let at = 0; at < run.length; at++) {
+    for (const length of [2, 1]) {
+      const found = COUNTERPART.get(run.slice(at, at + length));
+      if (found) return run.slice(0, at) + found + run.slice(at + length);
+    }
+  }
+  return null;
+}

@@ -1,0 +1,152 @@
+/** The three pictures: A, B, and B − A, on the same axes, lit together. */
+
+import { reach } from "../../align.js";
+import { otherPlace } from "../../compare.js";
+import { h } from "../../dom.js";
+import { legend } from "../../parts/legend.js";
+import { createMatrix } from "../../parts/matrix.js";
+import { diverging, sequential } from "../../scale.js";
+
+/** @typedef {import("../../main.js").Context} Context */
+/** @typedef {import("../../compare.js").Comparison} Comparison */
+/** @typedef {"a" | "b" | "delta"} Which */
+
+const WHICH = /** @type {Which[]} */ (["a", "b", "delta"]);
+/** Between two pictures. */
+const GAP = 28;
+/** What changes less than this is not painted as if it were much. */
+const FAINT = 0.1;
+/** As wide as a picture has to be to stand beside another one. */
+const LEAST = 300;
+
+/**
+ * @param {Context} context
+ * @param {Omit<import("../../parts/matrix.js").Options, "label">} gestures
+ */
+export function panels(context, gestures) {
+  const { t } = context;
+  const all = WHICH.map((which) => {
+    const title = h("h3", {});
+    const matrix = createMatrix(context, { ...gestures, label: labels(t)[which] });
+    const key = legend(context);
+    const element = h("section", { className: `trio-${which}` }, title, matrix.element, key.element);
+    return { which, title, matrix, key, element };
+  });
+  const element = h("div", { className: "trio" }, ...all.map((one) => one.element));
+
+  return {
+    element,
+
+    /** @param {Comparison} shown */
+    draw(shown) {
+      const theme = context.theme();
+      const most = Math.max(reach(shown.delta.matrix), FAINT);
+      const [across, room] = layout(context);
+      element.style.gridTemplateColumns = `repeat(${across}, minmax(0, 1fr))`;
+      for (const { which, title, matrix, key } of all) {
+        const signed = which === "delta";
+        /** @type {import("../../paint.js").Shade} */
+        const shade = signed
+          ? { stops: diverging(theme), range: [-most, most] }
+          : { stops: sequential(theme), range: [0, 1] };
+        title.replaceChildren(h("b", {}, { a: "A", b: "B", delta: "Δ" }[which]), ` ${describe(context, which)}`);
+        key.show({ shade, covers: new Set(shown[which].cover) });
+        matrix.draw({
+          ...shown[which],
+          shade,
+          rows: shown.rows.steps,
+          cols: shown.cols.steps,
+          titles: titles(context, which),
+          ...room,
+        });
+      }
+    },
+
+    /** @param {import("../../geometry.js").Place} place */
+    mark: (place) => all.forEach(({ matrix }) => matrix.mark(place)),
+
+    destroy: () => all.forEach(({ matrix }) => matrix.destroy()),
+
+    /** Side by side, each under its title. */
+    picture() {
+      const theme = context.theme();
+      const parts = all.map(({ matrix, title }) => ({ canvas: matrix.picture(), title: title.textContent }));
+      return { canvas: abreast(parts, theme) };
+    },
+  };
+}
+
+/** @param {Context["t"]} t @returns {Record<Which, string>} */
+const labels = (t) => ({
+  a: t("Attention weights of A. Arrow keys move the cell, Escape lets go."),
+  b: t("Attention weights of B. Arrow keys move the cell, Escape lets go."),
+  delta: t("B minus A. Arrow keys move the cell, Escape lets go."),
+});
+
+/**
+ * Of the other direction, turned over, the rows are keys.
+ * @param {Context} context
+ * @param {Which} which
+ */
+function titles({ store, t }, which) {
+  const [query, key] = [t("query (looks)"), t("key (looked at)")];
+  const { other } = store.get().link.options;
+  if (other !== "direction" || which === "a") return { rows: query, cols: key };
+  if (which === "b") return { rows: key, cols: query };
+  return { rows: t("A's queries, B's keys"), cols: t("A's keys, B's queries") };
+}
+
+/**
+ * @param {Context} context
+ * @param {Which} which
+ */
+function describe({ store, t }, which) {
+  const page = store.get();
+  const { link, trace } = page;
+  const { other: by } = link.options;
+  if (which === "delta") return t("B minus A");
+  const at = which === "a" ? link : otherPlace(page);
+  if (by === "head") return t("head {n}", { n: at.head + 1 });
+  if (by === "layer") return t("layer {n}", { n: at.layer + 1 });
+  if (by === "sentence") return which === "a" ? t("the sentence above") : t("with the word changed");
+  const zh = { a: trace?.direction === "en-zh", b: trace?.direction !== "en-zh" }[which];
+  const name = zh ? t("English → Chinese") : t("Chinese → English");
+  return which === "a" ? name : t("{direction}, turned over", { direction: name });
+}
+
+/**
+ * @param {Context} context
+ * @returns {[number, {width: number, height: number, stretch: number, largest: number}]}  pictures in
+ *   a row, and the room of each
+ */
+function layout(context) {
+  const { width, height } = context.room();
+  const across = Math.max(1, Math.min(3, Math.floor((width + GAP) / (LEAST + GAP))));
+  const each = Math.floor((width - GAP * (across - 1)) / across);
+  return [across, { width: each, height: Math.min(Math.max(height - 190, 340), each * 1.1), stretch: 1.3, largest: 40 }];
+}
+
+/**
+ * @param {{canvas: HTMLCanvasElement | null, title: string | null}[]} parts
+ * @param {import("../../theme.js").Theme} theme
+ */
+function abreast(parts, theme) {
+  const ratio = window.devicePixelRatio;
+  const pictures = parts.flatMap(({ canvas, title }) => (canvas ? [{ canvas, title: title ?? "" }] : []));
+  const canvas = h("canvas", {});
+  const top = 2.4 * theme.size * ratio;
+  canvas.width = pictures.reduce((sum, one) => sum + one.canvas.width + GAP * ratio, -GAP * ratio);
+  canvas.height = Math.max(...pictures.map((one) => one.canvas.height)) + top;
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  context.fillStyle = theme.paper;
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  context.fillStyle = theme.ink;
+  context.font = `600 ${theme.size * ratio}px ${theme.font}`;
+  let left = 0;
+  for (const one of pictures) {
+    context.fillText(one.title, left, 1.2 * theme.size * ratio);
+    context.drawImage(one.canvas, left, top);
+    left += one.canvas.width + GAP * ratio;
+  }
+  return canvas;
+}
