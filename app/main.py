@@ -13,7 +13,7 @@ from app.conditional import Conditional
 from app.limits import BodyLimit
 from app.pages import not_found_page
 from app.replies import problems as problems_of_routes
-from app.routes import assets, handouts, health, models, pages, positions, shares, trace
+from app.routes import assets, handouts, health, models, pages, positions, qr, shares, trace
 from app.security import SecurityHeaders
 from app.services import open_services
 from app.settings import Settings
@@ -49,7 +49,14 @@ def create_app(settings: Settings | None = None, catalog: Catalog | None = None)
         separate_input_output_schemas=False,
         responses=problems_of_routes(default="Anything else that goes wrong."),
     )
-    for router in (trace.router, shares.router, models.router, positions.router, health.router):
+    for router in (
+        trace.router,
+        shares.router,
+        models.router,
+        positions.router,
+        health.router,
+        qr.router,
+    ):
         app.include_router(router, prefix="/api")
     app.include_router(handouts.router)
     app.include_router(pages.router)

@@ -7,6 +7,7 @@ Every template is given: ``lang`` and ``languages``; ``asset(path)``, the addres
 ``share``, which is None or ``{"id", "title", "translation"}``.
 """
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -45,8 +46,10 @@ def render(
     *,
     share: dict[str, Any] | None = None,
     status: int = 200,
+    entry: str = "main.js",
+    headers: Mapping[str, str] | None = None,
 ) -> HTMLResponse:
-    """A page in the language that the reader wants."""
+    """A page in the language that the reader wants; `entry` is the module that it runs."""
     digest = static_digest()
     offered = languages()
     lang = negotiate(request, offered)
@@ -61,10 +64,10 @@ def render(
         url_for=request.app.url_path_for,
         page_url=base_url(request, services) + request.url.path,
         share=share,
-        modules=modules("main.js"),
+        modules=modules(entry),
         view_sheets=view_sheets(),
     )
-    return HTMLResponse(content, status, HEADERS)
+    return HTMLResponse(content, status, {**HEADERS, **(headers or {})})
 
 
 def not_found_page(request: Request) -> HTMLResponse:

@@ -17,12 +17,12 @@ CONTENT_SECURITY_POLICY = "; ".join(
         "manifest-src 'self'",
         "base-uri 'none'",
         "form-action 'self'",
-        "frame-ancestors 'none'",
     ]
 )
+NOBODY, ANYONE = "frame-ancestors 'none'", "frame-ancestors *"
 
 HEADERS = {
-    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+    "Content-Security-Policy": f"{CONTENT_SECURITY_POLICY}; {NOBODY}",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "same-origin",
@@ -31,8 +31,13 @@ HEADERS = {
 }
 
 
+# What a route adds to a reply that other sites may show: a picture, a page in a frame.
+FOR_OTHERS = {"Cross-Origin-Resource-Policy": "cross-origin"}
+FRAMED = {**FOR_OTHERS, "Content-Security-Policy": f"{CONTENT_SECURITY_POLICY}; {ANYONE}"}
+
+
 class SecurityHeaders:
-    """Adds `HEADERS` to every reply."""
+    """Adds `HEADERS` to every reply, but for what its route has set itself."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -40,7 +45,14 @@ class SecurityHeaders:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def send_secured(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(HEADERS)
+                _secure(MutableHeaders(scope=message))
             await send(message)
 
         await self.app(scope, receive, send_secured if scope["type"] == "http" else send)
+
+
+def _secure(headers: MutableHeaders) -> None:
+    for name, value in HEADERS.items():
+        headers.setdefault(name, value)
+    if headers["Content-Security-Policy"].endswith(ANYONE):
+        del headers["X-Frame-Options"]

@@ -8,6 +8,7 @@ from fastapi.responses import HTMLResponse
 
 from app import sharing
 from app.pages import render
+from app.security import FRAMED
 from app.services import Opened
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
@@ -27,6 +28,16 @@ async def share_page(
     share = await sharing.find(services, share_id)
     card = await to_thread.run_sync(sharing.card, share)
     return render(request, services, "workspace.html", share=card)
+
+
+@router.get("/embed/{id}")
+async def embed_page(
+    request: Request, services: Opened, share_id: Annotated[str, Path(alias="id")]
+) -> HTMLResponse:
+    """A share for a frame in another site's page, which only this address may be."""
+    share = await sharing.find(services, share_id)
+    card = await to_thread.run_sync(sharing.card, share)
+    return render(request, services, "embed.html", share=card, entry="embed.js", headers=FRAMED)
 
 
 @router.get("/docs")

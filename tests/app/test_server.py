@@ -36,6 +36,24 @@ async def test_every_reply_is_guarded(client: httpx.AsyncClient, path: str) -> N
     assert "strict-transport-security" not in response.headers
 
 
+async def test_an_embedded_share_alone_may_be_framed(client: httpx.AsyncClient) -> None:
+    made = await client.post("/api/shares", json={"state": {"source": "<hello> & 'you'"}})
+    share_id = made.json()["id"]
+    page = await client.get(f"/embed/{share_id}", headers={"Accept": "text/html"})
+    assert page.status_code == 200
+    assert "&lt;hello&gt; &amp; " in page.text
+    policy = page.headers["content-security-policy"].split("; ")
+    assert "frame-ancestors *" in policy
+    assert "x-frame-options" not in page.headers
+    assert page.headers["cross-origin-resource-policy"] == "cross-origin"
+    assert {"default-src 'none'", "script-src 'self'", "base-uri 'none'"} <= set(policy)
+    for path in ("/", f"/s/{share_id}", f"/api/shares/{share_id}", "/embed/nothing", "/docs"):
+        page = await client.get(path, headers={"Accept": "text/html, */*"})
+        assert "frame-ancestors 'none'" in page.headers["content-security-policy"].split("; ")
+        assert page.headers["x-frame-options"] == "DENY"
+        assert page.headers["cross-origin-resource-policy"] == "same-origin"
+
+
 async def test_a_bug_is_guarded_and_tells_nothing(
     serving: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,12 +180,14 @@ async def test_the_reference_describes_every_route(client: httpx.AsyncClient) ->
         "POST /api/shares",
         "GET /api/shares/{id}",
         "GET /api/shares/{id}/asks/{n}",
+        "GET /api/qr",
+        "POST /api/handout",
     }
     for operation in operations.values():
         assert operation["summary"]
         assert operation["description"]
         success = operation["responses"].get("200") or operation["responses"]["201"]
-        assert success["content"]["application/json"]["schema"]
+        assert all(form["schema"] for form in success["content"].values())
         for status, response in operation["responses"].items():
             if status >= "400":
                 schema = response["content"]["application/problem+json"]["schema"]

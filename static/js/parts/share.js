@@ -3,9 +3,11 @@
 import { find } from "../dom.js";
 import { Problem } from "../api.js";
 import { beside } from "../frozen.js";
+import { failure } from "../latest.js";
 import { chosen } from "../url.js";
 import { OPTIONS, view } from "../views/index.js";
 import { wording } from "./problems.js";
+import { bindQr } from "./qr.js";
 
 /** @typedef {import("../main.js").Context} Context */
 
@@ -14,18 +16,18 @@ export function bindShare(context) {
   const { store, t } = context;
   const panel = find("#shared");
   const link = /** @type {HTMLInputElement} */ (find("#shared-link"));
+  const code = /** @type {HTMLTextAreaElement} */ (find("#embed-code"));
   const says = find("#shared-says");
   const button = /** @type {HTMLButtonElement} */ (find("#share"));
+  const qr = bindQr(context, () => make(context));
 
   async function share() {
     button.disabled = true;
-    const made = await make(context).catch((error) => {
-      if (error instanceof Problem) return error;
-      throw error;
-    });
+    const made = await make(context).catch(failure);
     button.disabled = false;
     panel.hidden = false;
-    link.hidden = find("#copy").hidden = made instanceof Problem;
+    for (const part of [link, find("#copy"), find("#shared-more")])
+      part.hidden = made instanceof Problem;
     if (made instanceof Problem) says.textContent = wording(t, made);
     else await offer(made.url);
   }
@@ -33,11 +35,14 @@ export function bindShare(context) {
   /** @param {string} url */
   async function offer(url) {
     link.value = url;
-    link.focus();
-    link.select();
+    code.value = snippet(url, store.get().link);
     says.textContent = (await copy(link))
       ? t("Copied. Whoever opens it sees just this.")
       : t("Copy this link: whoever opens it sees just this.");
+  }
+
+  async function offerCode() {
+    says.textContent = (await copy(code)) ? t("Copied.") : t("Copy this text.");
   }
 
   function close() {
@@ -47,6 +52,8 @@ export function bindShare(context) {
 
   button.addEventListener("click", share);
   find("#copy").addEventListener("click", () => offer(link.value));
+  find("#embed-copy").addEventListener("click", offerCode);
+  find("#shared-qr").addEventListener("click", () => qr.show(link.value));
   find("#shared-close").addEventListener("click", close);
   panel.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
@@ -54,6 +61,24 @@ export function bindShare(context) {
     close();
   });
   store.subscribe(() => frozen(context));
+}
+
+/**
+ * What another site's page needs to show a share.
+ * @param {string} url  of the share
+ * @param {import("../url.js").State} link
+ */
+function snippet(url, { source, lang }) {
+  const src = new URL(url);
+  src.pathname = src.pathname.replace(/\/s\/(\w+)$/, "/embed/$1");
+  src.searchParams.set("lang", lang);
+  const frame = document.createElement("iframe");
+  frame.setAttribute("src", src.href);
+  frame.setAttribute("title", `Headlight: ${source.trim().replace(/\s+/g, " ")}`);
+  frame.setAttribute("width", "900");
+  frame.setAttribute("height", "600");
+  frame.setAttribute("loading", "lazy");
+  return frame.outerHTML;
 }
 
 /**
@@ -78,10 +103,12 @@ function kept(link) {
 }
 
 /**
- * @param {HTMLInputElement} field  focused and selected
+ * @param {HTMLInputElement | HTMLTextAreaElement} field
  * @returns {Promise<boolean>}
  */
 async function copy(field) {
+  field.focus();
+  field.select();
   try {
     await navigator.clipboard.writeText(field.value);
     return true;

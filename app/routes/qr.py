@@ -1,0 +1,34 @@
+"""GET /api/qr."""
+
+from typing import Annotated
+
+from anyio import to_thread
+from fastapi import APIRouter, Query, Response
+
+from app.qr import qr_code
+from app.replies import problems
+
+router = APIRouter(tags=["links"])
+
+MEDIA_TYPE = "image/svg+xml"
+
+
+@router.get(
+    "/qr",
+    summary="A link as a QR code",
+    response_class=Response,
+    responses={
+        200: {
+            "description": "The code.",
+            "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
+        },
+        **problems(_422="No link, or too long a one."),
+    },
+)
+async def qr(
+    text: Annotated[str, Query(description="The link.", examples=["https://example.org/s/1"])],
+) -> Response:
+    """SVG, dark on white with its quiet zone; at most 2000 bytes, http or https."""
+    content = await to_thread.run_sync(qr_code, text)
+    headers = {"Cache-Control": "private, max-age=86400"}
+    return Response(content, headers=headers, media_type=MEDIA_TYPE)
