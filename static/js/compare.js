@@ -85,11 +85,18 @@ export function comparison(page) {
   if (other instanceof Problem) return other;
   if (!trace || !other || (by === "direction" && link.block !== "cross")) return null;
   if (!question && (by === "sentence" || by === "direction")) return null;
-  const a = run(trace, link);
-  const b = run(other, { ...link, ...otherPlace(page) });
+  const at = { ...link, ...otherPlace(page) };
+  const key = JSON.stringify([by, link.block, link.layer, link.head, at.layer, at.head]);
+  if (last?.trace === trace && last.other === other && last.key === key) return last.found;
+  const [a, b] = [run(trace, link), run(other, at)];
   if (!a || !b) return null;
-  return by === "direction" ? compared({ ...a, rows: a.rows.map(alone) }, turned(b)) : compared(a, b);
+  const found = by === "direction" ? opposed(a, b) : compared(a, b);
+  last = { trace, other, key, found };
+  return found;
 }
+
+/** The pointer asks sixty times a second. @type {{trace: Trace, other: Trace, key: string, found: Comparison} | null} */
+let last = null;
 
 /**
  * @param {Trace} trace
@@ -105,12 +112,13 @@ function run(trace, place) {
 const alone = (step) => ({ ...step, reads: null });
 
 /**
- * The other direction, with its queries across: what it writes are the words that A reads.
- * @param {Run} run
- * @returns {Run}
+ * With the other direction, which is turned over: what it writes are the words that A reads.
+ * @param {Run} one
+ * @param {Run} two
  */
-function turned({ matrix, rows, cols }) {
-  return { matrix: transpose(matrix), rows: cols, cols: rows.map(alone) };
+function opposed(one, two) {
+  const turned = { matrix: transpose(two.matrix), rows: two.cols, cols: two.rows.map(alone) };
+  return compared({ ...one, rows: one.rows.map(alone) }, turned);
 }
 
 /**

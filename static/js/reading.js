@@ -5,6 +5,7 @@
 
 import { BLOCK, attention, axes, extent, lit } from "./blocks.js";
 import { finding, salient } from "./caption.js";
+import { comparison } from "./compare.js";
 import { axis, combine, fold, shares, strongest } from "./reshape.js";
 import { labels, languages } from "./tokens.js";
 import { row } from "./wire.js";
@@ -152,6 +153,7 @@ export function litIn(page, hovered, { matrix, rows, cols }) {
 export function litTokens(page, hovered) {
   const found = reading(page);
   const { query, key, by } = lit(page, hovered);
+  if (by === "default" && page.link.view === "compare") return changed(page);
   const first = found && by === "default" ? litIn(page, hovered, found).row : null;
   /** @param {number | null} token @param {{axis: Axis} | undefined} side */
   const pieces = (token, side) => {
@@ -161,6 +163,19 @@ export function litTokens(page, hovered) {
   };
   if (found && first !== null) return { queries: found.rows.axis.groups[first], keys: [] };
   return { queries: pieces(query, found?.rows), keys: pieces(key, found?.cols) };
+}
+
+/**
+ * What the comparison lights by itself: the tokens of its largest change, as far as A has them.
+ * @param {Page} page
+ * @returns {{queries: number[], keys: number[]}}
+ */
+function changed(page) {
+  const shown = comparison(page);
+  const first = shown && "changes" in shown ? shown.changes[0] : null;
+  if (!shown || !("changes" in shown) || !first) return { queries: [], keys: [] };
+  const [query, key] = [shown.rows.pairs[first.row].a, shown.cols.pairs[first.col].a];
+  return { queries: query === null ? [] : [query], keys: key === null ? [] : [key] };
 }
 
 /**

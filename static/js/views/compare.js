@@ -67,7 +67,8 @@ function mount(context, root) {
   const trio = panels(context, { onHover, onPick, picked, tip });
   const list = changeList(context, (change) => pick({ row: change.row, col: change.col }, "push"));
   bar.append(picker.element);
-  root.append(bar, box.element, lead, hint, trio.element, list.element);
+  trio.element.append(list.element);
+  root.append(bar, box.element, lead, hint, trio.element);
 
   /** @param {Place | null} place */
   function onHover(place) {
@@ -161,7 +162,7 @@ function mount(context, root) {
     picker.refresh();
     box.refresh(by === "sentence", result instanceof Problem ? result : null);
     hint.replaceChildren(...hints(result));
-    for (const { element } of [trio, list]) element.hidden = !shown;
+    trio.element.hidden = !shown;
     lead.replaceChildren(...(shown ? headline(context, shown) : []));
     if (!shown) return;
     over = null;

@@ -95,7 +95,8 @@ def test_hidden_tokens_are_counted_and_their_mass_is_shown(workspace: Workspace)
     said = workspace.find(".notes").inner_text()
     assert "2 special tokens are hidden; rows no longer sum to 1" in said
     average = re.search(r"(\d\.\d\d) on average", said)
-    assert average and float(average[1]) == pytest.approx(mass.mean(), abs=0.006)
+    assert average
+    assert float(average[1]) == pytest.approx(mass.mean(), abs=0.006)
 
 
 def test_all_at_once_keeps_its_order_and_its_tokens(workspace: Workspace) -> None:
@@ -143,11 +144,12 @@ def test_logarithmic_colours(workspace: Workspace) -> None:
 
 def test_covered_cells_say_that_they_are_hidden(workspace: Workspace) -> None:
     plotted = look(workspace, "cross", top=10)
-    reply, all_heads = run(workspace.url, "cross")
+    _reply, all_heads = run(workspace.url, "cross")
     row, col = map(int, np.argwhere(np.isnan(plotted))[4])
     workspace.page.mouse.move(*workspace.cell(row, col))
     tip = workspace.find(".tip").inner_text()
-    assert f"{all_heads[HEAD][row, col]:.4f}" in tip and "not among the strongest" in tip
+    assert f"{all_heads[HEAD][row, col]:.4f}" in tip
+    assert "not among the strongest" in tip
     expect(workspace.find(".key")).to_contain_text("hidden, not 0")
 
 
@@ -160,7 +162,8 @@ def test_padding_is_masked_and_hatched(workspace: Workspace) -> None:
     plotted, axes = workspace.figure()
     _, all_heads = run(workspace.url, "encoder", pad_to=16)
     np.testing.assert_allclose(plotted, all_heads[HEAD], atol=1e-5)
-    assert np.isnan(plotted[:, 13:]).all() and not np.isnan(plotted[:, :13]).any()
+    assert np.isnan(plotted[:, 13:]).all()
+    assert not np.isnan(plotted[:, :13]).any()
     assert axes[1][1][-1] == "<pad>₃"
     workspace.find(".count").fill("20")
     workspace.find(".count").press("Enter")

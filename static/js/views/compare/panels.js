@@ -42,6 +42,7 @@ export function panels(context, gestures) {
       const theme = context.theme();
       const most = Math.max(reach(shown.delta.matrix), FAINT);
       const [across, room] = layout(context);
+      element.dataset.across = String(across);
       element.style.gridTemplateColumns = `repeat(${across}, minmax(0, 1fr))`;
       for (const { which, title, matrix, key } of all) {
         const signed = which === "delta";
