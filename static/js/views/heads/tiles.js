@@ -111,6 +111,7 @@ export function createTiles(context, { onHover, onOpen, onPreview }) {
       resize(marks, layout, ratio());
       paint(pictures, drawn, ratio());
       label(drawn);
+      element.dataset.drawn = String(tiles.length);
     },
 
     /** @param {Place} place @param {Tile} present */

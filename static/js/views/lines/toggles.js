@@ -59,7 +59,11 @@ export function createToggles({ store, t }) {
         toggle.setAttribute("aria-pressed", String(on.includes(head)));
         toggle.setAttribute("aria-label", t("Head {n}", { n: head + 1 }));
         toggle.classList.toggle("present", head === present);
-        toggle.replaceChildren(sample(css(colours[head]), head), String(head + 1));
+        // Only where it changes: a double click needs the second one to find what the first one did.
+        const colour = css(colours[head]);
+        if (/** @type {HTMLElement} */ (toggle).dataset.colour === colour) return;
+        /** @type {HTMLElement} */ (toggle).dataset.colour = colour;
+        toggle.replaceChildren(sample(colour, head), String(head + 1));
       });
       only.textContent = t("only {n}", { n: present + 1 });
       all.disabled = on.length === count;

@@ -118,7 +118,7 @@ export function createWeave(context, { onHover, onPick }) {
     draw(next) {
       content = next;
       layout = lay(next, ruler(context.theme().font), context.theme().size);
-      element.setAttribute("data-lines", String(next.strands.strands.length));
+      element.dataset.drawn = String(next.strands.strands.length);
       paint();
     },
 

@@ -1,0 +1,198 @@
+"""Lines between tokens: each against the weight that q and k give, and what is told apart."""
+
+import itertools
+import re
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from playwright.sync_api import expect
+
+from tests.browser.test_numbers import weights
+from tests.browser.workspace import Workspace
+
+SENTENCE = "My mother bought a new book yesterday."
+TARGET = "我妈妈昨天买了一本新书。"
+PLACES = {"encoder": "encoder.1.self", "decoder": "decoder.1.self", "cross": "decoder.1.cross"}
+START: dict[str, Any] = {
+    "view": "lines",
+    "source": SENTENCE,
+    "target": TARGET,
+    "layer": 1,
+    "head": 2,
+}
+# [head, query, key, opacity, colour, dash] of each line of a group.
+LINES = """(group) => {
+    const lines = document.querySelectorAll(`.weave ${group} [data-strand]`);
+    return [...lines].map((line) => [
+        ...line.dataset.strand.split(" ").map(Number),
+        Number(line.getAttribute("stroke-opacity")),
+        line.getAttribute("stroke"),
+        line.getAttribute("stroke-dasharray"),
+    ]);
+}"""
+NUMBERS = """(side) => [...document.querySelectorAll(`[data-end^="${side} "]`)]
+    .map((end) => end.querySelector(".weight")?.textContent ?? null)"""
+
+Cell = tuple[int, int, int]
+
+
+def heads(url: str, block: str) -> NDArray[Any]:
+    """Weights [head, query, key] from q and k, NaN where masked."""
+    names = [f"{PLACES[block]}.{name}" for name in ("q", "k", "mask")]
+    request = {"source": SENTENCE, "target": TARGET, "select": names}
+    reply = httpx.post(f"{url}/api/trace", json=request, timeout=60).raise_for_status().json()
+    q, k, mask = (np.array(reply["tensors"][name]["data"]) for name in names)
+    return np.array([weights(one, other, mask) for one, other in zip(q, k, strict=True)])
+
+
+def opened(workspace: Workspace, **link: object) -> None:
+    workspace.page.goto(f"{workspace.url}/?{httpx.QueryParams({**START, **link})}")
+    workspace.find(".weave svg").wait_for()
+    workspace.settled()
+
+
+def drawn(workspace: Workspace, group: str = ".fibres") -> dict[Cell, list[Any]]:
+    """Lines by head, query and key."""
+    return {
+        (head, query, key): rest
+        for head, query, key, *rest in workspace.page.evaluate(LINES, group)
+    }
+
+
+def above(found: NDArray[Any], least: float) -> set[Cell]:
+    return {(int(h), int(q), int(k)) for h, q, k in np.argwhere(np.nan_to_num(found) >= least)}
+
+
+@pytest.mark.parametrize("block", PLACES)
+def test_each_line_is_a_weight_of_q_and_k(workspace: Workspace, block: str) -> None:
+    opened(workspace, block=block)
+    found = heads(workspace.url, block)
+    lines = drawn(workspace)
+    # What lies on the threshold may fall on either side.
+    assert above(found, 0.1001) <= set(lines) <= above(found, 0.0999)
+    for cell, (opacity, *_) in lines.items():
+        assert opacity == pytest.approx(0.15 + 0.8 * found[cell], abs=0.006)
+    if block == "decoder":
+        assert all(key <= query for _, query, key in lines)
+
+
+def test_a_head_has_one_colour_and_one_stroke(workspace: Workspace) -> None:
+    opened(workspace, block="cross", least=0)
+    looks: dict[int, set[tuple[str, str | None]]] = {}
+    for (head, _, _), (_, colour, dash) in drawn(workspace).items():
+        looks.setdefault(head, set()).add((colour, dash))
+    assert len(looks) == 8
+    assert all(len(look) == 1 for look in looks.values())
+    colours = [next(iter(looks[head])) for head in range(8)]
+    assert len({colour for colour, _ in colours}) == 8
+    for (_, dash), (_, following) in itertools.pairwise(colours):
+        assert dash != following
+
+
+def test_what_the_threshold_hides_is_said(workspace: Workspace) -> None:
+    opened(workspace, block="cross", least=30)
+    found = heads(workspace.url, "cross")
+    note = workspace.find(".weaving .note")
+    hidden = found[found < 0.3]
+    mass = hidden.sum() / found.sum()
+    expect(note).to_have_text(
+        f"{hidden.size} pairs under 0.30 have no line; they hold {mass:.2f} of the weight."
+    )
+    workspace.find(".slider input").fill("0")
+    assert workspace.link["least"] == "0"
+    assert len(drawn(workspace)) == len(above(found, 1e-30))
+
+
+def test_heads_go_on_and_off(workspace: Workspace) -> None:
+    opened(workspace, block="cross")
+    threads = workspace.find(".thread")
+    expect(threads).to_have_count(8)
+    threads.nth(5).click()
+    assert workspace.link["heads"] == "0,1,2,3,4,6,7"
+    assert {head for head, *_ in drawn(workspace)} == {0, 1, 2, 3, 4, 6, 7}
+    expect(threads.nth(5)).to_have_attribute("aria-pressed", "false")
+    threads.nth(4).dblclick()
+    assert (workspace.link["heads"], workspace.link["head"]) == ("4", "4")
+    assert {head for head, *_ in drawn(workspace)} == {4}
+    expect(workspace.find("#caption")).to_contain_text("head 5")
+    buttons = workspace.find(".sets button")
+    expect(buttons).to_have_text(["all", "none", "only 5"])
+    buttons.nth(1).click()
+    assert not drawn(workspace)
+    expect(workspace.find(".weaving .note")).to_have_text("No head is on. ")
+    buttons.nth(0).click()
+    assert "heads" not in workspace.link
+    buttons.nth(2).click()
+    assert workspace.link["heads"] == "4"
+
+
+def test_a_token_of_either_side_has_its_lines_alone(workspace: Workspace) -> None:
+    opened(workspace, block="cross")
+    all_lines = set(drawn(workspace))
+    for side, index, axis in (("query", 3, 1), ("key", 5, 2)):
+        workspace.find(f'[data-end="{side} {index}"]').hover()
+        alone = set(drawn(workspace, ".fibres:not(.faint)"))
+        assert alone == {cell for cell in all_lines if cell[axis] == index}
+        assert set(drawn(workspace, ".faint")) == all_lines
+        expect(workspace.find(".end.lit")).to_have_count(1)
+    workspace.page.mouse.move(5, 5)
+    expect(workspace.find(".faint")).to_have_count(0)
+
+
+def test_numbers_are_the_mean_of_the_heads_that_are_on(workspace: Workspace) -> None:
+    opened(workspace, block="cross", heads="1,6", head=1, numbers=1)
+    mean = heads(workspace.url, "cross")[[1, 6]].mean(0)
+    largest = [f"{value:.2f}" for value in mean.max(-1)]
+    assert workspace.page.evaluate(NUMBERS, "query") == largest
+    assert set(workspace.page.evaluate(NUMBERS, "key")) == {None}
+    workspace.find('[data-end="query 2"]').hover()
+    assert workspace.page.evaluate(NUMBERS, "key") == [f"{value:.2f}" for value in mean[2]]
+    workspace.find('[data-end="key 4"]').hover()
+    assert workspace.page.evaluate(NUMBERS, "query") == [f"{value:.2f}" for value in mean[:, 4]]
+    expect(workspace.find(".weaving .note")).to_contain_text("mean of 2 heads")
+
+
+def test_pins_are_part_of_the_link_and_keys_move_them(workspace: Workspace) -> None:
+    opened(workspace, block="cross")
+    workspace.find('[data-end="query 3"]').click()
+    workspace.page.mouse.move(5, 5)
+    assert workspace.link["query"] == "3"
+    assert {query for _, query, _ in drawn(workspace, ".fibres:not(.faint)")} == {3}
+    workspace.find(".weave").focus()
+    workspace.page.keyboard.press("ArrowDown")
+    assert workspace.link["query"] == "4"
+    expect(workspace.find("#announce")).to_have_text(re.compile(r"→ .+: most to .+, 0\.\d{4}"))
+    workspace.page.keyboard.press("ArrowRight")
+    assert (workspace.link["query"], workspace.link["key"]) == ("4", "4")
+    workspace.page.keyboard.press("Escape")
+    assert "query" not in workspace.link
+    expect(workspace.find(".faint")).to_have_count(0)
+    workspace.page.go_back()
+    assert "query" not in workspace.link
+
+
+def test_decoder_rows_say_what_they_read_and_write(workspace: Workspace) -> None:
+    opened(workspace, block="decoder")
+    expect(workspace.find('[data-end="query 0"]')).to_have_text("<bos> → 我")
+    expect(workspace.find('[data-end="key 1"]')).to_have_text("我")
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_a_phone_has_room_for_it(workspace: Workspace, width: int) -> None:
+    workspace.page.set_viewport_size({"width": width, "height": 844})
+    opened(workspace, block="cross", numbers=1)
+    assert workspace.page.evaluate("document.documentElement.scrollWidth") <= width
+    box = workspace.find(".weave svg").bounding_box()
+    assert box
+    assert box["x"] + box["width"] <= width
+
+
+def test_a_long_sentence_is_drawn_with_its_strongest_lines(workspace: Workspace) -> None:
+    words = "The old man and his dog walk to the small river near the house every morning and "
+    opened(workspace, source=words * 7 + "sleep.", target=TARGET, block="encoder", least=0)
+    assert len(workspace.find('[data-end^="query"]').all()) > 110
+    assert len(drawn(workspace)) == 1200
+    expect(workspace.find(".weaving .note")).to_contain_text("The 1200 strongest lines are shown")
