@@ -40,10 +40,14 @@ class Strict(BaseModel):
 class DecodeOptions(Strict):
     """How a target is written when none is given."""
 
-    method: Literal["greedy", "beam"] = "greedy"
+    method: Literal["greedy", "beam", "sample"] = "greedy"
     beam: Whole = Field(default=4, description="Hypotheses kept (for `beam`).")
     length_penalty: float = Field(default=0.6, description="α of the length penalty (for `beam`).")
     max_tokens: Whole | None = Field(default=None, description="Tokens written at most.")
+    temperature: float = Field(default=1.0, description="Under 1 safer, over 1 bolder (`sample`).")
+    top_k: Whole | None = Field(default=None, description="Of the k most probable (`sample`).")
+    top_p: float = Field(default=1.0, description="Of the fewest with this probability (`sample`).")
+    seed: Whole = Field(default=0, description="The same seed draws the same (for `sample`).")
 
 
 Index = Annotated[Whole, Field(ge=0)]

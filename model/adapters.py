@@ -13,7 +13,7 @@ from cachetools import LRUCache
 from torch import Tensor, nn
 
 from model.checkpoint import CHECKPOINTS, Bundle, load_bundle
-from model.decode import Hypothesis, Reader, beam, greedy
+from model.decode import Draw, Hypothesis, Reader, beam, sample
 from model.errors import InputError
 from model.intervene import Intervention, Pattern
 from model.parameters import parameters
@@ -183,18 +183,23 @@ class Native(Adapter):
             else:
                 together.append(index)
         if together:
-            rows = self._greedy([requests[i] for i in together], [sources[i] for i in together])
+            rows = self._stepwise([requests[i] for i in together], [sources[i] for i in together])
             found.update(zip(together, rows, strict=True))
         with self._lock:
             self._known.update({keys[index]: row for index, row in found.items()})
         return found
 
-    def _greedy(
+    def _stepwise(
         self, requests: Sequence[Request], sources: Sequence[list[Token]]
     ) -> list[Hypothesis]:
+        """Greedy and sampled rows in one batch."""
         reader = self._reader(requests, sources)
         limits = [self._limit(r, s) for r, s in zip(requests, sources, strict=True)]
-        *_, last = greedy(reader, self.tokenizer, limits)
+        draws = [
+            Draw(d.temperature, d.top_k, d.top_p, d.seed) if d.method == "sample" else None
+            for d in (request.decode for request in requests)
+        ]
+        *_, last = sample(reader, self.tokenizer, limits, draws)
         return last
 
     def _beam(self, request: Request, source: list[Token]) -> Hypothesis:

@@ -1,4 +1,4 @@
-"""Writing a translation: greedy and beam search as generators of steps.
+"""Writing a translation: greedy, sampled or by beam search, as generators of steps.
 
 A step says what the search did; nothing about presentation enters here. Control tokens other than
 ``<eos>`` are never written.
@@ -85,6 +85,16 @@ class Reader:
         self.read = torch.cat([self.read, ids[:, None]], dim=1)
 
 
+@dataclass(frozen=True)
+class Draw:
+    """What a token is drawn from: all tokens at temperature 1 unless told otherwise."""
+
+    temperature: float = 1.0  # log-probabilities are divided by it
+    top_k: int | None = None  # of the k most probable tokens only
+    top_p: float = 1.0  # of the fewest tokens that together have this probability
+    seed: int = 0
+
+
 def greedy(
     reader: Reader, tokenizer: Tokenizer, limits: Sequence[int]
 ) -> Iterator[list[Hypothesis]]:
@@ -93,17 +103,51 @@ def greedy(
     Yields all rows' hypotheses after each step; row i stops at ``<eos>`` or after `limits[i]`
     tokens.
     """
+    return sample(reader, tokenizer, limits, [None] * len(limits))
+
+
+def sample(
+    reader: Reader, tokenizer: Tokenizer, limits: Sequence[int], draws: Sequence[Draw | None]
+) -> Iterator[list[Hypothesis]]:
+    """A token drawn at each step (None: the most probable one); yields as `greedy` does.
+
+    A row's draws depend on its own seed alone, whoever else is in the batch. The log-probabilities
+    of a hypothesis are the model's own, not those that the token was drawn from.
+
+    Source: Fan et al. 2018 (top-k), Holtzman et al. 2020 (top-p).
+    """
     rows = [Hypothesis() for _ in limits]
+    dice = [(draw, torch.Generator().manual_seed(draw.seed)) if draw else None for draw in draws]
     for length in range(1, max(limits) + 1):
-        best = reader.logprobs().max(dim=-1)
-        pairs = zip(best.indices.tolist(), best.values.tolist(), strict=True)
-        for index, (id_, logprob) in enumerate(pairs):
+        logprobs = reader.logprobs()
+        ids = logprobs.argmax(dim=-1)
+        for index, die in enumerate(dice):
+            if die is not None:
+                chances = narrowed(logprobs[index].cpu(), die[0]).exp()
+                ids[index] = torch.multinomial(chances, 1, generator=die[1]).to(ids.device)
+        chosen = logprobs.gather(1, ids[:, None])[:, 0]
+        for index, (id_, logprob) in enumerate(zip(ids.tolist(), chosen.tolist(), strict=True)):
             if not rows[index].finished and length <= limits[index]:
                 rows[index] = rows[index].then(id_, logprob, id_ == tokenizer.eos)
         yield list(rows)
         if all(row.finished or length >= limits[i] for i, row in enumerate(rows)):
             return
-        reader.append(best.indices)
+        reader.append(ids)
+
+
+def narrowed(logprobs: Tensor, draw: Draw) -> Tensor:
+    """`logprobs` (V,) after temperature, top-k and top-p, in this order, as log-probabilities."""
+    cooled = (logprobs / draw.temperature).log_softmax(dim=-1)
+    values, order = cooled.sort(descending=True, stable=True)
+    kept = torch.ones_like(values, dtype=torch.bool)
+    if draw.top_k is not None:
+        kept[draw.top_k :] = False
+    probabilities = values.masked_fill(~kept, -torch.inf).softmax(dim=-1)
+    before = probabilities.cumsum(dim=-1) - probabilities
+    kept &= before < draw.top_p  # the token that reaches p is the last one in
+    kept[0] = True
+    values = values.masked_fill(~kept, -torch.inf)
+    return torch.empty_like(values).scatter(0, order, values).log_softmax(dim=-1)
 
 
 @dataclass(frozen=True)

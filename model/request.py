@@ -11,7 +11,7 @@ from model.summary import Summary
 from model.tokens import Token
 from model.trace import SOURCE, TARGET, NamedTensor
 
-METHODS = ("greedy", "beam")
+METHODS = ("greedy", "beam", "sample")
 MAX_BEAM = 16
 SHOWN = 4  # names that a long list says in full
 
@@ -24,6 +24,10 @@ class Decode:
     beam: int = 4
     length_penalty: float = 0.6  # α
     max_tokens: int | None = None  # None: source length + 50, as in the paper
+    temperature: float = 1.0  # this and the next three are for "sample"
+    top_k: int | None = None  # None: all tokens
+    top_p: float = 1.0
+    seed: int = 0
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from model.trace import SOURCE, TARGET
 
 TEMPERATURES = (0.01, 100.0)
 MAX_SEED = 2**31 - 1
+MAX_TOP_K = 1_000_000
 
 
 def check_decode(decode: Decode, max_tokens: int) -> None:
@@ -22,6 +23,11 @@ def check_decode(decode: Decode, max_tokens: int) -> None:
         )
     check_range("decode.beam", decode.beam, 1, MAX_BEAM)
     check_range("decode.length_penalty", decode.length_penalty, 0, 5)
+    check_range("decode.temperature", decode.temperature, *TEMPERATURES)
+    check_range("decode.top_p", decode.top_p, 0, 1)
+    check_range("decode.seed", decode.seed, 0, MAX_SEED)
+    if decode.top_k is not None:
+        check_range("decode.top_k", decode.top_k, 1, MAX_TOP_K)
     if decode.max_tokens is not None:
         check_range("decode.max_tokens", decode.max_tokens, 1, max_tokens)
 

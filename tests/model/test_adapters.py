@@ -36,6 +36,10 @@ LONG = "猫" * 63
         ({"pad_to": 10**400}, "pad_to", "out-of-range", "to 64"),
         ({"pad_to": 10**9}, "pad_to", "out-of-range", "to 64"),
         ({"decode": Decode("best")}, "decode.method", "unknown-method", "greedy, beam"),
+        ({"decode": Decode("sample", temperature=0)}, "decode.temperature", "out-of-range", "0.01"),
+        ({"decode": Decode("sample", top_k=0)}, "decode.top_k", "out-of-range", "from 1"),
+        ({"decode": Decode("sample", top_p=1.1)}, "decode.top_p", "out-of-range", "0 to 1"),
+        ({"decode": Decode("sample", seed=-1)}, "decode.seed", "out-of-range", "from 0"),
         ({"decode": Decode("beam", beam=10**9)}, "decode.beam", "out-of-range", "1 to 16"),
         ({"decode": Decode(max_tokens=0)}, "decode.max_tokens", "out-of-range", "1 to 64"),
         (
@@ -161,13 +165,13 @@ def test_a_sentence_is_decoded_once(tiny: Native, monkeypatch: pytest.MonkeyPatc
     plain = Request("abc")
     first = tiny.run([plain])[0].output
     asked: list[int] = []
-    decode = tiny._greedy
+    decode = tiny._stepwise
 
     def counted(requests: Sequence[Request], sources: Any) -> Any:
         asked.append(len(requests))
         return decode(requests, sources)
 
-    monkeypatch.setattr(tiny, "_greedy", counted)
+    monkeypatch.setattr(tiny, "_stepwise", counted)
     zero = (Intervention("decoder.0.cross", "zero", None),)
     others = [Request("abc", select=("*.q",)), Request("abcd"), Request("abc", interventions=zero)]
     again, longer, changed = (trace.output for trace in tiny.run(others))
