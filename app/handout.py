@@ -25,7 +25,7 @@ FEW = ("weights", "mask")
 SELECT = [f"*.{part}" for part in PARTS]
 MANY = 1_000_000  # numbers; of a long sentence only the attention is kept
 ENTRY = "handout.js"
-SHEETS = ["theme", "base", "page", "sentence", "figure", "inspector", "controls"]
+SHEETS = ["theme", "base", "page", "sentence", "figure", "inspector", "controls", "export"]
 LAST_SHEETS = ["phone", "plotly", "handout"]
 
 

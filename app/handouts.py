@@ -27,7 +27,7 @@ async def create(services: Services, state: ShareState, home: str, theme: str | 
         return reply
 
     with within("state"):
-        reply = await run(services, state, SELECT, same)
+        reply = await run(services, state, SELECT, same, summarise=["*"])
     name, _ = services.catalog.pick(state.model)
     about = {
         "state": state.model_dump(exclude_unset=True),
@@ -53,5 +53,5 @@ def of_share(share: Share, home: str, lang: str, theme: str | None) -> bytes:
 def name(state: Mapping[str, Any]) -> str:
     """What the file is called: the model, and the place that it opens on."""
     place = (f"{key}-{state[key] + 1}" for key in ("layer", "head") if state.get(key) is not None)
-    parts = ["headlight", state.get("model"), state.get("block"), *place]
+    parts = ["headlight", *(state.get(key) for key in ("model", "view", "block")), *place]
     return "-".join(part for part in parts if part and PLAIN.fullmatch(part)) + ".html"

@@ -50,12 +50,10 @@ def show(
     """The trace to look at, opened on a head: the one that tells most, if none is given.
 
     `block` is "encoder", "decoder" or "cross"; `theme` "light" or "dark" (None: as the system has
-    it). What the picture needs and the trace lacks is recorded anew.
+    it). The request is run anew, for all that the picture needs.
     """
     model = trace.model
-    asked = set(trace.request.select)
-    if "*" not in asked and not asked >= set(SELECT):
-        trace = model.trace(trace.request, select=SELECT)
+    seen = model.trace(trace.request, select=SELECT, summarise="*")
     place = {"block": block, "layer": layer, "head": head}
     state = {"source": trace.request.source, "view": "attention", "lang": lang}
     about = {
@@ -64,4 +62,4 @@ def show(
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "model": ModelReply.model_validate(model.info).model_dump(),
     }
-    return Shown(handout(trace_reply(trace, "", model.info.id), about, "", theme), height)
+    return Shown(handout(trace_reply(seen, "", model.info.id), about, "", theme), height)

@@ -166,6 +166,17 @@ export function createApi(fetch) {
       const file = readSafetensors(await response.arrayBuffer());
       return "parameters" in asks[n] ? file.tensors : file;
     },
+
+    /**
+     * What the server answers, as a file to keep.
+     * @param {string} path
+     * @param {{body?: object, accept?: string}} [asked]  without a body it is read
+     * @returns {Promise<Blob>}
+     */
+    async file(path, { body, accept = "*/*" } = {}) {
+      const headers = { Accept: accept };
+      return (await (body ? send(path, body, accept) : ask(path, { headers }))).blob();
+    },
   };
 }
 

@@ -178,9 +178,10 @@ function hatching(document, picture) {
  * @param {HTMLCanvasElement} canvas
  * @param {number} width  in CSS pixels
  * @param {number} height
+ * @param {number} [fine]  pixels for one of CSS, at least
  */
-export function prepare(canvas, width, height) {
-  const ratio = canvas.ownerDocument.defaultView?.devicePixelRatio ?? 1;
+export function prepare(canvas, width, height, fine = 1) {
+  const ratio = Math.max(fine, canvas.ownerDocument.defaultView?.devicePixelRatio ?? 1);
   canvas.width = Math.round(width * ratio);
   canvas.height = Math.round(height * ratio);
   canvas.style.width = `${width}px`;

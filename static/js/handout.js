@@ -8,9 +8,11 @@ import { opener } from "./blocks.js";
 import { createContext } from "./context.js";
 import { find } from "./dom.js";
 import { opening } from "./examples.js";
+import { held } from "./frozen.js";
 import { initials } from "./options.js";
 import { bindCaption } from "./parts/caption.js";
 import { bindChips } from "./parts/chips.js";
+import { bindExport } from "./parts/export.js";
 import { bindInspector } from "./parts/inspector.js";
 import { bindPickers } from "./parts/pickers.js";
 import { bindStage } from "./parts/stage.js";
@@ -39,25 +41,28 @@ async function start() {
   const messages = JSON.parse(find("#messages").textContent ?? "{}");
   const script = URL.createObjectURL(new Blob([plotly], { type: "text/javascript" }));
   const context = createContext(store, api, session, messages, script);
-  const { trace, model, state } = await api.readShare("handout");
-  context.views = enough({ ...store.get(), trace, model, live: false });
+  const share = await api.readShare("handout");
+  const { trace, model, state } = share;
+  context.views = enough({ ...store.get(), share, trace, model, live: false });
   for (const part of [bindChips, bindStage, bindPickers, bindCaption, bindInspector, bindFrame])
     part(context);
+  bindExport(context, ["png", "svg", "csv"]);
   await openShare(store, api, "handout", initial, {}, OPTIONS);
-  const { link } = store.get();
-  if (!context.views.includes(view(link.view))) store.go({ view: context.views[0].id });
+  const { view: shown, block } = store.get().link;
+  if (!context.views.includes(view(shown))) store.go({ view: initial.view });
   if (state.layer === undefined && state.head === undefined)
-    store.go(opener(trace, model, link.block));
+    store.go(opener(trace, model, block));
 }
 
 /**
- * The views that the file holds enough for: those that show no other tensors and ask nothing.
+ * The views that the file holds enough for: those that show no other tensors and ask nothing else.
  * @param {import("./store.js").Page} page
  */
 function enough(page) {
   return VIEWS.filter(
     ({ needs, asks }) =>
-      needs(page).every((name) => page.trace?.tensors[name]) && !asks?.(page).length,
+      needs(page).every((name) => page.trace?.tensors[name]) &&
+      (asks?.(page) ?? []).every((question) => held(page, question)),
   );
 }
 

@@ -9,6 +9,7 @@ import { bindAnnouncer } from "./parts/announcer.js";
 import { bindCaption } from "./parts/caption.js";
 import { bindChips } from "./parts/chips.js";
 import { bindChrome } from "./parts/chrome.js";
+import { bindExport } from "./parts/export.js";
 import { bindHelp } from "./parts/help.js";
 import { bindInspector } from "./parts/inspector.js";
 import { bindKeys } from "./parts/keys.js";
@@ -30,7 +31,6 @@ import { OPTIONS, view } from "./views/index.js";
  * @property {import("./store.js").Store} store
  * @property {import("./api.js").Api} api
  * @property {{run: () => void}} session
- * @property {import("./views/index.js").View[]} views  that are offered
  * @property {import("./views/index.js").View[]} views  that are offered
  * @property {import("./chart.js").Plotter} plotter
  * @property {import("./i18n.js").Translate} t
@@ -69,6 +69,7 @@ async function start() {
     bindInspector,
     bindProblems,
     bindShare,
+    bindExport,
     bindChrome,
     bindHelp,
     bindKeys,

@@ -12,6 +12,9 @@ import { two } from "./caption.js";
  * }} Plate
  */
 
+/** Pixels for one of CSS: a picture that leaves the page may be shown larger. */
+const FINE = 2;
+
 /**
  * Where the bars at the rows' ends lie, right of the cells.
  * @param {Geometry} geometry
@@ -57,14 +60,30 @@ export function paintBars(context, shares, geometry, theme) {
 export function photograph(plate) {
   const { geometry, theme, ends } = plate;
   const canvas = document.createElement("canvas");
-  const wider = ends ? barsAt(geometry, theme).wider : 0;
-  const context = prepare(canvas, geometry.width + wider, geometry.height);
+  const width = Math.max(geometry.width + (ends ? barsAt(geometry, theme).wider : 0), reach(plate));
+  const context = prepare(canvas, width, geometry.height, FINE);
   context.fillStyle = theme.paper;
   context.fillRect(0, 0, canvas.width, canvas.height);
   paint(context, plate);
   if (ends) paintBars(context, ends.shares, geometry, theme);
   inscribe(context, plate);
   return canvas;
+}
+
+/**
+ * Where the words over the bars end.
+ * @param {Plate} plate
+ */
+function reach({ geometry, theme, ends }) {
+  if (!ends) return 0;
+  const { left, width } = barsAt(geometry, theme);
+  const ruler = /** @type {CanvasRenderingContext2D} */ (
+    document.createElement("canvas").getContext("2d")
+  );
+  ruler.font = `${theme.size}px ${theme.font}`;
+  const length = ruler.measureText(ends.label).width + theme.size;
+  const across = geometry.slant ? length * Math.cos((geometry.slant * Math.PI) / 180) : length / 2;
+  return Math.ceil(left + width / 2 + across);
 }
 
 /**

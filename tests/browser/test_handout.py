@@ -66,6 +66,7 @@ def test_it_draws_what_q_and_k_say(opened: Opening, watch: Watch, block: str) ->
 def test_it_answers_to_mouse_keys_and_pickers(opened: Opening) -> None:
     handout = opened(block="cross")
     handout.page.mouse.click(*handout.cell(3, 2))
+    handout.page.mouse.move(0, 0)
     expect(handout.find("#pair-title")).to_have_text("Pinned pair")
     parts = trace(handout.url, PLACES["cross"])
     dot = parts["q"][HEAD][3] @ parts["k"][HEAD][2]

@@ -1,5 +1,6 @@
 /** What one head computes from each token: its queries, keys and values, channel by channel. */
 
+import { abreast } from "../abreast.js";
 import { BLOCK, axes, lit, place } from "../blocks.js";
 import { four } from "../caption.js";
 import { h, step } from "../dom.js";
@@ -38,6 +39,7 @@ export const qkv = {
         if (ready) all("draw")();
       },
       light: all("light"),
+      picture: () => ({ canvas: abreast(panels.map((one) => one.picture()), context.theme()) }),
       destroy: () => (all("destroy")(), root.replaceChildren()),
     };
   },
@@ -152,5 +154,6 @@ function panel(context, letter) {
     matrix.mark({ row: at[role], col: null });
   }
 
-  return { element, draw, light, destroy: matrix.destroy };
+  const picture = () => ({ canvas: matrix.picture(), title: `${name} (${range.textContent})` });
+  return { element, draw, light, picture, destroy: matrix.destroy };
 }

@@ -1,5 +1,6 @@
 /** The three pictures: A, B, and B − A, on the same axes, lit together. */
 
+import { abreast } from "../../abreast.js";
 import { reach } from "../../align.js";
 import { otherPlace } from "../../compare.js";
 import { h } from "../../dom.js";
@@ -71,7 +72,7 @@ export function panels(context, gestures) {
     /** Side by side, each under its title. */
     picture() {
       const theme = context.theme();
-      const parts = all.map(({ matrix, title }) => ({ canvas: matrix.picture(), title: title.textContent }));
+      const parts = all.map(({ matrix, title }) => ({ canvas: matrix.picture(), title: title.textContent ?? "" }));
       return { canvas: abreast(parts, theme) };
     },
   };
@@ -125,29 +126,4 @@ function layout(context) {
   const across = Math.max(1, Math.min(3, Math.floor((width + GAP) / (LEAST + GAP))));
   const each = Math.floor((width - GAP * (across - 1)) / across);
   return [across, { width: each, height: Math.min(Math.max(height - 190, 340), each * 1.1), stretch: 1.3, largest: 40 }];
-}
-
-/**
- * @param {{canvas: HTMLCanvasElement | null, title: string | null}[]} parts
- * @param {import("../../theme.js").Theme} theme
- */
-function abreast(parts, theme) {
-  const ratio = window.devicePixelRatio;
-  const pictures = parts.flatMap(({ canvas, title }) => (canvas ? [{ canvas, title: title ?? "" }] : []));
-  const canvas = h("canvas", {});
-  const top = 2.4 * theme.size * ratio;
-  canvas.width = pictures.reduce((sum, one) => sum + one.canvas.width + GAP * ratio, -GAP * ratio);
-  canvas.height = Math.max(...pictures.map((one) => one.canvas.height)) + top;
-  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-  context.fillStyle = theme.paper;
-  context.fillRect(0, 0, canvas.width, canvas.height);
-  context.fillStyle = theme.ink;
-  context.font = `600 ${theme.size * ratio}px ${theme.font}`;
-  let left = 0;
-  for (const one of pictures) {
-    context.fillText(one.title, left, 1.2 * theme.size * ratio);
-    context.drawImage(one.canvas, left, top);
-    left += one.canvas.width + GAP * ratio;
-  }
-  return canvas;
 }

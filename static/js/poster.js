@@ -1,0 +1,124 @@
+/**
+ * A picture that leaves the page: what is seen, under the sentence it is of, with the view, the
+ * layer and the head, the caption, and the model that saw it. It is SVG; pixels are made from it.
+ */
+
+/** @typedef {{svg: string} | {image: string, width: number, height: number}} Picture  a drawing, or an image's address */
+/**
+ * @typedef {object} Words
+ * @property {string} title
+ * @property {string} place  view, layer, head
+ * @property {string} caption  "" where the view has none
+ * @property {string} footer
+ */
+/** @typedef {Pick<import("./theme.js").Theme, "paper" | "ink" | "muted" | "font" | "size">} Look */
+/** @typedef {{text: string, size: number, weight: number, fill: string}} Line */
+
+const MARGIN = 24;
+const GAP = 14;
+/** As narrow as a caption can still be read. */
+const NARROW = 560;
+const LEADING = 1.4;
+
+/**
+ * @param {Picture} picture
+ * @param {Words} words
+ * @param {Look} look
+ * @param {(text: string, size: number, weight: number) => number} measure  in pixels
+ * @returns {{svg: string, width: number, height: number}}
+ */
+export function poster(picture, words, look, measure) {
+  const size = "svg" in picture ? sizeOf(picture.svg) : picture;
+  const across = Math.max(size.width, NARROW);
+  /** @param {string} text @param {number} scale @param {number} weight @param {string} fill */
+  const set = (text, scale, weight, fill) => {
+    const px = Math.round(look.size * scale);
+    const lines = wrapped(text, across, (words) => measure(words, px, weight));
+    return lines.map((line) => ({ text: line, size: px, weight, fill }));
+  };
+  const above = [
+    ...set(words.title, 1.4, 600, look.ink),
+    ...set(words.place, 1, 400, look.muted),
+    ...set(words.caption, 1.1, 400, look.ink),
+  ];
+  const below = set(words.footer, 1, 400, look.muted);
+  const top = MARGIN + heightOf(above) + GAP;
+  const width = across + 2 * MARGIN;
+  const height = Math.ceil(top + size.height + GAP + heightOf(below) + MARGIN);
+  const parts = [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${escaped(look.font)}">`,
+    `<title>${escaped(`${words.title} · ${words.place}`)}</title>`,
+    `<rect width="${width}" height="${height}" fill="${look.paper}"/>`,
+    ...typeset(above, MARGIN),
+    placed(picture, MARGIN, top),
+    ...typeset(below, top + size.height + GAP),
+    "</svg>",
+  ];
+  return { svg: parts.join("\n"), width, height };
+}
+
+/**
+ * @param {string} text
+ * @param {number} width
+ * @param {(text: string) => number} measure
+ * @returns {string[]}  lines that fit; Chinese breaks anywhere, a word that is too long does too
+ */
+export function wrapped(text, width, measure) {
+  /** @type {string[]} */
+  const lines = [];
+  let line = "";
+  for (const piece of text.match(/\p{Script=Han}|\s+|[^\s\p{Script=Han}]+/gu) ?? []) {
+    if (measure((line + piece).trimEnd()) <= width) line += piece;
+    else {
+      if (line.trim()) lines.push(line.trimEnd());
+      line = "";
+      for (const letter of piece.trimStart()) {
+        if (line && measure(line + letter) > width) {
+          lines.push(line);
+          line = "";
+        }
+        line += letter;
+      }
+    }
+  }
+  return line.trim() ? [...lines, line.trimEnd()] : lines;
+}
+
+/** @param {string} svg @returns {{width: number, height: number}}  in pixels, of its root element */
+export function sizeOf(svg) {
+  const root = svg.match(/<svg\b[^>]*>/)?.[0] ?? "";
+  const [width, height] = ["width", "height"].map((name) =>
+    Number(root.match(new RegExp(`\\s${name}="([\\d.]+)(?:px)?"`))?.[1]),
+  );
+  if (width > 0 && height > 0) return { width, height };
+  const box = root.match(/viewBox="[-\d.]+ [-\d.]+ ([\d.]+) ([\d.]+)"/);
+  if (!box) throw new TypeError("a drawing without a size");
+  return { width: Number(box[1]), height: Number(box[2]) };
+}
+
+/** @param {Picture} picture @param {number} x @param {number} y */
+function placed(picture, x, y) {
+  if ("svg" in picture)
+    return picture.svg.replace(/^[^]*?<svg\b/, `<svg x="${x}" y="${y}"`);
+  const { image, width, height } = picture;
+  return `<image x="${x}" y="${y}" width="${width}" height="${height}" href="${image}"/>`;
+}
+
+/** @param {Line[]} lines @param {number} y @returns {string[]} */
+function typeset(lines, y) {
+  return lines.map(({ text, size, weight, fill }) => {
+    y += size * LEADING;
+    const attributes = `x="${MARGIN}" y="${Math.round(y - size * 0.3)}" font-size="${size}" font-weight="${weight}" fill="${fill}"`;
+    return `<text ${attributes}>${escaped(text)}</text>`;
+  });
+}
+
+/** @param {Line[]} lines */
+const heightOf = (lines) => lines.reduce((sum, { size }) => sum + size * LEADING, 0);
+
+/** @param {string} text */
+function escaped(text) {
+  const names = /** @type {Record<string, string>} */ ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" });
+  // What XML has no place for at all is left out.
+  return text.replace(/[&<>"]/g, (sign) => names[sign]).replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "");
+}
