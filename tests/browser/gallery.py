@@ -38,6 +38,8 @@ SCENES: dict[str, dict[str, object]] = {
     "alignment-all": {"view": "alignment", "of": "all", "query": 3},
     "qkv": {"view": "qkv"},
     "positions": {"view": "positions"},
+    "positions-likeness": {"view": "positions", "part": "likeness", "length": 64},
+    "positions-shuffle": {"view": "positions", "part": "shuffle"},
 }
 
 

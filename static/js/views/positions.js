@@ -1,23 +1,24 @@
 /**
- * What tells the model where a token stands: the encoding of each position, and how alike two are.
- *
- * Even features are sines, odd ones cosines of the same wave. Drawn in turn they are stripes; drawn
- * apart the waves can be seen.
+ * What tells the model where a token stands: the encoding of each position as waves, how alike two
+ * positions are, why moving on is a rotation, and what attention would notice without it.
  */
 
-import { BLOCK, lit, stands } from "../blocks.js";
-import { four } from "../caption.js";
-import { h, step } from "../dom.js";
 import { Problem } from "../api.js";
-import { answer, encoding } from "../questions.js";
-import { createMatrix } from "../parts/matrix.js";
-import { diverging } from "../scale.js";
-import { apart, featureAt } from "../waves.js";
+import { h } from "../dom.js";
+import { choice, list, whole } from "../options.js";
+import { controls } from "../parts/controls.js";
+import { wording } from "../parts/problems.js";
+import { createLikeness } from "./positions/likeness.js";
+import * as shuffled from "./positions/shuffle.js";
+import { questions, size, table } from "./positions/table.js";
+import { createTurn } from "./positions/turn.js";
+import { createWaves } from "./positions/waves.js";
 
 /** @typedef {import("./index.js").View} View */
 /** @typedef {import("../main.js").Context} Context */
-/** @typedef {import("../api.js").Positions | Problem | undefined} Found */
-/** @typedef {"positions" | "similarity"} Which */
+
+/** Beyond any table; how long one may be the server says. */
+const MOST = 9_999_999;
 
 /** @type {View} */
 export const positions = {
@@ -25,133 +26,122 @@ export const positions = {
   name: (t) => t("Positions"),
   about: (t) =>
     t(
-      "Attention by itself does not know the order of words. A fixed pattern of waves is added to each token, another one at every position; neighbours get similar patterns.",
+      "Attention by itself does not know the order of words. A fixed pattern of waves is added to each token, another one at every position; neighbours get similar patterns, and moving on by k is the same rotation everywhere. Shuffle the words to see what is lost without it.",
     ),
   frame: { rail: "none", inspector: false, caption: false, legend: "signed" },
-  needs: () => [],
-  asks: (page) => [table(page)].flatMap((question) => question ?? []),
-  mount(context, root) {
-    const panels = [panel(context, "positions"), panel(context, "similarity")];
-    root.append(h("div", { className: "panels positions" }, ...panels.map((one) => one.element)));
-    const all = (/** @type {"draw" | "light" | "destroy"} */ what) => () =>
-      panels.forEach((one) => one[what]());
-    return {
-      draw: all("draw"),
-      light: all("light"),
-      destroy: () => (all("destroy")(), root.replaceChildren()),
-    };
+  options: {
+    part: choice("waves", "likeness", "turn", "shuffle"),
+    length: whole(0, MOST),
+    width: whole(0, MOST),
+    dims: list(),
+    measure: choice("cosine", "dot"),
+    at: whole(0, MOST, 2),
+    by: whole(0, MOST, 1),
+    pair: whole(0, MOST, 0),
+    seed: whole(0, 9999, 1),
   },
+  needs: (page) => (page.link.options.part === "shuffle" ? shuffled.needs(page) : []),
+  asks: (page) => (page.link.options.part === "shuffle" ? shuffled.questions(page) : questions(page)),
+  mount,
 };
 
-/** @param {import("../store.js").Page} page  As many positions as the rows have, as wide as the model. */
-function table({ trace, model, link }) {
-  if (!trace || !model) return null;
-  const { length } = trace.tokens[BLOCK[link.block].query];
-  return encoding({ length, d_model: model.d_model });
-}
-
-/** @param {Context["t"]} t @returns {Record<Which, {name: string, says: string}>} */
-const wording = (t) => ({
-  positions: {
-    name: t("Positional encoding"),
-    says: t(
-      "added to each token's embedding; in each half fast waves left, slow waves right; −1 to 1",
-    ),
-  },
-  similarity: {
-    name: t("Similarity"),
-    says: t("cosine between the encodings of two positions: neighbours are alike; −1 to 1"),
-  },
-});
-
-/**
- * @param {Context} context
- * @param {Which} which
- */
-function panel(context, which) {
+/** @type {View["mount"]} */
+function mount(context, root) {
   const { store, t } = context;
-  const { name, says } = wording(t)[which];
-  const square = which === "similarity";
-  const matrix = createMatrix(context, {
-    label: name,
-    onHover: (place) =>
-      store.hover(place && { query: ref(place.row), key: square ? ref(place.col) : null }),
-    onPick({ row, col }, how) {
-      const query = row ?? lit(store.get(), null).query;
-      store.go({ query, key: pinsKey() ? col : null }, how === "click" ? "push" : "replace");
+  const parts = controls(context, [
+    {
+      option: "part",
+      label: t("Look at"),
+      values: {
+        waves: t("waves"),
+        likeness: t("similarity"),
+        turn: t("rotation"),
+        shuffle: t("shuffled words"),
+      },
     },
-    picked: () => ({
-      row: lit(store.get(), null).query ?? 0,
-      col: lit(store.get(), null).key ?? 0,
-    }),
-    tip,
-  });
-  const element = h(
-    "section",
-    { className: `panel ${which}` },
-    h("h3", {}, name),
-    h("p", {}, says),
-    matrix.element,
-  );
-
-  const side = () => BLOCK[store.get().link.block].query;
-  const ref = (/** @type {number | null} */ index) =>
-    index === null ? null : { side: side(), index };
-  const pinsKey = () => square && side() === BLOCK[store.get().link.block].key;
-  function steps() {
-    const { trace, link } = store.get();
-    return trace ? stands(trace, link.block) : [];
-  }
-  function values() {
-    const question = table(store.get());
-    const found = question && /** @type {Found} */ (answer(store.get(), question));
-    if (!found || found instanceof Problem) return null;
-    const { length, d_model, similarity } = found;
-    if (square) return { rows: length, cols: length, values: similarity };
-    return apart({ rows: length, cols: d_model, values: found.positions });
-  }
-
-  /** @param {{row: number, col: number}} cell */
-  function tip({ row, col }) {
-    const found = values();
-    if (!found) return [];
-    const place = square
-      ? t("positions {a} and {b}", { a: row, b: col })
-      : t("position {a}, feature {b}", { a: row, b: featureAt(col, found.cols) });
-    return [
-      step(steps()[row]),
-      " ",
-      place,
-      " ",
-      h("b", {}, four(found.values[row * found.cols + col])),
-    ];
-  }
+  ]);
+  const measure = controls(context, [
+    { option: "measure", label: t("Measure"), values: { cosine: t("cosine"), dot: t("dot product") } },
+  ]);
+  const fields = [
+    field(context, "length", t("Length"), () => size(store.get())?.length),
+    field(context, "width", "d_model", () => size(store.get())?.d_model),
+  ];
+  const bad = h("p", { className: "bad", role: "alert", hidden: true });
+  const sizes = h("div", { className: "options" }, ...fields.map((one) => one.element), measure);
+  const place = h("div", { className: "part" });
+  root.append(h("div", { className: "positions" }, parts, sizes, bad, place));
+  /** @type {ReturnType<ReturnType<typeof make>> | null} */
+  let part = null;
+  let shown = "";
 
   function draw() {
-    const found = values();
-    if (!found) return;
-    const { width, height, wide } = context.room();
-    matrix.draw({
-      matrix: found,
-      shade: { stops: diverging(context.theme()), range: [-1, 1] },
-      rows: steps(),
-      cols: square ? steps() : [],
-      titles: {
-        rows: t("position"),
-        cols: square ? t("position") : t("feature: sines | cosines"),
-      },
-      width: wide ? (width - 48) * (square ? 0.42 : 0.58) : width,
-      height: height - 70,
-      stretch: square ? 1 : Infinity,
-      largest: square ? 40 : 34,
-    });
-    light();
+    const page = store.get();
+    const { options } = page.link;
+    parts.refresh();
+    measure.refresh();
+    fields.forEach((one) => one.draw());
+    measure.hidden = options.part !== "likeness";
+    sizes.hidden = options.part === "shuffle";
+    if (!part || shown !== options.part) {
+      part?.destroy();
+      shown = options.part;
+      part = make(shown)(context);
+      place.replaceChildren(part.element);
+    }
+    const found = shown === "shuffle" ? undefined : table(page);
+    bad.hidden = !(found instanceof Problem);
+    place.hidden = found instanceof Problem;
+    if (found instanceof Problem) bad.textContent = limit(context, found);
+    else if (found || shown === "shuffle") part.draw(/** @type {any} */ (found));
   }
 
-  function light() {
-    const { query, key } = lit(store.get(), store.hovered());
-    matrix.mark({ row: query, col: pinsKey() ? key : null });
-  }
+  return {
+    draw,
+    light: () => part?.light(),
+    destroy: () => (part?.destroy(), root.replaceChildren()),
+    picture: () => /** @type {any} */ (part?.picture() ?? { svg: "" }),
+  };
+}
 
-  return { element, draw, light, destroy: matrix.destroy };
+/** @param {string} part */
+const make = (part) =>
+  ({ waves: createWaves, likeness: createLikeness, turn: createTurn, shuffle: shuffled.createShuffle })[part] ??
+  createWaves;
+
+/**
+ * A size of the table; emptied, it is the sentence's or the model's own.
+ * @param {Context} context
+ * @param {"length" | "width"} option
+ * @param {string} label
+ * @param {() => number | undefined} present
+ */
+function field({ store, t }, option, label, present) {
+  const input = h("input", { type: "number", min: "1", step: "1", inputMode: "numeric" });
+  const own = h("button", { type: "button", className: "button quiet" }, t("as here"));
+  own.title = option === "length" ? t("as long as the sentence") : t("as wide as the model");
+  input.addEventListener("change", () => {
+    const value = input.value.trim() === "" ? null : Number(input.value);
+    const right = value === null || (Number.isInteger(value) && value >= 0 && value <= MOST);
+    if (right) store.choose({ [option]: value });
+    else input.value = String(present() ?? "");
+  });
+  own.addEventListener("click", () => store.choose({ [option]: null }));
+  return {
+    element: h("div", { className: "option" }, h("label", {}, label, " ", input), own),
+    draw() {
+      if (document.activeElement !== input) input.value = String(present() ?? "");
+      own.hidden = store.get().link.options[option] === null;
+    },
+  };
+}
+
+/** What the server said of a size, in the reader's language. @param {Context} context @param {Problem} problem */
+function limit({ t }, problem) {
+  const range = /from (\d+) to (\d+)/.exec(problem.detail);
+  if (problem.kind !== "out-of-range" || !range) return wording(t, problem);
+  const values = { low: range[1], high: range[2] };
+  return problem.field === "d_model"
+    ? t("d_model must be from {low} to {high}.", values)
+    : t("The length must be from {low} to {high}.", values);
 }

@@ -1,0 +1,200 @@
+"""Positions as drawn, against the paper's formulas; shuffled sentences against q and k."""
+
+import re
+from typing import Any
+from urllib.parse import urlencode
+
+import httpx
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from playwright.sync_api import expect
+
+from tests.browser.workspace import Workspace
+
+START: dict[str, Any] = {
+    "source": "The dog is tired, so it sleeps.",
+    "target": "这只狗很累。",
+    "view": "positions",
+    "block": "encoder",
+    "layer": 1,
+    "head": 2,
+}
+FIGURES = """() => [...document.querySelectorAll("#view .js-plotly-plot")].map(
+    ({ data: [{ z }] }) => z.map((row) => Array.from(row)))"""
+DOTS = """(curve) => [...curve.querySelectorAll("circle")].map((dot) =>
+    Number(dot.getAttribute("cy")))"""
+# Room above and below the curves of curves.js.
+TOP, BOTTOM = 12, 44
+
+
+def encoding(length: int, width: int) -> NDArray[Any]:
+    """Section 3.5: even features are sines, odd ones cosines."""
+    angle = np.arange(length)[:, None] / 10000 ** (2 * (np.arange(width) // 2) / width)
+    return np.where(np.arange(width) % 2, np.cos(angle), np.sin(angle))
+
+
+def heights(workspace: Workspace, low: float, high: float) -> list[NDArray[Any]]:
+    """The values of every curve, read off where its dots are."""
+    svg = workspace.find(".curves svg")
+    height = float(svg.get_attribute("height") or 0)
+    curves = workspace.find(".curves [data-curve]")
+    return [
+        high
+        - (np.array(curves.nth(i).evaluate(DOTS)) - TOP) / (height - TOP - BOTTOM) * (high - low)
+        for i in range(curves.count())
+    ]
+
+
+def rotation(workspace: Workspace, **link: object) -> None:
+    """Open the rotation, in which there is no chart to wait for."""
+    query = urlencode({key: str(value) for key, value in {**START, **link, "part": "turn"}.items()})
+    workspace.page.goto(f"{workspace.url}/?{query}")
+    workspace.find(".clock svg").wait_for()
+
+
+def settle(workspace: Workspace, count: int) -> list[NDArray[Any]]:
+    """All matrices, once so many are drawn."""
+    expect(workspace.find("#view .js-plotly-plot")).to_have_count(count)
+    return [np.array(z, dtype=float) for z in workspace.page.evaluate(FIGURES)]
+
+
+@pytest.mark.parametrize(("length", "width"), [(10, 256), (33, 64), (7, 9)])
+def test_table_of_any_size_and_its_waves(workspace: Workspace, length: int, width: int) -> None:
+    dims = [0, 3, width - 2]
+    workspace.open(**START, length=length, width=width, dims=",".join(map(str, dims)))
+    [drawn] = settle(workspace, 1)
+    table = encoding(length, width)
+    np.testing.assert_allclose(drawn, np.hstack([table[:, ::2], table[:, 1::2]]), atol=1e-5)
+    for dim, values in zip(dims, heights(workspace, -1, 1), strict=True):
+        np.testing.assert_allclose(values, table[:, dim], atol=0.002)
+        wave = 2 * np.pi * 10000 ** (2 * (dim // 2) / width)
+        name = f"{wave:.1f}" if wave < 100 else f"{round(wave):,}"
+        expect(workspace.find(".curves")).to_contain_text(f"{dim}: λ {name}")
+
+
+@pytest.mark.parametrize("measure", ["cosine", "dot"])
+@pytest.mark.parametrize("width", [128, 3])
+def test_similarity_and_its_decay(workspace: Workspace, measure: str, width: int) -> None:
+    workspace.open(**START, part="likeness", measure=measure, length=24, width=width)
+    [drawn] = settle(workspace, 1)
+    table = encoding(24, width)
+    if measure == "cosine":
+        table = table / np.linalg.norm(table, axis=1, keepdims=True)
+    expected = table @ table.T
+    np.testing.assert_allclose(drawn, expected, atol=1e-5 * width)
+    decay = np.array([np.diagonal(expected, distance).mean() for distance in range(24)])
+    most = width / 2 if measure == "dot" else 1.0
+    [curve] = heights(workspace, min(0, float(decay.min())), most)
+    np.testing.assert_allclose(curve, decay, atol=0.002 * most)
+    says = workspace.find(".part").inner_text()
+    assert ("Only the distance counts" in says) == (width % 2 == 0)
+
+
+def test_moving_on_is_a_rotation(workspace: Workspace) -> None:
+    at, by, pair, width = 3, 5, 2, 32
+    rotation(workspace, length=20, width=width, at=at, by=by, pair=pair)
+    verdict = workspace.find(".verdict")
+    expect(verdict).to_contain_text(f"PE(pos + {by}) is PE(pos) turned")
+    expect(verdict).to_contain_text(f"over {(20 - by) * width} numbers")
+    found = re.search(r"difference ([\d.]+) · 10⁻([⁰¹²³⁴⁵⁶⁷⁸⁹]+)", verdict.inner_text())
+    assert found, verdict.inner_text()
+    assert int(found[2].translate(str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789"))) >= 7
+
+    omega = 10000 ** (-2 * pair / width)
+    cos, sin = np.cos(by * omega), np.sin(by * omega)
+    before, after = encoding(20, width)[[at, at + by], 2 * pair : 2 * pair + 2]
+    np.testing.assert_allclose(np.array([[cos, sin], [-sin, cos]]) @ before, after, atol=1e-12)
+    text = workspace.find(".equation").inner_text().replace("−", "-")
+    printed = [float(number) for number in re.findall(r"-?\d\.\d{4}", text)]
+    wanted = [cos, sin, -sin, cos, *before, *after, *after]
+    np.testing.assert_allclose(printed, wanted, atol=1e-4)
+
+
+def test_sliders_move_the_hand_and_the_link(workspace: Workspace) -> None:
+    rotation(workspace)
+    slider = workspace.find(".turn input[type=range]").nth(1)
+    slider.fill("4")
+    assert workspace.link["by"] == "4"
+    expect(workspace.find(".verdict")).to_contain_text("PE(pos + 4)")
+    workspace.find(".clocks [data-pair]").nth(3).click()
+    assert int(workspace.link["pair"]) > 0
+
+
+def test_a_size_that_cannot_be_says_its_limit(workspace: Workspace, watch: Any) -> None:
+    watch.expect("422")
+    workspace.open(**START)
+    length = workspace.find(".positions input[type=number]").first
+    for wrong in ("5000", "0"):
+        length.fill(wrong)
+        length.press("Enter")
+        expect(workspace.find(".positions .bad").first).to_have_text(
+            "The length must be from 1 to 1024."
+        )
+    length.fill("6")
+    length.press("Enter")
+    expect(workspace.find(".positions > .bad")).to_be_hidden()
+    expect(workspace.find(".matrix .rows .label")).to_have_count(6)
+    workspace.page.locator(".positions button", has_text="as here").first.click()
+    assert "length" not in workspace.link
+    features = workspace.find(".positions input[type=text]")
+    features.fill("0, 999")
+    features.press("Enter")
+    expect(workspace.find("[role=status].bad")).to_have_text(
+        "Features are whole numbers from 0 to 255."
+    )
+
+
+def weights(url: str, source: str, *, positions: bool) -> tuple[list[str], NDArray[Any]]:
+    """A sentence's tokens, and what the head looks at in it, from q and k."""
+    names = [f"encoder.1.self.{tensor}" for tensor in "qk"]
+    drop = [] if positions else [{"at": "source.position", "do": "drop"}]
+    request = {"source": source, "target": "一", "select": names, "interventions": drop}
+    reply = httpx.post(f"{url}/api/trace", json=request, timeout=60).raise_for_status().json()
+    q, k = (np.array(reply["tensors"][name]["data"])[START["head"]] for name in names)
+    exponentials = np.exp(q @ k.T / np.sqrt(q.shape[-1]))
+    tokens = [token["text"].strip() for token in reply["tokens"]["source"]]
+    return tokens, exponentials / exponentials.sum(axis=-1, keepdims=True)
+
+
+def test_shuffled_words_are_noticed_with_positions_only(workspace: Workspace) -> None:
+    workspace.open(**START, part="shuffle", seed=3)
+    drawn = settle(workspace, 6)
+    shuffled = workspace.find(".shuffled span").inner_text()
+    assert sorted(shuffled) == sorted(START["source"])
+    assert shuffled != START["source"]
+    printed = workspace.find(".shuffle .result b").all_inner_texts()
+    for row, positions in enumerate((True, False)):
+        tokens, before = weights(workspace.url, START["source"], positions=positions)
+        others, after = weights(workspace.url, shuffled, positions=positions)
+        order = [others.index(token) for token in tokens]  # no word is there twice
+        back = after[np.ix_(order, order)]
+        for panel, expected in enumerate((before, back, before - back)):
+            np.testing.assert_allclose(drawn[3 * row + panel], expected, atol=2e-5)
+        largest = np.abs(before - back).max()
+        if positions:
+            assert float(printed[row]) == pytest.approx(largest, abs=1e-4)
+            assert largest > 0.01
+        else:
+            assert "10⁻" in printed[row]
+            assert largest < 1e-5
+
+
+def test_another_order_is_another_link(workspace: Workspace) -> None:
+    workspace.open(**START, part="shuffle")
+    settle(workspace, 6)
+    first = workspace.find(".shuffled span").inner_text()
+    workspace.page.locator(".shuffle button", has_text="Shuffle again").click()
+    second = workspace.find(".shuffled span").inner_text()
+    assert (workspace.link["seed"], first == second) == ("2", False)
+    workspace.page.reload()
+    settle(workspace, 6)
+    assert workspace.find(".shuffled span").inner_text() == second
+    workspace.page.go_back()
+    expect(workspace.find(".shuffled span")).to_have_text(first)
+
+
+def test_one_word_cannot_be_shuffled(workspace: Workspace) -> None:
+    workspace.page.goto(f"{workspace.url}/?view=positions&part=shuffle&source=Hello!&target=好")
+    expect(workspace.find(".shuffle .note")).to_contain_text("no two words")
+    expect(workspace.page.locator(".shuffle button", has_text="Shuffle again")).to_be_disabled()
