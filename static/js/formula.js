@@ -78,6 +78,8 @@ function bound(formula) {
  */
 export function mathml(document, formula, display = false) {
   const math = make(document, "math", tree(document, formula));
+  // Letters of a formula are no Chinese, whatever the page around them is.
+  math.setAttribute("lang", "en");
   if (display) math.setAttribute("display", "block");
   return math;
 }

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from playwright.sync_api import Locator, Page
 
 DRAWN = """() => document.documentElement.dataset.status === "ready"
-    && document.querySelector("#view .js-plotly-plot") && !document.querySelector(".sketched")"""
+    && document.querySelector("#view :is(.js-plotly-plot, [data-drawn])")
+    && !document.querySelector(".sketched")"""
 FIGURE = """() => {
     const { data, layout } = document.querySelector("#view .js-plotly-plot");
     const z = data[0].z.map((row) => Array.from(row, (n) => (Number.isNaN(n) ? null : n)));
@@ -53,7 +54,7 @@ class Workspace:
         self.drawn()
 
     def drawn(self) -> None:
-        """Wait until the trace is there and Plotly has drawn it."""
+        """Wait until the trace is there and Plotly, or a view without it, has drawn it."""
         self.page.wait_for_function(DRAWN)
 
     def settled(self) -> None:

@@ -33,7 +33,7 @@ test("a formula as a line of text", () => {
 test("the same formula as MathML", () => {
   assert.equal(
     String(mathml(document, SCORE, true)),
-    "<math display=block><mrow>" +
+    "<math lang=en display=block><mrow>" +
       "<msub><mi>score</mi><mrow><mi>i</mi><mi>j</mi></mrow></msub><mo>=</mo>" +
       "<mfrac><mrow><msub><mi>q</mi><mrow><mi>i</mi></mrow></msub><mo>·</mo><msub><mi>k</mi><mrow><mi>j</mi></mrow></msub></mrow>" +
       "<msqrt><msub><mi>d</mi><mrow><mi>k</mi></mrow></msub></msqrt></mfrac><mo>=</mo>" +

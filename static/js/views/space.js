@@ -86,6 +86,7 @@ function mount(context, root) {
     const best = ranked.filter(({ masked }) => !masked).slice(0, LINES);
     const key = at.key !== null && at.key < found.k.rows ? at.key : null;
     figure.replaceChildren(picture(layout, { query, key, best }, context.theme()));
+    figure.dataset.drawn = `${query}`;
     const close = nearest(layout.points.slice(layout.queries), layout.points[query]);
     list.replaceChildren(...ranks(context, query, ranked, key, close));
   }

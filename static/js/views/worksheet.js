@@ -83,7 +83,8 @@ function mount(context, root) {
   const pages = h("div", { className: "sheets" });
   const body = h("div", { className: "worksheet-body" }, contents, pages);
   const bar = toolbar(context, { go, choose, text: () => (present ? told(context, present) : "") });
-  root.append(h("div", { className: "worksheet" }, picker, title, verdict, bar.element, waiting, body));
+  const frame = h("div", { className: "worksheet" }, picker, title, verdict, bar.element, waiting, body);
+  root.append(frame);
   const release = bindKeys(go);
   /** @type {Work | null} */
   let present = null;
@@ -139,6 +140,7 @@ function mount(context, root) {
     pages.replaceChildren(...list.map((stage, i) => section(context, stage, i + 1)));
     pages.querySelector("[data-stage='cross']")?.append(onward(context));
     contents.replaceChildren(...list.map((stage, i) => entry(context, stage, i + 1, choose)));
+    frame.dataset.drawn = shown;
   }
 
   /** Shows the stage that the link names, or all of them. */

@@ -23,7 +23,7 @@ const SVG = "http://www.w3.org/2000/svg";
  */
 export function section(context, stage, number) {
   const { id, title, prose, formulas, bands, unit = "", tables, check } = stage;
-  const heading = h("h3", { id: `stage-${id}`, tabIndex: -1 }, h("span", { className: "nth" }, String(number)), title);
+  const heading = h("h3", { id: `stage-${id}`, tabIndex: -1 }, h("span", { className: "nth" }, String(number)), " ", title);
   const element = h(
     "section",
     { className: "sheet", "aria-labelledby": `stage-${id}` },

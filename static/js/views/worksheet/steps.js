@@ -54,8 +54,8 @@ export function toolbar({ t }, { go, choose, text }) {
   const print = button(t("Print"), () => window.print(), "button quiet");
   const element = h(
     "div",
-    { className: "steps", role: "group", "aria-label": t("Stages") },
-    h("div", { className: "turn" }, back, count, on),
+    { className: "turning", role: "group", "aria-label": t("Stages") },
+    h("div", { className: "paging" }, back, count, on),
     all,
     h("div", { className: "take" }, copy, print, copied),
   );
