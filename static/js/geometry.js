@@ -145,7 +145,7 @@ function whole(size) {
  */
 export function hit({ left, top, cellWidth, cellHeight, rows, cols, slant }, x, y) {
   const above = Math.max(0, top - y);
-  const lean = slant ? above / Math.tan((slant * Math.PI) / 180) : 0;
+  const lean = slant ? leaning(above, (slant * Math.PI) / 180) : 0;
   const col = Math.floor((x - lean - left) / cellWidth);
   const row = Math.floor((y - top) / cellHeight);
   const place = {
@@ -154,6 +154,20 @@ export function hit({ left, top, cellWidth, cellHeight, rows, cols, slant }, x, 
   };
   const outside = (place.row === null && !above) || (place.col === null && x >= left);
   return outside || (place.row === null && place.col === null) ? null : place;
+}
+
+/** Pixels between the cells and where a column's label begins. */
+const OFF = 6;
+
+/**
+ * How far right of its column's middle a slanted label's own middle is: it starts at the column's
+ * middle, with its lower edge.
+ * @param {number} above  the cells
+ * @param {number} angle
+ */
+function leaning(above, angle) {
+  const half = (LINE * SIZE) / 2;
+  return Math.max(0, (above - OFF) / Math.tan(angle) - half / Math.sin(angle));
 }
 
 /**

@@ -95,6 +95,16 @@ export function shares(planes, rows, keys, how) {
 }
 
 /**
+ * The last of the strongest.
+ * @param {import("./wire.js").Numbers} open
+ * @param {number} percent
+ */
+function smallestOf(open, percent) {
+  const keep = Math.max(1, Math.ceil((open.length * percent) / 100));
+  return open.slice().sort()[open.length - keep] ?? 0;
+}
+
+/**
  * Covers what the mask forbids and what is below the strongest cells. Cells as strong as the last
  * one that is shown are shown too.
  * @param {Matrix} matrix
@@ -102,9 +112,8 @@ export function shares(planes, rows, keys, how) {
  * @returns {{cover: Uint8Array, shown: number, open: number}}
  */
 export function strongest({ values }, percent = 100) {
-  const open = values.filter((value) => !Number.isNaN(value)).sort();
-  const keep = Math.max(1, Math.ceil((open.length * percent) / 100));
-  const least = percent >= 100 ? -Infinity : (open[open.length - keep] ?? 0);
+  const open = values.filter((value) => !Number.isNaN(value));
+  const least = percent < 100 ? smallestOf(open, percent) : -Infinity;
   const cover = Uint8Array.from(values, (value) => {
     if (Number.isNaN(value)) return COVER.masked;
     return value < least ? COVER.weak : COVER.open;

@@ -111,5 +111,11 @@ test("labels are their rows and columns, leaning ones too", () => {
   assert.deepEqual(hit(found, 5, found.top + 1), { row: 0, col: null });
   const [x, y] = [found.left + 3.5 * found.cellWidth, found.top];
   assert.deepEqual(hit(found, x, y - 1), { row: null, col: 3 });
-  assert.deepEqual(hit(found, x + 60, y - 60), { row: null, col: 3 });
+  // The middle of a label that is 90 px long and 16 px high, starts 6 px above and leans by 45°.
+  const [along, up] = [45 * Math.SQRT1_2, 8 * Math.SQRT1_2];
+  assert.equal(found.slant, 45);
+  for (const [dx, dy] of [[0, 0], [6, -6], [-6, 6], [5, 5], [-5, -5]]) {
+    const middle = hit(found, x + along - up + dx, y - 6 - along - up + dy);
+    assert.deepEqual(middle, { row: null, col: 3 });
+  }
 });

@@ -114,7 +114,7 @@ def test_the_other_direction_is_turned_over(workspace: Workspace) -> None:
     cols = partners(words(one["tokens"]["source"]), words(two["output"]["tokens"]))
     change = np.array([[second[m, j] - first[i, k] for k, m in cols] for i, j in rows])
     np.testing.assert_allclose(shown_of(delta), change, atol=1e-5)
-    workspace.find(".blocks label", has_text="Encoder").first.click()
+    workspace.find(".blocks label").filter(has_text="Encoder").first.click()
     workspace.find(".hint button").click()
     assert workspace.link["block"] == "cross"
 
@@ -125,7 +125,7 @@ def test_b_is_live_and_in_the_link(workspace: Workspace) -> None:
     expect(box).to_have_value("My father bought a new book yesterday.")
     assert "b" not in workspace.link, "what the page proposes is not chosen yet"
     box.fill("My mother bought a new car yesterday.")
-    expect(workspace.find(".trio-b .labels.cols .label", has_text="carᴮ")).to_be_visible()
+    expect(workspace.find(".trio-b .labels.cols .label").filter(has_text="carᴮ")).to_be_visible()
     assert workspace.link["b"] == "My mother bought a new car yesterday."
     workspace.page.reload()
     expect(workspace.find("#source-b")).to_have_value("My mother bought a new car yesterday.")
@@ -158,7 +158,7 @@ def test_pointing_lights_the_same_cell_in_all_three(workspace: Workspace) -> Non
     for number in (a[row, col], b[row, col], delta[row, col]):
         assert f"{number:.4f}" in tip
     assert all(name in tip for name in names)
-    gap = workspace.find(".trio-a .labels.cols .label", has_text="brotherᴮ")
+    gap = workspace.find(".trio-a .labels.cols .label").filter(has_text="brotherᴮ")
     gap.hover(force=True)
     for which in ("a", "b", "delta"):
         lit = workspace.find(f".trio-{which} .labels.cols .label.lit")

@@ -49,6 +49,8 @@ const joins = (...axes) => axes.some(({ groups }) => groups.some((group) => grou
 function sinks(t, { choice, sinks, specials, rows }) {
   const mean = two(sinks.reduce((a, b) => a + b, 0) / (sinks.length || 1));
   if (!specials) return t("The bar at a row's end is what it gives to the first token: {mean} on average.", { mean });
+  if (!choice.hides && choice.pool === "max")
+    return t("The bar at a row's end is the most that any one head gives to special tokens: {mean} on average.", { mean });
   if (!choice.hides)
     return t("The bar at a row's end is what it gives to special tokens: {mean} on average.", { mean });
   const hidden = { n: specials, mean, rows: rows.steps.length };
