@@ -76,7 +76,7 @@ function work({ store, t }) {
 function mount(context, root) {
   const { store, t } = context;
   const picker = cellPicker(context);
-  const title = h("h2", { className: "result" });
+  const title = h("p", { className: "result" });
   const verdict = h("div", {});
   const waiting = h("p", { className: "waiting" });
   const contents = h("ol", { className: "contents", "aria-label": t("Stages") });

@@ -162,17 +162,11 @@ function worded({ t }, { summary }, { layer, head }, measure) {
   const value = number === null || number === undefined ? "–" : two(number);
   const pattern = found ? patterns(t)[found.pattern[head]].name : "";
   const place = { layer: layer + 1, head: head + 1 };
-  return {
-    where: t("L{layer}\u2009H{head}", place),
-    value,
-    pattern,
-    label: t("Layer {layer}, head {head}: {pattern}, {name} {value}", {
-      ...place,
-      pattern,
-      name: measures(t)[measure].name,
-      value,
-    }),
-  };
+  const where = t("L{layer}\u2009H{head}", place);
+  // What is seen comes first, so that it can be called by it; then what the letters stand for.
+  const seen = [where, value, pattern].filter(Boolean).join(" ");
+  const long = t("Layer {layer}, head {head}", place);
+  return { where, value, pattern, label: `${seen} (${long}, ${measures(t)[measure].name})` };
 }
 
 /**

@@ -141,6 +141,7 @@ function label({ labels, queries }, i, box, strong, theme) {
   return s(
     "text",
     {
+      lang: /\p{Script=Han}/u.test(labels[i]) ? "zh-Hans" : "en",
       x: fine(box.left),
       y: fine(box.top + box.height * 0.76),
       fill: i < queries ? theme.q : theme.k,

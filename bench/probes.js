@@ -1,0 +1,91 @@
+/** What is measured inside the page, which gets this before it loads: see page.py. */
+
+globalThis.probes = (() => {
+  /** @returns {Promise<number>}  when the next frame's callbacks begin */
+  const frame = () =>
+    new Promise((resolve) => requestAnimationFrame(() => resolve(performance.now())));
+
+  /** @returns {Promise<number>}  when style, layout and paint of the present frame are done */
+  const painted = () =>
+    new Promise((resolve) => {
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = () => resolve(performance.now());
+      port2.postMessage(null);
+    });
+
+  /** A word for what is drawn in the figure: other pixels or numbers are another picture. */
+  function shown() {
+    const canvas = document.querySelector("#view .sketched canvas") ?? atlas();
+    if (canvas?.width) {
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      return new Uint32Array(data.buffer).reduce((sum, pixel) => (sum * 31 + pixel) >>> 0, 0);
+    }
+    return document.querySelector("#view .js-plotly-plot")?.data?.[0]?.z.map((row) => row[0]).join();
+  }
+
+  /** The canvas with all heads, once something is painted on it. */
+  function atlas() {
+    return document.querySelector("#view canvas.atlas");
+  }
+
+  /** @returns {Promise<number>}  milliseconds of work until a change is on the screen */
+  async function work(change) {
+    await frame();
+    await painted();
+    const before = shown();
+    const start = performance.now();
+    change();
+    await null;
+    let spent = performance.now() - start;
+    for (let frames = 0; frames < 120; frames++) {
+      const began = await frame();
+      spent += (await painted()) - began;
+      if (shown() !== before) return spent;
+    }
+    throw new Error("the picture did not change");
+  }
+
+  /** @type {number[]}  milliseconds from data of this size to a picture of many heads */
+  const arrivals = [];
+  const whole = Response.prototype.arrayBuffer;
+  Response.prototype.arrayBuffer = async function () {
+    const buffer = await whole.call(this);
+    if (buffer.byteLength > 1e6) void until(performance.now());
+    return buffer;
+  };
+
+  async function until(start) {
+    for (let frames = 0; frames < 600; frames++) {
+      await frame();
+      const end = await painted();
+      const canvas = atlas();
+      if (!canvas?.width) continue;
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      if (new Set(new Uint32Array(data.buffer)).size > 32) return arrivals.push(end - start);
+    }
+  }
+
+  return {
+    arrivals,
+
+    /** @type {number[]} */
+    long: [],
+
+    watch() {
+      const note = (list) => this.long.push(...list.getEntries().map(({ duration }) => duration));
+      new PerformanceObserver(note).observe({ type: "longtask" });
+    },
+
+    /** Goes from head to head, at the pace of a hand. */
+    async heads(rounds) {
+      const times = [];
+      for (let i = 0; i < rounds + 3; i++) {
+        const radios = [...document.querySelectorAll("#heads input")];
+        const next = radios[(radios.findIndex((radio) => radio.checked) + 1) % radios.length];
+        times.push(await work(() => next.click()));
+        await new Promise((resolve) => setTimeout(resolve, 60));
+      }
+      return times.slice(3); // the first ones warm up
+    },
+  };
+})();

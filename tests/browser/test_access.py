@@ -1,0 +1,275 @@
+"""WCAG 2.2 AA: by axe-core on every view in both themes, and by walking where it cannot see."""
+
+import re
+from typing import Any, Literal
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.axe import violations
+from tests.browser.conftest import PATIENCE_MS
+from tests.browser.legible import SMALL_LABELS
+from tests.browser.watch import Watch
+from tests.browser.workspace import Workspace
+from tests.servers import AppServer
+
+PLACE: dict[str, Any] = {
+    "source": "The dog is tired.",
+    "target": "这只狗累了。",
+    "block": "encoder",
+    "layer": 0,
+    "head": 1,
+}
+Theme = Literal["light", "dark"]
+# 720 px is a laptop's window at 200 %, 320 px one at 400 % (WCAG 1.4.4, 1.4.10).
+WIDTHS = (1440, 1024, 720, 390, 320)
+
+VIEWS = "() => [...document.querySelectorAll('#views-wide input')].map((input) => input.value)"
+CHINESE_WITHOUT_LANG = r"""() => {
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    const found = [];
+    while (walker.nextNode()) {
+        const { data, parentElement } = walker.currentNode;
+        const lang = parentElement.closest("[lang]").lang;
+        const skipped = parentElement.closest("script, noscript, #announce");
+        if (/\p{Script=Han}/u.test(data) && !lang.startsWith("zh") && !skipped)
+            found.push(parentElement.outerHTML.slice(0, 120));
+    }
+    return found;
+}"""
+# A finger needs 24 × 24 px (WCAG 2.5.8); a word in a line of text is as high as its line.
+SMALL_TARGETS = """() => {
+    const targets = "button, a[href], select, textarea, input, [tabindex='0']";
+    const found = [];
+    for (const element of document.querySelectorAll(targets)) {
+        const target = element.closest("label") ?? element;
+        const seen = target.checkVisibility({ visibilityProperty: true });
+        if (!seen || target.matches(".skip:not(:focus)")) continue;
+        const { width, height } = target.getBoundingClientRect();
+        if (width < 24 || height < 24)
+            found.push(`${width}×${height} ${target.outerHTML.slice(0, 100)}`);
+    }
+    return found;
+}"""
+FOCUSED = "() => document.activeElement.id || document.activeElement.className"
+
+
+def views(workspace: Workspace) -> list[str]:
+    """The names of the views that the page offers."""
+    found: list[str] = workspace.page.evaluate(VIEWS)
+    return found
+
+
+def show(workspace: Workspace, view: str) -> None:
+    """Go to another view as its tab does, without loading the page anew."""
+    workspace.find(f"#views-wide input[value={view}]").evaluate("(input) => input.click()")
+    expect(workspace.find("html")).to_have_attribute("data-view", view)
+    workspace.settled()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 390])
+def test_every_view_is_accessible(workspace: Workspace, theme: Theme, width: int) -> None:
+    workspace.page.emulate_media(color_scheme=theme)
+    workspace.page.set_viewport_size({"width": width, "height": 844})
+    workspace.open(**PLACE)
+    found = {}
+    for view in views(workspace):
+        show(workspace, view)
+        found[view] = violations(workspace.page)
+    assert not any(found.values()), "\n".join(f"{name}: {bad}" for name, bad in found.items())
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_what_opens_over_the_page_is_accessible(workspace: Workspace, theme: Theme) -> None:
+    workspace.page.emulate_media(color_scheme=theme)
+    workspace.open(**PLACE, query=1, key=2)
+    assert violations(workspace.page) == []
+    workspace.page.keyboard.press("?")
+    assert violations(workspace.page) == []
+    workspace.page.keyboard.press("Escape")
+    workspace.find("#share").click()
+    expect(workspace.find("#shared-link")).to_have_value(re.compile("/s/"))
+    assert violations(workspace.page) == []
+    link = workspace.find("#shared-link").input_value()
+    workspace.page.goto(f"{workspace.url}/s/{link.rpartition('/')[2]}")
+    workspace.drawn()
+    assert violations(workspace.page) == []
+    workspace.page.keyboard.press("p")
+    workspace.settled()
+    assert violations(workspace.page) == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_other_pages_are_accessible(workspace: Workspace, watch: Watch, theme: Theme) -> None:
+    watch.expect("status of 404")
+    workspace.page.emulate_media(color_scheme=theme)
+    workspace.page.goto(f"{workspace.url}/nowhere")
+    assert violations(workspace.page) == []
+    workspace.page.goto(f"{workspace.url}/docs")
+    expect(workspace.find(".opblock").first).to_be_visible()
+    assert violations(workspace.page, "#reference") == []  # that is Swagger UI's own
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_every_view_fits_and_can_be_read_at_every_width(workspace: Workspace, lang: str) -> None:
+    workspace.open(**PLACE, lang=lang)
+    wrong = []
+    for view in views(workspace):
+        for width in WIDTHS:
+            workspace.page.set_viewport_size({"width": width, "height": 800})
+            show(workspace, view)
+            wide = workspace.page.evaluate("document.documentElement.scrollWidth")
+            if wide > width:
+                wrong.append(f"{view}: {wide} px wide in {width} px")
+            wrong += [
+                f"{view} at {width}: small {it}" for it in workspace.page.evaluate(SMALL_LABELS)
+            ]
+            if width in (1440, 320):
+                small = workspace.page.evaluate(SMALL_TARGETS)
+                wrong += [f"{view} at {width}: target {it}" for it in small]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_chinese_is_said_to_be_chinese(workspace: Workspace) -> None:
+    workspace.open(**PLACE)
+    found = {}
+    for view in views(workspace):
+        show(workspace, view)
+        found[view] = workspace.page.evaluate(CHINESE_WITHOUT_LANG)
+    assert not any(found.values()), found
+
+
+def test_a_walk_with_keys_alone(workspace: Workspace) -> None:
+    page, announce = workspace.page, workspace.find("#announce")
+    workspace.open(**PLACE)
+    page.keyboard.press("Tab")
+    expect(workspace.find(".skip")).to_be_focused()
+    expect(workspace.find(".skip")).to_be_in_viewport()
+    page.keyboard.press("Enter")
+    expect(workspace.find("#stage")).to_be_focused()
+    assert "#" not in page.url, "the address bar stays a link to what is seen"
+
+    tab_to(workspace, "#views-wide input")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")
+    expect(workspace.find("html")).to_have_attribute("data-view", "attention")
+    tab_to(workspace, "#heads input")
+    page.keyboard.press("ArrowDown")
+    assert workspace.link["head"] == "2"
+    said = r"Layer 1, head 3: .+ looks? .+\(\d\.\d\d( each)?\)\."
+    expect(announce).to_have_text(re.compile(said))
+
+    tab_to(workspace, "#view .matrix")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    expect(announce).to_have_text(re.compile(r"query .+, key .+: \d\.\d{4}"))
+    shown = page.evaluate("() => getComputedStyle(document.activeElement).outlineStyle")
+    assert shown == "solid", "where the keys go can be seen"
+    page.keyboard.press("Escape")
+    assert "query" not in workspace.link
+
+
+def tab_to(workspace: Workspace, selector: str) -> None:
+    """Press Tab until something that the selector matches has the focus."""
+    for _ in range(80):
+        workspace.page.keyboard.press("Tab")
+        script = "(selector) => document.activeElement.matches(selector)"
+        if workspace.page.evaluate(script, selector):
+            return
+    raise AssertionError(f"Tab does not come to {selector}")
+
+
+def test_keys_of_one_character_can_be_switched_off(workspace: Workspace) -> None:
+    workspace.open(**PLACE)
+    panel = workspace.find("#help-panel")
+    workspace.find("#source").focus()
+    workspace.page.keyboard.type("?p")
+    expect(panel).to_be_hidden()
+    expect(workspace.find("#source")).to_have_value(re.compile(r"\?p"))
+    workspace.find("#help").click()
+    workspace.find("#single-keys").uncheck()
+    workspace.page.keyboard.press("Escape")
+    for key in ("?", "p", "]"):
+        workspace.page.keyboard.press(key)
+    expect(panel).to_be_hidden()
+    assert "projector" not in workspace.link
+    assert workspace.link["view"] == "attention"
+    workspace.page.reload()
+    workspace.drawn()
+    expect(workspace.find("#single-keys")).not_to_be_checked()
+
+
+def test_help_opens_on_the_present_view_and_gives_the_focus_back(workspace: Workspace) -> None:
+    workspace.open(**PLACE, view="positions", lang="zh", query=1)
+    workspace.find("#help").focus()
+    workspace.page.keyboard.press("?")
+    panel = workspace.find("#help-panel")
+    expect(panel).to_be_visible()
+    expect(panel.locator(".here h4")).to_be_focused()
+    expect(panel.locator(".here h4")).to_be_in_viewport()
+    expect(panel.locator(".help-view")).to_have_count(len(views(workspace)))
+    for paragraph in panel.locator(".help-view p").all_inner_texts():
+        assert re.search(r"[\u4e00-\u9fff]", paragraph), paragraph
+    workspace.page.keyboard.press("Escape")
+    expect(panel).to_be_hidden()
+    expect(workspace.find("#help")).to_be_focused()
+    assert workspace.link["query"] == "1", "Escape closes the help and nothing else"
+
+
+def test_a_walk_with_a_finger_at_320_px(browser: Browser, live_server: AppServer) -> None:
+    context = browser.new_context(viewport={"width": 320, "height": 640}, has_touch=True)
+    watch = Watch(context)
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE_MS)
+    workspace = Workspace(page, live_server.url)
+    workspace.open(**PLACE)
+    workspace.find("#source-tokens .chip").nth(2).tap()
+    assert workspace.link["query"] == "2"
+    bar = workspace.find(".thumbbar")
+    for button in bar.locator("button").all():
+        box = button.bounding_box()
+        assert box, "no button in the bar"
+        assert min(box["width"], box["height"]) >= 44
+    bar.get_by_role("button", name="next head").tap()
+    bar.get_by_role("button", name="next layer").tap()
+    workspace.drawn()
+    assert (workspace.link["layer"], workspace.link["head"]) == ("1", "2")
+    label = workspace.find("#view .labels.rows .label").nth(3)
+    label.evaluate("(label) => label.scrollIntoView({ block: 'center' })")
+    x, y = workspace.cell(3, 2)
+    page.touchscreen.tap(x, y)
+    assert (workspace.link["query"], workspace.link["key"]) == ("3", "2")
+    workspace.find("#unpin").tap()
+    assert "query" not in workspace.link
+    for view in views(workspace):
+        bar.locator(f"label:has(input[value={view}])").tap()
+        expect(workspace.find("html")).to_have_attribute("data-view", view)
+        workspace.settled()
+        assert page.evaluate("document.documentElement.scrollWidth") == 320, view
+    context.close()
+    watch.check()
+
+
+def test_nothing_moves_where_that_is_wished(workspace: Workspace) -> None:
+    workspace.page.emulate_media(reduced_motion="reduce")
+    workspace.open(**PLACE)
+    moving = """() => [...document.querySelectorAll("*")].filter((element) => {
+        const { transitionDuration, animationName } = getComputedStyle(element);
+        return transitionDuration.split(",").some((time) => parseFloat(time) > 0)
+            || animationName !== "none";
+    }).map((element) => element.outerHTML.slice(0, 80))"""
+    assert workspace.page.evaluate(moving) == []
+
+
+def test_what_is_chosen_is_seen_in_forced_colours(workspace: Workspace) -> None:
+    workspace.page.emulate_media(forced_colors="active")
+    workspace.open(**PLACE, query=1, key=2)
+    for chosen in (
+        "#views-wide :checked + span",
+        "#heads :checked ~ canvas",
+        ".chip.as-query",
+        "#view .mark.row",
+        "#view .label.lit >> nth=0",
+    ):
+        expect(workspace.find(chosen)).to_have_css("outline-style", "solid")
