@@ -22,11 +22,12 @@ import torch
 from model.adapters import load
 from model.card import write_card
 from model.checkpoint import CHECKPOINTS, digest_of
-from model.request import METHODS, Adapter, Decode
+from model.request import Adapter, Decode
 from model.tokens import direction_of
 from model.train.metrics import TestSet, read_test_sets, score, translate
 
 FIGURES = "figures.json"
+SEARCHES = ("greedy", "beam")
 SENTENCES = "sentences.txt"  # one a line, of our own, in no corpus that was trained on
 
 
@@ -57,7 +58,7 @@ def measure(bundle: Path, tests: dict[str, Path], device: str) -> dict[str, Any]
         (bundle, device, name, test, method)
         for name, path in tests.items()
         for test in read_test_sets(path)
-        for method in METHODS
+        for method in SEARCHES
     ]
     # A process each: one sentence at a time is too little work to share between threads.
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:

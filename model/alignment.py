@@ -1,0 +1,145 @@
+"""Word alignment out of cross attention, and how far it is from one made by people.
+
+A written word is aligned to the source word that it looks at most. Weights of a source word's
+pieces are added up, rows of a written word's pieces averaged; the row that *writes* a piece counts.
+
+Source: alignment error rate, Och & Ney 2003, section 2; from attention, Garg et al. 2019.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence, Set
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from model.request import Adapter, Request
+from model.tokens import Token
+from model.trace import NamedTensor
+
+Link = tuple[int, int]  # a word of the first text, a word of the second, from 0
+BATCH = 16
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two texts in words, and the links between them: sure ones, and all that may be."""
+
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    sure: frozenset[Link]
+    possible: frozenset[Link]  # the sure ones among them
+
+    def swapped(self) -> Pair:
+        """The same from the other side."""
+        return Pair(
+            self.second,
+            self.first,
+            frozenset((b, a) for a, b in self.sure),
+            frozenset((b, a) for a, b in self.possible),
+        )
+
+
+def read_pairs(folder: Path) -> list[Pair]:
+    """`sentences.txt` has ``first ||| second`` a line, `gold.txt` links: ``1-2`` sure, ``1p2``.
+
+    Links count words from 1. Raises `ValueError` for files of different length.
+    """
+    sentences = (folder / "sentences.txt").read_text(encoding="utf-8").splitlines()
+    gold = (folder / "gold.txt").read_text(encoding="utf-8").splitlines()
+    pairs = []
+    for sentence, links in zip(sentences, gold, strict=True):
+        first, second = (tuple(side.split()) for side in sentence.split("|||"))
+        sure = frozenset(_link(link, "-") for link in links.split() if "-" in link)
+        maybe = frozenset(_link(link, "p") for link in links.split() if "-" not in link)
+        pairs.append(Pair(first, second, sure, sure | maybe))
+    return pairs
+
+
+def _link(text: str, between: str) -> Link:
+    first, second = text.split(between)
+    return int(first) - 1, int(second) - 1
+
+
+def error_rate(found: Iterable[Set[Link]], pairs: Iterable[Pair]) -> float:
+    """AER = 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|), summed over all pairs."""
+    right = total = 0
+    for links, pair in zip(found, pairs, strict=True):
+        right += len(links & pair.sure) + len(links & pair.possible)
+        total += len(links) + len(pair.sure)
+    return 1 - right / total
+
+
+def joined(words: Sequence[str], language: str) -> tuple[str, list[tuple[int, int]]]:
+    """The words as one text, and where in it each stands (half open)."""
+    space = "" if language == "zh" else " "
+    text, spans = "", []
+    for word in words:
+        start = len(text) + (len(space) if text else 0)
+        text = text + (space if text else "") + word
+        spans.append((start, start + len(word)))
+    return text, spans
+
+
+def membership(tokens: Sequence[Token], spans: Sequence[tuple[int, int]]) -> Tensor:
+    """(words, tokens): 1 where a token is a piece of a word, by their places in the text."""
+    belongs = torch.zeros(len(spans), len(tokens))
+    for column, token in enumerate(tokens):
+        if token.special:
+            continue
+        middle = max(token.start, token.end - 1)  # a leading space is the word's before it
+        for row, (start, end) in enumerate(spans):
+            if start <= middle < end:
+                belongs[row, column] = 1
+    return belongs
+
+
+def words(weights: Tensor, written: Tensor, source: Tensor) -> Tensor:
+    """Weights (…, T, S) between tokens -> (…, written words, source words) between words.
+
+    `written` (words, T) and `source` (words, S) are memberships.
+    """
+    share = written / written.sum(dim=1, keepdim=True).clamp(min=1)
+    return share @ weights @ source.T
+
+
+def links(between: Tensor, written: Tensor) -> frozenset[Link]:
+    """(source word, written word) for each written word that has tokens; `between` (W, S)."""
+    best = between.argmax(dim=1).tolist()
+    there = written.any(dim=1).tolist()
+    return frozenset((best[word], word) for word in range(len(best)) if there[word])
+
+
+def aligned(adapter: Adapter, pairs: Sequence[Pair], direction: str) -> dict[str, list[Set[Link]]]:
+    """Links (first word, second word) of every pair, by head and by mean of heads.
+
+    Keys are ``"2.3"`` (layer 2, head 3), ``"2"`` (mean of a layer's heads) and ``"all"``. `pairs`
+    have the source first. What is longer than the model reads raises `InputError`.
+    """
+    found: dict[str, list[Set[Link]]] = {}
+    from_, to = direction.split("-")
+    sides = [(joined(pair.first, from_), joined(pair.second, to)) for pair in pairs]
+    requests = [
+        Request(source, direction, target, select=("decoder.*.cross.weights",))
+        for (source, _), (target, _) in sides
+    ]
+    for start in range(0, len(requests), BATCH):
+        traces = adapter.run(requests[start : start + BATCH])
+        for trace, ((_, spans), (_, written_spans)) in zip(traces, sides[start:], strict=False):
+            source = membership(trace.source, spans)
+            written = membership(trace.output.tokens, written_spans)
+            for key, weights in _averages(trace.tensors.values()).items():
+                found.setdefault(key, []).append(links(words(weights, written, source), written))
+    return found
+
+
+def _averages(layers: Iterable[NamedTensor]) -> dict[str, Tensor]:
+    """Each head's weights (T, S), each layer's mean, the mean of all."""
+    stack = torch.stack([layer.value for layer in layers])  # (layers, heads, T, S)
+    named = {"all": stack.mean(dim=(0, 1))}
+    for layer, heads in enumerate(stack):
+        named[str(layer)] = heads.mean(dim=0)
+        named |= {f"{layer}.{head}": weights for head, weights in enumerate(heads)}
+    return named
