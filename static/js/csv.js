@@ -76,7 +76,7 @@ export function quoted(text) {
  * @param {number} value
  */
 export function shortest(value) {
-  for (let digits = 1; digits < 9; digits++) {
+  for (let digits = 1; digits <= 9; digits++) {
     const text = value.toPrecision(digits);
     if (Math.fround(Number(text)) === value) return String(Number(text));
   }

@@ -1,0 +1,225 @@
+"""What leaves the page, read again: pictures, tables, documents, arrays and the handout."""
+
+import base64
+import csv
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import httpx
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from playwright.sync_api import expect
+
+from tests.browser.test_numbers import PAPER, SENTENCE, TARGET, shade, trace, weights
+from tests.browser.watch import Watch
+from tests.browser.workspace import Workspace
+
+PLACE: dict[str, Any] = {
+    "source": SENTENCE,
+    "target": TARGET,
+    "block": "cross",
+    "layer": 1,
+    "head": 2,
+}
+NAME = "decoder.1.cross.weights"
+LINE = """async ([png, x]) => {
+    const image = new Image();
+    image.src = `data:image/png;base64,${png}`;
+    await image.decode();
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [image.width, image.height];
+    const context = canvas.getContext("2d");
+    context.drawImage(image, 0, 0);
+    const { data } = context.getImageData(x, 0, 1, image.height);
+    return Array.from({ length: image.height }, (_, y) => Array.from(data.slice(4 * y, 4 * y + 3)));
+}"""
+
+
+def save(workspace: Workspace, kind: str, folder: Path) -> Path:
+    """Choose a kind from the menu and keep the file under the name that it comes with."""
+    if workspace.find("#export-panel").is_hidden():
+        workspace.find("#export").click()
+    with workspace.page.expect_download() as coming:
+        workspace.find(".export-kind").filter(
+            has=workspace.page.get_by_text(kind, exact=True)
+        ).click()
+    file = folder / coming.value.suggested_filename
+    coming.value.save_as(file)
+    return file
+
+
+def tensors(url: str, *select: str) -> dict[str, NDArray[Any]]:
+    """The same by the API."""
+    request = {"source": SENTENCE, "target": TARGET, "select": select}
+    reply = httpx.post(f"{url}/api/trace", json=request, timeout=60).raise_for_status().json()
+    return {name: np.array(tensor["data"]) for name, tensor in reply["tensors"].items()}
+
+
+def arrays_of(file: Path) -> dict[str, NDArray[Any]]:
+    """What an NPZ file holds."""
+    with np.load(file, allow_pickle=False) as arrays:
+        return dict(arrays)
+
+
+def test_csv_is_the_tensors(workspace: Workspace, tmp_path: Path) -> None:
+    workspace.open(**PLACE)
+    file = save(workspace, "CSV", tmp_path)
+    assert file.name == "headlight-en-zh-attention-cross-layer-2-head-3.csv"
+    raw = file.read_bytes()
+    assert raw.startswith(b"\xef\xbb\xbf")
+    assert raw.count(b"\n") == raw.count(b"\r\n")
+    rows = list(csv.DictReader(io.StringIO(raw.decode("utf-8-sig"), newline="")))
+    own = tensors(workspace.url, NAME, "decoder.1.cross.mask")
+    assert len(rows) == sum(array.size for array in own.values())
+    read = np.full(own[NAME].shape, np.nan)
+    for row in rows:
+        if row["tensor"] == NAME:
+            read[int(row["head"]), int(row["query"]), int(row["key"])] = float(row["value"])
+    np.testing.assert_allclose(read, own[NAME], atol=1e-6)
+    keys = {int(row["key"]): row["key_token"] for row in rows}
+    chips = workspace.find("#source-tokens .token").all_inner_texts()
+    assert [keys[i].strip() for i in sorted(keys)] == [chip.lstrip("·") for chip in chips]
+
+
+def test_npz_and_json_are_the_tensors(workspace: Workspace, tmp_path: Path) -> None:
+    workspace.open(**PLACE, view="qkv")
+    names = [f"decoder.1.cross.{letter}" for letter in "qkv"]
+    own = tensors(workspace.url, *names)
+    arrays = arrays_of(save(workspace, "NPZ", tmp_path))
+    document = json.loads(save(workspace, "JSON", tmp_path).read_text())
+    about = json.loads(str(arrays["trace.json"]))
+    assert about["tokens"] == document["tokens"]
+    assert set(names) <= set(arrays)
+    for name in names:
+        assert arrays[name].dtype == np.float32
+        np.testing.assert_allclose(arrays[name], own[name], atol=1e-5)
+        np.testing.assert_allclose(document["tensors"][name]["data"], own[name], atol=1e-5)
+        assert about["tensors"][name]["dims"] == document["tensors"][name]["dims"]
+
+
+def test_png_shows_the_weights(workspace: Workspace, tmp_path: Path) -> None:
+    workspace.open(**PLACE)
+    parts = trace(workspace.url, "decoder.1.cross")
+    expected = weights(parts["q"][2], parts["k"][2], parts["mask"])
+    row, col = (int(i) for i in np.unravel_index(np.argmax(expected), expected.shape))
+    x, _ = workspace.cell(row, col, 0.15, 0.5)
+    left = workspace.find("#view .matrix").first.evaluate("e => e.getBoundingClientRect().left")
+    tall = workspace.cell(1, 0)[1] - workspace.cell(0, 0)[1]
+    file = save(workspace, "PNG", tmp_path)
+    # One line of pixels from top to bottom, through the column: two for a pixel of the page.
+    png = base64.b64encode(file.read_bytes()).decode()
+    line = np.array(workspace.page.evaluate(LINE, [png, round(2 * (24 + x - left))]))
+    assert line[2].tolist() == list(PAPER)
+    strongest = np.abs(line - shade(float(expected[row, col]))).max(axis=1) <= 3
+    start = int(np.argmax(strongest))
+    assert strongest[start : start + int(2 * tall) - 4].all(), "a whole cell of that colour"
+    for other in range(len(expected)):
+        sample = line[round(start + 2 * tall * (other - row)) + 6]
+        assert sample == pytest.approx(shade(float(expected[other, col])), abs=3), other
+
+
+def test_png_is_dark_where_the_page_is(workspace: Workspace, tmp_path: Path) -> None:
+    workspace.open(**PLACE, view="qkv")
+    workspace.find("#theme").click()
+    png = base64.b64encode(save(workspace, "PNG", tmp_path).read_bytes()).decode()
+    assert workspace.page.evaluate(LINE, [png, 4])[4] == [15, 18, 24]
+
+
+def test_svg_is_a_drawing_with_its_words(workspace: Workspace, tmp_path: Path) -> None:
+    place = "target=猫坐着。&view=lines&block=cross&layer=1&head=2"
+    workspace.page.goto(f"{workspace.url}/?source=The+cat+sat.&{place}")
+    expect(workspace.find("#view svg").first).to_be_visible()
+    file = save(workspace, "SVG", tmp_path)
+    assert file.name == "headlight-en-zh-lines-cross-layer-2.svg"
+    root = ElementTree.parse(file).getroot()
+    name = "{http://www.w3.org/2000/svg}"
+    assert root.tag == f"{name}svg"
+    said = [element.text or "" for element in root.findall(f"{name}text")]
+    assert said[0].startswith("The cat sat. → 猫坐着。")
+    assert "Layer 2" in said[1]
+    assert "English ↔ Chinese" in said[-1]
+    assert root.findall(f".//{name}path"), "it is a drawing"
+    assert not re.findall(r"\sstyle=|class=|<script|href=\"(?!data:)", file.read_text())
+
+
+def test_a_picture_without_lines_is_no_svg(workspace: Workspace) -> None:
+    workspace.open(**PLACE)
+    workspace.find("#export").click()
+    expect(workspace.find(".export-kind").nth(1)).to_be_disabled()
+    expect(workspace.find(".export-kind").nth(0)).to_be_enabled()
+
+
+def test_the_handout_is_the_page(workspace: Workspace, tmp_path: Path, watch: Watch) -> None:
+    workspace.open(**PLACE, query=3, key=2)
+    workspace.find("#theme").click()
+    file = save(workspace, "HTML", tmp_path)
+    assert file.name == "headlight-en-zh-attention-cross-layer-2-head-3.html"
+    before = workspace.figure()[0]
+    watch.expect(f"request to elsewhere: {file.as_uri()}")
+    workspace.page.goto(file.as_uri())
+    workspace.drawn()
+    np.testing.assert_allclose(workspace.figure()[0], before, atol=1e-5)
+    expect(workspace.find("#pair-title")).to_have_text("Pinned pair")
+    assert workspace.pixels([(3, 400)])[0] == (15, 18, 24)
+    table = save(workspace, "CSV", tmp_path).read_text(encoding="utf-8-sig")
+    assert table.startswith("tensor,head,query,query_token,key,key_token,value")
+
+
+def test_a_share_exports_what_was_frozen(workspace: Workspace, tmp_path: Path) -> None:
+    state = {**PLACE, "lang": "en", "view": "attention"}
+    made = (
+        httpx.post(f"{workspace.url}/api/shares", json={"state": state}).raise_for_status().json()
+    )
+    workspace.page.route("**/api/trace", lambda route: route.abort())
+    workspace.page.goto(made["url"].replace("localhost", "127.0.0.1"))
+    workspace.drawn()
+    rows = list(
+        csv.DictReader(io.StringIO(save(workspace, "CSV", tmp_path).read_text("utf-8-sig")))
+    )
+    arrays = arrays_of(save(workspace, "NPZ", tmp_path))
+    assert json.loads(str(arrays["share.json"]))["id"] == made["id"]
+    found = [float(row["value"]) for row in rows if row["tensor"] == NAME]
+    np.testing.assert_array_equal(np.array(found, dtype=np.float32), arrays[NAME].ravel())
+
+
+def test_the_menu_is_worked_by_keys_and_by_thumbs(workspace: Workspace, tmp_path: Path) -> None:
+    workspace.page.set_viewport_size({"width": 320, "height": 640})
+    workspace.open(**PLACE)
+    button = workspace.find("#export")
+    button.focus()
+    workspace.page.keyboard.press("Enter")
+    expect(button).to_have_attribute("aria-expanded", "true")
+    for kind in workspace.find(".export-kind").all():
+        box = kind.bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 320
+        assert box["height"] >= 44
+    workspace.page.keyboard.press("Tab")
+    with workspace.page.expect_download() as coming:
+        workspace.page.keyboard.press("Enter")
+    assert coming.value.suggested_filename.endswith(".png")
+    expect(workspace.find(".export .says")).to_contain_text("Saved as headlight-en-zh-attention")
+    workspace.page.keyboard.press("Escape")
+    expect(workspace.find("#export-panel")).to_be_hidden()
+    expect(button).to_be_focused()
+
+
+def test_what_goes_wrong_is_said(workspace: Workspace, watch: Watch) -> None:
+    watch.expect("status of 503")
+    workspace.open(**PLACE)
+    problem = {"type": "urn:headlight:busy", "title": "", "status": 503, "detail": ""}
+    workspace.page.route(
+        "**/api/handout*",
+        lambda route: route.fulfill(
+            status=503, content_type="application/problem+json", body=json.dumps(problem)
+        ),
+    )
+    workspace.find("#export").click()
+    workspace.find(".export-kind").last.click()
+    expect(workspace.find(".export .says")).to_contain_text("The model is busy")
