@@ -1,25 +1,34 @@
 """Pictures of the page at every size, theme and language: ``make gallery``.
 
 They lie in ``gallery/`` for someone to look at. What a program can see it checks itself: the run
-fails where a page is wider than its window or a label is smaller than 13 px.
+fails where a page is wider than its window, a label is smaller than 13 px or cut off, or the
+console has something to say.
+
+A page is loaded once for its pictures in both themes and at several widths; all that differs is
+told to it as a reader would, by resizing the window and by the system's choice of theme.
 """
 
+import re
 import sys
 import tempfile
-from collections.abc import Iterator
-from itertools import product
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import groupby, product
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
 from tests.browser.chromium import ARGS, EXECUTABLE
-from tests.browser.legible import SMALL_LABELS
+from tests.browser.legible import CUT_OFF, SMALL_LABELS
+from tests.browser.watch import Watch
 from tests.browser.workspace import Workspace
 from tests.servers import ROOT, running_app
 
 GALLERY = ROOT / "gallery"
-SIZES = {1440: 900, 1024: 768, 390: 844}
+SIZES = {1440: 900, 1024: 768, 390: 844, 320: 640}
+PROJECTORS = {1920: 1080, 1280: 720}
+PHONE = 600  # narrower: two pixels of the screen to a pixel of the page
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 LANGUAGES = ("en", "zh")
 SCENES: dict[str, dict[str, object]] = {
@@ -45,44 +54,76 @@ SCENES: dict[str, dict[str, object]] = {
     "positions-likeness": {"view": "positions", "part": "likeness", "length": 64},
     "positions-shuffle": {"view": "positions", "part": "shuffle"},
 }
+# What is opened over the page, by the button that opens it.
+PANELS = {"help": "#help", "share": "#share", "qr": "#qr-open"}
 
 
 class Shot(NamedTuple):
     """One picture to take."""
 
     scene: str
+    lang: str
     width: int
     theme: Literal["light", "dark"]
-    lang: str
 
     @property
     def name(self) -> str:
         return f"{self.scene}-{self.width}-{self.theme}-{self.lang}"
 
+    @property
+    def visit(self) -> tuple[str, str, bool]:
+        """What one loaded page serves for: scene, language, and whether it is a phone's."""
+        return self.scene, self.lang, self.width < PHONE
+
 
 def shots() -> Iterator[Shot]:
-    """All of them, a scene at a time."""
-    for scene, width, theme, lang in product(SCENES, SIZES, THEMES, LANGUAGES):
-        yield Shot(scene, width, theme, lang)
+    """All of them, those that one loaded page serves for side by side."""
+    for scene, lang in product([*SCENES, *PANELS], LANGUAGES):
+        for width, theme in product(SIZES, THEMES):
+            if scene != "qr" or width >= 900:  # on a phone it is reached through the share panel
+                yield Shot(scene, lang, width, theme)
+    for scene, lang in product(SCENES, LANGUAGES):
+        for width in PROJECTORS:  # a lit room has no use for a dark page
+            yield Shot(f"projector-{scene}", lang, width, "light")
 
 
-def take(browser: Browser, url: str, shot: Shot) -> list[str]:
-    """Take a picture and return what is wrong with it."""
-    context = browser.new_context(
-        viewport={"width": shot.width, "height": SIZES[shot.width]},
-        color_scheme=shot.theme,
-        device_scale_factor=2 if shot.width < 600 else 1,
-    )
+def take(browser: Browser, url: str, wanted: Sequence[Shot]) -> list[str]:
+    """Take the pictures that one loaded page serves for; return what is wrong with them."""
+    scene, lang, phone = wanted[0].visit
+    with opened(browser, url, phone) as (workspace, watch):
+        page = workspace.page
+        page.set_viewport_size(size(wanted[0]))
+        name = scene.removeprefix("projector-")
+        link = SCENES.get(name, {}) | ({"projector": 1} if name != scene else {})
+        workspace.open(**link, lang=lang)
+        if scene in PANELS:
+            page.locator(PANELS[scene]).click()
+        wrong = []
+        for shot in wanted:
+            page.emulate_media(color_scheme=shot.theme)
+            page.set_viewport_size(size(shot))
+            workspace.settled()
+            page.screenshot(path=GALLERY / f"{shot.name}.png")
+            wrong += [f"{shot.name}: {fault}" for fault in faults(page, shot.width)]
+        return wrong + [f"{scene}-{lang}: {fault}" for fault in watch.faults]
+
+
+@contextmanager
+def opened(browser: Browser, url: str, phone: bool) -> Iterator[tuple[Workspace, Watch]]:
+    """Yield a workspace in a window of its own, and who watches it."""
+    context = browser.new_context(device_scale_factor=2 if phone else 1)
     try:
+        watch = Watch(context)
         page = context.new_page()
         page.set_default_timeout(120_000)
-        workspace = Workspace(page, url)
-        workspace.open(**SCENES[shot.scene], lang=shot.lang)
-        workspace.settled()
-        page.screenshot(path=GALLERY / f"{shot.name}.png")
-        return [f"{shot.name}: {fault}" for fault in faults(page, shot.width)]
+        yield Workspace(page, url), watch
     finally:
         context.close()
+
+
+def size(shot: Shot) -> ViewportSize:
+    """The window of a picture."""
+    return {"width": shot.width, "height": (SIZES | PROJECTORS)[shot.width]}
 
 
 def faults(page: Page, width: int) -> Iterator[str]:
@@ -91,12 +132,15 @@ def faults(page: Page, width: int) -> Iterator[str]:
         yield f"{found} px wide in a window of {width} px"
     for label in page.evaluate(SMALL_LABELS):
         yield f"a label under 13 px: {label}"
+    for label in page.evaluate(CUT_OFF):
+        yield f"cut off: {label}"
 
 
 def main() -> int:
-    """Take all pictures whose name has one of the arguments in it; all without arguments."""
+    """Take all pictures whose name matches one of the arguments; all without arguments."""
     GALLERY.mkdir(exist_ok=True)
-    wanted = [s for s in shots() if not sys.argv[1:] or any(a in s.name for a in sys.argv[1:])]
+    patterns = sys.argv[1:] or [""]
+    wanted = [shot for shot in shots() if any(re.search(one, shot.name) for one in patterns)]
     wrong: list[str] = []
     with (
         tempfile.TemporaryDirectory() as data,
@@ -104,8 +148,8 @@ def main() -> int:
         sync_playwright() as playwright,
     ):
         browser = playwright.chromium.launch(executable_path=EXECUTABLE, args=ARGS)
-        for shot in wanted:
-            wrong += take(browser, server.url, shot)
+        for _, together in groupby(wanted, key=lambda shot: shot.visit):
+            wrong += take(browser, server.url, list(together))
             print(".", end="", flush=True)
         browser.close()
     print(f"\n{len(wanted)} pictures in {GALLERY.relative_to(ROOT)}/", *wrong, sep="\n")

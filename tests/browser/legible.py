@@ -7,3 +7,20 @@ SMALL_LABELS = """() => [...document.querySelectorAll("body *")].filter((element
     const hidden = element.closest(".hidden, option, sub, sup, math");
     return own && seen && !hidden && parseFloat(getComputedStyle(element).fontSize) < 13;
 }).map((element) => element.outerHTML.slice(0, 120))"""
+
+# Text that its own box cuts off, or that lies off the page where nothing scrolls to it. What ends
+# in an ellipsis says so.
+CUT_OFF = """() => [...document.querySelectorAll("body *")].filter((element) => {
+    const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+    const seen = element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+    const apart = element.closest(".hidden, .skip, option, textarea, .noscript");
+    if (!own || !seen || apart) return false;
+    const style = getComputedStyle(element);
+    if (style.textOverflow === "ellipsis") return false;
+    const clips = ["hidden", "clip"].includes(style.overflowX);
+    if (clips && element.scrollWidth > element.clientWidth + 1) return true;
+    const { left, right } = element.getBoundingClientRect();
+    for (let up = element.parentElement; up; up = up.parentElement)
+        if (/auto|scroll/.test(getComputedStyle(up).overflowX)) return false;
+    return left < -1 || right > innerWidth + 1;
+}).map((element) => element.outerHTML.slice(0, 120))"""
