@@ -87,6 +87,20 @@ export function rollout({ nodes, from, to, weight }, top) {
   return { nodes: mass, edges };
 }
 
+/**
+ * Of what is at each node, the share that ends at one input; times what comes along an edge from
+ * above it is how much of a rollout goes that way and arrives there.
+ * @param {Graph} graph
+ * @param {number} leaf  a node
+ * @returns {Float64Array}
+ */
+export function arriving({ nodes, from, to, weight }, leaf) {
+  const share = new Float64Array(nodes.length);
+  share[leaf] = 1;
+  for (let e = from.length - 1; e >= 0; e--) share[from[e]] += weight[e] * share[to[e]];
+  return share;
+}
+
 /** Half of what a node is, it is from what it was. @param {Graph} graph @param {number[]} above @param {number[]} below */
 function keep(graph, above, below) {
   above.forEach((node, i) => edge(graph, node, below[i], 0.5));

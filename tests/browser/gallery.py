@@ -52,7 +52,10 @@ SCENES: dict[str, dict[str, object]] = {
     "space": {"view": "space"},
     "positions": {"view": "positions"},
     "positions-likeness": {"view": "positions", "part": "likeness", "length": 64},
+    "positions-turn": {"view": "positions", "part": "turn", "by": 3},
     "positions-shuffle": {"view": "positions", "part": "shuffle"},
+    "flow": {"view": "flow", "block": "encoder", "layer": 2},
+    "flow-cross": {"view": "flow", "block": "cross", "layer": 2},
 }
 # What is opened over the page, by the button that opens it.
 PANELS = {"help": "#help", "share": "#share", "qr": "#qr-open"}

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { both, rollout, stack } from "../../static/js/flow.js";
+import { arriving, both, rollout, stack } from "../../static/js/flow.js";
 import { network } from "../../static/js/maxflow.js";
 
 /** Numbers between 0 and 1, the same each time. @param {number} seed */
@@ -59,6 +59,19 @@ test("rollout is the product of the layers", () => {
     const last = graph.from.flatMap((node, e) => (graph.nodes[node].column === 1 ? [edges[e]] : []));
     assert.ok(Math.abs(last.reduce((a, b) => a + b) - 1) < 1e-12, "all of it arrives");
   });
+});
+
+test("what arrives at an input is what the rollout says of it", () => {
+  const next = random(17);
+  const graph = both([weights(3, 3, next, true)], [weights(3, 4, next)], [weights(4, 4, next)]);
+  const top = graph.tops[2];
+  const { nodes, edges } = rollout(graph, top);
+  for (const leaf of graph.leaves) {
+    const share = arriving(graph, leaf);
+    assert.ok(Math.abs(share[top] - nodes[leaf]) < 1e-12);
+    const through = edges.map((passed, e) => (graph.from[e] === top ? passed * share[graph.to[e]] : 0));
+    assert.ok(Math.abs(through.reduce((a, b) => a + b) - nodes[leaf]) < 1e-12);
+  }
 });
 
 test("flow is the smallest cut, tried exhaustively", () => {

@@ -1,5 +1,6 @@
 /** The map of the views. A view is a file of its own and a line here. */
 
+import { flow } from "./flow.js";
 import { alignment } from "./alignment.js";
 import { attention } from "./heatmap.js";
 import { compare } from "./compare.js";
@@ -52,6 +53,7 @@ export const VIEWS = [
   qkv,
   space,
   positions,
+  flow,
 ];
 
 /** All that a link may choose. */

@@ -76,6 +76,7 @@ export function createTurn(context) {
       { k: by, difference: tiny(largest), count: compared },
     );
     face.replaceChildren(large(at, by, pair));
+    face.dataset.drawn = "";
     sum.replaceChildren(equation(at, by, pair));
     strip.replaceChildren(row(at, by, pair));
     says.textContent = prose([
