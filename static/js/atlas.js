@@ -19,11 +19,13 @@ import { colour } from "./scale.js";
  * @property {number} height
  */
 
-/** Under it no more than shapes can be seen. */
-const SMALLEST = 80;
+/** Of a picture, in letters' heights: what is written under it has to fit. */
+const SMALLEST = 76 / 13;
 /** Where all of it cannot be on the screen at once anyway. */
 const EASY = 112;
 const LARGEST = 168;
+/** Two of them stand under a picture. */
+export const LINE = 1.35;
 const GAP = 10;
 /** Between columns, where a tile cannot grow any more. */
 const AIR = 24;
@@ -54,17 +56,23 @@ export function ordered({ layers, heads }, summary, { by, rising = false, only }
 /**
  * Rows of tiles: a layer a row where there is room, else as many rows a layer as it takes.
  * @param {Tile[]} tiles
- * @param {{width: number, height: number, heads: number, line: number, byLayer: boolean}} room
- *   `line` is what is written under a picture
+ * @param {object} room
+ * @param {number} room.width
+ * @param {number} room.height
+ * @param {number} room.heads  a layer
+ * @param {number} room.letters  their height, in pixels
+ * @param {boolean} room.byLayer  whether each layer begins a row
  * @returns {Layout}
  */
-export function arrange(tiles, { width, height, heads, line, byLayer }) {
-  const most = Math.max(1, Math.floor((width + GAP) / (SMALLEST + GAP)));
-  const columns = Math.min(heads, most < heads ? even(heads, most) : most);
+export function arrange(tiles, { width, height, heads, letters, byLayer }) {
+  const [smallest, line] = [SMALLEST * letters, 2 * Math.ceil(LINE * letters) + 4];
+  const most = Math.max(1, Math.floor((width + GAP) / (smallest + GAP)));
+  // As many in each row of a layer as in the others.
+  const columns = most < heads ? Math.ceil(heads / Math.ceil(heads / most)) : heads;
   const rows = Math.ceil(tiles.length / columns);
   const across = Math.floor((width + GAP) / columns) - GAP;
   const down = Math.floor((height + GAP) / rows) - GAP - line;
-  const size = Math.min(across, LARGEST, down < SMALLEST ? EASY : down);
+  const size = Math.min(across, LARGEST, down < smallest ? Math.max(EASY, smallest) : down);
   const pitch = { x: Math.min(across, size + AIR) + GAP, y: size + line + GAP };
   const folded = byLayer && columns < heads;
   let [column, row, shift] = [0, -1, 0];
@@ -77,17 +85,6 @@ export function arrange(tiles, { width, height, heads, line, byLayer }) {
   });
   const bottom = places.length ? places[places.length - 1].top + pitch.y - GAP : 0;
   return { size, columns, places, width: columns * pitch.x - GAP, height: bottom };
-}
-
-/**
- * The most columns that fill their rows evenly, where that is not many fewer than there is room for.
- * @param {number} heads
- * @param {number} most
- */
-function even(heads, most) {
-  let columns = most;
-  while (heads % columns) columns--;
-  return columns >= 0.75 * most ? columns : most;
 }
 
 /**
@@ -143,20 +140,24 @@ export function packed([r, g, b]) {
  * @param {Paint} paint
  */
 export function tile(pixels, stride, { left, top, size }, { rows, cols, values, may }, paint) {
-  const columns = spans(cols, size);
-  const lines = spans(rows, size);
+  const { table, paper, hatch } = paint;
+  const across = spans(cols, size);
+  const down = spans(rows, size);
+  const line = new Float32Array(cols);
   for (let y = 0; y < size; y++) {
-    const at = (top + y) * stride + left;
-    const [from, to] = [lines[2 * y], lines[2 * y + 1]];
-    for (let x = 0; x < size; x++) {
-      let most = -1;
-      for (let row = from; row < to; row++) {
-        for (let cell = row * cols + columns[2 * x]; cell < row * cols + columns[2 * x + 1]; cell++) {
-          if ((!may || may[cell]) && values[cell] > most) most = values[cell];
-        }
+    // The largest of each column's cells beneath this line of pixels; −1 where all are masked.
+    line.fill(-1);
+    for (let row = down[2 * y]; row < down[2 * y + 1]; row++) {
+      for (let col = 0, cell = row * cols; col < cols; col++, cell++) {
+        if (values[cell] > line[col] && (may === null || may[cell] !== 0)) line[col] = values[cell];
       }
-      if (most >= 0) pixels[at + x] = paint.table[Math.min(255, Math.round(most * 255))];
-      else pixels[at + x] = (x + y) & 3 ? paint.paper : paint.hatch;
+    }
+    let at = (top + y) * stride + left;
+    for (let x = 0; x < size; x++, at++) {
+      let most = -1;
+      for (let col = across[2 * x]; col < across[2 * x + 1]; col++) most = Math.max(most, line[col]);
+      if (most >= 0) pixels[at] = table[(most * 255 + 0.5) | 0];
+      else pixels[at] = (x + y) & 3 ? paper : hatch;
     }
   }
 }

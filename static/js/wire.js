@@ -140,7 +140,11 @@ export function row(matrix, row) {
  * @param {Numbers} data
  */
 function fractions(dtype, data) {
-  return dtype === "uint8" ? Float32Array.from(data, (n) => n / 255) : data;
+  if (dtype !== "uint8") return data;
+  // A loop: `from` with a function takes thirty times as long, and this is every head at once.
+  const values = new Float32Array(data.length);
+  for (let i = 0; i < values.length; i++) values[i] = data[i] / 255;
+  return values;
 }
 
 /** @param {number} bits  IEEE 754 half precision */

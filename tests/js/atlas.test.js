@@ -37,7 +37,7 @@ test("a layer is a row where there is room, and no tile leaves the room", () => 
   for (const [layers, heads] of [[3, 8], [6, 8], [12, 12], [1, 1]]) {
     for (const width of [288, 358, 640, 1060, 1840]) {
       const tiles = ordered({ layers, heads }, () => undefined);
-      const room = { width, height: 560, heads, line: 38, byLayer: true };
+      const room = { width, height: 560, heads, letters: 13, byLayer: true };
       const { columns, places, size, ...layout } = arrange(tiles, room);
       assert.ok(layout.width <= width && size >= Math.min(72, width), `${layers}×${heads} in ${width}`);
       const first = tiles.map(({ head }, i) => (head === 0 ? places[i].left : 0));
@@ -51,7 +51,7 @@ test("a layer is a row where there is room, and no tile leaves the room", () => 
 
 test("tiles fill the height that there is, and no more than is of use", () => {
   const tiles = ordered({ layers: 3, heads: 8 }, () => undefined);
-  const room = { width: 1060, height: 560, heads: 8, line: 38, byLayer: true };
+  const room = { width: 1060, height: 560, heads: 8, letters: 13, byLayer: true };
   const { size, height } = arrange(tiles, room);
   assert.ok(height <= 560 && size > 110, `${size}, ${height} high`);
   assert.equal(arrange(tiles.slice(0, 1), room).size, Math.floor((1060 + 10) / 8) - 10);
@@ -94,7 +94,7 @@ test("what is masked is hatched, and is not the colour of zero everywhere", () =
 });
 
 test("a point is found in its cell", () => {
-  const layout = arrange(ordered(EXTENT, summary), { width: 400, height: 400, heads: 3, line: 38, byLayer: true });
+  const layout = arrange(ordered(EXTENT, summary), { width: 400, height: 400, heads: 3, letters: 13, byLayer: true });
   const { left, top } = layout.places[4];
   const matrix = { rows: 2, cols: 4 };
   assert.deepEqual(cellAt(layout, 4, matrix, left + 1, top + 1), { row: 0, col: 0 });

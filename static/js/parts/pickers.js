@@ -36,8 +36,19 @@ export function bindPickers(context) {
     };
   }
 
-  /** @param {Record<Which, boolean>} stale  which pictures are to be painted again */
+  /** Which pictures are to be painted again as soon as they are on the page. */
+  const owed = { layer: true, head: true };
+
+  /** @param {Partial<Record<Which, boolean>>} stale */
   function show(stale) {
+    const { rail } = document.documentElement.dataset;
+    owed.layer ||= Boolean(stale.layer);
+    owed.head ||= Boolean(stale.head);
+    fill({ layer: owed.layer && rail !== "none", head: owed.head && rail === "both" });
+  }
+
+  /** @param {Record<Which, boolean>} stale */
+  function fill(stale) {
     const page = store.get();
     const { trace, model, link } = page;
     if (!trace || !model) return;
@@ -59,6 +70,8 @@ export function bindPickers(context) {
       const own = small?.[place(link, "weights")];
       paint(label, glimpse(page, { ...link, head }, own), shade);
     });
+    owed.layer &&= !stale.layer;
+    owed.head &&= !stale.head;
   }
 
   store.subscribe((page, previous) => {
@@ -69,7 +82,7 @@ export function bindPickers(context) {
       page.trace !== previous.trace ||
       page.answers !== previous.answers;
     const head = layer || now.layer !== before.layer;
-    if (head || now.head !== before.head) show({ layer, head });
+    if (head || now.head !== before.head || now.view !== before.view) show({ layer, head });
   });
   context.onTheme(() => show({ layer: true, head: true }));
   steppers(store);

@@ -94,8 +94,9 @@ function mount(context, root) {
     says.textContent = caption(context, next, shown.length);
     const above = tiles.element.getBoundingClientRect().top - root.getBoundingClientRect().top;
     const height = context.room().height - above;
-    const room = { width: tiles.width(), height, heads: next.heads, byLayer: !wanted.by };
-    tiles.draw(next, shown, (line) => arrange(shown, { ...room, line }), wanted.by ?? "entropy");
+    const letters = context.theme().size;
+    const room = { width: tiles.width(), height, heads: next.heads, letters, byLayer: !wanted.by };
+    tiles.draw(next, shown, arrange(shown, room), wanted.by ?? "entropy");
     nothing.hidden = shown.length > 0;
     if (!shown.length) nothing.textContent = t("No head of this block has this pattern here.");
     panel.show(next, page.link);

@@ -155,6 +155,9 @@ def test_a_head_enlarges_by_click_and_by_enter_and_back_returns(workspace: Works
         "1",
         "1",
     )
+    # Its pickers were not painted while they were not on the page.
+    widths = "() => [...document.querySelectorAll('#heads canvas')].map(({ width }) => width)"
+    assert set(workspace.page.evaluate(widths)) == {10}
     workspace.page.go_back()
     present = workspace.find(".tile[aria-current]")
     expect(present).to_have_count(1)

@@ -1,5 +1,7 @@
 /** The thumbnails with their words on one canvas, for a picture that leaves the page. */
 
+import { LINE } from "../../atlas.js";
+
 /**
  * @param {HTMLCanvasElement} pictures
  * @param {import("./tiles.js").Drawn} drawn
@@ -17,7 +19,7 @@ export function photograph(pictures, { layout, words }, theme, ratio) {
   context.scale(ratio, ratio);
   context.font = `${theme.size}px ${theme.font}`;
   context.textBaseline = "top";
-  const line = Math.ceil(1.35 * theme.size);
+  const line = Math.ceil(LINE * theme.size);
   words.forEach(({ where, value, pattern }, i) => {
     const { left, top } = layout.places[i];
     const below = top + layout.size + 3;

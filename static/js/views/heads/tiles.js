@@ -100,11 +100,10 @@ export function createTiles(context, { onHover, onOpen, onPreview }) {
     /**
      * @param {Seen} seen
      * @param {Tile[]} tiles
-     * @param {(line: number) => Layout} arrange
+     * @param {Layout} layout
      * @param {string} measure  that is written
      */
-    draw(seen, tiles, arrange, measure) {
-      const layout = arrange(2 * Math.ceil(1.35 * context.theme().size) + 4);
+    draw(seen, tiles, layout, measure) {
       drawn = { seen, tiles, layout, words: tiles.map((one) => worded(context, seen, one, measure)) };
       element.style.height = `${layout.height}px`;
       resize(pictures, layout, ratio());
@@ -224,6 +223,9 @@ function paint(canvas, { seen, tiles, layout }, ratio) {
  * @param {number} ratio
  */
 function mark(canvas, { seen, tiles, layout: { places, size } }, { row, col }, theme, ratio) {
+  const marked = row !== null || col !== null;
+  if (!marked && canvas.dataset.marked !== "yes") return;
+  canvas.dataset.marked = marked ? "yes" : "no";
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, canvas.width, canvas.height);
