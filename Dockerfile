@@ -13,6 +13,10 @@ ENV PATH=/opt/headlight/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1 \
     HEADLIGHT_DATA_DIR=/data
+# Link previews write Chinese with it.
+RUN apt-get update -qq \
+ && apt-get install -y -qq --no-install-recommends fonts-noto-cjk \
+ && rm -rf /var/lib/apt/lists/*
 RUN useradd --uid 10001 --no-create-home headlight \
  && install --directory --owner=headlight /data
 COPY --from=packages /opt/headlight /opt/headlight

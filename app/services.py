@@ -12,6 +12,7 @@ from app.assets import Vendor, vendored
 from app.catalog import Catalog
 from app.engine import Engine
 from app.limits import PerMinute
+from app.preview import Previews
 from app.settings import Settings
 from app.store import Store, open_store
 
@@ -26,6 +27,7 @@ class Services:
     store: Store
     vendor: Vendor
     sharing: PerMinute
+    previews: Previews
 
 
 @asynccontextmanager
@@ -47,7 +49,7 @@ async def open_services(
     async with open_store(settings.database) as store, engine:
         vendor.compress()
         sharing = PerMinute(settings.max_shares_per_minute)
-        yield Services(settings, catalog, engine, store, vendor, sharing)
+        yield Services(settings, catalog, engine, store, vendor, sharing, Previews())
 
 
 def _services(request: Request) -> Services:

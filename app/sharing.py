@@ -11,6 +11,7 @@ import zstandard
 from anyio import to_thread
 
 from app.engine import BusyError
+from app.preview import preview
 from app.problems import ProblemError
 from app.runs import parameters, run, run_trace
 from app.schemas import ModelReply
@@ -92,6 +93,21 @@ def card(share: Share) -> dict[str, str]:
         "title": SPACE.sub(" ", str(share.state["source"])).strip(),
         "translation": SPACE.sub(" ", written).strip(),
     }
+
+
+async def picture(services: Services, share_id: str) -> bytes:
+    """The PNG for link previews, drawn off the event loop; a 404 ProblemError without a share."""
+    share_id = share_id.lower()
+    known = services.previews.find(share_id)
+    if known is not None:
+        return known
+    share = await find(services, share_id)
+    drawn = await to_thread.run_sync(_draw, share)
+    return services.previews.keep(share_id, drawn)
+
+
+def _draw(share: Share) -> bytes:
+    return preview(share.state, str(share.model["name"]), thaw(share.trace))
 
 
 def thaw(frozen: bytes) -> Reply:

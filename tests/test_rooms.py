@@ -15,7 +15,8 @@ ROOT = Path(__file__).parents[1]
 MODEL_USES = {"cachetools", "model", "numpy", "opencc", "sacrebleu", "safetensors", "tokenizers", "torch"}
 NOT_FOR_APP = {"tests", "bench", "pytest", "httpx", "playwright"}
 
-# The browser's one-of-a-kind files, and what only they may say; main.js hands it to them.
+# The browser's one-of-a-kind files, and what only they may say; the entries hand it to them.
+ENTRIES = ("main.js", "embed.js")
 ONLY_IN = {
     "api.js": r"\bfetch\(|\bXMLHttpRequest\b|\bWebSocket\b|\bEventSource\b",
     "url.js": r"\bpushState\(|\breplaceState\(|\blocation\.(search|hash|href)\b",
@@ -114,7 +115,7 @@ def test_only_the_index_imports_a_view(path: Path) -> None:
 @pytest.mark.parametrize("path", files("static/js", ".js"), ids=name)
 @pytest.mark.parametrize("owner", ONLY_IN)
 def test_one_file_touches_each_outside_thing(path: Path, owner: str) -> None:
-    if path.name not in (owner, "main.js"):
+    if path.name not in (owner, *ENTRIES):
         assert not re.findall(ONLY_IN[owner], without_comments(path))
 
 

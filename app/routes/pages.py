@@ -3,12 +3,13 @@
 from typing import Annotated
 
 from anyio import to_thread
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Path, Request, Response
 from fastapi.responses import HTMLResponse
 
 from app import sharing
+from app.assets import FOREVER
 from app.pages import render
-from app.security import FRAMED
+from app.security import FOR_OTHERS, FRAMED
 from app.services import Opened
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
@@ -28,6 +29,14 @@ async def share_page(
     share = await sharing.find(services, share_id)
     card = await to_thread.run_sync(sharing.card, share)
     return render(request, services, "workspace.html", share=card)
+
+
+@router.get("/s/{id}/preview.png")
+async def share_preview(services: Opened, share_id: Annotated[str, Path(alias="id")]) -> Response:
+    """The share's heatmap, for link previews; other sites may show it."""
+    headers = {**FOR_OTHERS, "Cache-Control": FOREVER}
+    content = await sharing.picture(services, share_id)
+    return Response(content, headers=headers, media_type="image/png")
 
 
 @router.get("/embed/{id}")

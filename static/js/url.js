@@ -196,3 +196,11 @@ export function read(window, options = {}) {
 export function write(window, link, options = {}) {
   window.history.replaceState(null, "", "?" + format(link, options));
 }
+
+/**
+ * The link in the address bar, whole.
+ * @param {Window} window
+ */
+export function here(window) {
+  return window.location.href;
+}

@@ -3,6 +3,7 @@
 import { Problem } from "../api.js";
 import { find } from "../dom.js";
 import { failure } from "../latest.js";
+import { here } from "../url.js";
 import { wording } from "./problems.js";
 
 /** @typedef {import("../main.js").Context} Context */
@@ -23,9 +24,10 @@ export function bindQr({ t }, shorten) {
   async function open() {
     const button = /** @type {HTMLButtonElement} */ (find("#qr-open"));
     button.disabled = true;
-    const { href } = window.location;
-    const made = href.length > LONG ? await shorten().catch(failure) : { url: href };
+    const url = here(window);
+    const made = url.length > LONG ? await shorten().catch(failure) : { url };
     button.disabled = false;
+    button.focus(); // it lost the focus with its use, and gets it back when the dialog closes
     made instanceof Problem ? fail(wording(t, made)) : show(made.url);
   }
 

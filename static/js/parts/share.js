@@ -4,7 +4,7 @@ import { find } from "../dom.js";
 import { Problem } from "../api.js";
 import { beside } from "../frozen.js";
 import { failure } from "../latest.js";
-import { chosen } from "../url.js";
+import { chosen, here } from "../url.js";
 import { OPTIONS, view } from "../views/index.js";
 import { wording } from "./problems.js";
 import { bindQr } from "./qr.js";
@@ -88,7 +88,7 @@ function snippet(url, { source, lang }) {
  */
 async function make({ store, api }) {
   const page = store.get();
-  if (page.share && !page.live) return { url: window.location.href };
+  if (page.share && !page.live) return { url: here(window) };
   return api.share({ state: kept(page.link), ...beside(page, view(page.link.view)) });
 }
 
