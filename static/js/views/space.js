@@ -20,8 +20,10 @@ import { lay, picture } from "./space/plane.js";
 
 /** Lines from the lit query, rows of its list. */
 const [LINES, LISTED] = [3, 10];
-/** Pixels: for the list beside the plane, the least that leaves for the plane, from pointer to point. */
-const [SIDE, LEAST, REACH] = [340, 480, 28];
+/** Pixels: the least width of a plane with its list beside it, and from the pointer to a point. */
+const [LEAST, REACH] = [480, 28];
+/** How much wider than its labels are high the list is. */
+const SIDE = 26;
 
 /** @type {View} */
 export const space = {
@@ -108,8 +110,9 @@ function mount(context, root) {
  */
 function arrange({ room, store, theme }, trace, { queries, keys, origin }) {
   const { width: all, height, wide } = room();
-  const beside = wide && all - SIDE > LEAST;
-  const free = beside ? all - SIDE : all;
+  const side = SIDE * theme().size;
+  const beside = wide && all - side > LEAST;
+  const free = beside ? all - side : all;
   const tall = Math.min(Math.max(height - 40, 400), free * 0.8);
   const size = { width: beside ? Math.min(free, tall * 1.5) : free, height: tall };
   const points = placed([...queries, ...keys, origin], size, [Math.min(64, free / 7), 28]);
@@ -124,6 +127,7 @@ function arrange({ room, store, theme }, trace, { queries, keys, origin }) {
     origin: points[points.length - 1],
     sizes: labels.map((text) => ({ width: measure(text), height: line })),
     queries: queries.length,
+    unit: theme().size / 13,
   });
 }
 

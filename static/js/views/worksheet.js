@@ -8,7 +8,7 @@ import { choice } from "../options.js";
 import { cellPicker } from "../parts/cell.js";
 import { wording } from "../parts/problems.js";
 import { answer, parameters } from "../questions.js";
-import { plainStep } from "../tokens.js";
+import { languages, plainStep } from "../tokens.js";
 import { names, worksheet as calculate } from "../worksheet.js";
 import { judgement, section } from "./worksheet/sheet.js";
 import { STEPS, overall, stages, transcript, verdict as verdictText } from "./worksheet/stages.js";
@@ -76,6 +76,7 @@ function work({ store, t }) {
 function mount(context, root) {
   const { store, t } = context;
   const picker = cellPicker(context);
+  const printed = h("p", { className: "printed" });
   const title = h("p", { className: "result" });
   const verdict = h("div", {});
   const waiting = h("p", { className: "waiting" });
@@ -83,9 +84,9 @@ function mount(context, root) {
   const pages = h("div", { className: "sheets" });
   const body = h("div", { className: "worksheet-body" }, contents, pages);
   const bar = toolbar(context, { go, choose, text: () => (present ? told(context, present) : "") });
-  const frame = h("div", { className: "worksheet" }, picker, title, verdict, bar.element, waiting, body);
+  const frame = h("div", { className: "worksheet" }, printed, picker, title, verdict, bar.element, waiting, body);
   root.append(frame);
-  const release = bindKeys(go);
+  const release = bindKeys(context, go);
   /** @type {Work | null} */
   let present = null;
   let shown = "";
@@ -133,6 +134,7 @@ function mount(context, root) {
   /** @param {Work} found */
   function build(found) {
     const { list } = found;
+    printed.replaceChildren(...sentence(store.get()));
     title.replaceChildren(...headline(context, found));
     const all = overall(list);
     const replaced = !all.agrees && store.get().link.interventions !== null;
@@ -158,6 +160,13 @@ function mount(context, root) {
   }
 
   return { draw, light: draw, destroy: () => (release(), root.replaceChildren()) };
+}
+
+/** What was said and what came of it, for a page of paper. @param {Page} page */
+function sentence({ link, trace }) {
+  if (!trace) return [];
+  const [from, to] = languages(trace.direction);
+  return [h("span", { lang: from }, link.source), " → ", h("span", { lang: to }, trace.output.text)];
 }
 
 /** @param {Context} context @param {Work} found @returns {(Node | string)[]} */

@@ -17,9 +17,11 @@ import { drawing, fine, s } from "../../svg.js";
  * @property {{width: number, height: number}[]} sizes  of the labels
  * @property {(Box | null)[]} boxes  where they stand; null: no room
  * @property {number} queries  how many of the points are queries
+ * @property {number} unit  how much larger than 13 px its letters are
  */
 /** @typedef {{query: number, key: number | null, best: Found[]}} Lit */
 
+/** Half a mark, and from its middle to its label, for labels of 13 px. */
 const [MARK, GAP] = [5, 9];
 
 /**
@@ -27,9 +29,9 @@ const [MARK, GAP] = [5, 9];
  * @returns {Layout}
  */
 export function lay(content) {
-  const { points, sizes, width, height, origin } = content;
+  const { points, sizes, width, height, origin, unit } = content;
   // The origin is a mark too: nothing is written over it.
-  const boxes = spread([...points, origin], [...sizes, { width: 0, height: 0 }], { width, height }, { gap: GAP, mark: MARK + 1 });
+  const boxes = spread([...points, origin], [...sizes, { width: 0, height: 0 }], { width, height }, { gap: GAP * unit, mark: (MARK + 1) * unit });
   return { ...content, boxes: boxes.slice(0, -1) };
 }
 
@@ -63,12 +65,12 @@ export function picture(layout, lit, theme) {
  * @param {Set<number>} strong
  * @returns {(Box | null)[]}
  */
-function shown({ points, sizes, boxes, width, height }, strong) {
+function shown({ points, sizes, boxes, width, height, unit }, strong) {
   const all = [...boxes];
   const lit = [...strong].flatMap((i) => boxes[i] ?? []);
   for (const i of strong) {
     if (boxes[i]) continue;
-    const places = PLACES.map((place) => beside(points[i], sizes[i], place, GAP)).filter(
+    const places = PLACES.map((place) => beside(points[i], sizes[i], place, GAP * unit)).filter(
       ({ left, top, ...size }) => left >= 0 && top >= 0 && left + size.width <= width && top + size.height <= height,
     );
     all[i] = places.find((place) => !lit.some((other) => touch(place, other))) ?? places[0] ?? null;
@@ -114,9 +116,9 @@ function lines({ points, queries }, { query, best }, theme) {
 }
 
 /** @param {Layout} layout @param {number} i @param {boolean} strong @param {Theme} theme */
-function mark({ points, queries }, i, strong, theme) {
+function mark({ points, queries, unit }, i, strong, theme) {
   const { x, y } = points[i];
-  const half = strong ? MARK + 1.5 : MARK;
+  const half = (strong ? MARK + 1.5 : MARK) * unit;
   const ink = { stroke: i < queries ? theme.q : theme.k, "stroke-width": strong ? 2 : 1.5, "data-point": i };
   if (i < queries) return s("circle", { cx: fine(x), cy: fine(y), r: half, fill: strong ? theme.q : theme.paper, ...ink });
   return s("rect", {

@@ -8,6 +8,10 @@ import { copyText } from "../../parts/copy.js";
 /** @typedef {import("./page.js").Stage} Stage */
 
 const KEYS = /** @type {Record<string, number>} */ ({ ArrowLeft: -1, ArrowRight: 1, " ": 1 });
+/** What a presenter's remote sends; without a projector these scroll. */
+const REMOTE = /** @type {Record<string, number>} */ ({ PageUp: -1, PageDown: 1 });
+/** What takes arrows or Space for itself. */
+const TAKES = "input, textarea, select, [contenteditable], [role='region']";
 
 /**
  * A stage in the list: its number and name, what comes out of it, and whether that agrees.
@@ -75,24 +79,25 @@ export function toolbar({ t }, { go, choose, text }) {
 }
 
 /**
- * Arrows and Space, wherever they mean nothing else.
+ * Arrows and Space, wherever they mean nothing else; before the page's own keys hear of them.
+ * @param {Context} context
  * @param {(by: number) => void} go
  * @returns {() => void}  stops it
  */
-export function bindKeys(go) {
+export function bindKeys({ store }, go) {
   /** @param {KeyboardEvent} event */
   function pressed(event) {
-    const by = KEYS[event.key];
-    const { target } = event;
-    if (!by || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-    if (!(target instanceof Element)) return;
-    if (target.closest("input, textarea, select, [contenteditable], [role='region'], dialog")) return;
-    if (event.key === " " && target.closest("button, a, summary")) return;
+    const { key, target, shiftKey } = event;
+    const by = KEYS[key] ?? (store.get().link.options.projector ? REMOTE[key] : undefined);
+    if (!by || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    if (!(target instanceof Element) || document.querySelector("dialog[open]")) return;
+    if (target.closest(key === " " ? `${TAKES}, button, a, summary` : TAKES)) return;
     event.preventDefault();
-    go(event.key === " " && event.shiftKey ? -1 : by);
+    event.stopPropagation();
+    go(key === " " && shiftKey ? -1 : by);
   }
-  document.addEventListener("keydown", pressed);
-  return () => document.removeEventListener("keydown", pressed);
+  document.addEventListener("keydown", pressed, { capture: true });
+  return () => document.removeEventListener("keydown", pressed, { capture: true });
 }
 
 /** In the decoder: on to the cross-attention of the same layer and token. @param {Context} context */
