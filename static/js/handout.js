@@ -4,7 +4,7 @@
  */
 
 import { createApi } from "./api.js";
-import { opener } from "./blocks.js";
+import { opener, place } from "./blocks.js";
 import { createContext } from "./context.js";
 import { find } from "./dom.js";
 import { opening } from "./examples.js";
@@ -43,6 +43,7 @@ async function start() {
   const context = createContext(store, api, session, messages, script);
   const share = await api.readShare("handout");
   const { trace, model, state } = share;
+  root.classList.toggle("few", !trace.tensors[place(initial, "q")]);
   context.views = enough({ ...store.get(), share, trace, model, live: false });
   for (const part of [bindChips, bindStage, bindPickers, bindCaption, bindInspector, bindFrame])
     part(context);

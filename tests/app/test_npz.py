@@ -1,0 +1,62 @@
+"""Replies as NPZ files: the numbers of the others, and nothing that has to be trusted."""
+
+import io
+import json
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from app.wire import Reply
+
+SENTENCE = {"source": "The cat sat on the mat.", "target": "猫坐在垫子上。", "select": ["*"]}
+NPZ = {"Accept": "application/x-npz"}
+BINARY = {"Accept": "application/octet-stream"}
+
+
+def opened(file: bytes) -> dict[str, NDArray[Any]]:
+    with np.load(io.BytesIO(file), allow_pickle=False) as arrays:
+        return dict(arrays)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+async def test_the_arrays_are_those_of_the_other_form(
+    client: httpx.AsyncClient, dtype: str
+) -> None:
+    body = {**SENTENCE, "dtype": dtype}
+    reply = await client.post("/api/trace", json=body, headers=NPZ)
+    assert reply.headers["content-type"] == "application/x-npz"
+    arrays = opened(reply.content)
+    other = Reply.parse((await client.post("/api/trace", json=body, headers=BINARY)).content)
+    document = json.loads(str(arrays.pop("trace.json")))
+    assert document["id"] == other.document["id"]
+    assert document["tokens"] == other.document["tokens"]
+    assert arrays.keys() == other.arrays.keys() == document["tensors"].keys()
+    for name, array in arrays.items():
+        assert array.dtype == other.arrays[name].dtype
+        assert list(array.shape) == document["tensors"][name]["shape"]
+        np.testing.assert_allclose(
+            array.astype(float),
+            other.arrays[name].astype(float),
+            atol=1e-3 * (dtype != "float32") + 1e-5,
+        )
+
+
+async def test_shares_and_parameters_come_so_too(client: httpx.AsyncClient) -> None:
+    state = {"source": "The cat", "target": "猫"}
+    made = (await client.post("/api/shares", json={"state": state})).json()
+    arrays = opened((await client.get(f"/api/shares/{made['id']}", headers=NPZ)).content)
+    assert json.loads(str(arrays["share.json"]))["state"] == state
+    assert "decoder.0.cross.weights" in arrays
+    reply = await client.get("/api/models/en-zh/parameters?select=encoder.0.self.W_q", headers=NPZ)
+    assert opened(reply.content)["encoder.0.self.W_q"].shape == (256, 256)
+
+
+async def test_json_stays_what_is_sent_unasked(client: httpx.AsyncClient) -> None:
+    for accept in ("*/*", "application/*", "application/json, application/x-npz"):
+        reply = await client.post("/api/trace", json=SENTENCE, headers={"Accept": accept})
+        assert reply.headers["content-type"] == "application/json"
+    reply = await client.post("/api/trace", json=SENTENCE, headers={"Accept": "text/csv"})
+    assert reply.status_code == 406
