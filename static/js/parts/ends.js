@@ -27,7 +27,7 @@ export function roomForEnds({ label }, width, measure) {
 export function createEnds() {
   const canvas = h("canvas", { "aria-hidden": "true" });
   const label = h("span", { className: "label" });
-  const element = h("div", { className: "ends labels cols", hidden: true }, canvas, label);
+  const element = h("div", { className: "ends labels", hidden: true }, canvas, label);
   return {
     element,
 

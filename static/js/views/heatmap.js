@@ -1,6 +1,6 @@
 /** Attention weights: queries down, keys across, violet from 0 to 1; of one head, or of all of a layer. */
 
-import { BLOCK, lit, place } from "../blocks.js";
+import { BLOCK, place } from "../blocks.js";
 import { four } from "../caption.js";
 import { h, step } from "../dom.js";
 import { SHARED, choice, whole } from "../options.js";
@@ -15,11 +15,13 @@ import { padding } from "./attention/padding.js";
 
 /** @typedef {import("./index.js").View} View */
 /** @typedef {import("../main.js").Context} Context */
+/** @typedef {import("../geometry.js").Place} Place */
 
 /** Where a logarithmic scale begins: the least that the page prints. */
 const FLOOR = 1e-4;
-/** Pixels that a matrix gets however little is left on the screen. */
-const LEAST = 340;
+const RANGE = /** @type {[number, number]} */ ([0, 1]);
+/** Pixels that a matrix gets however little is left on the screen: a line a row, up to so many. */
+const LEAST = { of: 340, line: 16, most: 620 };
 
 /** @type {View} */
 export const attention = {
@@ -48,8 +50,8 @@ function mount(context, root) {
   const key = legend(context);
   const matrix = createMatrix(context, {
     label: t("Attention weights. Arrow keys move the cell, Escape lets go."),
-    onHover: (place) => store.hover(place && refs(place)),
-    onPick,
+    onHover: (place) => store.hover(place && refs(context, place)),
+    onPick: (place, how) => pick(context, place, how),
     picked() {
       const found = reading(store.get());
       return found && pairIn(store.get(), null, found);
@@ -58,30 +60,6 @@ function mount(context, root) {
   });
   const below = h("ul", { className: "notes" });
   root.append(bar, matrix.element, key.element, below);
-
-  /** @param {import("../geometry.js").Place} place @returns {import("../store.js").Lit | null} */
-  function refs({ row, col }) {
-    const found = reading(store.get());
-    if (!found) return null;
-    const sides = BLOCK[store.get().link.block];
-    const [query, key] = [tokenAt(found.rows, row), tokenAt(found.cols, col)];
-    return {
-      query: query === null ? null : { side: sides.query, index: query },
-      key: key === null ? null : { side: sides.key, index: key },
-    };
-  }
-
-  /** @param {import("../geometry.js").Place} place @param {"click" | "key"} how */
-  function onPick({ row, col }, how) {
-    const page = store.get();
-    const found = reading(page);
-    if (!found) return;
-    const query = row === null ? lit(page, null).query : tokenAt(found.rows, row);
-    const key = tokenAt(found.cols, col);
-    if (how === "click" && page.link.query === query && page.link.key === key)
-      store.go({ query: null, key: null });
-    else store.go({ query, key }, how === "click" ? "push" : "replace");
-  }
 
   let before = store.get().link;
   /** Who picks a head wants to see that one. */
@@ -100,16 +78,13 @@ function mount(context, root) {
     pad.refresh();
     document.documentElement.dataset.pool = page.link.options.pool;
     if (!found) return;
-    const log = page.link.options.scale === "log";
-    const shade = {
-      stops: sequential(context.theme()),
-      range: /** @type {[number, number]} */ ([0, 1]),
-      floor: log ? FLOOR : undefined,
-    };
-    below.replaceChildren(...notes(context, found, log ? FLOOR : null).map((line) => h("li", {}, line)));
+    const floor = page.link.options.scale === "log" ? FLOOR : undefined;
+    const shade = { stops: sequential(context.theme()), range: RANGE, floor };
+    below.replaceChildren(...notes(context, found, floor ?? null).map((line) => h("li", {}, line)));
     key.show({ shade, covers: new Set(found.cover) });
     const { width, height, wide } = context.room();
     // The legend and a line of the notes stay in sight; a phone scrolls anyway.
+    const least = Math.min(Math.max(LEAST.of, found.matrix.rows * LEAST.line + 130), LEAST.most);
     const around = bar.offsetHeight + key.element.offsetHeight + 32;
     matrix.draw({
       matrix: found.matrix,
@@ -120,7 +95,7 @@ function mount(context, root) {
       cols: found.cols.steps,
       titles: { rows: t("query (looks)"), cols: t("key (looked at)") },
       width,
-      height: wide ? Math.max(height - around, LEAST) : height,
+      height: wide ? Math.max(height - around, least) : height,
       stretch: 1.6,
     });
     light();
@@ -144,6 +119,38 @@ function mount(context, root) {
     destroy,
     picture: () => ({ canvas: matrix.picture() ?? h("canvas") }),
   };
+}
+
+/**
+ * @param {Context} context
+ * @param {Place} place
+ * @returns {import("../store.js").Lit | null}
+ */
+function refs({ store }, { row, col }) {
+  const found = reading(store.get());
+  if (!found) return null;
+  const sides = BLOCK[store.get().link.block];
+  const [query, key] = [tokenAt(found.rows, row), tokenAt(found.cols, col)];
+  return {
+    query: query === null ? null : { side: sides.query, index: query },
+    key: key === null ? null : { side: sides.key, index: key },
+  };
+}
+
+/**
+ * @param {Context} context
+ * @param {Place} place
+ * @param {"click" | "key"} how
+ */
+function pick({ store }, { row, col }, how) {
+  const page = store.get();
+  const found = reading(page);
+  if (!found) return;
+  const query = tokenAt(found.rows, row ?? litIn(page, null, found).row);
+  const key = tokenAt(found.cols, col);
+  if (how === "click" && page.link.query === query && page.link.key === key)
+    store.go({ query: null, key: null });
+  else store.go({ query, key }, how === "click" ? "push" : "replace");
 }
 
 /** @param {Context["t"]} t @returns {import("../parts/controls.js").Control[]} */

@@ -15,6 +15,8 @@ import { diverging, sequential } from "../../scale.js";
 const WHICH = /** @type {Which[]} */ (["a", "b", "delta"]);
 /** Between two pictures. */
 const GAP = 28;
+/** Pixels that a row gets where there are many, and that a picture gets at most for them. */
+const [THIN, MOST] = [9, 720];
 /** What changes less than this is not painted as if it were much. */
 const FAINT = 0.1;
 /** As wide as a picture has to be to stand beside another one. */
@@ -22,13 +24,13 @@ const LEAST = 300;
 
 /**
  * @param {Context} context
- * @param {Omit<import("../../parts/matrix.js").Options, "label">} gestures
+ * @param {ReturnType<typeof import("./pointing.js").pointing>} points
  */
-export function panels(context, gestures) {
+export function panels(context, points) {
   const { t } = context;
   const all = WHICH.map((which) => {
     const title = h("h3", {});
-    const matrix = createMatrix(context, { ...gestures, label: labels(t)[which] });
+    const matrix = createMatrix(context, { ...points, label: labels(t)[which] });
     const key = legend(context);
     const element = h("section", { className: `trio-${which}` }, title, matrix.element, key.element);
     return { which, title, matrix, key, element };
@@ -42,7 +44,7 @@ export function panels(context, gestures) {
     draw(shown) {
       const theme = context.theme();
       const most = Math.max(reach(shown.delta.matrix), FAINT);
-      const [across, room] = layout(context);
+      const [across, room] = layout(context, shown.rows.pairs.length);
       element.dataset.across = String(across);
       element.style.gridTemplateColumns = `repeat(${across}, minmax(0, 1fr))`;
       for (const { which, title, matrix, key } of all) {
@@ -118,12 +120,15 @@ function describe({ store, t }, which) {
 
 /**
  * @param {Context} context
+ * @param {number} rows
  * @returns {[number, {width: number, height: number, stretch: number, largest: number}]}  pictures in
  *   a row, and the room of each
  */
-function layout(context) {
+function layout(context, rows) {
   const { width, height } = context.room();
   const across = Math.max(1, Math.min(3, Math.floor((width + GAP) / (LEAST + GAP))));
   const each = Math.floor((width - GAP * (across - 1)) / across);
-  return [across, { width: each, height: Math.min(Math.max(height - 190, 340), each * 1.1), stretch: 1.3, largest: 40 }];
+  const seen = Math.min(Math.max(height - 190, 340), each * 1.1);
+  const read = Math.min(rows * THIN + 150, MOST);
+  return [across, { width: each, height: Math.max(seen, read), stretch: 1.3, largest: 40 }];
 }
