@@ -79,11 +79,11 @@ export function both(own, cross, encoder) {
 export function rollout({ nodes, from, to, weight }, top) {
   const mass = new Float64Array(nodes.length);
   mass[top] = 1;
-  const edges = Float64Array.from(weight, (share, e) => {
-    const passed = mass[from[e]] * share;
-    mass[to[e]] += passed;
-    return passed;
-  });
+  const edges = new Float64Array(weight.length);
+  for (let e = 0; e < edges.length; e++) {
+    edges[e] = mass[from[e]] * weight[e];
+    mass[to[e]] += edges[e];
+  }
   return { nodes: mass, edges };
 }
 

@@ -76,7 +76,9 @@ export function network({ nodes, from, to, weight }) {
         next.set(starts.subarray(0, size));
         value += push(source, sink, Infinity);
       }
-      return { value, edges: Float64Array.from(from, (_, e) => Math.max(0, room[2 * e + 1])) };
+      const edges = new Float64Array(from.length);
+      for (let e = 0; e < edges.length; e++) edges[e] = room[2 * e + 1];
+      return { value, edges };
     },
   };
 }

@@ -51,6 +51,8 @@ function mount(context, root) {
   const { store, t, say } = context;
   /** @type {Shown | null} */
   let shown = null;
+  /** @type {ReturnType<typeof strip> | null} */
+  let cells = null;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
   const options = controls(context, [
@@ -75,7 +77,7 @@ function mount(context, root) {
       { className: "flow" },
       finding,
       h("div", { className: "scroller" }, water),
-      h("section", {}, h("h3", {}, t("Residual stream")), h("div", { className: "scroller" }, stream), series),
+      h("section", {}, h("h3", {}, t("Residual stream")), h("div", { className: "scroller", tabIndex: 0, role: "group", "aria-label": t("Residual stream") }, stream), series),
       note,
     ),
   );
@@ -149,9 +151,12 @@ function mount(context, root) {
     water.dataset.drawn = "";
     finding.replaceChildren(...found(top, goal ?? most, shares, flows));
     if (!shown.stream) return;
-    stream.replaceChildren(
-      strip({ stream: shown.stream, tokens: names.tops, top }, { row: Math.min(24, made.row), measure }, theme, t),
-    );
+    if (!cells) {
+      const row = Math.min(24, made.row);
+      cells = strip({ stream: shown.stream, tokens: names.tops }, { row, measure }, theme, t);
+      stream.replaceChildren(cells.svg);
+    }
+    cells.mark(top);
     series.replaceChildren(...numbers(shown.stream, top));
   }
 
@@ -190,6 +195,7 @@ function mount(context, root) {
       network: network(graph),
       flows: new Map(),
     };
+    cells = null;
     note.textContent = prose(remarks(context));
     paint();
   }

@@ -12,12 +12,13 @@ const HEAD = 46;
 const CELL = 22;
 
 /**
- * @param {{stream: Stream, tokens: import("../../tokens.js").Step[], top: number}} content
+ * Drawn once for a layer; which token is chosen changes under the pointer.
+ * @param {{stream: Stream, tokens: import("../../tokens.js").Step[]}} content
  * @param {{row: number, measure: (text: string) => number}} room  rows as high as the river's
  * @param {Theme} theme
  * @param {Translate} t
  */
-export function strip({ stream, tokens, top }, { row, measure }, theme, t) {
+export function strip({ stream, tokens }, { row, measure }, theme, t) {
   const names = texts(tokens);
   const left = Math.max(...names.map(measure)) + 12;
   const across = stream.stations.length * CELL;
@@ -31,7 +32,7 @@ export function strip({ stream, tokens, top }, { row, measure }, theme, t) {
   const labels = names.map((name, i) =>
     s(
       "text",
-      { x: left - 8, y: fine(HEAD + (i + 0.5) * row), "text-anchor": "end", "dominant-baseline": "central", "font-weight": i === top ? 600 : 400, fill: i === top ? theme.q : theme.ink },
+      { x: left - 8, y: fine(HEAD + (i + 0.5) * row), "text-anchor": "end", "dominant-baseline": "central" },
       name,
     ),
   );
@@ -54,15 +55,24 @@ export function strip({ stream, tokens, top }, { row, measure }, theme, t) {
         ),
       );
     });
-    group.append(
-      s("rect", { x: x - 1, y: fine(HEAD + top * row - 1), width: across + 1, height: fine(row + 1), fill: "none", stroke: theme.q, "stroke-width": 2 }),
-    );
-    return group;
+    const frame = s("rect", { x: x - 1, width: across + 1, height: fine(row + 1), fill: "none", stroke: theme.q, "stroke-width": 2 });
+    group.append(frame);
+    return { group, frame };
   });
   const width = left + 2 * across + gap + 4;
-  const svg = drawing(Math.ceil(width), Math.ceil(HEAD + tokens.length * row + 2), theme, ...labels, ...groups);
+  const svg = drawing(Math.ceil(width), Math.ceil(HEAD + tokens.length * row + 2), theme, ...labels, ...groups.map(({ group }) => group));
   svg.setAttribute("aria-hidden", "true");
-  return svg;
+  return {
+    svg,
+    /** @param {number} top */
+    mark(top) {
+      groups.forEach(({ frame }) => frame.setAttribute("y", String(fine(HEAD + top * row - 1))));
+      labels.forEach((label, i) => {
+        label.setAttribute("font-weight", i === top ? "600" : "400");
+        label.setAttribute("fill", i === top ? theme.q : theme.ink);
+      });
+    },
+  };
 }
 
 /** A layer's number over its first sublayer: "in", "1", "", "2", "" … @param {Stream["stations"][number]} station @param {Translate} t */

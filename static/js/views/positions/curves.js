@@ -52,7 +52,10 @@ export function plot({ curves, range, titles, width, height, at, say }, theme) {
       : [];
   const ends = spread(curves.map(({ values }) => y(values[values.length - 1] ?? 0)), theme.size + 3, height - BOTTOM);
   const lines = curves.map((curve, i) => line(curve, x, y, ends[i], at, x(count - 1) + 10));
-  return drawing(width, height, theme, grid, ...mark, words, ...lines);
+  const svg = drawing(width, height, theme, grid, ...mark, words, ...lines);
+  svg.setAttribute("role", "img");
+  svg.setAttribute("aria-label", curves.map(({ name }) => name).join("; "));
+  return svg;
 }
 
 /**

@@ -30,7 +30,7 @@ export function createLikeness(context) {
       return [step(rows[row]), " ", step(rows[col]), " ", h("b", {}, four(value))];
     },
   });
-  const canvas = h("div", { className: "scroller curves" });
+  const canvas = h("div", { className: "scroller curves", tabIndex: 0, role: "group", "aria-label": t("By distance") });
   const says = h("p", {});
   const section = h("section", { className: "panel" }, h("h3", {}, t("By distance")), says, canvas);
   const dot = () => store.get().link.options.measure === "dot";

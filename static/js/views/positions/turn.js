@@ -20,8 +20,8 @@ export function createTurn(context) {
   let found = null;
   const options = h("div", {});
   const face = h("div", { className: "clock" });
-  const strip = h("div", { className: "clocks scroller" });
-  const sum = h("div", { className: "sum" });
+  const strip = h("div", { className: "clocks scroller", tabIndex: 0, role: "group", "aria-label": t("Clocks of other pairs; the slider chooses too") });
+  const sum = h("div", { className: "sum scroller", tabIndex: 0, role: "group", "aria-label": t("The rotation in numbers") });
   const verdict = h("p", { className: "finding verdict" });
   const says = h("p", { className: "note" });
   const element = h(

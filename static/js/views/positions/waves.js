@@ -50,7 +50,7 @@ export function createWaves(context) {
       : t("Features are whole numbers from {low} to {high}.", { low: 0, high: width - 1 });
     if (right) store.choose({ dims: numbers.length ? [...new Set(numbers)].slice(0, MOST) : null });
   });
-  const canvas = h("div", { className: "scroller curves" });
+  const canvas = h("div", { className: "scroller curves", tabIndex: 0, role: "group", "aria-label": t("Single features") });
   const section = h(
     "section",
     { className: "panel" },
