@@ -12,7 +12,12 @@ SOURCE = ROOT / "node_modules/axe-core/axe.min.js"
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 RUN = """([rules, skipped]) => axe.run(
     { exclude: skipped },
-    { runOnly: { type: "tag", values: rules }, resultTypes: ["violations"] },
+    {
+        runOnly: { type: "tag", values: rules },
+        // An experiment of axe-core's: it does not find "Esc" in "Leave projector mode (Esc)".
+        rules: { "label-content-name-mismatch": { enabled: false } },
+        resultTypes: ["violations"],
+    },
 )"""
 
 

@@ -30,7 +30,7 @@ CHINESE_WITHOUT_LANG = r"""() => {
     const found = [];
     while (walker.nextNode()) {
         const { data, parentElement } = walker.currentNode;
-        const lang = parentElement.closest("[lang]").lang;
+        const lang = parentElement.closest("[lang]").getAttribute("lang");
         const skipped = parentElement.closest("script, noscript, #announce");
         if (/\p{Script=Han}/u.test(data) && !lang.startsWith("zh") && !skipped)
             found.push(parentElement.outerHTML.slice(0, 120));
