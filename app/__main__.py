@@ -1,8 +1,10 @@
 """`python -m app`: the server, with its settings from the environment."""
 
+import asyncio
 import contextlib
 import socket
 import sys
+import tempfile
 
 import uvicorn
 from pydantic import ValidationError
@@ -10,6 +12,7 @@ from pydantic import ValidationError
 from app.catalog import Catalog
 from app.main import create_app
 from app.settings import Settings
+from app.store import open_store
 
 GRACE_SECONDS = 10  # for requests that are running when the server is told to end
 
@@ -29,9 +32,12 @@ def main() -> int:
     try:
         settings = Settings()
     except ValidationError as error:
-        for problem in error.errors():
-            name = "HEADLIGHT_" + "_".join(str(step) for step in problem["loc"]).upper()
-            print(f"{name}: {problem['msg']}", file=sys.stderr)
+        for wrong in error.errors():
+            name = "HEADLIGHT_" + "_".join(str(step) for step in wrong["loc"]).upper()
+            print(f"{name}: {wrong['msg']}", file=sys.stderr)
+        return 2
+    if obstacle := asyncio.run(_obstacle(settings)):
+        print(obstacle, file=sys.stderr)
         return 2
     print(f"Loading {', '.join(settings.bundles)}", flush=True)
     try:
@@ -40,6 +46,22 @@ def main() -> int:
         print(f"HEADLIGHT_MODELS, HEADLIGHT_DEVICE: {error}", file=sys.stderr)
         return 2
     return serve(settings, catalog)
+
+
+async def _obstacle(settings: Settings) -> str | None:
+    """What keeps the server from writing, in one line; None if it can."""
+    try:
+        settings.data_dir.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=settings.data_dir):
+            pass
+    except OSError as error:
+        return f"HEADLIGHT_DATA_DIR: {settings.data_dir} cannot be written: {error.strerror}"
+    try:
+        async with open_store(settings.database):
+            return None
+    except Exception as error:  # each driver has its own; its first line is enough
+        (line, *_) = str(error).splitlines() or [type(error).__name__]
+        return f"HEADLIGHT_DATABASE_URL: the database cannot be opened: {line}"
 
 
 def serve(settings: Settings, catalog: Catalog) -> int:

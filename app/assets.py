@@ -41,8 +41,7 @@ def vendored() -> dict[str, Path]:
 def digest_of(*folders: Path) -> str:
     """A digest of all that the folders hold.
 
-    Their files are few and small, so it is taken anew for every page: an edited file is seen
-    without a restart, and replicas with the same files agree.
+    Replicas with the same files agree on it.
     """
     digest = hashlib.sha256()
     for folder in folders:

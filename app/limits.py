@@ -8,6 +8,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.problems import ProblemError
+from model.errors import Excess
 
 MINUTE = 60
 
@@ -60,4 +61,4 @@ class BodyLimit:
 
     def _problem(self) -> ProblemError:
         detail = f"the body may have at most {self.limit} bytes"
-        return ProblemError(413, "body-too-large", detail)
+        return ProblemError(413, "body-too-large", detail, excess=Excess(self.limit, "bytes"))

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from cachetools import TTLCache, cached
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -21,6 +22,7 @@ from app.services import Services
 from app.settings import ROOT
 
 TEMPLATES = ROOT / "templates"
+FRESH_SECONDS = 1  # an edited file is seen after that; a page asks for a hundred of them at once
 HEADERS = {"Cache-Control": "no-cache", "Vary": "Accept-Language, Cookie"}
 
 
@@ -29,9 +31,16 @@ def static_url(path: str) -> str:
     return f"/static/{static_digest()}/{path}"
 
 
+@cached(TTLCache(1, FRESH_SECONDS))
 def static_digest() -> str:
     """The digest in the addresses of what comes from our own folders."""
     return digest_of(STATIC, LOCALE)
+
+
+@cache
+def modules_of(entry: str, digest: str) -> list[str]:
+    """`modules`, read once for what the folders hold."""
+    return modules(entry)
 
 
 def base_url(request: Request, services: Services) -> str:
@@ -64,7 +73,7 @@ def render(
         url_for=request.app.url_path_for,
         page_url=base_url(request, services) + request.url.path,
         share=share,
-        modules=modules(entry),
+        modules=modules_of(entry, digest),
         view_sheets=view_sheets(),
     )
     return HTMLResponse(content, status, {**HEADERS, **(headers or {})})

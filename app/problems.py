@@ -13,6 +13,7 @@
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import orjson
@@ -24,7 +25,7 @@ from starlette.requests import ClientDisconnect
 from app.accept import choose
 from app.engine import BusyError
 from app.security import HEADERS
-from model.errors import InputError
+from model.errors import Excess, InputError
 
 MEDIA_TYPE = "application/problem+json"
 URN = "urn:headlight:"
@@ -82,10 +83,12 @@ class ProblemError(HTTPException):
         *,
         field: str | None = None,
         headers: Mapping[str, str] | None = None,
+        excess: Excess | None = None,
     ) -> None:
         super().__init__(status, detail, dict(headers or {}))
         self.kind = kind
         self.field = field
+        self.excess = excess
 
     def response(self) -> Response:
         """The document, with its headers."""
@@ -97,6 +100,9 @@ class ProblemError(HTTPException):
         }
         if self.field:
             document["field"] = self.field
+        if self.excess:
+            told = asdict(self.excess)
+            document |= {name: value for name, value in told.items() if value is not None}
         headers = {"Cache-Control": "no-store", **(self.headers or {})}
         return Response(orjson.dumps(document), self.status_code, headers, MEDIA_TYPE)
 
@@ -131,7 +137,7 @@ async def _nobody(_: Request, __: Exception) -> Response:
 
 
 def _input_problem(_: Request, error: InputError) -> ProblemError:
-    return ProblemError(422, error.kind, str(error), field=error.field)
+    return ProblemError(422, error.kind, str(error), field=error.field, excess=error.excess)
 
 
 def _busy_problem(_: Request, error: BusyError) -> ProblemError:
@@ -161,7 +167,9 @@ def _validation_problem(request: Request, invalid: RequestValidationError) -> Pr
     if error["type"] == "extra_forbidden":
         path = path[:-1]  # the last step is a name that the client made up
     field = _field(path)
-    return ProblemError(422, kind, f"{field or 'the body'} {rule}", field=field or None)
+    excess = _excess(error["type"], error.get("ctx", {}))
+    detail = f"{field or 'the body'} {rule}"
+    return ProblemError(422, kind, detail, field=field or None, excess=excess)
 
 
 def _is_reader(request: Request) -> bool:
@@ -223,3 +231,14 @@ def _rule(error_type: str, context: Mapping[str, Any]) -> tuple[str, str]:
         return "wrong-type", "must be a number"
     kind, words = RULES.get(error_type, ("wrong-type", "is not what this field takes"))
     return kind, words.format_map(context)
+
+
+COUNTS = {"string_too_long": "characters", "too_long": "entries", "options_many": "entries"}
+
+
+def _excess(error_type: str, context: Mapping[str, Any]) -> Excess | None:
+    """The limit that one of pydantic's errors is about; it does not always count to the end."""
+    if error_type not in COUNTS:
+        return None
+    limit = context.get("max_length", context.get("limit"))
+    return Excess(int(limit), COUNTS[error_type]) if limit is not None else None

@@ -5,7 +5,7 @@ import re
 
 import segno
 
-from model.errors import InputError
+from model.errors import Excess, InputError
 
 MAX_LINK = 2_000  # bytes; a code holds 2331 at level M, with modules a camera still tells apart
 LINK = re.compile(r"https?://[^\s\x00-\x20\x7f]+", re.IGNORECASE)
@@ -18,8 +18,10 @@ def qr_code(text: str) -> bytes:
     Level M, of which 15 % may be hidden or misread; more where that costs no room. Raises
     InputError for what is no link, or longer than `MAX_LINK` bytes.
     """
-    if len(text.encode(errors="replace")) > MAX_LINK:
-        raise InputError("too-long", "text", f"text takes at most {MAX_LINK} bytes")
+    size = len(text.encode(errors="replace"))
+    if size > MAX_LINK:
+        excess = Excess(MAX_LINK, "bytes", size)
+        raise InputError("too-long", "text", f"text takes at most {MAX_LINK} bytes", excess)
     if not LINK.fullmatch(text):
         raise InputError("unknown-value", "text", "text must be a link: http://… or https://…")
     # Bytes, since phones disagree on what else a code may hold.

@@ -14,7 +14,7 @@ from app.schemas import Run, TraceRequest
 from app.services import Services
 from app.settings import Settings
 from app.wire import Dtype, Reply, parameters_reply, trace_reply
-from model.errors import InputError
+from model.errors import Excess, InputError
 from model.request import Request as Asked
 from model.request import Trace
 
@@ -84,10 +84,12 @@ def _check_limits(settings: Settings, wanted: Run) -> None:
     for field, text in (("source", wanted.source), ("target", wanted.target or "")):
         if len(text) > limit:
             detail = f"{field} has {len(text)} characters; at most {limit} are taken"
-            raise InputError("text-too-long", field, detail)
+            excess = Excess(limit, "characters", len(text))
+            raise InputError("text-too-long", field, detail, excess)
     if len(wanted.interventions) > settings.max_interventions:
         detail = f"interventions takes at most {settings.max_interventions} entries"
-        raise InputError("too-long", "interventions", detail)
+        excess = Excess(settings.max_interventions, "entries", len(wanted.interventions))
+        raise InputError("too-long", "interventions", detail, excess)
 
 
 def _identity(wanted: Run, asked: Asked, dtype: Dtype, digest: str) -> str:

@@ -27,7 +27,7 @@ def _unicode(text: str) -> str:
 
 
 Text = Annotated[str, AfterValidator(_unicode)]
-Name = Annotated[Text, Field(max_length=64)]
+Name = Annotated[str, Field(max_length=64), AfterValidator(_unicode)]
 Pattern = Annotated[Name, Field(pattern=r"^[A-Za-z0-9_.*?\[\]!-]*$")]
 
 
@@ -353,3 +353,9 @@ class ProblemReply(BaseModel):
     status: int
     detail: str
     field: str | None = None
+    limit: int | None = Field(default=None, description="What is taken at most.")
+    unit: str | None = Field(
+        default=None,
+        description="What `limit` counts: tokens, characters, bytes, entries or numbers.",
+    )
+    value: int | None = Field(default=None, description="How many there were.")

@@ -20,7 +20,7 @@ from app.settings import Settings
 from app.share_schemas import Question, ShareRequest, ShareState
 from app.store import Answer, Share
 from app.wire import JSON, SAFETENSORS, Reply
-from model.errors import InputError
+from model.errors import Excess, InputError
 
 # What the page draws, so that a share needs no model: attention, what it is made of, and the
 # next-token probabilities.
@@ -63,7 +63,7 @@ class Freezer:
         self.left -= reply.values
         if self.left < 0:
             detail = f"a share has at most {self.max_values} numbers"
-            raise InputError("reply-too-large", "", detail)
+            raise InputError("reply-too-large", "", detail, Excess(self.max_values, "numbers"))
         return zstandard.compress(reply.safetensors())
 
 
@@ -142,7 +142,8 @@ def _check_options(settings: Settings, state: ShareState) -> None:
     for name, text in state.options.items():
         if len(text) > limit:
             detail = f"state.{name} takes at most {limit} characters"
-            raise InputError("too-long", f"state.{name}", detail)
+            excess = Excess(limit, "characters", len(text))
+            raise InputError("too-long", f"state.{name}", detail, excess)
 
 
 async def _freeze_state(services: Services, wanted: ShareRequest, freezer: Freezer) -> bytes:
@@ -181,4 +182,4 @@ def within(place: str, but: str | None = None) -> Iterator[None]:
         field = f"{place}.{error.field}".removesuffix(".")
         detail = str(error)
         named = detail.replace(error.field, field, 1) if error.field else f"{field}: {detail}"
-        raise InputError(error.kind, field, named) from error
+        raise InputError(error.kind, field, named, error.excess) from error

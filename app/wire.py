@@ -15,7 +15,7 @@ import orjson
 import safetensors.numpy
 from numpy.typing import NDArray
 
-from model.errors import InputError
+from model.errors import Excess, InputError
 from model.request import Trace
 from model.summary import Summary
 from model.trace import NamedTensor
@@ -55,7 +55,8 @@ class Reply:
         """Raises InputError for more numbers than the limit."""
         if self.values > limit:
             detail = f"select holds {self.values} numbers; in this form a reply has at most {limit}"
-            raise InputError("reply-too-large", "select", detail)
+            excess = Excess(limit, "numbers", self.values)
+            raise InputError("reply-too-large", "select", detail, excess)
 
     def write(self, form: str, **more: Mapping[str, Any]) -> bytes:
         """The reply in one of `FORMS`; in a file, with more documents beside its own."""

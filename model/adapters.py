@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from model.checkpoint import CHECKPOINTS, Bundle, load_bundle
 from model.decode import Draw, Hypothesis, Reader, beam, sample
-from model.errors import InputError
+from model.errors import Excess, InputError
 from model.intervene import Intervention, Pattern
 from model.parameters import parameters
 from model.request import Adapter, ModelInfo, Output, Request, Trace
@@ -130,6 +130,7 @@ class Native(Adapter):
                 "text-too-long",
                 field,
                 f"{field} has {len(tokens)} tokens; this model reads at most {most}",
+                Excess(most, "tokens", len(tokens)),
             )
         return tokens
 

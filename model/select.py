@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
-from model.errors import InputError
+from model.errors import Excess, InputError
 
 ON_REQUEST = ("decoder.logits", "embedding")  # large: only when named in full
 MAX_PATTERNS = 256
@@ -22,9 +22,9 @@ def select(patterns: Sequence[str], names: Iterable[str], field: str = "select")
     request.
     """
     if len(patterns) > MAX_PATTERNS:
-        raise InputError(
-            "too-many-patterns", field, f"{field} has more than {MAX_PATTERNS} patterns"
-        )
+        detail = f"{field} has more than {MAX_PATTERNS} patterns"
+        excess = Excess(MAX_PATTERNS, "entries", len(patterns))
+        raise InputError("too-many-patterns", field, detail, excess)
     known = list(names)
     chosen: set[str] = set()
     for index, pattern in enumerate(dict.fromkeys(patterns)):

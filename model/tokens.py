@@ -11,7 +11,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tokenizers import Regex, models, normalizers, pre_tokenizers, trainers
@@ -125,10 +125,13 @@ class Tokenizer:
         encoding = self._backend.encode(fold(text))
         pieces = zip(encoding.tokens, encoding.ids, encoding.offsets, strict=True)
         starts = {start for start, _ in encoding.offsets}
-        return [
+        tokens = [
             Token(_shown(piece, first=index == 0), id_, start, _closed(text, end, starts), False)
             for index, (piece, id_, (start, end)) in enumerate(pieces)
         ]
+        if encoding.tokens[:1] == [SPACE]:
+            tokens[0] = replace(tokens[0], end=tokens[0].start)  # nobody typed it, so it covers nothing
+        return tokens
 
     def written(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
         """The text that `ids` spell, and each id as a token with its span of that text.

@@ -12,7 +12,16 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 # What the Transformer is made of. A web framework in this list would be a mistake.
-MODEL_USES = {"cachetools", "model", "numpy", "opencc", "sacrebleu", "safetensors", "tokenizers", "torch"}
+MODEL_USES = {
+    "cachetools",
+    "model",
+    "numpy",
+    "opencc",
+    "sacrebleu",
+    "safetensors",
+    "tokenizers",
+    "torch",
+}
 NOT_FOR_APP = {"tests", "bench", "pytest", "httpx", "playwright"}
 
 # The browser's one-of-a-kind files, and what only they may say; the entries hand it to them.

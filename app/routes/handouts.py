@@ -21,7 +21,7 @@ Theme = Annotated[
     Literal["light", "dark"] | None, Query(description="Absent: as the reader's system has it.")
 ]
 HTML: dict[int | str, dict[str, Any]] = {
-    200: {"description": "One HTML file.", "content": {"text/html": {}}}
+    200: {"description": "One HTML file.", "content": {"text/html": {"schema": {"type": "string"}}}}
 }
 
 

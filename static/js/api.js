@@ -19,6 +19,7 @@ import { readBeside, readSafetensors } from "./wire.js";
  */
 /** @typedef {{variant: string, length: number, d_model: number, positions: Float32Array, similarity: Float32Array}} Positions */
 /** @typedef {{id: string, state: Record<string, unknown>, created: string, model: ModelInfo, asks: import("./questions.js").Question[], trace: Trace}} Share */
+/** @typedef {{limit: number, unit: string, value?: number}} Excess  more than is taken at most */
 /** @typedef {ReturnType<typeof createApi>} Api */
 
 const URN = "urn:headlight:";
@@ -28,14 +29,15 @@ const BINARY = "application/octet-stream";
 export class Problem extends Error {
   /**
    * @param {string} kind
-   * @param {{detail?: string, field?: string, retryAfter?: number | null}} [more]
+   * @param {{detail?: string, field?: string, retryAfter?: number | null, excess?: Excess | null}} [more]
    */
-  constructor(kind, { detail = "", field = "", retryAfter = null } = {}) {
+  constructor(kind, { detail = "", field = "", retryAfter = null, excess = null } = {}) {
     super(detail || kind);
     this.kind = kind;
     this.detail = detail;
     this.field = field;
     this.retryAfter = retryAfter;
+    this.excess = excess;
   }
 }
 
@@ -205,5 +207,6 @@ async function problem(response) {
     detail: document.detail,
     field: document.field,
     retryAfter: seconds || null,
+    excess: document.limit === undefined ? null : document,
   });
 }

@@ -10,6 +10,14 @@ import { chosen } from "./url.js";
 /** @typedef {import("./views/index.js").View} View */
 
 /**
+ * Whether what is shown belongs to no one head: the heatmap can show a layer's mean or maximum.
+ * @param {import("./url.js").State} link
+ */
+export function pooled({ view, options }) {
+  return view === "attention" && (options.pool ?? "one") !== "one";
+}
+
+/**
  * The tensors that a view's picture is made of: those that it needs, and those of its thumbnails.
  * @param {Page} page
  * @param {View} view
@@ -78,6 +86,6 @@ function ofThisRun(page, question) {
  */
 export function nameOf({ link, model }, { id, frame: { rail } }, ending) {
   const layer = rail === "none" ? [] : ["layer", link.layer + 1];
-  const head = rail === "both" ? ["head", link.head + 1] : [];
+  const head = rail !== "both" ? [] : pooled(link) ? [link.options.pool] : ["head", link.head + 1];
   return `${["headlight", model?.id, id, link.block, ...layer, ...head].join("-")}.${ending}`;
 }

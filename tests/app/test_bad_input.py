@@ -87,6 +87,8 @@ BODIES = [
     ('{"source": "hi", "pad_to": ' + "9" * 400 + "}", 422, "out-of-range", "pad_to"),
 ]
 
+OPTIONS_33 = {f"option_{'a' * (n // 26)}{chr(97 + n % 26)}": "1" for n in range(33)}
+
 INTERVENTIONS: list[tuple[Any, str, str]] = [
     ({"at": "encoder.0.self", "head": 99, "do": "zero"}, "out-of-range", ".head"),
     ({"at": "encoder.0.self", "head": -1, "do": "zero"}, "out-of-range", ".head"),
@@ -125,6 +127,50 @@ async def test_body(
     hold(await client.post("/api/trace", content=body, headers=JSON), status, kind, field)
 
 
+@pytest.mark.parametrize(
+    ("path", "body", "told"),
+    [
+        ("/api/trace", {"source": "x" * 2_001}, (2_000, "characters", 2_001)),
+        ("/api/trace", {"source": "word " * 399}, (128, "tokens", 401)),
+        ("/api/trace", {"source": "hi", "target": "x" * 2_002}, (2_000, "characters", 2_002)),
+        ("/api/trace", {"source": "hi", "select": ["*a" * 33]}, (64, "characters", None)),
+        ("/api/trace", {"source": "hi", "select": ["*"] * 257}, (256, "entries", 257)),
+        ("/api/trace", {"source": "x" * 200_000}, (100_000, "bytes", None)),
+        (
+            "/api/trace",
+            {"source": "hi", "interventions": [{"at": "encoder.0.self", "do": "zero"}] * 65},
+            (64, "entries", 65),
+        ),
+        ("/api/shares", {"state": {"source": "word " * 399}}, (128, "tokens", 401)),
+        (
+            "/api/shares",
+            {"state": {"source": "hi", "note": "x" * 2_001}},
+            (2_000, "characters", 2_001),
+        ),
+        ("/api/shares", {"state": {"source": "hi"} | OPTIONS_33}, (32, "entries", None)),
+        (
+            "/api/shares",
+            {"state": {"source": "hi"}, "asks": [{"parameters": {"select": []}}] * 5},
+            (4, "entries", None),
+        ),
+    ],
+)
+async def test_by_how_much(
+    client: httpx.AsyncClient,
+    path: str,
+    body: dict[str, Any],
+    told: tuple[int, str, int | None],
+) -> None:
+    problem = (await client.post(path, json=body)).json()
+    assert tuple(problem.get(name) for name in ("limit", "unit", "value")) == told
+    assert str(told[0]) in problem["detail"]
+
+
+async def test_only_what_is_too_much_has_a_limit(client: httpx.AsyncClient) -> None:
+    problem = (await client.post("/api/trace", json={"source": ""})).json()
+    assert not {"limit", "unit", "value"} & problem.keys()
+
+
 @pytest.mark.parametrize(("intervention", "kind", "field"), INTERVENTIONS)
 async def test_intervention(
     client: httpx.AsyncClient, intervention: object, kind: str, field: str
@@ -138,9 +184,6 @@ async def test_too_many_interventions(client: httpx.AsyncClient) -> None:
     request = {"source": "hi", "interventions": [{"at": "encoder.0.self", "do": "zero"}] * 65}
     problem = hold(await client.post("/api/trace", json=request), 422, "too-long", "interventions")
     assert "64" in problem["detail"]
-
-
-OPTIONS_33 = {f"option_{'a' * (n // 26)}{chr(97 + n % 26)}": "1" for n in range(33)}
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from app.accept import choose, preferences
 from app.limits import PerMinute
 from app.problems import TITLES, ProblemError
-from app.schemas import DecodeOptions, InterventionRequest
+from app.schemas import DEEDS, DecodeOptions, InterventionRequest
 from app.settings import ROOT, Settings
 from app.wire import Reply, trace_reply
 from model.intervene import EFFECTS
@@ -98,7 +98,8 @@ def test_a_minute_is_counted_for_each_address() -> None:
 
 def test_the_schema_offers_what_the_model_does() -> None:
     assert set(get_args(DecodeOptions.model_fields["method"].annotation)) == set(METHODS)
-    assert set(get_args(InterventionRequest.model_fields["do"].annotation)) == set(EFFECTS)
+    (words, *_) = get_args(InterventionRequest.model_fields["do"].annotation)
+    assert {*get_args(words.__origin__), *DEEDS} == set(EFFECTS)
 
 
 def some_trace(value: torch.Tensor) -> Trace:

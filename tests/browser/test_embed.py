@@ -15,7 +15,7 @@ from tests.browser.watch import Watch
 from tests.browser.workspace import DRAWN, FIGURE, Workspace
 from tests.servers import AppServer
 
-STATE = {
+STATE: dict[str, Any] = {
     "source": 'The cat "sits" & sleeps.',
     "target": "猫睡了。",
     "view": "attention",

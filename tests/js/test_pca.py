@@ -17,7 +17,8 @@ SHAPES = {"many points": (30, 8), "fewer points than channels": (5, 12), "two po
 def cloud(points: int, channels: int) -> NDArray[np.float64]:
     """Waves, some channels wider than others, away from the origin."""
     wave = np.sin(np.arange(points * channels) * 2.3).reshape(points, channels)
-    return np.round(wave * np.linspace(3, 0.5, channels) + 1.5, 6)
+    drawn: NDArray[np.float64] = wave * np.linspace(3, 0.5, channels) + 1.5
+    return drawn.round(6)
 
 
 def principal(points: NDArray[np.float64]) -> dict[str, Any]:

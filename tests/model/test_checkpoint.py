@@ -61,7 +61,7 @@ def test_no_pickle_anywhere() -> None:
     assert code
     for path in code:
         text = path.read_text()
-        assert "pickle" not in text, path
+        assert "pickle" not in text.replace("allow_pickle=False", ""), path
         assert "torch.load(" not in text, path
         assert "torch.save(" not in text, path
 

@@ -4,7 +4,7 @@ import { sizeOf } from "../abreast.js";
 import { Problem, request } from "../api.js";
 import { csv } from "../csv.js";
 import { find, h } from "../dom.js";
-import { behind, frozen, made, nameOf } from "../exports.js";
+import { behind, frozen, made, nameOf, pooled } from "../exports.js";
 import { failure } from "../latest.js";
 import { poster } from "../poster.js";
 import { OPTIONS, view } from "../views/index.js";
@@ -119,7 +119,7 @@ function drawn(context) {
   if (!taken || !trace) throw new Problem("nothing-drawn");
   const { rail, caption } = shown.frame;
   const layer = rail === "none" ? "" : t("Layer {n}", { n: link.layer + 1 });
-  const head = rail === "both" ? t("Head {n}", { n: link.head + 1 }) : "";
+  const head = rail === "both" && !pooled(link) ? t("Head {n}", { n: link.head + 1 }) : "";
   const block = find(`.blocks input[value="${link.block}"]`).parentElement?.textContent ?? "";
   const words = {
     title: `${link.source.trim()} → ${trace.output.text}`,

@@ -14,12 +14,9 @@ const WORDING = {
     ),
   busy: (t, { retryAfter }) =>
     t("The model is busy. Trying again in {seconds} s.", { seconds: retryAfter ?? 1 }),
-  "text-too-long": (t) =>
-    t("The sentence is too long for this model. Shorten it, or trace its parts one by one."),
-  "too-long": (t) =>
-    t("The sentence is too long for this model. Shorten it, or trace its parts one by one."),
-  "body-too-large": (t) =>
-    t("The sentence is too long for this model. Shorten it, or trace its parts one by one."),
+  "text-too-long": tooLong,
+  "too-long": tooLong,
+  "body-too-large": tooLong,
   "reply-too-large": (t) => t("There is too much to see at once. Shorten the sentence."),
   "not-text": (t) => t("The sentence holds a character that is not text. Delete it and try again."),
   "empty-text": (t) => t("There is nothing to read yet. Type a sentence."),
@@ -27,8 +24,31 @@ const WORDING = {
   "unknown-model": (t) => t("The model of this link is not served here."),
   "unknown-share": (t) => t("There is no share at this address. Perhaps the link was cut short."),
   "too-many-shares": (t) => t("Too many links in a short time. Wait a minute and share again."),
+  frozen: (t) => t("This was not frozen with the share, and its model is no longer served here."),
   internal: (t) => t("Something went wrong in the server. It has been logged; try again."),
 };
+
+/**
+ * Says by how much, where the server has counted.
+ * @param {Translate} t
+ * @param {Problem} problem
+ */
+function tooLong(t, { excess, field }) {
+  const advice = t("Shorten it, or trace its parts one by one.");
+  const text = field === "target" ? t("The translation is too long") : t("The sentence is too long");
+  if (excess?.value === undefined) return t("{text}. {advice}", { text, advice });
+  const { value, limit, unit } = excess;
+  if (unit === "tokens")
+    return t("{text}: {value} of at most {limit} tokens. {advice}", { text, value, limit, advice });
+  if (unit === "characters")
+    return t("{text}: {value} of at most {limit} characters. {advice}", {
+      text,
+      value,
+      limit,
+      advice,
+    });
+  return t("{text}. {advice}", { text, advice });
+}
 
 /**
  * @param {Translate} t

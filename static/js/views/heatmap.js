@@ -61,12 +61,13 @@ function mount(context, root) {
   const below = h("ul", { className: "notes" });
   root.append(bar, matrix.element, key.element, below);
 
-  let before = store.get().link;
-  /** Who picks a head wants to see that one. */
+  let before = store.get();
+  /** Who picks a head wants to see that one. The first trace, which may choose one, does not. */
   function picksHead() {
-    const { link } = store.get();
-    const picks = link.head !== before.head && link.options === before.options;
-    before = link;
+    const { link, trace } = store.get();
+    const same = trace === before.trace && link.options === before.link.options;
+    const picks = same && link.head !== before.link.head;
+    before = store.get();
     return picks && link.options.pool !== "one";
   }
 

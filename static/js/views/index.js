@@ -1,7 +1,7 @@
 /** The map of the views. A view is a file of its own and a line here. */
 
-import { flow } from "./flow.js";
 import { alignment } from "./alignment.js";
+import { flow } from "./flow.js";
 import { attention } from "./heatmap.js";
 import { compare } from "./compare.js";
 import { heads } from "./heads.js";

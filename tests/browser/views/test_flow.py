@@ -220,7 +220,8 @@ def test_stream_is_the_vectors_lengths_and_directions(workspace: Workspace, bloc
 
     def cosine(x: Array) -> Array:
         product: Array = (x * embedding).sum(axis=1)
-        return product / np.linalg.norm(x, axis=1) / np.linalg.norm(embedding, axis=1)
+        alike: Array = product / np.linalg.norm(x, axis=1) / np.linalg.norm(embedding, axis=1)
+        return alike
 
     lengths = [first, *(tensors[f"{place}.residual"] for place in places)]
     directions = [first, *(tensors[f"{place}.norm"] for place in places)]

@@ -58,9 +58,9 @@ def entropies(found: NDArray[Any]) -> NDArray[Any]:
     return means
 
 
-def opened(workspace: Workspace, **link: object) -> None:
+def opened(workspace: Workspace, **link: str | int) -> None:
     workspace.page.goto(f"{workspace.url}/?{httpx.QueryParams({**START, **link})}")
-    workspace.find(".tile .pattern:not(:empty)").first.wait_for()
+    workspace.find(".tile .does:not(:empty)").first.wait_for()
     workspace.settled()
 
 
@@ -188,7 +188,7 @@ def test_a_share_shows_all_heads_as_they_were(workspace: Workspace) -> None:
     state = {**START, "block": "cross", "sort": "alignment"}
     reply = httpx.post(f"{workspace.url}/api/shares", json={"state": state}, timeout=60)
     workspace.page.goto(f"{workspace.url}/s/{reply.raise_for_status().json()['id']}")
-    workspace.find(".tile .pattern:not(:empty)").first.wait_for()
+    workspace.find(".tile .does:not(:empty)").first.wait_for()
     frozen = workspace.page.evaluate(LABELS)
     opened(workspace, block="cross", sort="alignment")
     assert workspace.page.evaluate(LABELS) == frozen

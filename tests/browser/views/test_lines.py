@@ -48,7 +48,7 @@ def heads(url: str, block: str) -> NDArray[Any]:
     return np.array([weights(one, other, mask) for one, other in zip(q, k, strict=True)])
 
 
-def opened(workspace: Workspace, **link: object) -> None:
+def opened(workspace: Workspace, **link: str | int) -> None:
     workspace.page.goto(f"{workspace.url}/?{httpx.QueryParams({**START, **link})}")
     workspace.find(".weave svg").wait_for()
     workspace.settled()

@@ -2,7 +2,8 @@
 
 import { abreast } from "../../abreast.js";
 import { reach } from "../../align.js";
-import { otherPlace } from "../../compare.js";
+import { two } from "../../caption.js";
+import { otherPlace, otherSentence } from "../../compare.js";
 import { h } from "../../dom.js";
 import { legend } from "../../parts/legend.js";
 import { createMatrix } from "../../parts/matrix.js";
@@ -35,6 +36,7 @@ export function panels(context, points) {
     const element = h("section", { className: `trio-${which}` }, title, matrix.element, key.element);
     return { which, title, matrix, key, element };
   });
+  let most = FAINT;
   const element = h("div", { className: "trio" }, ...all.map((one) => one.element));
 
   return {
@@ -43,7 +45,7 @@ export function panels(context, points) {
     /** @param {Comparison} shown */
     draw(shown) {
       const theme = context.theme();
-      const most = Math.max(reach(shown.delta.matrix), FAINT);
+      most = Math.max(reach(shown.delta.matrix), FAINT);
       const [across, room] = layout(context, shown.rows.pairs.length);
       element.dataset.across = String(across);
       element.style.gridTemplateColumns = `repeat(${across}, minmax(0, 1fr))`;
@@ -74,7 +76,10 @@ export function panels(context, points) {
     /** Side by side, each under its title. */
     picture() {
       const theme = context.theme();
-      const parts = all.map(({ matrix, title }) => ({ canvas: matrix.picture(), title: title.textContent ?? "" }));
+      const parts = all.map(({ which, matrix }) => ({
+        canvas: matrix.picture(),
+        title: heading(context, which, most),
+      }));
       return { canvas: abreast(parts, theme) };
     },
   };
@@ -116,6 +121,20 @@ function describe({ store, t }, which) {
   const zh = { a: trace?.direction === "en-zh", b: trace?.direction !== "en-zh" }[which];
   const name = zh ? t("English → Chinese") : t("Chinese → English");
   return which === "a" ? name : t("{direction}, turned over", { direction: name });
+}
+
+/**
+ * Above a picture that leaves the page: it has to say which sentence B is, and how far Δ reaches.
+ * @param {Context} context
+ * @param {Which} which
+ * @param {number} most
+ */
+function heading(context, which, most) {
+  const page = context.store.get();
+  if (which === "delta") return `Δ = B − A, ±${two(most)}`;
+  if (page.link.options.other !== "sentence") return `${which.toUpperCase()} ${describe(context, which)}`;
+  const said = which === "a" ? page.link.source : otherSentence(page);
+  return `${which.toUpperCase()} ${said.trim()}`;
 }
 
 /**

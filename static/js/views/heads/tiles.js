@@ -134,7 +134,7 @@ const blank = () =>
     { type: "button", className: "tile" },
     h("span", { className: "where" }),
     h("span", { className: "value" }),
-    h("span", { className: "pattern" }),
+    h("span", { className: "does" }),
   );
 
 /** @param {HTMLElement} button @param {Words} words @param {Layout} layout @param {number} i */

@@ -9,13 +9,15 @@ import { plainStep } from "../../tokens.js";
  * @property {number} height
  * @property {number} from  where lines begin
  * @property {number} to  where they end
+ * @property {number} unit  how much larger than at a desk, where letters are 13 px
  * @property {number} pitch  from one token to the next
  * @property {boolean} short  whether rows say only what they write
  * @property {boolean} numbers  whether there is room kept for them
  * @property {(side: "query" | "key", index: number) => number} y  the middle of a token
  */
 
-const [LOOSE, WIDEST] = [34, 900];
+/** In letters' heights: from one token to the next at most, all of it at most. */
+const [LOOSE, WIDEST] = [2.6, 70];
 /** Of the width, that the labels of one side may take. */
 const MOST = 0.34;
 const GAP = 10;
@@ -29,7 +31,7 @@ const NUMBER = 2.8;
  * @returns {Layout}
  */
 export function lay({ rows, cols, numbers, width, height }, measure, size) {
-  const room = Math.min(width, WIDEST);
+  const room = Math.min(width, WIDEST * size);
   const longest = (/** @type {Step[]} */ steps) => Math.ceil(Math.max(0, ...steps.map((step) => measure(plainStep(step)))));
   const short = longest(rows) > MOST * room;
   const [left, right] = [longest(short ? rows.map(cut) : rows), longest(cols)];
@@ -37,13 +39,14 @@ export function lay({ rows, cols, numbers, width, height }, measure, size) {
   const head = 2 * size;
   const most = Math.max(rows.length, cols.length);
   const tight = Math.ceil(1.4 * size);
-  const pitch = Math.min(LOOSE, Math.max(tight, Math.floor((height - head) / most)));
+  const pitch = Math.min(LOOSE * size, Math.max(tight, Math.floor((height - head) / most)));
   const total = most * pitch;
   return {
     width: room,
     height: head + total + 4,
     from: left + digits + 2 * GAP,
     to: room - right - digits - 2 * GAP,
+    unit: size / 13,
     pitch,
     short,
     numbers,

@@ -149,10 +149,10 @@ export function createWeave(context, { onHover, onPick }) {
  * @param {Strand[]} strands
  * @param {number} opacity  of the whole
  */
-function fibres({ colours, on }, { y, from, to, pitch }, strands, opacity) {
+function fibres({ colours, on }, { y, from, to, pitch, unit }, strands, opacity) {
   // Side by side, as in a cable, so that one head's line does not cover another's.
-  const apart = Math.min(2.4, (0.6 * pitch) / on.length);
-  const thick = Math.max(1.2, Math.min(3.4, 1.6 * apart));
+  const apart = Math.min(2.4 * unit, (0.6 * pitch) / on.length);
+  const thick = Math.max(1.2, Math.min(3.4 * unit, 1.6 * apart));
   const aside = on.map((_, rank) => (rank - (on.length - 1) / 2) * apart);
   return s(
     "g",
@@ -165,7 +165,7 @@ function fibres({ colours, on }, { y, from, to, pitch }, strands, opacity) {
           "x",
         ),
         stroke: css(colours[head]),
-        "stroke-width": fine(0.8 + thick * weight),
+        "stroke-width": fine(0.8 * unit + thick * weight),
         "stroke-opacity": fine(10 * (0.15 + 0.8 * weight)) / 10,
         "stroke-dasharray": dash(head),
         "data-strand": `${head} ${query} ${key}`,
