@@ -29,7 +29,7 @@ serve: $(RUNTIME)  ## run the server (settings: docs/settings.md)
 
 test: lint $(DEBIAN)  ## run every check: style, types, JavaScript, Python, browser
 	$(NODE) --test --test-reporter=dot 'tests/js/**/*.test.js'
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
 lint: $(DEV) $(NODE_MODULES)  ## check style and types of Python and JavaScript
 	$(BIN)/ruff check

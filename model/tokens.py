@@ -130,7 +130,8 @@ class Tokenizer:
             for index, (piece, id_, (start, end)) in enumerate(pieces)
         ]
         if encoding.tokens[:1] == [SPACE]:
-            tokens[0] = replace(tokens[0], end=tokens[0].start)  # nobody typed it, so it covers nothing
+            # Nobody typed it, so it covers nothing.
+            tokens[0] = replace(tokens[0], end=tokens[0].start)
         return tokens
 
     def written(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:

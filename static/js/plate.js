@@ -9,21 +9,26 @@ import { two } from "./caption.js";
  * @typedef {import("./figure.js").Picture & {
  *   upright: boolean[],
  *   ends: import("./parts/ends.js").Ends | null,
+ *   room: number,
  * }} Plate
  */
 
 /** Pixels for one of CSS: a picture that leaves the page may be shown larger. */
 const FINE = 2;
 
+/** What bars need beside the cells to have their name above them and their numbers behind them. */
+export const ROOM_FOR_WORDS = 96;
+
 /**
  * Where the bars at the rows' ends lie, right of the cells.
  * @param {Geometry} geometry
  * @param {Pick<Theme, "size">} theme
+ * @param {number} room  that they have
  * @returns {{left: number, width: number, number: boolean, wider: number}}
  */
-export function barsAt({ left, cols, cellWidth, cellHeight, width }, { size }) {
+export function barsAt({ left, cols, cellWidth, cellHeight, width }, { size }, room) {
   const start = Math.round(left + cols * cellWidth + 14);
-  const number = cellHeight >= 1.38 * size && cellWidth >= 2 * size;
+  const number = room >= ROOM_FOR_WORDS && cellHeight >= 1.38 * size && cellWidth >= 2 * size;
   const [bar, digits] = number ? [48, 2.6 * size] : [28, 0];
   return { left: start, width: bar, number, wider: Math.max(0, start + bar + digits - width) };
 }
@@ -33,9 +38,10 @@ export function barsAt({ left, cols, cellWidth, cellHeight, width }, { size }) {
  * @param {Float32Array} shares
  * @param {Geometry} geometry
  * @param {Theme} theme
+ * @param {number} room  that they have
  */
-export function paintBars(context, shares, geometry, theme) {
-  const { left, width, number } = barsAt(geometry, theme);
+export function paintBars(context, shares, geometry, theme, room) {
+  const { left, width, number } = barsAt(geometry, theme, room);
   const { top, cellHeight } = geometry;
   const height = Math.max(1, Math.min(10, cellHeight - 2));
   context.font = `${theme.size}px ${theme.font}`;
@@ -58,14 +64,14 @@ export function paintBars(context, shares, geometry, theme) {
  * @returns {HTMLCanvasElement}
  */
 export function photograph(plate) {
-  const { geometry, theme, ends } = plate;
+  const { geometry, theme, ends, room } = plate;
   const canvas = document.createElement("canvas");
-  const width = Math.max(geometry.width + (ends ? barsAt(geometry, theme).wider : 0), reach(plate));
+  const width = Math.max(geometry.width + (ends ? barsAt(geometry, theme, room).wider : 0), reach(plate));
   const context = prepare(canvas, width, geometry.height, FINE);
   context.fillStyle = theme.paper;
   context.fillRect(0, 0, canvas.width, canvas.height);
   paint(context, plate);
-  if (ends) paintBars(context, ends.shares, geometry, theme);
+  if (ends) paintBars(context, ends.shares, geometry, theme, room);
   inscribe(context, plate);
   return canvas;
 }
@@ -74,9 +80,9 @@ export function photograph(plate) {
  * Where the words over the bars end.
  * @param {Plate} plate
  */
-function reach({ geometry, theme, ends }) {
-  if (!ends) return 0;
-  const { left, width } = barsAt(geometry, theme);
+function reach({ geometry, theme, ends, room }) {
+  if (!ends || room < ROOM_FOR_WORDS) return 0;
+  const { left, width } = barsAt(geometry, theme, room);
   const ruler = /** @type {CanvasRenderingContext2D} */ (
     document.createElement("canvas").getContext("2d")
   );
@@ -90,7 +96,7 @@ function reach({ geometry, theme, ends }) {
  * @param {CanvasRenderingContext2D} context
  * @param {Plate} plate
  */
-function inscribe(context, { geometry, theme, labels, titles, upright, ends }) {
+function inscribe(context, { geometry, theme, labels, titles, upright, ends, room }) {
   const { left, top, cellWidth, cellHeight, rows, cols, slant, everyRow, everyCol } = geometry;
   context.font = `${theme.size}px ${theme.font}`;
   context.fillStyle = theme.ink;
@@ -104,8 +110,8 @@ function inscribe(context, { geometry, theme, labels, titles, upright, ends }) {
     if (i % everyCol) return;
     turned(context, text, left + (i + 0.5) * cellWidth, top - 8, upright[i] ? 0 : slant);
   });
-  const bars = ends && barsAt(geometry, theme);
-  if (ends && bars) turned(context, ends.label, bars.left + bars.width / 2, top - 8, slant);
+  const bars = barsAt(geometry, theme, room);
+  if (ends && room >= ROOM_FOR_WORDS) turned(context, ends.label, bars.left + bars.width / 2, top - 8, slant);
   context.fillStyle = theme.muted;
   turned(context, titles.cols, left + (cols * cellWidth) / 2, theme.size, 0);
   turned(context, titles.rows, theme.size, top + (rows * cellHeight) / 2, 90);

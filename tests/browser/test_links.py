@@ -95,7 +95,7 @@ def test_share_needs_no_model_for_all_that_it_shows(workspace: Workspace) -> Non
     workspace.drawn()
     workspace.find("#layers label").nth(0).click()
     workspace.find("#blocks label").nth(0).click()
-    workspace.find("#views-wide label").nth(1).click()
+    workspace.find("#views-wide label:has([value=qkv])").click()
     expect(workspace.find(".panel .js-plotly-plot")).to_have_count(3)
 
 

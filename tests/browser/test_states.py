@@ -26,7 +26,7 @@ def test_too_long_a_sentence_is_said_beside_the_field(workspace: Workspace, watc
     workspace.open(**START)
     workspace.find("#source").fill("word " * 1000)
     workspace.find("#source").press("Enter")
-    expect(workspace.find("#problem")).to_contain_text("too long for this model")
+    expect(workspace.find("#problem")).to_contain_text("5000 of at most 2000 characters")
     expect(workspace.find("#source")).to_have_attribute("aria-invalid", "true")
     expect(workspace.find("#retry")).to_be_hidden()
     workspace.find("#source").fill("short")
@@ -98,7 +98,7 @@ def test_problems_are_worded_in_the_readers_language(workspace: Workspace, watch
     workspace.open(**START, lang="zh")
     workspace.find("#source").fill("word " * 1000)
     workspace.find("#source").press("Enter")
-    expect(workspace.find("#problem")).to_contain_text("超出了模型的长度上限")
+    expect(workspace.find("#problem")).to_contain_text("5000 个字符，最多 2000 个")
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

@@ -15,9 +15,16 @@ class Watch:
         self.faults: list[str] = []
         self.expected: list[str] = []
         self.requests: list[str] = []
+        self.context = context
         context.on("console", self._console)
         context.on("weberror", self._error)
         context.on("request", self._request)
+
+    def end(self) -> None:
+        """Listen no more."""
+        self.context.remove_listener("console", self._console)
+        self.context.remove_listener("weberror", self._error)
+        self.context.remove_listener("request", self._request)
 
     def expect(self, pattern: str) -> None:
         """Say that a fault of this kind belongs to the test."""

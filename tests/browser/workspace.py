@@ -12,7 +12,10 @@ from playwright.sync_api import Locator, Page
 DRAWN = """() => document.documentElement.dataset.status === "ready"
     && document.querySelector("#view :is(.js-plotly-plot, [data-drawn])")
     && !document.querySelector(".sketched")"""
-FIGURE = """() => {
+# What was just chosen is drawn in the next frame: first as a sketch, then by Plotly.
+FIGURE = """async () => {
+    const frame = () => new Promise(requestAnimationFrame);
+    for (let n = 0; n < 2 || document.querySelector(".sketched"); n++) await frame();
     const { data, layout } = document.querySelector("#view .js-plotly-plot");
     const z = data[0].z.map((row) => Array.from(row, (n) => (Number.isNaN(n) ? null : n)));
     const axes = [layout.yaxis, layout.xaxis].map(({ title, ticktext }) => [title.text, ticktext]);
@@ -91,11 +94,6 @@ class Workspace:
     def pixels(self, points: Sequence[Point]) -> list[tuple[int, ...]]:
         """The colours on the screen."""
         png = base64.b64encode(self.page.screenshot()).decode()
-        scratch = self.page.context.browser
-        assert scratch is not None
-        blank = scratch.new_page()
-        try:
-            whole = [[int(x), int(y)] for x, y in points]
-            return [tuple(colour) for colour in blank.evaluate(PIXELS, [png, whole])]
-        finally:
-            blank.close()
+        blank = self.page.context.pages[0]
+        whole = [[int(x), int(y)] for x, y in points]
+        return [tuple(colour) for colour in blank.evaluate(PIXELS, [png, whole])]

@@ -2,7 +2,7 @@
 
 import { prepare } from "../chart.js";
 import { h } from "../dom.js";
-import { barsAt, paintBars } from "../plate.js";
+import { barsAt, paintBars, ROOM_FOR_WORDS } from "../plate.js";
 
 /** @typedef {import("../geometry.js").Geometry} Geometry */
 /**
@@ -21,7 +21,7 @@ const NARROW = 480;
  * @returns {number}  how much of it the ends take
  */
 export function roomForEnds({ label }, width, measure) {
-  return width < NARROW ? 44 : Math.ceil(Math.max(96, 46 + measure(label) * Math.SQRT1_2));
+  return width < NARROW ? 44 : Math.ceil(Math.max(ROOM_FOR_WORDS, 46 + measure(label) * Math.SQRT1_2));
 }
 
 export function createEnds() {
@@ -41,14 +41,14 @@ export function createEnds() {
     draw(geometry, ends, theme, room) {
       element.hidden = !ends;
       if (!ends) return 0;
-      const { left, width, wider } = barsAt(geometry, theme);
-      label.textContent = room < 96 ? "" : ends.label;
+      const { left, width, wider } = barsAt(geometry, theme, room);
+      label.textContent = room < ROOM_FOR_WORDS ? "" : ends.label;
       label.classList.toggle("slanted", geometry.slant > 0);
       label.style.rotate = geometry.slant ? `-${geometry.slant}deg` : "";
       label.style.left = `${left + (geometry.slant ? width / 2 : 0)}px`;
       label.style.top = `${geometry.top - 6}px`;
       const context = prepare(canvas, geometry.width + wider, geometry.height);
-      paintBars(context, ends.shares, geometry, theme);
+      paintBars(context, ends.shares, geometry, theme, room);
       const right = geometry.left + geometry.cols * geometry.cellWidth + room;
       return Math.max(wider, right - geometry.width);
     },

@@ -97,7 +97,7 @@ export function createMatrix(context, options) {
       const picture = { matrix, cover, geometry, shade, theme, labels: names, titles };
       chart.draw(picture);
       labels.write(geometry, { rows: beside, cols }, upright);
-      plate = { ...picture, labels: { rows: texts(beside), cols: names.cols }, upright, ends: share };
+      plate = { ...picture, labels: { rows: texts(beside), cols: names.cols }, upright, ends: share, room: aside };
     },
 
     /** @param {Place} place  Lights it. */

@@ -5,6 +5,7 @@
 
 import { two } from "../../caption.js";
 import { texts } from "../../blocks.js";
+import { lettering } from "../../lettering.js";
 import { curve, drawing, fine, s } from "../../svg.js";
 
 /** @typedef {import("../../flow.js").Graph} Graph */
@@ -173,7 +174,7 @@ function inputs({ graph, leaves, leaf, rollout, flow }, { x, y, row, bar, inputs
       s(
         "text",
         { x: fine(end - 10), y: fine(middle), "text-anchor": "end", "dominant-baseline": "central", "font-weight": lit ? 600 : 400, fill: lit ? theme.k : theme.ink },
-        texts([leaves[side][index]])[0],
+        ...lettering(leaves[side][index], theme),
       ),
     );
     if (at > end + 1)
@@ -203,7 +204,7 @@ function outputs({ graph, tops, top }, { x, y, row, width }, theme) {
       s(
         "text",
         { x: fine(at + 12), y: fine(middle), "dominant-baseline": "central", "font-weight": lit ? 600 : 400, fill: lit ? theme.q : theme.ink },
-        texts([tops[i]])[0],
+        ...lettering(tops[i], theme),
       ),
     );
   });

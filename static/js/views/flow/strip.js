@@ -1,6 +1,7 @@
 /** The residual stream: how long each token's vector is behind every sublayer, and where it points. */
 
 import { texts } from "../../blocks.js";
+import { lettering } from "../../lettering.js";
 import { colour, css, diverging, sequential } from "../../scale.js";
 import { drawing, fine, s } from "../../svg.js";
 
@@ -29,11 +30,11 @@ export function strip({ stream, tokens }, { row, measure }, theme, t) {
     { name: t("length"), values: stream.norms, x: left, at: (/** @type {number} */ v) => colour(scales[0], v / longest) },
     { name: t("cosine to embedding"), values: stream.cosines, x: left + across + gap, at: (/** @type {number} */ v) => colour(scales[1], (v + 1) / 2) },
   ];
-  const labels = names.map((name, i) =>
+  const labels = tokens.map((token, i) =>
     s(
       "text",
       { x: left - 8, y: fine(HEAD + (i + 0.5) * row), "text-anchor": "end", "dominant-baseline": "central" },
-      name,
+      ...lettering(token, theme),
     ),
   );
   const groups = panels.map(({ name, values, x, at }) => {

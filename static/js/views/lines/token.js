@@ -1,7 +1,7 @@
 /** A token at one end of the lines: its label, its frame when it is lit, and its number. */
 
+import { lettering } from "../../lettering.js";
 import { fine, s } from "../../svg.js";
-import { plain, plainStep } from "../../tokens.js";
 import { cut } from "./layout.js";
 
 /** @typedef {import("../../tokens.js").Step} Step */
@@ -39,17 +39,8 @@ export function written(side, index, step, { from, to, width, pitch, short, numb
     s(
       "text",
       { ...place, x: edge - (query ? digits : -digits), "font-weight": lit ? 600 : null },
-      ...label(short ? cut(step) : step, theme),
+      ...lettering(short ? cut(step) : step, theme),
     ),
     ...(number === null ? [] : [s("text", { ...place, x: edge, fill: theme.muted, class: "weight" }, number)]),
   );
-}
-
-/** @param {Step} step @param {import("../../theme.js").Theme} theme */
-function label(step, { muted }) {
-  const { reads, writes, short } = step;
-  const fill = writes.special ? muted : null;
-  if (!reads) return [s("tspan", { lang: writes.lang, fill }, plainStep(step))];
-  const read = short ? [] : [s("tspan", { lang: reads.lang, fill: muted }, plain(reads))];
-  return [...read, s("tspan", { fill: muted }, short ? "→ " : " → "), s("tspan", { lang: writes.lang, fill }, plain(writes))];
 }
