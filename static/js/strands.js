@@ -67,27 +67,27 @@ export function touched({ query, key }) {
 
 /**
  * The heads that a link asks for, as far as there are such.
- * @param {number[] | null} list  null: all
+ * @param {number[] | null} list  null: the one that the page is at
+ * @param {number} present  that one
  * @param {number} count
  * @returns {number[]}  in order
  */
-export function chosen(list, count) {
-  const all = [...Array(count).keys()];
-  return list ? all.filter((head) => list.includes(head)) : all;
+export function chosen(list, present, count) {
+  return list ? every(count).filter((head) => list.includes(head)) : [present];
 }
+
+/** @param {number} count */
+export const every = (count) => [...Array(count).keys()];
 
 /**
  * Switches a head on or off.
  * @param {number[]} list
  * @param {number} head
- * @param {number} count
- * @returns {number[] | null}  null where it has become all of them
+ * @returns {number[]}  in order
  */
-export function toggled(list, head, count) {
-  const next = list.includes(head)
-    ? list.filter((other) => other !== head)
-    : [...list, head].sort((a, b) => a - b);
-  return next.length === count ? null : next;
+export function toggled(list, head) {
+  if (list.includes(head)) return list.filter((other) => other !== head);
+  return [...list, head].sort((a, b) => a - b);
 }
 
 /** Strokes by which heads differ where colours do not help: solid, dashed, dotted, both. */

@@ -45,6 +45,17 @@ export function drawing(width, height, theme, ...children) {
 }
 
 /**
+ * @param {SVGSVGElement} svg  with a view box; all that is in it grows alike
+ * @param {number} by
+ */
+export function enlarge(svg, by) {
+  const { width, height } = svg.viewBox.baseVal;
+  svg.setAttribute("width", String(Math.ceil(width * by)));
+  svg.setAttribute("height", String(Math.ceil(height * by)));
+  return svg;
+}
+
+/**
  * A smooth line between two points: it leaves and arrives along the axis that it crosses.
  * @param {[number, number]} from
  * @param {[number, number]} to

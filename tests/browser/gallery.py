@@ -42,6 +42,7 @@ SCENES: dict[str, dict[str, object]] = {
     "heads": {"view": "heads"},
     "heads-sorted": {"view": "heads", "block": "decoder", "sort": "entropy", "query": 4},
     "lines": {"view": "lines"},
+    "lines-all": {"view": "lines", "heads": "0,1,2,3,4,5,6,7"},
     "lines-token": {"view": "lines", "heads": "2,3,6", "numbers": 1, "query": 3},
     "alignment": {"view": "alignment"},
     "alignment-all": {"view": "alignment", "of": "all", "query": 3},

@@ -11,7 +11,7 @@ import { network } from "../maxflow.js";
 import { choice } from "../options.js";
 import { controls } from "../parts/controls.js";
 import { ruler } from "../parts/labels.js";
-import { file } from "../svg.js";
+import { enlarge, file } from "../svg.js";
 import { graphOf, names, needs, streamOf } from "./flow/read.js";
 import { FAINT, STRONG, river } from "./flow/river.js";
 import { strip } from "./flow/strip.js";
@@ -29,6 +29,8 @@ import { strip } from "./flow/strip.js";
  * @property {Map<number, (number | undefined)[]>} flows  of each leaf, by the token that was chosen
  */
 
+/** A letter's height there, in pixels. */
+const DESK = 13;
 /** How long the page may be held at a time, in milliseconds. */
 const SLICE = 12;
 
@@ -137,9 +139,13 @@ function mount(context, root) {
     const goal = leaf ?? (link.options.amount === "flow" ? most : null);
     const carried = carry(shown, edges, top, goal, link.options.amount);
     const { width, height } = context.room();
-    const theme = context.theme();
-    const measure = ruler(theme.font);
-    const room = { width, height: height - 120, wide: width >= 600, measure };
+    // Drawn with a desk's letters, then enlarged to those of the page.
+    const page = context.theme();
+    const unit = page.size / DESK;
+    const theme = { ...page, size: DESK };
+    const ruled = ruler(page.font);
+    const measure = (/** @type {string} */ text) => ruled(text) / unit;
+    const room = { width: width / unit, height: height / unit - 120, wide: width >= 600, measure };
     const whole = goal === null ? 1 : ((link.options.amount === "flow" ? flows[goal] : shares[goal]) ?? 1) || 1;
     const made = river(
       { graph, carried, whole, tops: names.tops, leaves: names.leaves, top, leaf: goal, rollout: shares, flow: flows },
@@ -147,14 +153,14 @@ function mount(context, root) {
       theme,
       t,
     );
-    water.replaceChildren(made.svg);
+    water.replaceChildren(enlarge(made.svg, unit));
     water.dataset.drawn = "";
     finding.replaceChildren(...found(top, goal ?? most, shares, flows));
     if (!shown.stream) return;
     if (!cells) {
       const row = Math.min(24, made.row);
       cells = strip({ stream: shown.stream, tokens: names.tops }, { row, measure }, theme, t);
-      stream.replaceChildren(cells.svg);
+      stream.replaceChildren(enlarge(cells.svg, unit));
     }
     cells.mark(top);
     series.replaceChildren(...numbers(shown.stream, top));

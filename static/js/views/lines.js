@@ -101,7 +101,7 @@ function mount(context, root) {
 function look({ theme, t }, { trace, model, link }) {
   if (!trace || !model || !trace.tensors[place(link, "weights")]) return null;
   const count = extent(model, link.block).heads;
-  const on = chosen(link.options.heads, count);
+  const on = chosen(link.options.heads, link.head, count);
   const heads = on.flatMap((head) => {
     const matrix = attention(trace, { ...link, head });
     return matrix ? [{ head, matrix }] : [];

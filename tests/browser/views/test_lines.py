@@ -23,6 +23,7 @@ START: dict[str, Any] = {
     "layer": 1,
     "head": 2,
 }
+ALL = "0,1,2,3,4,5,6,7"
 # [head, query, key, opacity, colour, dash] of each line of a group.
 LINES = """(group) => {
     const lines = document.querySelectorAll(`.weave ${group} [data-strand]`);
@@ -68,7 +69,7 @@ def above(found: NDArray[Any], least: float) -> set[Cell]:
 
 @pytest.mark.parametrize("block", PLACES)
 def test_each_line_is_a_weight_of_q_and_k(workspace: Workspace, block: str) -> None:
-    opened(workspace, block=block)
+    opened(workspace, block=block, heads=ALL)
     found = heads(workspace.url, block)
     lines = drawn(workspace)
     # What lies on the threshold may fall on either side.
@@ -80,7 +81,7 @@ def test_each_line_is_a_weight_of_q_and_k(workspace: Workspace, block: str) -> N
 
 
 def test_a_head_has_one_colour_and_one_stroke(workspace: Workspace) -> None:
-    opened(workspace, block="cross", least=0)
+    opened(workspace, block="cross", heads=ALL, least=0)
     looks: dict[int, set[tuple[str, str | None]]] = {}
     for (head, _, _), (_, colour, dash) in drawn(workspace).items():
         looks.setdefault(head, set()).add((colour, dash))
@@ -93,7 +94,7 @@ def test_a_head_has_one_colour_and_one_stroke(workspace: Workspace) -> None:
 
 
 def test_what_the_threshold_hides_is_said(workspace: Workspace) -> None:
-    opened(workspace, block="cross", least=30)
+    opened(workspace, block="cross", heads=ALL, least=30)
     found = heads(workspace.url, "cross")
     note = workspace.find(".weaving .note")
     hidden = found[found < 0.3]
@@ -107,7 +108,7 @@ def test_what_the_threshold_hides_is_said(workspace: Workspace) -> None:
 
 
 def test_heads_go_on_and_off(workspace: Workspace) -> None:
-    opened(workspace, block="cross")
+    opened(workspace, block="cross", heads=ALL)
     threads = workspace.find(".thread")
     expect(threads).to_have_count(8)
     threads.nth(5).click()
@@ -115,7 +116,8 @@ def test_heads_go_on_and_off(workspace: Workspace) -> None:
     assert {head for head, *_ in drawn(workspace)} == {0, 1, 2, 3, 4, 6, 7}
     expect(threads.nth(5)).to_have_attribute("aria-pressed", "false")
     threads.nth(4).dblclick()
-    assert (workspace.link["heads"], workspace.link["head"]) == ("4", "4")
+    assert "heads" not in workspace.link
+    assert workspace.link["head"] == "4"
     assert {head for head, *_ in drawn(workspace)} == {4}
     expect(workspace.find("#caption")).to_contain_text("head 5")
     buttons = workspace.find(".sets button")
@@ -124,13 +126,21 @@ def test_heads_go_on_and_off(workspace: Workspace) -> None:
     assert not drawn(workspace)
     expect(workspace.find(".weaving .note")).to_have_text("No head is on. ")
     buttons.nth(0).click()
-    assert "heads" not in workspace.link
+    assert workspace.link["heads"] == ALL
     buttons.nth(2).click()
-    assert workspace.link["heads"] == "4"
+    assert "heads" not in workspace.link
+    assert {head for head, *_ in drawn(workspace)} == {4}
+
+
+def test_without_a_choice_the_present_head_is_drawn(workspace: Workspace) -> None:
+    opened(workspace, block="cross")
+    assert {head for head, *_ in drawn(workspace)} == {2}
+    opened(workspace, block="cross", head=6)
+    assert {head for head, *_ in drawn(workspace)} == {6}
 
 
 def test_a_token_of_either_side_has_its_lines_alone(workspace: Workspace) -> None:
-    opened(workspace, block="cross")
+    opened(workspace, block="cross", heads=ALL)
     all_lines = set(drawn(workspace))
     for side, index, axis in (("query", 3, 1), ("key", 5, 2)):
         workspace.find(f'[data-end="{side} {index}"]').hover()

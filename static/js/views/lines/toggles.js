@@ -2,7 +2,7 @@
 
 import { h } from "../../dom.js";
 import { css } from "../../scale.js";
-import { dash, toggled } from "../../strands.js";
+import { dash, every, toggled } from "../../strands.js";
 import { s } from "../../svg.js";
 
 /** @typedef {import("../../main.js").Context} Context */
@@ -11,9 +11,9 @@ import { s } from "../../svg.js";
 /** @param {Context} context */
 export function createToggles({ store, t }) {
   const list = h("div", { className: "threads" });
-  const all = button(t("all"), () => choose(null, null));
+  const all = button(t("all"), () => choose(every(count), null));
   const none = button(t("none"), () => choose([], null));
-  const only = button("", () => choose([store.get().link.head], null));
+  const only = button("", () => choose(null, null));
   const element = h(
     "fieldset",
     { className: "toggles" },
@@ -25,7 +25,7 @@ export function createToggles({ store, t }) {
   /** @type {number[]} */
   let on = [];
 
-  /** @param {number[] | null} heads @param {number | null} head  that the page is at from now on */
+  /** @param {number[] | null} heads  null: the present one @param {number | null} head  that the page is at from now on */
   function choose(heads, head) {
     const { link } = store.get();
     store.go({ head: head ?? link.head, options: { ...link.options, heads } });
@@ -33,16 +33,15 @@ export function createToggles({ store, t }) {
 
   /** @param {number} head */
   function flip(head) {
-    const next = toggled(on, head, count);
-    const left = next ?? [...Array(count).keys()];
-    choose(next, left.includes(head) ? head : (left[0] ?? head));
+    const next = toggled(on, head);
+    choose(next, next.includes(head) ? head : (next[0] ?? head));
   }
 
   /** @param {number} head */
   function thread(head) {
     const toggle = h("button", { type: "button", className: "thread", title: t("Click: on or off. Double-click: only this one.") });
     toggle.addEventListener("click", () => flip(head));
-    toggle.addEventListener("dblclick", () => choose([head], head));
+    toggle.addEventListener("dblclick", () => choose(null, head));
     return toggle;
   }
 
