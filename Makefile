@@ -27,9 +27,12 @@ help:  ## say what can be made
 serve: $(RUNTIME)  ## run the server (settings: docs/settings.md)
 	@$(BIN)/python -m app
 
+# The browser's tests are a run of their own: Playwright keeps an event loop running in its process.
+PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
 test: lint $(DEBIAN)  ## run every check: style, types, JavaScript, Python, browser
 	$(NODE) --test --test-reporter=dot 'tests/js/**/*.test.js'
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
+	$(PYTEST) --ignore tests/browser
+	$(PYTEST) tests/browser
 
 lint: $(DEV) $(NODE_MODULES)  ## check style and types of Python and JavaScript
 	$(BIN)/ruff check
