@@ -24,6 +24,7 @@ import { readBeside, readSafetensors } from "./wire.js";
 
 const URN = "urn:headlight:";
 const BINARY = "application/octet-stream";
+const LINES = "application/x-ndjson";
 
 /** What could not be had, and why: `kind` is the stable end of the problem document's type. */
 export class Problem extends Error {
@@ -170,6 +171,24 @@ export function createApi(fetch) {
     },
 
     /**
+     * What the server says a line at a time, as it says it; leaving the loop stops the work.
+     * @param {string} path
+     * @param {object} body
+     * @param {AbortSignal} [signal]
+     * @returns {AsyncGenerator<any, void, void>}  documents, one a line; a Problem is thrown where
+     *   the stream says that it failed, or ends in the middle of a line
+     */
+    async *lines(path, body, signal) {
+      const response = await send(path, body, LINES, signal);
+      if (!response.body) return;
+      for await (const line of split(response.body)) {
+        const said = JSON.parse(line);
+        if (said.error) throw told(said.error);
+        yield said;
+      }
+    },
+
+    /**
      * What the server answers, as a file to keep.
      * @param {string} path
      * @param {{body?: object, accept?: string}} [asked]  without a body it is read
@@ -201,12 +220,44 @@ export function request(
  */
 async function problem(response) {
   const document = await response.json().catch(() => ({}));
-  const kind = String(document.type ?? "").replace(URN, "") || "internal";
-  const seconds = Number(response.headers.get("Retry-After"));
-  return new Problem(kind, {
+  return told(document, Number(response.headers.get("Retry-After")) || null);
+}
+
+/**
+ * @param {any} document  as RFC 9457 has it
+ * @param {number | null} [retryAfter]  in seconds
+ */
+function told(document, retryAfter = null) {
+  return new Problem(String(document.type ?? "").replace(URN, "") || "internal", {
     detail: document.detail,
     field: document.field,
-    retryAfter: seconds || null,
+    retryAfter,
     excess: document.limit === undefined ? null : document,
   });
+}
+
+/**
+ * A stream's lines, wherever its pieces are cut, even within a character.
+ * @param {ReadableStream<Uint8Array>} stream  of UTF-8
+ * @returns {AsyncGenerator<string, void, void>}  whole lines that say something
+ */
+async function* split(stream) {
+  const reader = stream.getReader();
+  const decoder = new TextDecoder();
+  let rest = "";
+  try {
+    for (;;) {
+      const { done, value } = await reader.read().catch((error) => {
+        throw error.name === "AbortError" ? error : new Problem("offline");
+      });
+      rest += decoder.decode(value, { stream: !done });
+      const lines = rest.split("\n");
+      rest = lines.pop() ?? "";
+      yield* lines.filter(Boolean);
+      if (done) break;
+    }
+    if (rest) throw new Problem("offline");
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
 }
