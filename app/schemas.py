@@ -130,7 +130,7 @@ class InterventionRequest(Strict):
     )
     head: Whole | None = Field(default=None, description="The head, from 0; all heads if absent.")
     do: Annotated[
-        Annotated[Literal["zero", "uniform", "drop"], Tag("word")]
+        Annotated[Literal["zero", "uniform", "mean", "drop"], Tag("word")]
         | Annotated[SetWeight, Tag("set")]
         | Annotated[Cut, Tag("cut")]
         | Annotated[Temperature, Tag("temperature")]
@@ -140,7 +140,8 @@ class InterventionRequest(Strict):
         Discriminator(_kind_of_deed),
     ] = Field(
         description="`zero`: the head adds nothing. `uniform`: it looks everywhere alike. "
-        "`drop`: no positions are added, or a residual goes without what it adds to. Or one of "
+        "`mean`: it adds what it adds on average over training data. `drop`: no positions are "
+        "added, or a residual goes without what it adds to. Or one of "
         "the others, with what it takes."
     )
 

@@ -47,6 +47,7 @@ class Native(Adapter):
     def __init__(self, bundle: Bundle, id_: str) -> None:
         self.model = bundle.model
         self.tokenizer = bundle.tokenizer
+        self.means = bundle.means
         self.device = self.model.embedding.weight.device
         self.directions = tuple(
             f"{source}-{target}"
@@ -90,6 +91,10 @@ class Native(Adapter):
         for index, intervention in enumerate(request.interventions):
             if intervention.do == "freeze":
                 self._check_frozen(intervention, f"interventions[{index}].do.freeze")
+            if intervention.do == "mean" and not self.means:
+                field = f"interventions[{index}].do"
+                detail = f"{field}: this model came without the means of its heads"
+                raise InputError("no-means", field, detail)
         if request.pad_to is not None:
             longest = max(len(source), len(target or ()))
             check_range("pad_to", request.pad_to, longest, self.info.max_tokens)
@@ -220,9 +225,10 @@ class Native(Adapter):
         return Reader(self.model, self.tokenizer, *self._batch(sources), tap)
 
     def _bound(self, request: Request) -> tuple[Intervention, ...]:
-        """The interventions with what they take at hand: a frozen pattern is looked up here."""
+        """The interventions with what they take at hand: patterns and means are looked up here."""
+        looked_up = {"freeze": self._pattern, "mean": self._mean}
         return tuple(
-            replace(one, value=self._pattern(one)) if one.do == "freeze" else one
+            replace(one, value=looked_up[one.do](one)) if one.do in looked_up else one
             for one in request.interventions
         )
 
@@ -233,6 +239,11 @@ class Native(Adapter):
         [trace] = self.run([replace(other, select=(name,), summarise=(), interventions=())])
         weights = trace.tensors[name].value.to(self.device)
         return Pattern(weights if intervention.head is None else weights[intervention.head])
+
+    def _mean(self, intervention: Intervention) -> Pattern:
+        """The mean mix (head, channel) of the place, or of its head (channel)."""
+        mean = self.means[f"{intervention.at}.mix"]
+        return Pattern(mean if intervention.head is None else mean[intervention.head])
 
     def _check_frozen(self, intervention: Intervention, field: str) -> None:
         try:

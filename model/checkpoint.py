@@ -4,6 +4,7 @@ config.json          languages, name and hyperparameters
 tokenizer.json       vocabulary and its rules
 weights.safetensors  parameters, half precision by default
 README.md            the model card: data, licences, metrics, limits
+means.safetensors    each head's mean output over training data (`python -m model.means`); optional
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
+from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
@@ -29,6 +31,7 @@ CONFIG, TOKENIZER, WEIGHTS, CARD = (
     "weights.safetensors",
     "README.md",
 )
+MEANS = "means.safetensors"
 
 
 @dataclass(frozen=True)
@@ -41,10 +44,14 @@ class Bundle:
     tokenizer: Tokenizer
     digest: str
     card: str
+    means: Mapping[str, Tensor] = field(default_factory=dict)  # "encoder.1.self.mix": (H, d_k)
 
 
 def digest_of(folder: Path) -> str:
-    """SHA-256 (hex) of everything that decides what the model answers."""
+    """SHA-256 (hex) of everything that decides what the model answers.
+
+    Not of the means, which only `mean` uses: they name the digest of the weights that they are of.
+    """
     digest = hashlib.sha256()
     for name in (CONFIG, TOKENIZER, WEIGHTS):
         digest.update(hashlib.sha256((folder / name).read_bytes()).digest())
@@ -95,11 +102,28 @@ def load_bundle(folder: Path, device: str | torch.device = "cpu") -> Bundle:
     except RuntimeError as error:
         raise ValueError(f"{folder}: the weights do not fit the config: {error}") from error
     card = folder / CARD
+    digest = digest_of(folder)
     return Bundle(
         name=described["name"],
         languages=tuple(described["languages"]),
         model=model.to(device).eval(),
         tokenizer=tokenizer,
-        digest=digest_of(folder),
+        digest=digest,
         card=card.read_text() if card.is_file() else "",
+        means=_means(folder / MEANS, digest, config, device),
     )
+
+
+def _means(
+    path: Path, digest: str, config: ModelConfig, device: str | torch.device
+) -> dict[str, Tensor]:
+    """The means that lie beside the weights, if any do."""
+    if not path.is_file():
+        return {}
+    with safe_open(path, framework="pt", device=str(device)) as file:
+        if (file.metadata() or {}).get("digest") != digest:
+            raise ValueError(f"{path}: the means are of other weights; run model.means again")
+        found: dict[str, Tensor] = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    if any(mean.shape != (config.heads, config.d_k) for mean in found.values()):
+        raise ValueError(f"{path}: the means do not fit the config")
+    return found

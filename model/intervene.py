@@ -102,14 +102,14 @@ def _set(weights: Tensor, cell: Cell, scene: Scene) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
-    """Weights (…, N', M') to put in the place of others."""
+    """What is put in the place of others: weights (…, N', M'), or a mean (…, d_k)."""
 
-    weights: Tensor
+    value: Tensor
 
 
 def _frozen(weights: Tensor, frozen: Pattern, scene: Scene) -> Tensor:
     """The pattern's rows in place of ours, zero where it has no key; ours beyond its end."""
-    pattern = frozen.weights
+    pattern = frozen.value
     rows = min(pattern.shape[-2] - scene.start, weights.shape[-2])
     keys = min(pattern.shape[-1], weights.shape[-1])
     if rows <= 0:
@@ -139,11 +139,18 @@ def _without(value: Tensor, _: Any, scene: Scene) -> Tensor:
     return scene.seen.get("output", torch.zeros_like(value))
 
 
+def _mean(mix: Tensor, mean: Pattern, _: Scene) -> Tensor:
+    """The same at every position: `mean` (…, d_k) in place of `mix` (…, N, d_k)."""
+    return mean.value[..., None, :].expand_as(mix)
+
+
 EFFECTS: dict[str, Effect] = {
     # No weight, so the head mixes nothing and W_O adds nothing for it.
     "zero": Effect(("*.weights",), _nothing),
     # Equal scores: the mask and the softmax then spread the weight over the keys allowed.
     "uniform": Effect(("*.scores",), _nothing),
+    # What the head adds on average over training data.
+    "mean": Effect(("*.mix",), _mean),
     "set": Effect(("*.weights",), _set),
     "cut": Effect(("*.scores",), _cut),
     "freeze": Effect(("*.weights",), _frozen),

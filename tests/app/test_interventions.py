@@ -16,6 +16,7 @@ async def traced(client: httpx.AsyncClient, *made: dict[str, Any]) -> httpx.Resp
     "made",
     [
         {"at": "encoder.0.self", "head": 1, "do": "uniform"},
+        {"at": "encoder.0.self", "head": 1, "do": "mean"},
         {"at": "encoder.0.self", "head": 1, "do": {"set": [1, 2, 0.5], "renormalise": True}},
         {"at": "decoder.0.self", "do": {"cut": [2, 1]}},
         {"at": "decoder.0.cross", "head": 0, "do": {"temperature": 2}},

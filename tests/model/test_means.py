@@ -1,0 +1,103 @@
+"""Mean ablation: the means against a loop over sentences, and what a head becomes by them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from shutil import copytree
+
+import pytest
+import torch
+from safetensors import safe_open
+
+from model.adapters import Native, load
+from model.checkpoint import CHECKPOINTS, MEANS, WEIGHTS, digest_of, load_bundle
+from model.errors import InputError
+from model.intervene import Intervention
+from model.means import main
+from model.request import Request
+
+PAIRS = [
+    ("The cat sat on the mat.", "猫坐在垫子上。"),
+    ("I don't know.", "我不知道她是谁。"),
+    ("A dog", "狗"),
+]
+
+
+@pytest.fixture
+def meant(bundle: Path, tmp_path: Path) -> Native:
+    """The tiny model with the means of three pairs of very different lengths."""
+    folder = Path(copytree(bundle, tmp_path / "meant"))
+    data = tmp_path / "pairs.tsv"
+    data.write_text("".join(f"{a}\t{b}\n" for a, b in PAIRS), encoding="utf-8")
+    main([str(folder), "--data", str(data)])
+    return Native(load_bundle(folder), "meant")
+
+
+def rows(model: Native) -> Iterator[dict[str, torch.Tensor]]:
+    """The mix of every attention, sentence by sentence, both ways, without any padding."""
+    for pair in PAIRS:
+        for source, target in (pair, pair[::-1]):
+            request = Request(source, target=target, select=("*.mix",))
+            yield {name: found.value for name, found in model.trace(request).tensors.items()}
+
+
+def test_a_mean_is_over_all_real_positions_both_ways(meant: Native) -> None:
+    everything = list(rows(meant))
+    assert set(meant.means) == set(everything[0])
+    for name, mean in meant.means.items():
+        positions = torch.cat([found[name] for found in everything], dim=1)  # (H, all, d_k)
+        torch.testing.assert_close(mean, positions.mean(dim=1), atol=1e-6, rtol=1e-5)
+
+
+@pytest.mark.parametrize("place", ["encoder.1.self", "decoder.0.self", "decoder.1.cross"])
+@pytest.mark.parametrize("head", [None, 2])
+def test_the_head_says_its_mean_at_every_position(
+    meant: Native, place: str, head: int | None
+) -> None:
+    plain, changed = (
+        meant.trace("The cat", target="猫坐", select="*", interventions=made)
+        for made in ((), (Intervention(place, "mean", head),))
+    )
+    expected = plain[f"{place}.mix"].value.clone()
+    heads = slice(None) if head is None else slice(head, head + 1)
+    expected[heads] = meant.means[f"{place}.mix"][heads, None, :]
+    assert torch.equal(changed[f"{place}.mix"].value, expected)
+    parameters = meant.parameters([f"{place}.*"])
+    concat = expected.transpose(0, 1).flatten(1)
+    output = concat @ parameters[f"{place}.W_o"].value + parameters[f"{place}.b_o"].value
+    torch.testing.assert_close(changed[f"{place}.output"].value, output, atol=1e-5, rtol=1e-5)
+    assert torch.equal(changed[f"{place}.weights"].value, plain[f"{place}.weights"].value)
+
+
+def test_decoding_and_scoring_see_the_same_means(meant: Native) -> None:
+    request = Request("The cat sat.", interventions=(Intervention("decoder.0.self", "mean", 1),))
+    found = meant._decoded([request], [meant._source(request)])[0]
+    assert meant.trace(request).output.logprobs == pytest.approx(found.logprobs, abs=1e-5)
+
+
+def test_a_model_without_means_says_so(tiny: Native) -> None:
+    with pytest.raises(InputError, match="without the means") as caught:
+        tiny.check(Request("abc", interventions=(Intervention("encoder.0.self", "mean", 1),)))
+    assert (caught.value.kind, caught.value.field) == ("no-means", "interventions[0].do")
+
+
+def test_means_of_other_weights_are_refused(meant: Native, tmp_path: Path) -> None:
+    folder = tmp_path / "meant"
+    weights = bytearray((folder / WEIGHTS).read_bytes())
+    weights[-1] ^= 1
+    (folder / WEIGHTS).write_bytes(weights)
+    with pytest.raises(ValueError, match="of other weights"):
+        load_bundle(folder)
+
+
+def test_what_is_shipped_fits_the_model_that_is_shipped() -> None:
+    folder = CHECKPOINTS / "en-zh"
+    shipped = load(folder, "cpu")
+    assert isinstance(shipped, Native)
+    config = shipped.model.config
+    assert set(shipped.means) == {f"{place}.mix" for place in shipped.places}
+    for mean in shipped.means.values():
+        assert mean.shape == (config.heads, config.d_k)
+        assert mean.isfinite().all()
+        assert mean.abs().amax() > 0
+    with safe_open(folder / MEANS, framework="pt") as file:
+        assert file.metadata() == {"digest": digest_of(folder)}
