@@ -5,6 +5,7 @@ import { createContext } from "./context.js";
 import { find } from "./dom.js";
 import { initials } from "./options.js";
 import { bindCaption } from "./parts/caption.js";
+import { bindChanges } from "./parts/changes.js";
 import { wording } from "./parts/problems.js";
 import { bindStage } from "./parts/stage.js";
 import { bindSession, openShare } from "./session.js";
@@ -24,7 +25,7 @@ async function start() {
     asks: (page) => view(page.link.view).asks?.(page) ?? [],
   });
   const context = createContext(store, api, session, messages, plotly);
-  for (const part of [bindStage, bindCaption, bindStatus, bindEscape]) part(context);
+  for (const part of [bindChanges, bindStage, bindCaption, bindStatus, bindEscape]) part(context);
   await openShare(store, api, share, initial, read(window, OPTIONS), OPTIONS);
 }
 

@@ -2,6 +2,7 @@
 
 import { request } from "./api.js";
 import { BLOCK } from "./blocks.js";
+import { isChanged } from "./changes.js";
 import { held } from "./frozen.js";
 import { traced } from "./questions.js";
 import { chosen } from "./url.js";
@@ -79,6 +80,7 @@ function ofThisRun(page, question) {
 }
 
 /**
+ * Of a changed machine it says so.
  * @param {Page} page
  * @param {View} view
  * @param {string} ending  e.g. "png"
@@ -87,5 +89,6 @@ function ofThisRun(page, question) {
 export function nameOf({ link, model }, { id, frame: { rail } }, ending) {
   const layer = rail === "none" ? [] : ["layer", link.layer + 1];
   const head = rail !== "both" ? [] : pooled(link) ? [link.options.pool] : ["head", link.head + 1];
-  return `${["headlight", model?.id, id, link.block, ...layer, ...head].join("-")}.${ending}`;
+  const changed = isChanged(link) ? ["changed"] : [];
+  return `${["headlight", model?.id, id, link.block, ...layer, ...head, ...changed].join("-")}.${ending}`;
 }

@@ -11,6 +11,7 @@ import { opening } from "./examples.js";
 import { held } from "./frozen.js";
 import { initials } from "./options.js";
 import { bindCaption } from "./parts/caption.js";
+import { bindChanges } from "./parts/changes.js";
 import { bindChips } from "./parts/chips.js";
 import { bindExport } from "./parts/export.js";
 import { bindInspector } from "./parts/inspector.js";
@@ -45,7 +46,7 @@ async function start() {
   const { trace, model, state } = share;
   root.classList.toggle("few", !trace.tensors[place(initial, "q")]);
   context.views = enough({ ...store.get(), share, trace, model, live: false });
-  for (const part of [bindChips, bindStage, bindPickers, bindCaption, bindInspector, bindFrame])
+  for (const part of [bindChips, bindChanges, bindStage, bindPickers, bindCaption, bindInspector, bindFrame])
     part(context);
   bindExport(context, ["png", "svg", "csv"]);
   await openShare(store, api, "handout", initial, {}, OPTIONS);

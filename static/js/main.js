@@ -7,6 +7,7 @@ import { find } from "./dom.js";
 import { opening } from "./examples.js";
 import { bindAnnouncer } from "./parts/announcer.js";
 import { bindCaption } from "./parts/caption.js";
+import { bindChanges } from "./parts/changes.js";
 import { bindChips } from "./parts/chips.js";
 import { bindChrome } from "./parts/chrome.js";
 import { bindExport } from "./parts/export.js";
@@ -19,6 +20,7 @@ import { bindProjector } from "./parts/projector.js";
 import { bindSentence } from "./parts/sentence.js";
 import { bindShare } from "./parts/share.js";
 import { bindStage } from "./parts/stage.js";
+import { bindSwitches } from "./parts/switches.js";
 import { bindSession, openShare } from "./session.js";
 import { createStore } from "./store.js";
 import { initials } from "./options.js";
@@ -62,8 +64,10 @@ async function start() {
     bindProjector,
     bindSentence,
     bindChips,
+    bindChanges,
     bindStage,
     bindPickers,
+    bindSwitches,
     bindCaption,
     bindAnnouncer,
     bindInspector,

@@ -8,6 +8,7 @@
  * @typedef {object} Words
  * @property {string} title
  * @property {string} place  view, layer, head
+ * @property {string} [changed]  what is not as it was trained
  * @property {string} caption  "" where the view has none
  * @property {string} footer
  */
@@ -39,6 +40,7 @@ export function poster(picture, words, look, measure) {
   const above = [
     ...set(words.title, 1.4, 600, look.ink),
     ...set(words.place, 1, 400, look.muted),
+    ...set(words.changed ?? "", 1, 600, look.ink),
     ...set(words.caption, 1.1, 400, look.ink),
   ];
   const below = set(words.footer, 1, 400, look.muted);

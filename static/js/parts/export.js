@@ -2,6 +2,7 @@
 
 import { sizeOf } from "../abreast.js";
 import { Problem, request } from "../api.js";
+import { changes, plainly } from "../changes.js";
 import { csv } from "../csv.js";
 import { find, h } from "../dom.js";
 import { behind, frozen, made, nameOf, pooled } from "../exports.js";
@@ -121,9 +122,11 @@ function drawn(context) {
   const layer = rail === "none" ? "" : t("Layer {n}", { n: link.layer + 1 });
   const head = rail === "both" && !pooled(link) ? t("Head {n}", { n: link.head + 1 }) : "";
   const block = find(`.blocks input[value="${link.block}"]`).parentElement?.textContent ?? "";
+  const changed = changes(link).map((change) => plainly(change, trace, t));
   const words = {
     title: `${link.source.trim()} → ${trace.output.text}`,
     place: [shown.name(t), block.trim(), layer, head].filter(Boolean).join(" · "),
+    changed: changed.length ? `${t("Changed machine")}: ${changed.join(" · ")}` : "",
     caption: (caption && find("#caption").textContent) || "",
     footer: ["Headlight", model?.name, model?.digest.slice(0, 12)].filter(Boolean).join(" · "),
   };

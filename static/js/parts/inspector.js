@@ -14,6 +14,8 @@ import { origin } from "./origin.js";
 /** @typedef {import("../attend.js").Working} Working */
 
 const TOP = 5;
+/** More than rounding: a change to the machine stands between the scores and the weight. */
+const CHANGED = 1e-3;
 
 /** @param {Context} context */
 export function bindInspector(context) {
@@ -116,6 +118,9 @@ function steps({ t }, work, weight) {
   return [
     ...lines,
     line("softmax", "e", h("sup", {}, four(score)), " / ", ...amount(total)),
+    ...(Math.abs(work.weight - weight) > CHANGED
+      ? [line(t("changed"), t("{before} without the change here", { before: four(work.weight) }))]
+      : []),
     result,
   ];
 }
