@@ -2,21 +2,29 @@
 
     request ─▶ queue ─▶ batch of one model's requests ─▶ worker thread ─▶ replies
 
+    stream  ─▶ queue ─▶ one item                     ─▶ worker thread ─▶ item, and again
+
 While the thread is busy the queue fills, so a batch is as large as the load, and a lone request
 never waits for company. A request whose client left, or that waited too long, gives up its place.
+
+A stream asks for its next item when its client has taken the last one, and then waits behind all
+that came meanwhile: however long it is, it holds others up by one item at a time, and it ends when
+its client leaves.
 """
 
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Self, TypeVar
+from functools import partial
+from typing import Any, Final, Self, TypeVar, cast
 
 from model.request import Adapter, Request, Trace
 
 RETRY_SECONDS = 2
+END: Final = object()  # what a stream without a further item answers
 
 Result = TypeVar("Result")
 
@@ -39,6 +47,14 @@ class Job:
     answer: asyncio.Future[Any]
 
 
+@dataclass(frozen=True, eq=False)
+class Turn:
+    """The next item of a stream, which nothing else can share."""
+
+    work: Callable[[], Any]
+    answer: asyncio.Future[Any]
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What a job came to: a result, or what went wrong with it."""
@@ -54,7 +70,8 @@ class Engine:
         self.max_queue = max_queue
         self.max_batch = max_batch
         self.max_wait_seconds = max_wait_seconds
-        self._waiting: deque[Job] = deque()
+        self._waiting: deque[Job | Turn] = deque()
+        self._streams = 0
         self._arrived = asyncio.Event()
         self._closing = False
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="model")
@@ -73,17 +90,42 @@ class Engine:
         the server about to end. When cancelled, it gives up its place.
         """
         adapter.check(request)
+        self._admit(len(self._waiting))
+        answer: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        result: Result = await self._answered(Job(adapter, request, finish, answer))
+        return result
+
+    async def stream(self, items: Iterator[Result]) -> AsyncIterator[Result]:
+        """Each of the items, made on the worker thread when it is asked for.
+
+        Raises BusyError before the first item where the queue is full or as many streams are open
+        as it has places; later too, where the wait is too long or the server about to end. When
+        it is cancelled or closed, no further item is made.
+        """
+        self._admit(max(len(self._waiting), self._streams))
+        self._streams += 1
+        try:
+            while True:
+                answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+                item = await self._answered(Turn(partial(next, items, END), answer))
+                if item is END:
+                    return
+                yield item
+        finally:
+            self._streams -= 1
+
+    def _admit(self, taken: int) -> None:
+        if taken >= self.max_queue:
+            raise BusyError(f"{self.max_queue} requests are waiting for the model already")
+
+    async def _answered(self, job: Job | Turn) -> Any:
         if self._closing:
             raise BusyError("the server is shutting down")
-        if len(self._waiting) >= self.max_queue:
-            raise BusyError(f"{self.max_queue} requests are waiting for the model already")
-        answer: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
-        job = Job(adapter, request, finish, answer)
         self._waiting.append(job)
         self._arrived.set()
         try:
             async with asyncio.timeout(self.max_wait_seconds):
-                return await answer
+                return await job.answer
         except TimeoutError as error:
             raise BusyError(
                 f"the model took more than {self.max_wait_seconds:g} seconds"
@@ -112,16 +154,22 @@ class Engine:
             while self._waiting and not self._closing:
                 await self._run(self._next_batch())
 
-    def _next_batch(self) -> list[Job]:
-        """Takes the oldest request and those after it that the same model can run with it."""
-        adapter = self._waiting[0].adapter
-        batch = [job for job in self._waiting if job.adapter is adapter][: self.max_batch]
+    def _next_batch(self) -> Turn | list[Job]:
+        """Takes the oldest in the queue, a request with those that its model can run with it."""
+        first = self._waiting[0]
+        if isinstance(first, Turn):
+            return cast(Turn, self._waiting.popleft())
+        jobs = (job for job in self._waiting if isinstance(job, Job))
+        batch = [job for job in jobs if job.adapter is first.adapter][: self.max_batch]
         for job in batch:
             self._waiting.remove(job)
         return batch
 
-    async def _run(self, batch: Sequence[Job]) -> None:
+    async def _run(self, batch: Turn | Sequence[Job]) -> None:
         loop = asyncio.get_running_loop()
+        if isinstance(batch, Turn):
+            _settle(batch, await loop.run_in_executor(self._thread, _outcome, batch.work))
+            return
         # One hop to the thread and one back for a whole batch: each costs a wait for the
         # interpreter's lock, which the model holds most of the time.
         outcomes = await loop.run_in_executor(self._thread, _outcomes, batch)
@@ -137,17 +185,17 @@ def _outcomes(batch: Sequence[Job]) -> list[Outcome]:
         if len(batch) == 1:
             return [Outcome(error=error)]
         return [outcome for job in batch for outcome in _outcomes([job])]
-    return [_outcome(job, trace) for job, trace in zip(batch, traces, strict=True)]
+    return [_outcome(partial(job.finish, trace)) for job, trace in zip(batch, traces, strict=True)]
 
 
-def _outcome(job: Job, trace: Trace) -> Outcome:
+def _outcome(work: Callable[[], Any]) -> Outcome:
     try:
-        return Outcome(job.finish(trace))
+        return Outcome(work())
     except Exception as error:
         return Outcome(error=error)
 
 
-def _settle(job: Job, outcome: Outcome) -> None:
+def _settle(job: Job | Turn, outcome: Outcome) -> None:
     if job.answer.done():  # its client has left
         return
     if outcome.error is None:

@@ -90,8 +90,9 @@ class ProblemError(HTTPException):
         self.field = field
         self.excess = excess
 
-    def response(self) -> Response:
-        """The document, with its headers."""
+    @property
+    def document(self) -> dict[str, Any]:
+        """What the client is told."""
         document: dict[str, Any] = {
             "type": URN + self.kind,
             "title": TITLES.get(self.kind, self.kind.replace("-", " ").capitalize()),
@@ -103,8 +104,12 @@ class ProblemError(HTTPException):
         if self.excess:
             told = asdict(self.excess)
             document |= {name: value for name, value in told.items() if value is not None}
+        return document
+
+    def response(self) -> Response:
+        """The document, with its headers."""
         headers = {"Cache-Control": "no-store", **(self.headers or {})}
-        return Response(orjson.dumps(document), self.status_code, headers, MEDIA_TYPE)
+        return Response(orjson.dumps(self.document), self.status_code, headers, MEDIA_TYPE)
 
 
 def install(app: FastAPI, not_found_page: Callable[[Request], Response]) -> None:
@@ -132,15 +137,27 @@ def install(app: FastAPI, not_found_page: Callable[[Request], Response]) -> None
     app.add_exception_handler(ClientDisconnect, _nobody)
 
 
+def problem_of(error: Exception) -> ProblemError:
+    """The problem that an error is, for a client that has had the first half of its reply."""
+    match error:
+        case ProblemError():
+            return error
+        case InputError():
+            return _input_problem(None, error)
+        case BusyError():
+            return _busy_problem(None, error)
+    return _bug_problem(None, error)
+
+
 async def _nobody(_: Request, __: Exception) -> Response:
     return Response(status_code=499)  # nobody reads it; nginx's number for it
 
 
-def _input_problem(_: Request, error: InputError) -> ProblemError:
+def _input_problem(_: Request | None, error: InputError) -> ProblemError:
     return ProblemError(422, error.kind, str(error), field=error.field, excess=error.excess)
 
 
-def _busy_problem(_: Request, error: BusyError) -> ProblemError:
+def _busy_problem(_: Request | None, error: BusyError) -> ProblemError:
     headers = {"Retry-After": str(error.retry_after)}
     return ProblemError(503, "busy", f"{error}; try again shortly", headers=headers)
 
@@ -150,7 +167,7 @@ def _http_problem(_: Request, error: HTTPException) -> ProblemError:
     return ProblemError(error.status_code, kind, DETAILS[kind], headers=error.headers)
 
 
-def _bug_problem(_: Request, __: Exception) -> ProblemError:
+def _bug_problem(_: Request | None, __: Exception) -> ProblemError:
     # Sent from outside all middleware, so it brings the headers that they would add.
     return ProblemError(500, "internal", "the server has logged what happened", headers=HEADERS)
 

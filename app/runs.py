@@ -10,7 +10,7 @@ import orjson
 from fastapi import Request
 from starlette.requests import ClientDisconnect
 
-from app.schemas import Run, TraceRequest
+from app.schemas import Run, Sentence, TraceRequest
 from app.services import Services
 from app.settings import Settings
 from app.wire import Dtype, Reply, parameters_reply, trace_reply
@@ -33,7 +33,7 @@ async def run(
 
     Raises InputError for bad input and BusyError where the model has no time.
     """
-    _check_limits(services.settings, wanted)
+    check_limits(services.settings, wanted)
     name, adapter = services.catalog.pick(wanted.model)
     asked = wanted.request(select, summarise or [])
     identity = _identity(wanted, asked, dtype, adapter.info.digest)
@@ -79,9 +79,11 @@ async def _departure(request: Request) -> None:
         pass
 
 
-def _check_limits(settings: Settings, wanted: Run) -> None:
+def check_limits(settings: Settings, wanted: Sentence) -> None:
+    """Raises InputError for longer texts, or more interventions, than the settings allow."""
     limit = settings.max_text_characters
-    for field, text in (("source", wanted.source), ("target", wanted.target or "")):
+    for field, text in (("source", wanted.source), ("target", getattr(wanted, "target", None))):
+        text = text or ""
         if len(text) > limit:
             detail = f"{field} has {len(text)} characters; at most {limit} are taken"
             excess = Excess(limit, "characters", len(text))

@@ -4,6 +4,7 @@ Requests are strict: no field that is not known, no number in quotes, no NaN, no
 no NUL. What only a model can judge (a tensor's name, a head, a length in tokens) it judges itself.
 """
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag
@@ -48,6 +49,9 @@ class DecodeOptions(Strict):
     top_k: Whole | None = Field(default=None, description="Of the k most probable (`sample`).")
     top_p: float = Field(default=1.0, description="Of the fewest with this probability (`sample`).")
     seed: Whole = Field(default=0, description="The same seed draws the same (for `sample`).")
+    prefix: Annotated[tuple[Whole, ...], Strictly(False)] = Field(
+        default=(), description="Ids of the vocabulary that it begins with, whatever the method."
+    )
 
 
 Index = Annotated[Whole, Field(ge=0)]
@@ -168,27 +172,39 @@ def _deed(do: str | Deed, head: int | None) -> tuple[str, int | None, Any]:
     return do, head, None
 
 
-class Run(Strict):
-    """A sentence and how to run it."""
+class Sentence(Strict):
+    """A sentence, and how a translation of it is written."""
 
     source: Text = Field(description="The sentence, as typed.")
     model: Name | None = Field(default=None, description="A model's id; absent: the first model.")
     direction: Name | None = Field(default=None, description="Such as `en-zh`; absent: by script.")
+    decode: DecodeOptions = DecodeOptions()
+    interventions: list[InterventionRequest] = Field(default=[], description="Applied in order.")
+
+    def asked(self) -> Request:
+        """The same as the model takes it, with nothing selected."""
+        return Request(
+            source=self.source,
+            direction=self.direction,
+            decode=Decode(**self.decode.model_dump()),
+            interventions=tuple(one.intervention() for one in self.interventions),
+            select=(),
+        )
+
+
+class Run(Sentence):
+    """A sentence and how to run it."""
+
     target: Text | None = Field(
         default=None, description="Score this text; absent: the model writes one."
     )
-    decode: DecodeOptions = DecodeOptions()
-    interventions: list[InterventionRequest] = Field(default=[], description="Applied in order.")
     pad_to: Whole | None = Field(default=None, description="Pad both sides to this many tokens.")
 
     def request(self, select: list[str], summarise: list[str]) -> Request:
         """The same as the model takes it."""
-        return Request(
-            source=self.source,
-            direction=self.direction,
+        return replace(
+            self.asked(),
             target=self.target,
-            decode=Decode(**self.decode.model_dump()),
-            interventions=tuple(one.intervention() for one in self.interventions),
             select=tuple(select),
             summarise=tuple(summarise),
             pad_to=self.pad_to,
@@ -280,6 +296,11 @@ class OutputReply(BaseModel):
     text: str
     tokens: list[TokenReply]
     logprobs: list[float | None] = Field(description="Of each token, in nats.")
+    ranks: list[int] = Field(
+        default=[],
+        description="The place of each token among all of the vocabulary, from 1. Shares made "
+        "before there were any have none.",
+    )
     score: float | None = Field(description="Sum of `logprobs` over the length penalty.")
     finished: bool = Field(description="Whether it ends in `<eos>`.")
 

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock
-from typing import cast
+from typing import Unpack, cast
 
 import torch
 from cachetools import LRUCache
 from torch import Tensor, nn
 
 from model.checkpoint import CHECKPOINTS, Bundle, load_bundle
-from model.decode import Draw, Hypothesis, Reader, beam, sample
+from model.decode import Draw, Hypothesis, Reader, Step, beam, sample
 from model.errors import Excess, InputError
 from model.intervene import Intervention, Pattern
 from model.parameters import parameters
-from model.request import Adapter, ModelInfo, Output, Request, Trace
+from model.request import (
+    Adapter,
+    Decoding,
+    ModelInfo,
+    Options,
+    Output,
+    Request,
+    Trace,
+    ask,
+)
 from model.select import select
 from model.summary import needed, summary
 from model.tokens import BOS, EOS, PAD, Token, direction_of
@@ -82,6 +91,7 @@ class Native(Adapter):
         select(request.select, self.names)
         select(request.summarise, self.places, "summarise")
         check_decode(request.decode, self.info.max_tokens)
+        self._check_prefix(request.decode.prefix, self._limit(request, source))
         lengths = {
             SOURCE: max(len(source), request.pad_to or 0),
             TARGET: max(len(target), request.pad_to or 0) if target else self.info.max_tokens,
@@ -105,6 +115,36 @@ class Native(Adapter):
             sources = [self._source(request) for request in requests]
             written = self._written(requests, sources)
             return self._run(requests, sources, written)
+
+    def decode(self, sentence: str | Request, **options: Unpack[Options]) -> Decoding:
+        """Writing a translation, step by step (see `model.decode`)."""
+        request = ask(sentence, **options)
+        self.check(request)
+        source = self._source(request)
+        limited = replace(request.decode, max_tokens=self._limit(request, source))
+        return Decoding(
+            self,
+            replace(request, decode=limited),
+            self._direction(request),
+            tuple(source),
+            self._steps(request, source),
+        )
+
+    @torch.inference_mode()
+    def _steps(self, request: Request, source: list[Token]) -> Iterator[Step]:
+        for step in self._search([request], [source]):
+            yield step
+        # Whoever has watched looks inside next.
+        with self._lock:
+            self._known[self._key(request, source)] = step.written[0]
+
+    def written(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
+        """The text that ids spell, and the ids as its tokens."""
+        return self.tokenizer.written(ids)
+
+    def token(self, id_: int, *, first: bool = False) -> Token:
+        """An id as a token without a place."""
+        return self.tokenizer.token(id_, first=first)
 
     def parameters(self, patterns: Sequence[str]) -> dict[str, NamedTensor]:
         """The parameters that the patterns name (see `model.parameters`)."""
@@ -173,10 +213,7 @@ class Native(Adapter):
         """
         found: dict[int, Hypothesis] = {}
         together = []
-        keys = [
-            (tuple(t.id for t in source), request.decode, request.interventions)
-            for source, request in zip(sources, requests, strict=True)
-        ]
+        keys = [self._key(*one) for one in zip(requests, sources, strict=True)]
         for index, request in enumerate(requests):
             if request.target is not None:
                 continue
@@ -185,34 +222,44 @@ class Native(Adapter):
             if known is not None:
                 found[index] = known
             elif request.decode.method == "beam":
-                found[index] = self._beam(request, sources[index])
+                found[index] = self._outcome([request], [sources[index]])[0]
             else:
                 together.append(index)
         if together:
-            rows = self._stepwise([requests[i] for i in together], [sources[i] for i in together])
+            rows = self._outcome([requests[i] for i in together], [sources[i] for i in together])
             found.update(zip(together, rows, strict=True))
         with self._lock:
             self._known.update({keys[index]: row for index, row in found.items()})
         return found
 
-    def _stepwise(
+    def _key(self, request: Request, source: Sequence[Token]) -> Hashable:
+        """All that a decoding hangs on."""
+        return tuple(token.id for token in source), request.decode, request.interventions
+
+    def _outcome(
         self, requests: Sequence[Request], sources: Sequence[list[Token]]
-    ) -> list[Hypothesis]:
-        """Greedy and sampled rows in one batch."""
-        reader = self._reader(requests, sources)
+    ) -> tuple[Hypothesis, ...]:
+        *_, last = self._search(requests, sources)
+        return last.written
+
+    def _search(
+        self, requests: Sequence[Request], sources: Sequence[list[Token]]
+    ) -> Iterator[Step]:
+        """Greedy and sampled rows in one batch, or the beam search of one row."""
         limits = [self._limit(r, s) for r, s in zip(requests, sources, strict=True)]
+        first = requests[0].decode
+        if first.method == "beam":
+            reader = self._reader([requests[0]] * first.beam, sources)
+            return beam(
+                reader, self.tokenizer, limits[0], first.beam, first.length_penalty, first.prefix
+            )
+        decodes = [request.decode for request in requests]
         draws = [
             Draw(d.temperature, d.top_k, d.top_p, d.seed) if d.method == "sample" else None
-            for d in (request.decode for request in requests)
+            for d in decodes
         ]
-        *_, last = sample(reader, self.tokenizer, limits, draws)
-        return last
-
-    def _beam(self, request: Request, source: list[Token]) -> Hypothesis:
-        decode, limit = request.decode, self._limit(request, source)
-        reader = self._reader([request] * decode.beam, [source])
-        *_, last = beam(reader, self.tokenizer, limit, decode.beam, decode.length_penalty)
-        return last.best
+        reader = self._reader(requests, sources)
+        return sample(reader, self.tokenizer, limits, draws, [d.prefix for d in decodes])
 
     def _reader(self, rows: Sequence[Request], sources: Sequence[list[Token]]) -> Reader:
         longer = [sources[min(index, len(sources) - 1)] for index in range(len(rows))]
@@ -250,6 +297,21 @@ class Native(Adapter):
             self.check(replace(cast(Request, intervention.value), interventions=()))
         except InputError as error:
             raise InputError(error.kind, f"{field}.{error.field}", error.detail) from error
+
+    def _check_prefix(self, prefix: Sequence[int], limit: int) -> None:
+        """A prefix is of tokens that can be written, <eos> only as the last."""
+        if len(prefix) > limit:
+            detail = f"decode.prefix has {len(prefix)} tokens; at most {limit} are written here"
+            raise InputError(
+                "too-long", "decode.prefix", detail, Excess(limit, "tokens", len(prefix))
+            )
+        for index, id_ in enumerate(prefix):
+            last = index == len(prefix) - 1
+            never = self.tokenizer.specials - ({self.tokenizer.eos} if last else set())
+            if not 0 <= id_ < len(self.tokenizer) or id_ in never:
+                field = f"decode.prefix[{index}]"
+                detail = f"{field} must be the id of a token that can stand there"
+                raise InputError("unknown-token", field, detail)
 
     def _limit(self, request: Request, source: list[Token]) -> int:
         most = min(self.info.max_tokens, len(source) + BEYOND_SOURCE)
@@ -320,7 +382,9 @@ class Native(Adapter):
         chosen = tuple(logprobs[range(len(ids)), ids].tolist())
         hypothesis = Hypothesis(tuple(ids), chosen, ids[-1] == self.tokenizer.eos)
         score = hypothesis.score(request.decode.length_penalty)
-        return Output(text, tuple(tokens), chosen, score, hypothesis.finished)
+        above = logprobs[: len(ids)] > logprobs[range(len(ids)), ids][:, None]
+        ranks = tuple((1 + above.sum(dim=-1)).tolist())
+        return Output(text, tuple(tokens), chosen, ranks, score, hypothesis.finished)
 
     def _padded(self, tokens: list[Token], pad_to: int | None) -> list[Token]:
         return tokens + [self.tokenizer.control(PAD)] * ((pad_to or 0) - len(tokens))

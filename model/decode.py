@@ -1,13 +1,14 @@
 """Writing a translation: greedy, sampled or by beam search, as generators of steps.
 
-A step says what the search did; nothing about presentation enters here. Control tokens other than
-``<eos>`` are never written.
+A step says what the search did, in ids and numbers; nothing about presentation enters here. Control
+tokens other than ``<eos>`` are never written. A translation may have to begin with a prefix: its
+tokens are read one by one like any other, and the search goes on from there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -16,6 +17,8 @@ from model.cache import Cache
 from model.tokens import Tokenizer
 from model.trace import NULL, Tap
 from model.transformer import Transformer
+
+LIVE, FINISHED, PRUNED = "live", "finished", "pruned"
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,7 @@ class Hypothesis:
     @property
     def logprob(self) -> float:
         """The sum of `logprobs`: log P(ids | source)."""
-        return sum(self.logprobs)
+        return sum(self.logprobs, 0.0)
 
     def score(self, length_penalty: float) -> float:
         """What beams are ranked by: log P / lp (see `penalty`)."""
@@ -43,6 +46,82 @@ class Hypothesis:
 def penalty(length: int, alpha: float) -> float:
     """The length penalty lp = ((5 + length) / 6)^α (Wu et al. 2016, equation 14)."""
     return float(((5 + length) / 6) ** alpha)
+
+
+@dataclass(frozen=True)
+class Draw:
+    """What a token is drawn from: all tokens at temperature 1 unless told otherwise."""
+
+    temperature: float = 1.0  # log-probabilities are divided by it
+    top_k: int | None = None  # of the k most probable tokens only
+    top_p: float = 1.0  # of the fewest tokens that together have this probability
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """How a token was drawn: out of how many, and with which probability among these."""
+
+    pool: int
+    probability: float
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A hypothesis with a token more, and what became of it."""
+
+    parent: int  # which of the step's `read` it goes on from
+    hypothesis: Hypothesis  # its last token is the new one
+    state: str = LIVE
+    forced: bool = False  # the prefix left no choice
+    drawn: Drawn | None = None
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A token that could come next."""
+
+    id: int
+    logprob: float
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One step of a search: what had been written, what could come next, what was made of it.
+
+    `read` and the rows of `logprobs` (read, V; control tokens −inf) go together. A batch of
+    greedy or sampled rows is as many searches side by side: row i goes on from i. `written` is the
+    outcome so far: every row's, or of beam search the finished ones (without any, the live ones),
+    best first.
+    """
+
+    read: tuple[Hypothesis, ...]
+    logprobs: Tensor
+    branches: tuple[Branch, ...]  # live ones best first, then finished, then pruned
+    written: tuple[Hypothesis, ...]
+
+    @property
+    def forced(self) -> bool:
+        """Whether the prefix left no choice."""
+        return all(branch.forced for branch in self.branches)
+
+    def candidates(self, row: int, count: int) -> tuple[list[Candidate], float]:
+        """The `count` most probable tokens after `read[row]`, and what all others have together.
+
+        The rest is a probability; that of control tokens, which are never written, is in it.
+        """
+        top = self.logprobs[row].topk(min(count, self.logprobs.shape[1]))
+        listed = [
+            Candidate(id_, logprob)
+            for id_, logprob in zip(top.indices.tolist(), top.values.tolist(), strict=True)
+            if logprob > -torch.inf
+        ]
+        return listed, max(0.0, 1 - top.values.double().exp().sum().item())
+
+    def rank(self, branch: Branch) -> int:
+        """The place of a branch's token among all that could be written, from 1."""
+        logprobs = self.logprobs[branch.parent]
+        return 1 + int((logprobs > logprobs[branch.hypothesis.ids[-1]]).sum())
 
 
 class Reader:
@@ -85,54 +164,68 @@ class Reader:
         self.read = torch.cat([self.read, ids[:, None]], dim=1)
 
 
-@dataclass(frozen=True)
-class Draw:
-    """What a token is drawn from: all tokens at temperature 1 unless told otherwise."""
-
-    temperature: float = 1.0  # log-probabilities are divided by it
-    top_k: int | None = None  # of the k most probable tokens only
-    top_p: float = 1.0  # of the fewest tokens that together have this probability
-    seed: int = 0
-
-
 def greedy(
-    reader: Reader, tokenizer: Tokenizer, limits: Sequence[int]
-) -> Iterator[list[Hypothesis]]:
+    reader: Reader,
+    tokenizer: Tokenizer,
+    limits: Sequence[int],
+    prefixes: Sequence[Sequence[int]] = (),
+) -> Iterator[Step]:
     """The most probable token, step by step, for every row of a batch at once.
 
-    Yields all rows' hypotheses after each step; row i stops at ``<eos>`` or after `limits[i]`
-    tokens.
+    Row i begins with `prefixes[i]` and stops at ``<eos>`` or after `limits[i]` tokens.
     """
-    return sample(reader, tokenizer, limits, [None] * len(limits))
+    return sample(reader, tokenizer, limits, [None] * len(limits), prefixes)
 
 
 def sample(
-    reader: Reader, tokenizer: Tokenizer, limits: Sequence[int], draws: Sequence[Draw | None]
-) -> Iterator[list[Hypothesis]]:
-    """A token drawn at each step (None: the most probable one); yields as `greedy` does.
+    reader: Reader,
+    tokenizer: Tokenizer,
+    limits: Sequence[int],
+    draws: Sequence[Draw | None],
+    prefixes: Sequence[Sequence[int]] = (),
+) -> Iterator[Step]:
+    """A token drawn at each step (None: the most probable one); rows as in `greedy`.
 
     A row's draws depend on its own seed alone, whoever else is in the batch. The log-probabilities
-    of a hypothesis are the model's own, not those that the token was drawn from.
+    of a hypothesis are the model's own, not those that the token was drawn from. Where the prefix
+    decides, the dice are thrown too: a prefix that would have been drawn changes nothing.
 
     Source: Fan et al. 2018 (top-k), Holtzman et al. 2020 (top-p).
     """
-    rows = [Hypothesis() for _ in limits]
+    rows = tuple(Hypothesis() for _ in limits)
+    prefixes = prefixes or [()] * len(limits)
     dice = [(draw, torch.Generator().manual_seed(draw.seed)) if draw else None for draw in draws]
     for length in range(1, max(limits) + 1):
         logprobs = reader.logprobs()
         ids = logprobs.argmax(dim=-1)
-        for index, die in enumerate(dice):
+        drawn: dict[int, Drawn] = {}
+        for index, (die, prefix) in enumerate(zip(dice, prefixes, strict=True)):
             if die is not None:
-                chances = narrowed(logprobs[index].cpu(), die[0]).exp()
-                ids[index] = torch.multinomial(chances, 1, generator=die[1]).to(ids.device)
+                ids[index], drawn[index] = _throw(logprobs[index], *die)
+            if length <= len(prefix):
+                ids[index] = prefix[length - 1]
         chosen = logprobs.gather(1, ids[:, None])[:, 0]
+        branches = []
         for index, (id_, logprob) in enumerate(zip(ids.tolist(), chosen.tolist(), strict=True)):
-            if not rows[index].finished and length <= limits[index]:
-                rows[index] = rows[index].then(id_, logprob, id_ == tokenizer.eos)
-        yield list(rows)
+            if rows[index].finished or length > limits[index]:
+                continue
+            new = rows[index].then(id_, logprob, id_ == tokenizer.eos)
+            forced = length <= len(prefixes[index])
+            state = FINISHED if new.finished else LIVE
+            branches.append(Branch(index, new, state, forced, None if forced else drawn.get(index)))
+        grown = {branch.parent: branch.hypothesis for branch in branches}
+        read, rows = rows, tuple(grown.get(index, row) for index, row in enumerate(rows))
+        yield Step(read, logprobs, tuple(branches), rows)
         if all(row.finished or length >= limits[i] for i, row in enumerate(rows)):
             return
         reader.append(ids)
+
+
+def _throw(logprobs: Tensor, draw: Draw, dice: torch.Generator) -> tuple[int, Drawn]:
+    """Draws a token of `logprobs` (V,)."""
+    chances = narrowed(logprobs.cpu(), draw).exp()
+    id_ = int(torch.multinomial(chances, 1, generator=dice))
+    return id_, Drawn(int((chances > 0).sum()), chances[id_].item())
 
 
 def narrowed(logprobs: Tensor, draw: Draw) -> Tensor:
@@ -150,54 +243,78 @@ def narrowed(logprobs: Tensor, draw: Draw) -> Tensor:
     return torch.empty_like(values).scatter(0, order, values).log_softmax(dim=-1)
 
 
-@dataclass(frozen=True)
-class Beams:
-    """One step of beam search: the beams still open and what has been finished, best first."""
-
-    open: tuple[Hypothesis, ...]
-    finished: tuple[Hypothesis, ...]
-
-    @property
-    def best(self) -> Hypothesis:
-        """The best finished hypothesis, or the best open one while there is none."""
-        return (self.finished or self.open)[0]
-
-
 def beam(
-    reader: Reader, tokenizer: Tokenizer, limit: int, width: int = 4, length_penalty: float = 0.6
-) -> Iterator[Beams]:
+    reader: Reader,
+    tokenizer: Tokenizer,
+    limit: int,
+    width: int = 4,
+    length_penalty: float = 0.6,
+    prefix: Sequence[int] = (),
+) -> Iterator[Step]:
     """Beam search over one source (a batch of one), as in section 6.1.
 
     Each step extends every open beam by every token and keeps the `width` most probable that go
     on; the ones that end are ranked by score. It stops when no open beam can still beat the best
-    finished one: a log-probability only falls, and is divided by at most lp(`limit`).
+    finished one: a log-probability only falls, and is divided by at most lp(`limit`). While the
+    prefix is read it is the one beam.
     """
-    opened, finished = [Hypothesis()], list[Hypothesis]()
+    opened: tuple[Hypothesis, ...] = (Hypothesis(),)
+    finished: tuple[Hypothesis, ...] = ()
     for length in range(1, limit + 1):
         logprobs = reader.logprobs()  # (open beams, V)
-        totals = logprobs + logprobs.new_tensor([[h.logprob] for h in opened])
-        # Each beam can end in one way only, so 2 · width holds width that go on.
-        top = totals.flatten().topk(min(2 * width, totals.numel()))
-        extended: list[tuple[int, Hypothesis]] = []
-        for total, flat in zip(top.values.tolist(), top.indices.tolist(), strict=True):
-            if total == -torch.inf:
-                continue
-            row, id_ = divmod(flat, logprobs.shape[1])
-            ends = id_ == tokenizer.eos
-            new = opened[row].then(id_, logprobs[row, id_].item(), ends)
-            if ends:
-                finished.append(new)
-            else:
-                extended.append((row, new))
-        extended = extended[:width]
-        opened = [hypothesis for _, hypothesis in extended]
-        finished.sort(key=lambda h: h.score(length_penalty), reverse=True)
-        finished = finished[:width]
-        yield Beams(tuple(opened), tuple(finished))
+        if length <= len(prefix):
+            found = [_extended(opened, logprobs, 0, prefix[length - 1], tokenizer.eos, forced=True)]
+        else:
+            found = _best(opened, logprobs, 2 * width, tokenizer.eos)
+        ended = [branch.hypothesis for branch in found if branch.hypothesis.finished]
+        ranked = sorted((*finished, *ended), key=lambda h: h.score(length_penalty), reverse=True)
+        finished = tuple(ranked[:width])
+        branches = _judged(found, width, finished)
+        live = [branch for branch in branches if branch.state == LIVE]
+        read, opened = opened, tuple(branch.hypothesis for branch in live)
+        yield Step(read, logprobs, branches, finished or opened)
         if not opened or length == limit:
             return
         bound = opened[0].logprob / penalty(limit, length_penalty)
         if finished and finished[0].score(length_penalty) >= bound:
             return
         ids = reader.read.new_tensor([h.ids[-1] for h in opened])
-        reader.append(ids, reader.read.new_tensor([row for row, _ in extended]))
+        reader.append(ids, reader.read.new_tensor([branch.parent for branch in live]))
+
+
+def _best(opened: Sequence[Hypothesis], logprobs: Tensor, count: int, eos: int) -> list[Branch]:
+    """The `count` most probable hypotheses with a token more, best first.
+
+    Each beam can end in one way only, so twice as many as there are beams hold enough that go on.
+    """
+    totals = logprobs + logprobs.new_tensor([[h.logprob] for h in opened])
+    top = totals.flatten().topk(min(count, totals.numel()))
+    found = []
+    for total, flat in zip(top.values.tolist(), top.indices.tolist(), strict=True):
+        if total > -torch.inf:
+            row, id_ = divmod(flat, logprobs.shape[1])
+            found.append(_extended(opened, logprobs, row, id_, eos))
+    return found
+
+
+def _extended(
+    opened: Sequence[Hypothesis],
+    logprobs: Tensor,
+    row: int,
+    id_: int,
+    eos: int,
+    forced: bool = False,
+) -> Branch:
+    new = opened[row].then(id_, logprobs[row, id_].item(), id_ == eos)
+    return Branch(row, new, forced=forced)
+
+
+def _judged(
+    found: Sequence[Branch], width: int, finished: Sequence[Hypothesis]
+) -> tuple[Branch, ...]:
+    """The branches with their states: live ones best first, then finished, then pruned."""
+    going = [branch for branch in found if not branch.hypothesis.finished]
+    ended = {branch.hypothesis: branch for branch in found if branch.hypothesis.finished}
+    kept = [replace(ended[one], state=FINISHED) for one in finished if one in ended]
+    lost = [*going[width:], *(ended[one] for one in ended if one not in finished)]
+    return (*going[:width], *kept, *(replace(branch, state=PRUNED) for branch in lost))

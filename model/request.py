@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypedDict, Unpack
 
+from model.decode import Step
 from model.intervene import Intervention
 from model.summary import Summary
 from model.tokens import Token
@@ -28,6 +29,7 @@ class Decode:
     top_k: int | None = None  # None: all tokens
     top_p: float = 1.0
     seed: int = 0
+    prefix: tuple[int, ...] = ()  # ids that it begins with
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,7 @@ class Output:
     text: str
     tokens: tuple[Token, ...]
     logprobs: tuple[float, ...]
+    ranks: tuple[int, ...]  # the place of each token among all of the vocabulary, from 1
     score: float  # the sum of `logprobs` over the length penalty
     finished: bool  # ends in <eos>
 
@@ -159,10 +162,25 @@ def _list(names: Iterable[str]) -> str:
     return ", ".join(shown) or "none"
 
 
+@dataclass(frozen=True, repr=False)
+class Decoding:
+    """A translation that is being written; the model takes a step whenever one is asked for.
+
+    All its steps must be taken on one thread. The last one's `written[0]` is what a trace finds.
+    """
+
+    model: Adapter
+    request: Request  # `decode.max_tokens` as it applies here
+    direction: str
+    source: tuple[Token, ...]
+    steps: Iterator[Step]
+
+
 class Adapter(Protocol):
     """What makes any model answer with a Trace. Its methods may be called from any thread."""
 
     info: ModelInfo
+    places: Sequence[str]  # its attentions, such as "encoder.0.self"
 
     def trace(self, sentence: str | Request, **options: Unpack[Options]) -> Trace:
         """One sentence, seen inside; `options` are the other fields of a `Request`.
@@ -179,6 +197,18 @@ class Adapter(Protocol):
 
     def run(self, requests: Sequence[Request]) -> list[Trace]:
         """Answers several checked requests as one batch; none sees another's interventions."""
+
+    def decode(self, sentence: str | Request, **options: Unpack[Options]) -> Decoding:
+        """Writing a translation, step by step; a target and what is selected are not looked at.
+
+        Raises `InputError` for what this model cannot answer.
+        """
+
+    def written(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
+        """The text that ids spell, and each of them as a token with its span of that text."""
+
+    def token(self, id_: int, *, first: bool = False) -> Token:
+        """An id as a token without a place; as the `first` one of a text it needs no space."""
 
     def parameters(self, select: Sequence[str]) -> dict[str, NamedTensor]:
         """Matrices and vectors by name; raises `InputError` for a pattern that matches none."""

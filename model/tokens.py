@@ -154,6 +154,11 @@ class Tokenizer:
             begin = end
         return _text(data), tuple(tokens)
 
+    def token(self, id_: int, *, first: bool = False) -> Token:
+        """An id as a token without a place; as the `first` one of a text it needs no space."""
+        piece, special = self._pieces[id_], id_ in self.specials
+        return Token(piece if special else _shown(piece, first), id_, 0, 0, special)
+
     def _spelled(self, id_: int, piece: str) -> bytes:
         if id_ in self.specials:
             return b""

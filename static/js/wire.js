@@ -21,7 +21,7 @@
  * @property {string} model
  * @property {string} direction
  * @property {{source: Token[], target: Token[]}} tokens
- * @property {{text: string, tokens: Token[], logprobs: number[], score: number, finished: boolean}} output
+ * @property {{text: string, tokens: Token[], logprobs: number[], ranks?: number[], score: number, finished: boolean}} output
  * @property {Record<string, Tensor>} tensors
  * @property {Record<string, Summary>} [summaries]  by attention, e.g. "encoder.0.self"; where asked for
  */

@@ -1,22 +1,32 @@
 """A model that takes its time, so that tests can see what happens meanwhile."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Unpack
 
+import torch
+
+from model.decode import Branch, Hypothesis, Step
 from model.errors import InputError
-from model.request import Adapter, ModelInfo, Output, Request, Trace
+from model.request import Adapter, Decoding, ModelInfo, Options, Output, Request, Trace, ask
+from model.tokens import Token
 from model.trace import NamedTensor
 
 
 class Slow(Adapter):
-    """A model that waits for `go`, echoes the source and keeps the batches that it was given."""
+    """A model that waits for `go`, echoes the source and keeps the batches that it was given.
+
+    Step by step it writes an endless text, and counts the steps that it has taken.
+    """
 
     info = ModelInfo("slow", "Slow", "decoder", {}, {}, 1, 1, 1, (), 1, "0", "")
+    places = ()
 
     def __init__(self) -> None:
         self.go = threading.Event()
         self.started = threading.Event()
         self.batches: list[list[str]] = []
+        self.steps = 0
 
     def check(self, request: Request) -> None:
         if not request.source:
@@ -29,9 +39,31 @@ class Slow(Adapter):
         if any(request.source == "poison" for request in requests):
             raise RuntimeError("poison")
         return [
-            Trace(self, request, "en-zh", (), (), Output(request.source, (), (), 0.0, True), {})
+            Trace(self, request, "en-zh", (), (), Output(request.source, (), (), (), 0, True), {})
             for request in requests
         ]
+
+    def decode(self, sentence: str | Request, **options: Unpack[Options]) -> Decoding:
+        request = ask(sentence, **options)
+        self.check(request)
+        return Decoding(self, request, "en-zh", (), self._steps(request.source))
+
+    def _steps(self, source: str) -> Iterator[Step]:
+        written = Hypothesis()
+        while True:
+            self.started.set()
+            assert self.go.wait(10)
+            if source == "poison" and self.steps == 2:
+                raise RuntimeError("poison")
+            self.steps += 1
+            read, written = written, written.then(0, -1.0, finished=False)
+            yield Step((read,), torch.zeros(1, 2), (Branch(0, written),), (written,))
+
+    def written(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
+        return "a" * len(ids), tuple(self.token(id_) for id_ in ids)
+
+    def token(self, id_: int, *, first: bool = False) -> Token:
+        return Token("a", id_, 0, 0, special=False)
 
     def parameters(self, select: Sequence[str]) -> dict[str, NamedTensor]:
         raise NotImplementedError

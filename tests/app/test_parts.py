@@ -104,7 +104,7 @@ def test_the_schema_offers_what_the_model_does() -> None:
 
 def some_trace(value: torch.Tensor) -> Trace:
     token = Token("猫", 7, 0, 1, False)
-    output = Output("猫", (token,), (-0.5,), -0.5, False)
+    output = Output("猫", (token,), (-0.5,), (1,), -0.5, False)
     tensor = NamedTensor((HEAD, QUERY, KEY), {QUERY: "target", KEY: "source"}, value)
     return Trace(
         Slow(), Request(""), "en-zh", (token,), (token,), output, {"decoder.0.cross.scores": tensor}

@@ -32,7 +32,7 @@ def golden_trace(names: tuple[str, ...] | None = None) -> Trace:
         "decoder.candidates": NamedTensor((QUERY, RANK), ranked, torch.arange(12).reshape(4, 3)),
     }
     chosen = {name: tensors[name] for name in names or tensors}
-    output = Output("猫", tokens[1:2], (-0.5,), -0.5, finished=False)
+    output = Output("猫", tokens[1:2], (-0.5,), (3,), -0.5, finished=False)
     return Trace(Slow(), Request(""), "zh-en", tokens, tokens[:1], output, chosen)
 
 

@@ -52,7 +52,7 @@ def test_greedy_takes_the_most_probable(
 ) -> None:
     lengths, limits = [6, 3], [8, 5]
     steps = list(greedy(reader(model, tokenizer, lengths, cached), tokenizer, limits))
-    for row, hypothesis in enumerate(steps[-1]):
+    for row, hypothesis in enumerate(steps[-1].written):
         again = reader(model, tokenizer, lengths)
         total = []
         for id_, logprob in zip(hypothesis.ids, hypothesis.logprobs, strict=True):
@@ -63,14 +63,16 @@ def test_greedy_takes_the_most_probable(
             again.append(torch.tensor([id_, id_]))
         assert hypothesis.finished or len(hypothesis.ids) == limits[row]
         assert hypothesis.logprob == pytest.approx(sum(total), abs=1e-4)
-    assert [len(step[0].ids) for step in steps] == list(range(1, len(steps) + 1))[: len(steps)]
+    assert [len(step.written[0].ids) for step in steps] == list(range(1, len(steps) + 1))[
+        : len(steps)
+    ]
 
 
 @torch.inference_mode()
 def test_beam_of_one_is_greedy(model: Transformer, tokenizer: Tokenizer) -> None:
-    *_, [greedily] = greedy(reader(model, tokenizer, [6]), tokenizer, [10])
+    *_, greedily = greedy(reader(model, tokenizer, [6]), tokenizer, [10])
     *_, last = beam(reader(model, tokenizer, [6]), tokenizer, 10, width=1)
-    assert last.best.ids == greedily.ids
+    assert last.written[0].ids == greedily.written[0].ids
 
 
 class Tiny(Tokenizer):
@@ -104,8 +106,8 @@ def test_a_wide_beam_equals_exhaustive_search(seed: int, alpha: float) -> None:
     )
     search = beam(Reader(model, tokenizer, source, real), tokenizer, limit, 5**limit, alpha)
     *_, last = search
-    assert last.best.ids == best.ids
-    assert last.best.score(alpha) == pytest.approx(best.score(alpha), abs=1e-5)
+    assert last.written[0].ids == best.ids
+    assert last.written[0].score(alpha) == pytest.approx(best.score(alpha), abs=1e-5)
 
 
 def scored(
@@ -162,7 +164,8 @@ def test_frequencies_are_the_probabilities(draw: Draw) -> None:
     chances = allowed(probabilities, draw)
     logprobs = torch.tensor(probabilities).log().repeat(times, 1)
     draws = [replace(draw, seed=seed) for seed in range(times)]
-    [rows] = sample(Stub(logprobs), Alphabet(), [1] * times, draws)  # type: ignore[arg-type]
+    [step] = sample(Stub(logprobs), Alphabet(), [1] * times, draws)  # type: ignore[arg-type]
+    rows = step.written
     counts = Counter(row.ids[0] for row in rows)
     open_ = [id_ for id_, chance in enumerate(chances) if chance]
     assert set(counts) <= set(open_)
@@ -198,7 +201,8 @@ def test_a_seed_draws_the_same_whoever_else_is_there(
     same = together.memory[:1].expand_as(together.memory)
     together.memory = same
     together.source_real = together.source_real[:1].expand_as(together.source_real)
-    *_, rows = sample(together, tokenizer, [10] * 4, draws)
+    *_, last = sample(together, tokenizer, [10] * 4, draws)
+    rows = last.written
     assert rows[0].ids == rows[3].ids
     assert rows[0].ids != rows[2].ids
     assert rows[1].logprobs[0] >= max(row.logprobs[0] for row in rows)

@@ -142,8 +142,8 @@ def test_a_cache_changes_nothing(tiny: Native, made: tuple[Intervention, ...]) -
         for cached in (True, False):
             tap = BatchTap([Recorder(lengths={SOURCE: len(source)}, interventions=made)])
             reader = Reader(tiny.model, tiny.tokenizer, ids, real, tap, cached)
-            *_, [last] = greedy(reader, tiny.tokenizer, [8])
-            rows.append(last)
+            *_, last = greedy(reader, tiny.tokenizer, [8])
+            rows.append(last.written[0])
     assert rows[0].ids == rows[1].ids
     assert rows[0].logprobs == pytest.approx(rows[1].logprobs, abs=1e-5)
 
