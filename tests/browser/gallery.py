@@ -33,6 +33,14 @@ THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 LANGUAGES = ("en", "zh")
 SCENES: dict[str, dict[str, object]] = {
     "opening": {},
+    "decoding": {"view": "decoding"},
+    "decoding-beam": {"view": "decoding", "decode": '{"method":"beam"}', "query": 4},
+    "decoding-sample": {
+        "view": "decoding",
+        "decode": '{"method":"sample","temperature":1.5,"top_k":8,"seed":7}',
+        "query": 2,
+    },
+    "decoding-scored": {"view": "decoding", "target": "我母亲昨天买了新书。", "query": 1},
     "encoder": {"block": "encoder", "query": 3, "key": 2},
     "decoder": {"block": "decoder", "query": 3, "key": 1},
     "attention-words": {"block": "encoder", "pool": "mean", "words": 1, "special": "hide"},

@@ -3,12 +3,16 @@
 import { find, h, settle } from "../dom.js";
 import { bcp47 } from "../tokens.js";
 import { EXAMPLES } from "../examples.js";
+import { own } from "../plan.js";
 
 /** @typedef {import("../main.js").Context} Context */
 
 const PAUSE = 250;
-/** What belonged to the sentence before: its translation, and padding that fitted it. */
-const AFRESH = { target: null, pad_to: null };
+/**
+ * Without what belonged to the sentence before: its translation, how that had to begin, and padding.
+ * @param {import("../url.js").State} link
+ */
+const afresh = ({ decode }) => ({ target: null, pad_to: null, decode: own(decode) });
 
 /** @param {Context} context */
 export function bindSentence({ store, session, t }) {
@@ -19,7 +23,7 @@ export function bindSentence({ store, session, t }) {
 
   const typed = settle(() => {
     said = box.value;
-    store.go({ source: said, ...AFRESH });
+    store.go({ source: said, ...afresh(store.get().link) });
   }, PAUSE);
 
   box.addEventListener("compositionstart", () => {
@@ -42,7 +46,7 @@ export function bindSentence({ store, session, t }) {
   });
   find("#run").addEventListener("click", runNow);
   direction.addEventListener("change", () =>
-    store.go({ direction: direction.value || null, ...AFRESH }),
+    store.go({ direction: direction.value || null, ...afresh(store.get().link) }),
   );
   window.addEventListener("resize", () => grow(box));
 
@@ -85,8 +89,8 @@ function grow(box) {
 function offer(store) {
   for (const { text, lang } of EXAMPLES) {
     const button = h("button", { type: "button", className: "example", lang: bcp47(lang) }, text);
-    const link = { source: text, direction: null, ...AFRESH, query: null, key: null };
-    button.addEventListener("click", () => store.go(link, "push"));
+    const link = { source: text, direction: null, query: null, key: null };
+    button.addEventListener("click", () => store.go({ ...link, ...afresh(store.get().link) }, "push"));
     find("#examples").append(h("li", {}, button));
   }
 }

@@ -4,6 +4,7 @@ import { alignment } from "./alignment.js";
 import { flow } from "./flow.js";
 import { attention } from "./heatmap.js";
 import { compare } from "./compare.js";
+import { decoding } from "./decoding.js";
 import { heads } from "./heads.js";
 import { lines } from "./lines.js";
 import { positions } from "./positions.js";
@@ -44,6 +45,7 @@ import { PAGE } from "../options.js";
 
 /** @type {View[]} */
 export const VIEWS = [
+  decoding,
   heads,
   attention,
   lines,

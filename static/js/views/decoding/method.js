@@ -1,0 +1,146 @@
+/** How the translation is to be written: the method and its numbers, kept in the link as the API takes them. */
+
+import { two } from "../../caption.js";
+import { h, settle } from "../../dom.js";
+import { METHODS, plan, said } from "../../plan.js";
+
+/** @typedef {import("../../main.js").Context} Context */
+/** @typedef {import("../../plan.js").Plan} Plan */
+/** @typedef {{of: Plan["method"], element: HTMLElement, show: (plan: Plan) => void}} Bound */
+
+/** Milliseconds after which a slider that stands still is meant. */
+const PAUSE = 200;
+/** Beyond the last top-k on the slider: all tokens. */
+const ALL = 31;
+/** Where sampling starts: from the ten that are seen. */
+const FIRST_DRAW = { top_k: 10, seed: 1 };
+
+/**
+ * @param {Context} context
+ * @returns {HTMLElement & {refresh: () => void}}
+ */
+export function methods({ store, t }) {
+  const names = { greedy: t("greedy"), beam: t("beam search"), sample: t("sampling") };
+  const present = () => plan(store.get().link.decode);
+
+  /** @param {Partial<Plan>} patch @param {"push" | "replace"} [history] */
+  function choose(patch, history = "replace") {
+    store.go({ target: null, decode: said({ ...present(), ...patch }) }, history);
+  }
+
+  const radios = METHODS.map((value) =>
+    h("input", { type: "radio", className: "hidden", name: "decoding-method", value }),
+  );
+  const method = h(
+    "fieldset",
+    { className: "option" },
+    h("legend", {}, t("Write by")),
+    h("div", { className: "choice" }, ...radios.map((radio) =>
+      h("label", {}, radio, h("span", {}, names[/** @type {Plan["method"]} */ (radio.value)])),
+    )),
+  );
+  method.addEventListener("change", (event) => {
+    const { value } = /** @type {HTMLInputElement} */ (event.target);
+    const method = /** @type {Plan["method"]} */ (value);
+    choose({ method, ...(method === "sample" ? FIRST_DRAW : {}) }, "push");
+  });
+  const bound = numbers(t, choose);
+  const element = h("div", { className: "options methods" }, method, ...bound.map((one) => one.element));
+  const refresh = () => {
+    const now = present();
+    const { share, link } = store.get();
+    radios.forEach((radio) => {
+      radio.checked = link.target === null && radio.value === now.method;
+      radio.disabled = share !== null;
+    });
+    for (const { of, element, show } of bound) {
+      element.hidden = link.target !== null || of !== now.method;
+      show(now);
+    }
+    for (const field of element.querySelectorAll("input, button")) field.toggleAttribute("disabled", share !== null);
+  };
+  refresh();
+  return Object.assign(element, { refresh });
+}
+
+/**
+ * @param {Context["t"]} t
+ * @param {(patch: Partial<Plan>) => void} choose
+ * @returns {Bound[]}
+ */
+function numbers(t, choose) {
+  return [
+    slider("beam", t("Beams"), [1, 8, 1], choose, {
+      read: ({ beam }) => beam,
+      make: (beam) => ({ beam }),
+      say: String,
+    }),
+    slider("beam", t("Length penalty α"), [0, 2, 0.1], choose, {
+      read: (plan) => plan.length_penalty,
+      make: (length_penalty) => ({ length_penalty }),
+      say: two,
+    }),
+    slider("sample", t("Temperature"), [0.1, 2, 0.1], choose, {
+      read: ({ temperature }) => temperature,
+      make: (temperature) => ({ temperature }),
+      say: two,
+    }),
+    slider("sample", t("Top k"), [1, ALL, 1], choose, {
+      read: ({ top_k }) => top_k ?? ALL,
+      make: (top_k) => ({ top_k: top_k === ALL ? null : top_k }),
+      say: (value) => (value >= ALL ? t("all") : String(value)),
+    }),
+    slider("sample", t("Top p"), [0.05, 1, 0.05], choose, {
+      read: ({ top_p }) => top_p,
+      make: (top_p) => ({ top_p }),
+      say: two,
+    }),
+    dice(t, choose),
+  ];
+}
+
+/**
+ * @param {Plan["method"]} of
+ * @param {string} label
+ * @param {[number, number, number]} range  lowest, highest, step
+ * @param {(patch: Partial<Plan>) => void} choose
+ * @param {{read: (plan: Plan) => number, make: (value: number) => Partial<Plan>, say: (value: number) => string}} how
+ * @returns {Bound}
+ */
+function slider(of, label, [min, max, step], choose, { read, make, say }) {
+  const input = h("input", { type: "range", min: String(min), max: String(max), step: String(step) });
+  const output = h("output", {});
+  const later = settle(() => choose(make(Number(input.value))), PAUSE);
+  const tell = (/** @type {number} */ value) => {
+    output.textContent = say(value);
+    input.setAttribute("aria-valuetext", output.textContent);
+  };
+  input.addEventListener("input", () => {
+    tell(Number(input.value));
+    later.later();
+  });
+  return {
+    of,
+    element: h("label", { className: "option slider" }, h("span", {}, label), input, output),
+    show(plan) {
+      later.cancel();
+      input.value = String(read(plan));
+      tell(read(plan));
+    },
+  };
+}
+
+/** @param {Context["t"]} t @param {(patch: Partial<Plan>) => void} choose @returns {Bound} */
+function dice(t, choose) {
+  const seed = h("input", { type: "number", min: "0", max: "999999", step: "1", id: "decoding-seed" });
+  seed.addEventListener("change", () => choose({ seed: Math.abs(Math.trunc(Number(seed.value))) || 0 }));
+  const roll = h("button", { type: "button", className: "button roll" }, t("Roll again"));
+  // Another draw than the one before, and one that can be said aloud.
+  roll.addEventListener("click", () => choose({ seed: (Number(seed.value) + 1 + Math.floor(Math.random() * 98)) % 100 }));
+  const label = h("label", { className: "seed" }, h("span", {}, t("Seed")), seed);
+  return {
+    of: "sample",
+    element: h("span", { className: "option" }, label, roll),
+    show: (plan) => (seed.value = String(plan.seed)),
+  };
+}
