@@ -15,8 +15,12 @@ from torch import Tensor, nn
 from model.checkpoint import CHECKPOINTS, Bundle, load_bundle
 from model.decode import Draw, Hypothesis, Reader, Step, beam, sample
 from model.errors import Excess, InputError
+from model.inside import look
+from model.inside import names as inside_names
+from model.inside import needed as inside_needed
 from model.intervene import Intervention, Pattern
 from model.parameters import parameters
+from model.relevance import Batch
 from model.request import (
     Adapter,
     Decoding,
@@ -80,6 +84,7 @@ class Native(Adapter):
             card=bundle.card,
         )
         self.names = self._names()
+        self.selectable = [*self.names, *inside_names(self.names)]
         self.places = [name[: -len(WEIGHTS)] for name in self.names if name.endswith(WEIGHTS)]
         self._parameters = dict(parameters(self.model))
         self._known: LRUCache[Hashable, Hypothesis] = LRUCache(KNOWN)
@@ -88,7 +93,7 @@ class Native(Adapter):
     def check(self, request: Request) -> None:
         """Raises `InputError` naming the first field that this model cannot take."""
         source, target = self._source(request), self._target(request)
-        select(request.select, self.names)
+        self._selected(request)
         select(request.summarise, self.places, "summarise")
         check_decode(request.decode, self.info.max_tokens)
         self._check_prefix(request.decode.prefix, self._limit(request, source))
@@ -331,7 +336,7 @@ class Native(Adapter):
         targets = [self._padded(t, r.pad_to) for t, r in zip(targets, requests, strict=True)]
         recorders = [
             Recorder(
-                {*select(request.select, self.names), *needed(self._summarised(request))},
+                self._recorded(request),
                 {SOURCE: len(source), TARGET: len(target)},
                 self._bound(request),
             )
@@ -339,7 +344,9 @@ class Native(Adapter):
         ]
         source_ids, source_real = self._batch(sources)
         target_ids, target_real = self._batch(targets)
+        batch = Batch(source_ids, source_real, target_ids, target_real)
         logits = self.model(source_ids, target_ids, source_real, target_real, BatchTap(recorders))
+        look(self.model, batch, recorders, [[t.id for t in tokens] for _, tokens in written])
         logprobs = logits.log_softmax(dim=-1).cpu()
         return [
             self._trace(
@@ -358,7 +365,7 @@ class Native(Adapter):
         output: Output,
         recorded: Mapping[str, NamedTensor],
     ) -> Trace:
-        selected = set(select(request.select, self.names))
+        selected = self._selected(request)
         return Trace(
             model=self,
             request=request,
@@ -366,12 +373,22 @@ class Native(Adapter):
             source=tokens[SOURCE],
             target=tokens[TARGET],
             output=output,
-            tensors={name: tensor for name, tensor in recorded.items() if name in selected},
+            tensors={name: recorded[name] for name in selected if name in recorded},
             summaries={
                 place: summary(place, recorded, tokens, output.tokens)
                 for place in self._summarised(request)
             },
         )
+
+    def _selected(self, request: Request) -> tuple[str, ...]:
+        return select(request.select, self.selectable)
+
+    def _recorded(self, request: Request) -> set[str]:
+        """What is selected, and what summaries and the view inside are made from."""
+        selected = self._selected(request)
+        layers = self.info.layers["decoder"]
+        made_from = needed(self._summarised(request)), inside_needed(selected, layers)
+        return {*selected}.union(*made_from)
 
     def _summarised(self, request: Request) -> tuple[str, ...]:
         return select(request.summarise, self.places, "summarise")

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from model.errors import Excess, InputError
 
 ON_REQUEST = ("decoder.logits", "embedding")  # large: only when named in full
+INSIDE = "inside."  # computed from the others: only by patterns that begin so
 MAX_PATTERNS = 256
 NOUNS = {
     "select": ("unknown-tensor", "tensor"),
@@ -38,4 +39,6 @@ def select(patterns: Sequence[str], names: Iterable[str], field: str = "select")
 
 
 def _matches(pattern: str, name: str) -> bool:
-    return name == pattern or (name not in ON_REQUEST and fnmatchcase(name, pattern))
+    if name in ON_REQUEST or (name.startswith(INSIDE) and not pattern.startswith(INSIDE)):
+        return name == pattern
+    return fnmatchcase(name, pattern)

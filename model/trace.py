@@ -28,6 +28,7 @@ from model.intervene import Intervention, Scene
 QUERY = "query"  # the position that looks
 KEY = "key"  # the position that is looked at
 HEAD = "head"
+LAYER = "layer"
 CHANNEL = "channel"  # one of a head's d_k features
 FEATURE = "feature"  # one of the residual stream's d_model features
 HIDDEN = "hidden"  # one of the feed-forward layer's d_ff units
