@@ -231,7 +231,7 @@ class TraceRequest(Run):
     select: list[Pattern] = Field(
         default=["*.weights"],
         description='Patterns (`*`, `?`, `[…]`) of tensor names. `[]` selects none, `["*"]` all '
-        "but `decoder.logits`.",
+        "but `decoder.logits` and what is computed from the others, which `inside.*` names.",
     )
     summarise: list[Pattern] = Field(
         default=[],
@@ -315,6 +315,13 @@ class TensorReply(BaseModel):
     data: list[Any] = Field(description="Nested lists; null where a number is not finite.")
 
 
+class PieceReply(BaseModel):
+    """A token of the vocabulary, without a place."""
+
+    text: str
+    special: bool
+
+
 Measure = list[float | None]
 
 
@@ -347,6 +354,9 @@ class TraceReply(BaseModel):
     tokens: TokensReply
     output: OutputReply
     tensors: dict[str, TensorReply]
+    pieces: dict[str, PieceReply] = Field(
+        default={}, description="What the ids in tensors named `…candidates` mean, by id."
+    )
     summaries: dict[str, SummaryReply] = Field(
         default={}, description="By attention, such as `encoder.0.self`; where asked for."
     )

@@ -28,6 +28,7 @@ SAFETENSORS = "application/octet-stream"
 NPZ = "application/x-npz"
 FORMS = (JSON, SAFETENSORS, NPZ)
 JSON_COST = 4  # a number in JSON takes about this many times the memory of one in safetensors
+CANDIDATES = ".candidates"  # tensors of ids
 HEADER_LENGTH = 8  # bytes that open a safetensors file and say how long its header is
 
 
@@ -129,6 +130,9 @@ def trace_reply(trace: Trace, identity: str, model: str, dtype: Dtype = "float32
         "output": asdict(trace.output),
         "tensors": _about(trace.tensors, arrays),
     }
+    pieces = _pieces(trace)
+    if pieces:
+        document["pieces"] = pieces
     if trace.summaries:
         document["summaries"] = {place: _told(said) for place, said in trace.summaries.items()}
     return Reply(document, arrays)
@@ -150,6 +154,14 @@ def _about(tensors: Mapping[str, NamedTensor], arrays: Mapping[str, Array]) -> d
         }
         for name, tensor in tensors.items()
     }
+
+
+def _pieces(trace: Trace) -> dict[str, dict[str, Any]]:
+    """What the ids in tensors of candidates mean, by id."""
+    found = [tensor.value for name, tensor in trace.tensors.items() if name.endswith(CANDIDATES)]
+    ids = sorted({id_ for value in found for id_ in value.flatten().tolist()})
+    tokens = [trace.model.token(id_) for id_ in ids]
+    return {str(token.id): {"text": token.text, "special": token.special} for token in tokens}
 
 
 def _told(summary: Summary) -> dict[str, list[float] | list[str]]:

@@ -11,7 +11,7 @@
 
 export const MARK = "\ufeff";
 /** In the order of the paper's tensors; a file has those that its tensors have. */
-const AXES = ["head", "query", "key", "channel", "feature", "hidden", "rank", "vocab"];
+const AXES = ["layer", "head", "query", "key", "channel", "feature", "hidden", "rank", "vocab"];
 /** A cell that begins so is a formula to a spreadsheet. */
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/u;
 

@@ -23,6 +23,7 @@
  * @property {{source: Token[], target: Token[]}} tokens
  * @property {{text: string, tokens: Token[], logprobs: number[], ranks?: number[], score: number, finished: boolean}} output
  * @property {Record<string, Tensor>} tensors
+ * @property {Record<string, {text: string, special: boolean}>} [pieces]  what ids in tensors of candidates mean
  * @property {Record<string, Summary>} [summaries]  by attention, e.g. "encoder.0.self"; where asked for
  */
 /**

@@ -1,0 +1,60 @@
+"""What is computed inside a run, over the wire and in a share."""
+
+from typing import Any
+
+import httpx
+import numpy as np
+
+from app.wire import Reply
+
+SENTENCE = {"source": "The cat sat.", "target": "猫坐着。"}
+PARTS = ("self", "cross", "ffn", "bias", "norm", "embedding", "position")
+
+
+async def test_both_forms_carry_it_with_the_words_of_its_ids(client: httpx.AsyncClient) -> None:
+    asked: dict[str, Any] = {**SENTENCE, "select": ["inside.*", "decoder.logits"]}
+    said = (await client.post("/api/trace", json=asked)).raise_for_status().json()
+    binary = {"Accept": "application/octet-stream"}
+    file = (await client.post("/api/trace", json=asked, headers=binary)).raise_for_status()
+    reply = Reply.parse(file.content)
+    assert set(reply.arrays) == set(said["tensors"])
+    for name, array in reply.arrays.items():
+        told = said["tensors"][name]
+        assert told["shape"] == list(array.shape)
+        np.testing.assert_allclose(np.array(told["data"], dtype=float), array, atol=1e-6)
+    ids = np.array(said["tensors"]["inside.lens.candidates"]["data"])
+    assert set(said["pieces"]) == {str(id_) for id_ in ids.flat}
+    assert reply.document["pieces"] == said["pieces"]
+    written = [token["id"] for token in said["output"]["tokens"]]
+    rows = [reply.arrays[f"inside.logit.{part}"].reshape(-1, len(written)) for part in PARTS]
+    logits = reply.arrays["decoder.logits"][range(len(written)), written]
+    np.testing.assert_allclose(np.concatenate(rows).sum(axis=0), logits, atol=1e-4)
+
+
+async def test_padding_has_no_numbers(client: httpx.AsyncClient) -> None:
+    asked = {**SENTENCE, "pad_to": 12, "select": ["inside.logit.total", "inside.lens.rank"]}
+    said = (await client.post("/api/trace", json=asked)).raise_for_status().json()
+    count = len(said["output"]["tokens"])
+    totals = said["tensors"]["inside.logit.total"]["data"]
+    assert None not in totals[:count]
+    assert set(totals[count:]) == {None}
+    for ranks in said["tensors"]["inside.lens.rank"]["data"]:
+        assert set(ranks[count:]) == {0}
+        assert min(ranks[:count]) >= 1
+
+
+async def test_it_is_not_among_everything(client: httpx.AsyncClient) -> None:
+    said = (await client.post("/api/trace", json={**SENTENCE, "select": ["*"]})).json()
+    assert not [name for name in said["tensors"] if name.startswith("inside")]
+
+
+async def test_a_share_keeps_it(client: httpx.AsyncClient) -> None:
+    made = await client.post("/api/shares", json={"state": SENTENCE, "select": ["inside.lens.*"]})
+    share = (await client.get(f"/api/shares/{made.json()['id']}")).json()
+    kept = share["trace"]
+    asked = {**SENTENCE, "select": ["inside.lens.*"]}
+    fresh = (await client.post("/api/trace", json=asked)).json()
+    assert kept["pieces"] == fresh["pieces"]
+    for name, tensor in fresh["tensors"].items():
+        found = np.array(kept["tensors"][name]["data"], dtype=float)
+        np.testing.assert_allclose(found, np.array(tensor["data"], dtype=float), atol=1e-5)
