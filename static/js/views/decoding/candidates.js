@@ -1,6 +1,6 @@
 /** What could be written at this step: the most probable tokens as bars, and the mass of all others. */
 
-import { four, two } from "../../caption.js";
+import { four, prose, two } from "../../caption.js";
 import { h, token } from "../../dom.js";
 import { labels } from "../../tokens.js";
 import { chances, onPath } from "../../theatre.js";
@@ -45,7 +45,7 @@ export function createCandidates({ t }, { pick, turn }) {
     const click = t("Click another token: the sentence goes on from there.");
     if (plan.method !== "sample" || step.forced) return click;
     const pool = step.beams[0]?.pool;
-    return pool ? `${t("Drawn from {pool} tokens; the others were left out.", { pool })} ${click}` : click;
+    return pool ? prose([t("Drawn from {pool} tokens; the others were left out.", { pool }), click]) : click;
   }
 
   /** @param {Scene} scene */
@@ -65,8 +65,8 @@ export function createCandidates({ t }, { pick, turn }) {
       h("span", {}),
       h("span", {}),
       h("span", {}),
-      h("span", {}, t("probability")),
-      drawn && h("span", {}, t("in the draw")),
+      ...heading(t("probability"), "p"),
+      ...(drawn ? heading(t("in the draw"), t("drawn")) : []),
       h("span", { className: "log" }, t("ln p")),
     );
 
@@ -130,6 +130,12 @@ export function taken({ step, hypothesis, ids }) {
 
 /** @param {string} text @param {boolean | undefined} special @param {string} lang */
 const label = (text, special, lang) => labels([{ text, special: special ?? text === "<eos>", id: 0, start: 0, end: 0 }], lang)[0];
+
+/** A column's name, and a shorter one for phones. @param {string} name @param {string} short */
+const heading = (name, short) => [
+  h("span", { className: "long" }, name),
+  h("span", { className: "short", "aria-hidden": "true" }, short),
+];
 
 /** @param {number} share */
 function track(share) {

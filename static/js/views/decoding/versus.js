@@ -1,6 +1,6 @@
 /** Two translations, aligned to where they part: what was chosen or typed, and the model's own. */
 
-import { two } from "../../caption.js";
+import { prose, two } from "../../caption.js";
 import { h, token } from "../../dom.js";
 import { measure, parting } from "../../theatre.js";
 import { labels } from "../../tokens.js";
@@ -70,8 +70,8 @@ function verdict(t, ours, other, from) {
   const times = Math.exp(Math.abs(gap));
   const factor = times < 10 ? times.toFixed(1) : times < 1e6 ? Math.round(times).toLocaleString("en") : times.toExponential(1);
   const at = t("They part at step {n}.", { n: from + 1 });
-  if (times < 1.05) return `${at} ${t("The model holds both to be equally probable.")}`;
+  if (times < 1.05) return prose([at, t("The model holds both to be equally probable.")]);
   return gap > 0
-    ? `${at} ${t("The model holds its own to be {factor} times as probable.", { factor })}`
-    : `${at} ${t("The model holds yours to be {factor} times as probable: its search did not find it.", { factor })}`;
+    ? prose([at, t("The model holds its own to be {factor} times as probable.", { factor })])
+    : prose([at, t("The model holds yours to be {factor} times as probable: its search did not find it.", { factor })]);
 }
