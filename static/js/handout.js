@@ -62,7 +62,8 @@ async function start() {
  */
 function enough(page) {
   return VIEWS.filter(
-    ({ needs, asks }) =>
+    ({ needs, asks, live }) =>
+      !live &&
       needs(page).every((name) => page.trace?.tensors[name]) &&
       (asks?.(page) ?? []).every((question) => held(page, question)),
   );

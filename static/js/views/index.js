@@ -10,6 +10,7 @@ import { lines } from "./lines.js";
 import { positions } from "./positions.js";
 import { qkv } from "./qkv.js";
 import { space } from "./space.js";
+import { whatif } from "./whatif.js";
 import { worksheet } from "./worksheet.js";
 import { PAGE } from "../options.js";
 
@@ -23,6 +24,7 @@ import { PAGE } from "../options.js";
  * @property {(t: import("../i18n.js").Translate) => string} about  how to read it, in a paragraph
  * @property {State["block"][]} [blocks]  kinds of attention that it is for; absent: all
  * @property {Frame} frame
+ * @property {boolean} [live]  whether it is nothing without a server to ask
  * @property {import("../options.js").Options} [options]  what it lets one choose
  * @property {(page: Page) => string[]} needs  tensors of the present trace that it shows
  * @property {(page: Page) => import("../questions.js").Question[]} [asks]  all else that it shows
@@ -56,6 +58,7 @@ export const VIEWS = [
   space,
   positions,
   flow,
+  whatif,
 ];
 
 /** All that a link may choose. */

@@ -24,10 +24,19 @@ const FAINT = 0.1;
 const LEAST = 300;
 
 /**
+ * What the pictures are called.
+ * @typedef {object} Names
+ * @property {(which: Which) => string} describe
+ * @property {(which: Which) => {rows: string, cols: string}} titles  of the axes
+ * @property {(which: Which, most: number) => string} heading  of a picture that leaves the page
+ */
+
+/**
  * @param {Context} context
  * @param {ReturnType<typeof import("./pointing.js").pointing>} points
+ * @param {Names} [names]
  */
-export function panels(context, points) {
+export function panels(context, points, names = compared(context)) {
   const { t } = context;
   const all = WHICH.map((which) => {
     const title = h("h3", {});
@@ -55,14 +64,14 @@ export function panels(context, points) {
         const shade = signed
           ? { stops: diverging(theme), range: [-most, most] }
           : { stops: sequential(theme), range: [0, 1] };
-        title.replaceChildren(h("b", {}, { a: "A", b: "B", delta: "Δ" }[which]), ` ${describe(context, which)}`);
+        title.replaceChildren(h("b", {}, { a: "A", b: "B", delta: "Δ" }[which]), ` ${names.describe(which)}`);
         key.show({ shade, covers: new Set(shown[which].cover) });
         matrix.draw({
           ...shown[which],
           shade,
           rows: shown.rows.steps,
           cols: shown.cols.steps,
-          titles: titles(context, which),
+          titles: names.titles(which),
           ...room,
         });
       }
@@ -78,12 +87,19 @@ export function panels(context, points) {
       const theme = context.theme();
       const parts = all.map(({ which, matrix }) => ({
         canvas: matrix.picture(),
-        title: heading(context, which, most),
+        title: names.heading(which, most),
       }));
       return { canvas: abreast(parts, theme) };
     },
   };
 }
+
+/** @param {Context} context @returns {Names}  those of what the link compares */
+const compared = (context) => ({
+  describe: (which) => describe(context, which),
+  titles: (which) => titles(context, which),
+  heading: (which, most) => heading(context, which, most),
+});
 
 /** @param {Context["t"]} t @returns {Record<Which, string>} */
 const labels = (t) => ({

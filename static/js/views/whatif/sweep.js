@@ -1,0 +1,145 @@
+/** The causal sweep: every head changed by itself, as a map; a click on one keeps it so. */
+
+import { Problem, request } from "../../api.js";
+import { changes, linked, where } from "../../changes.js";
+import { two } from "../../caption.js";
+import { h, quoted } from "../../dom.js";
+import { controls } from "../../parts/controls.js";
+import { machine } from "../../parts/machine.js";
+import { wording } from "../../parts/problems.js";
+import { left, placeOf, strongest } from "../../sweep.js";
+import { plain } from "../../tokens.js";
+import { headMap } from "./map.js";
+import { rowPicker, writes } from "./rows.js";
+import { sweeper } from "./sweeper.js";
+
+/** @typedef {import("../../main.js").Context} Context */
+/** @typedef {import("../../whatif.js").Runs} Runs */
+/** @typedef {import("../../sweep.js").Sweep} Sweep */
+
+/** Nats under which nothing is said to be needed: it prints as 0.00. */
+const NOTHING = 0.005;
+
+/** @param {Context} context */
+export function headSweep(context) {
+  const { store, t } = context;
+  const { toggle, fixed } = machine(context);
+  /** @type {Runs | null} */
+  let base = null;
+  const run = sweeper(context.api, show);
+  const bar = controls(context, [
+    { option: "by", label: t("Each head by itself"), values: { zero: t("off"), uniform: t("uniform"), mean: t("mean") } },
+    { option: "over", label: t("on top of the changes") },
+  ]);
+  const rows = rowPicker(context);
+  const says = h("p", { className: "lead", "aria-live": "polite" });
+  const wait = waiting(context, run, () => void run.ask(question(context, base), true));
+  const wrong = h("p", { className: "bad", role: "alert", hidden: true });
+  const map = headMap(context, (at, head) => {
+    const { block, layer } = placeOf(at);
+    const moved = block === store.get().link.block ? {} : { query: null, key: null };
+    store.go({ block, layer, head, ...moved });
+    if (!fixed()) toggle({ at, head, do: store.get().link.options.by });
+  });
+  const note = h(
+    "p",
+    { className: "hint-line" },
+    t("The number is by how much the log-probability changes, in nats: below zero, blue, where the head helps; above, orange, where it is in the way. A click leaves the head so, a second one gives it back."),
+  );
+  const element = h("div", { className: "sweep" }, rows.element, says, wait.element, wrong, map.element, bar, note);
+
+  /** @returns {number | null}  the row that is asked about; null: all of them */
+  function row() {
+    const { written } = store.get().link.options;
+    return base && written !== null && written < base.before.output.tokens.length ? written : null;
+  }
+
+  function show() {
+    const { sweep, problem } = run.state();
+    if (!base) return;
+    const whole = sweep !== null && sweep.done === sweep.total;
+    const at = row();
+    wait.show();
+    wrong.hidden = !problem;
+    wrong.textContent = problem ? wording(t, problem) : "";
+    map.draw(sweep, at, at === null ? t("whole translation") : plain(writes(base.before)[at]));
+    says.replaceChildren(...(whole ? sentence(context, sweep, at, base) : []));
+  }
+
+  return {
+    element,
+    /** @param {Runs} runs */
+    draw(runs) {
+      base = runs;
+      bar.refresh();
+      rows.show(runs.before, row());
+      const { share, live } = store.get();
+      if (share && !live) run.refuse(new Problem("frozen"));
+      else if (runs.before.output.tokens.length) void run.ask(question(context, runs));
+      show();
+    },
+    light() {},
+    destroy: run.stop,
+    picture: () => ({ svg: map.picture() }),
+  };
+}
+
+/**
+ * What is asked: about the translation as it was, on the machine as it was or as it is.
+ * @param {Context} context
+ * @param {Runs | null} runs
+ */
+function question({ store }, runs) {
+  const { link } = store.get();
+  const { over, by: effect } = link.options;
+  const interventions = over ? linked(changes(link)) : null;
+  const target = runs?.before.output.text ?? null;
+  const { select: _, ...body } = request({ ...link, target, interventions, decode: null, pad_to: null }, []);
+  return { ...body, effect };
+}
+
+/**
+ * How far it is, and a way to stop and to go on.
+ * @param {Context} context
+ * @param {ReturnType<typeof sweeper>} run
+ * @param {() => void} again
+ */
+function waiting({ t }, run, again) {
+  const meter = h("progress", { max: 1, "aria-label": t("Heads tried") });
+  const time = h("span", {});
+  const stop = h("button", { type: "button", className: "button" }, t("Stop"));
+  const start = h("button", { type: "button", className: "button" }, t("Try all heads"));
+  stop.addEventListener("click", run.stop);
+  start.addEventListener("click", again);
+  const going = h("div", { className: "sweep-progress" }, meter, time, stop);
+  return {
+    element: h("div", {}, going, start),
+    show() {
+      const { sweep, running, since } = run.state();
+      const done = sweep?.done ?? 0;
+      going.hidden = !running;
+      start.hidden = running || (sweep !== null && done === sweep.total);
+      meter.value = sweep ? done / sweep.total : 0;
+      const seconds = sweep ? left(sweep, performance.now() - since) / 1000 : Infinity;
+      time.textContent = Number.isFinite(seconds)
+        ? t("{done} of {total} heads, {seconds} s left", { done, total: sweep?.total ?? 0, seconds: Math.ceil(seconds) })
+        : t("Starting …");
+    },
+  };
+}
+
+/**
+ * The head that matters most, in words.
+ * @param {Context} context
+ * @param {Sweep} sweep
+ * @param {number | null} row
+ * @param {Runs} runs
+ */
+function sentence({ t, say }, sweep, row, { before }) {
+  const [first] = strongest(sweep, row, 1);
+  const token = row === null ? t("the whole translation") : quoted(writes(before)[row]);
+  if (first.delta > -NOTHING) return say(t("No head by itself is needed for {token}."), { token });
+  const place = h("b", {}, where({ at: first.at, head: first.head, do: "zero" }, t));
+  const values = { token, place, amount: two(-first.delta) };
+  return say(t("What matters most for {token} is {place}: without it the log-probability falls by {amount}."), values);
+}
