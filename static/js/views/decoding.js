@@ -143,7 +143,10 @@ function mount(context, root) {
 
   return {
     draw,
-    light: show,
+    light() {
+      show();
+      looks.light();
+    },
     destroy() {
       feed.stop();
       line.destroy();

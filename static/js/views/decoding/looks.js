@@ -72,6 +72,7 @@ export function createLooks(context) {
       const cell = h("li", { className: strong }, h("span", { className: "well" }, bar), token(label), h("span", { className: "weight" }, Number.isNaN(weights[i]) ? "–" : two(weights[i])));
       /** @type {import("../../store.js").Ref} */
       const ref = { side: block === "decoder" ? "target" : "source", index: i };
+      cell.dataset.ref = `${ref.side} ${i}`;
       cell.addEventListener("pointerenter", () => store.hover({ query: null, key: ref }));
       cell.addEventListener("pointerleave", () => store.hover(null));
       return cell;
@@ -81,7 +82,14 @@ export function createLooks(context) {
     return strip;
   }
 
-  return { element, show };
+  /** What the pointer is on, here or elsewhere on the page. */
+  function light() {
+    const key = store.hovered()?.key;
+    for (const cell of /** @type {NodeListOf<HTMLElement>} */ (strips.querySelectorAll("[data-ref]")))
+      cell.classList.toggle("lit", key ? cell.dataset.ref === `${key.side} ${key.index}` : false);
+  }
+
+  return { element, show, light };
 }
 
 /** Layer, and one head or the mean of all. @param {Context} context */

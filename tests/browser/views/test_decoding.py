@@ -1,0 +1,352 @@
+"""The decoding theatre: what it draws, against numpy on the logits and against /api/trace."""
+
+import json
+import re
+from typing import Any
+from urllib.parse import urlencode
+
+import httpx
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from playwright.sync_api import Page, Route, expect
+
+from tests.browser.watch import Watch
+from tests.browser.workspace import Workspace
+
+SOURCE = "The dog is tired, so it sleeps."
+BEAM: dict[str, Any] = {"method": "beam", "beam": 3, "length_penalty": 1.0}
+SAMPLE: dict[str, Any] = {"method": "sample", "temperature": 1.5, "top_k": 4, "seed": 5}
+# Ids, probabilities and log-probabilities of the candidates, as they are written.
+CANDIDATES = """() => [...document.querySelectorAll(".candidates button")].map((row) =>
+    [row.dataset.id, row.querySelector(".p").textContent, row.querySelector(".log").textContent])"""
+STRIPS = """() => Object.fromEntries([...document.querySelectorAll(".look")].map((look) =>
+    [look.dataset.block, [...look.querySelectorAll(".weight")].map(
+        (it) => Number(it.textContent))]))"""
+NODES = """() => [...document.querySelectorAll(".tree [data-node]")].map((node) => ({
+    ids: node.dataset.node.split(",").map(Number), state: node.dataset.state,
+    best: node.hasAttribute("data-best"), score: Number(node.dataset.score),
+    text: [...node.querySelectorAll("text")].map((it) => it.textContent) }))"""
+STEP = """() => ["finding", "candidates", "strips", "where"].map((name) =>
+    document.querySelector(`.theatre .${name}`).textContent)"""
+LEDGER = """(n) => [...[...document.querySelectorAll(".ledger table")][n].tBodies[0].rows].map(
+    (row) => [...row.cells].map((cell) => cell.textContent))"""
+WORDS = """(theatre) => [...theatre.querySelectorAll("p, h3, h4, th, legend, button")]
+    .filter((it) => it.checkVisibility() && !it.querySelector(".token, p"))
+    .map((it) => it.textContent.trim()).filter((text) => /[a-z]{3}/i.test(text))"""
+DRAWN = ".theatre[data-drawn=all]"
+
+Array = NDArray[np.float64]
+
+
+def begin(workspace: Workspace, **link: object) -> None:
+    """Open the view and wait until all of it is there."""
+    start = {"source": SOURCE, "view": "decoding", "layer": 1, "head": 2, "lang": "en"}
+    words = {key: json.dumps(it) if isinstance(it, dict) else it for key, it in link.items()}
+    workspace.page.goto(f"{workspace.url}/?{urlencode({**start, **words})}")
+    workspace.find(DRAWN).wait_for()
+
+
+def trace(workspace: Workspace, *select: str, **request: object) -> dict[str, Any]:
+    """Return what the API says without the page."""
+    body = {"source": SOURCE, "select": select, **request}
+    reply = httpx.post(f"{workspace.url}/api/trace", json=body, timeout=60, trust_env=False)
+    document: dict[str, Any] = reply.raise_for_status().json()
+    return document
+
+
+def logprobs(workspace: Workspace, **request: object) -> Array:
+    """The log-softmax of the logits, row by row, in float64."""
+    reply = trace(workspace, "decoder.logits", **request)
+    logits = np.array(reply["tensors"]["decoder.logits"]["data"], dtype=float)
+    shifted = logits - logits.max(axis=-1, keepdims=True)
+    found: Array = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+    return found
+
+
+def ids(reply: dict[str, Any]) -> list[int]:
+    return [token["id"] for token in reply["output"]["tokens"]]
+
+
+def number(text: str) -> float:
+    return float(text.replace("−", "-"))
+
+
+def written(workspace: Workspace) -> str:
+    return workspace.find("#output").inner_text()
+
+
+def step(workspace: Workspace) -> list[str]:
+    seen: list[str] = workspace.page.evaluate(STEP)
+    return seen
+
+
+@pytest.mark.parametrize("at", [0, 2, 5])
+def test_candidates_are_the_softmax_of_the_logits(workspace: Workspace, at: int) -> None:
+    begin(workspace, query=at)
+    expected = logprobs(workspace)[at]
+    best = np.argsort(-expected)[:10]
+    rows = workspace.page.evaluate(CANDIDATES)
+    assert [int(row[0]) for row in rows] == best.tolist()
+    np.testing.assert_allclose([number(row[1]) for row in rows], np.exp(expected[best]), atol=6e-5)
+    np.testing.assert_allclose([number(row[2]) for row in rows], expected[best], atol=6e-3)
+    rest = number(workspace.find(".candidates .rest .p").inner_text())
+    np.testing.assert_allclose(rest, 1 - np.exp(expected[best]).sum(), atol=6e-5)
+
+
+@pytest.mark.parametrize("heads_of", ["mean", "head"])
+def test_columns_are_the_rows_of_the_three_attentions(workspace: Workspace, heads_of: str) -> None:
+    begin(workspace, query=3, heads_of=heads_of)
+    names = ["decoder.1.cross", "decoder.1.self", "encoder.1.self"]
+    tensors = trace(workspace, *(f"{name}.{x}" for name in names for x in "qk"))["tensors"]
+    rows: list[Array] = []
+    query = 3
+    for name in names:
+        q, k = (np.array(tensors[f"{name}.{x}"]["data"], dtype=float) for x in "qk")
+        keys = query + 1 if name == "decoder.1.self" else k.shape[1]
+        at = rows[0].argmax() if name == "encoder.1.self" else query
+        powers = np.exp(np.einsum("hc,hkc->hk", q[:, at], k[:, :keys]) / np.sqrt(q.shape[-1]))
+        weights = powers / powers.sum(axis=-1, keepdims=True)
+        rows.append(weights[2] if heads_of == "head" else weights.mean(axis=0))
+    seen = workspace.page.evaluate(STRIPS)
+    for block, row in zip(["cross", "decoder", "encoder"], rows, strict=True):
+        np.testing.assert_allclose(seen[block], row, atol=0.0051)
+
+
+def test_another_token_is_taken_and_the_sentence_goes_on_from_there(workspace: Workspace) -> None:
+    begin(workspace, query=2)
+    own = trace(workspace)
+    second = workspace.find(".candidates button:not(.written-one)").first
+    taken = int(second.get_attribute("data-id") or 0)
+    second.click()
+    workspace.find(f"{DRAWN} .versus").wait_for()
+    prefix = [*ids(own)[:2], taken]
+    assert json.loads(workspace.link["decode"]) == {"method": "greedy", "prefix": prefix}
+    expected = trace(workspace, decode={"method": "greedy", "prefix": prefix})
+    assert ids(expected)[:3] == prefix
+    assert written(workspace) == expected["output"]["text"] != own["output"]["text"]
+    for kind, reply in (("yours", expected), ("theirs", own)):
+        output = reply["output"]
+        logprob = sum(output["logprobs"])
+        row = workspace.find(f".versus .{kind}")
+        seen = [number(row.locator(f"[data-of={of}]").inner_text()) for of in ("logprob", "score")]
+        np.testing.assert_allclose(seen, [logprob, output["score"]], atol=0.0051)
+        assert row.locator(".piece").count() == len(output["tokens"])
+        assert row.locator(".piece.common").count() == 2
+    expect(workspace.find(".finding")).to_contain_text("number 2")
+    workspace.find(".versus .button").click()
+    expect(workspace.find(".versus")).to_be_hidden()
+    expect(workspace.find("#output")).to_have_text(own["output"]["text"])
+    assert "decode" not in workspace.link
+    workspace.page.go_back()
+    expect(workspace.find("#output")).to_have_text(expected["output"]["text"])
+
+
+def test_forward_and_back_are_exact(workspace: Workspace) -> None:
+    begin(workspace, query=0)
+    page = workspace.page
+    there = [step(workspace)]
+    while workspace.find(".transport button").nth(2).is_enabled():
+        workspace.find(".transport button").nth(2).click()
+        there.append(step(workspace))
+    assert len(there) == len(trace(workspace)["output"]["tokens"])
+    assert len({seen[3] for seen in there}) == len(there)
+    back = [step(workspace)]
+    workspace.find(".theatre h3").first.click()  # Space and arrows, with nothing in focus
+    for _ in there[1:]:
+        page.keyboard.press("ArrowLeft")
+        back.append(step(workspace))
+    assert back[::-1] == there
+    page.keyboard.press("End")
+    assert step(workspace) == there[-1]
+    assert workspace.link["query"] == str(len(there) - 1)
+
+
+def test_it_plays_to_the_end_and_can_be_stopped(workspace: Workspace) -> None:
+    begin(workspace, query=0)
+    play = workspace.find(".play")
+    workspace.find(".theatre h3").first.click()
+    workspace.page.keyboard.press("Space")
+    expect(play).to_contain_text("Pause")
+    expect(workspace.find(".where")).to_contain_text("Step 2 of")
+    workspace.page.keyboard.press("Space")
+    expect(play).to_contain_text("Play")
+    last = len(trace(workspace)["output"]["tokens"])
+    workspace.find(".written button").nth(last - 2).click()
+    play.click()
+    expect(workspace.find(".where")).to_contain_text(f"Step {last} of {last}")
+    expect(play).to_contain_text("Play")
+
+
+@pytest.mark.parametrize("decode", [BEAM, SAMPLE], ids=["beam", "sample"])
+def test_a_permalink_shows_the_same_numbers(workspace: Workspace, decode: dict[str, Any]) -> None:
+    begin(workspace, decode=decode, query=3)
+    before = step(workspace), workspace.page.evaluate(NODES), written(workspace)
+    assert before[2] == trace(workspace, decode=decode)["output"]["text"]
+    workspace.page.goto(workspace.page.url)
+    workspace.find(DRAWN).wait_for()
+    assert before == (step(workspace), workspace.page.evaluate(NODES), written(workspace))
+
+
+def test_the_draw_is_from_the_pool(workspace: Workspace) -> None:
+    begin(workspace, decode=SAMPLE, query=1)
+    own = trace(workspace, decode=SAMPLE)
+    row = logprobs(workspace, decode=SAMPLE)[1]
+    best = np.argsort(-row)[: SAMPLE["top_k"]]
+    chances = np.exp(row[best] / SAMPLE["temperature"])
+    shown = workspace.find(".candidates .p.chance").all_inner_texts()
+    np.testing.assert_allclose([float(it) for it in shown[:4]], chances / chances.sum(), atol=6e-5)
+    assert set(shown[4:10]) == {"out"}
+    assert ids(own)[1] in best
+    workspace.find(".roll").click()
+    expect(workspace.find("#decoding-seed")).not_to_have_value("5")
+    seed = json.loads(workspace.link["decode"])["seed"]
+    again = trace(workspace, decode={**SAMPLE, "seed": seed})
+    expect(workspace.find("#output")).to_have_text(again["output"]["text"])
+
+
+def test_the_best_path_of_the_tree_is_the_beam_search(workspace: Workspace) -> None:
+    begin(workspace, decode=BEAM, query=1)
+    expected = trace(workspace, decode=BEAM)
+    nodes = workspace.page.evaluate(NODES)
+    best = sorted((node for node in nodes if node["best"]), key=lambda node: len(node["ids"]))
+    assert best[-1]["ids"] == ids(expected)
+    assert [node["ids"] for node in best] == [ids(expected)[: n + 1] for n in range(len(best))]
+    assert best[-1]["state"] == "finished"
+    sums = np.cumsum(expected["output"]["logprobs"])
+    lengths = np.arange(1, len(sums) + 1)
+    scores = sums / ((5 + lengths) / 6) ** BEAM["length_penalty"]
+    np.testing.assert_allclose([node["score"] for node in best], scores, atol=1e-5)
+    np.testing.assert_allclose([number(node["text"][1]) for node in best], scores, atol=0.0051)
+    keys = {tuple(node["ids"]) for node in nodes} | {()}
+    assert all(tuple(node["ids"][:-1]) in keys for node in nodes)
+    for length in range(1, len(sums)):
+        column = [node for node in nodes if len(node["ids"]) == length]
+        assert sum(node["state"] == "live" for node in column) == BEAM["beam"]
+    assert any(node["state"] == "pruned" for node in nodes)
+
+
+def test_a_beam_can_be_looked_at_and_another_token_taken_in_it(workspace: Workspace) -> None:
+    begin(workspace, decode=BEAM, query=2)
+    workspace.find(".hypotheses label").nth(1).click()
+    nodes = workspace.page.evaluate(NODES)
+    live = [node for node in nodes if len(node["ids"]) == 2 and node["state"] == "live"]
+    second = sorted(live, key=lambda node: -node["score"])[1]
+    fifth = workspace.find(".candidates button").nth(4)
+    taken = int(fifth.get_attribute("data-id") or 0)
+    fifth.click()
+    workspace.find(f"{DRAWN} .versus").wait_for()
+    decode = json.loads(workspace.link["decode"])
+    assert decode == {**BEAM, "prefix": [*second["ids"], taken]}
+    assert written(workspace) == trace(workspace, decode=decode)["output"]["text"]
+
+
+def test_a_typed_translation_is_scored(workspace: Workspace) -> None:
+    begin(workspace, query=0)
+    target = "这只狗很累。"
+    workspace.find("#own-translation").fill(target)
+    workspace.find("#own-translation").press("Enter")
+    expect(workspace.find(".ledger")).to_have_count(2)
+    workspace.find(f"{DRAWN}[data-method=target]").wait_for()
+    assert workspace.link["target"] == target
+    for nth, request in enumerate([{"target": target}, {}]):
+        reply = trace(workspace, **request)
+        rows = logprobs(workspace, **request)
+        expected = rows[np.arange(len(rows)), ids(reply)]
+        ranks = [1 + int((row > row[id_]).sum()) for row, id_ in zip(rows, ids(reply), strict=True)]
+        table = workspace.page.evaluate(LEDGER, nth)
+        np.testing.assert_allclose([number(row[1]) for row in table], np.exp(expected), atol=6e-5)
+        np.testing.assert_allclose([number(row[2]) for row in table], expected, atol=6e-3)
+        assert [int(row[3]) for row in table] == ranks
+        ledger = workspace.find(".ledger").nth(nth)
+        entropy = ledger.locator("[data-of=entropy]").inner_text()
+        np.testing.assert_allclose(float(entropy.split()[0]), -expected.mean(), atol=0.0051)
+        perplexity = float(ledger.locator("[data-of=perplexity]").inner_text())
+        np.testing.assert_allclose(perplexity, np.exp(-expected.mean()), atol=0.0051)
+    workspace.find(".versus .button").click()
+    expect(workspace.find("#output")).to_have_text(trace(workspace)["output"]["text"])
+
+
+def test_another_sentence_starts_without_what_was_forced(workspace: Workspace) -> None:
+    first = ids(trace(workspace))[0]
+    begin(workspace, decode={"method": "beam", "beam": 2, "prefix": [first]}, query=0)
+    workspace.find(".example").nth(1).click()
+    workspace.says("If it rains tomorrow, we will stay at home.")
+    workspace.find(DRAWN).wait_for()
+    assert json.loads(workspace.link["decode"]) == {"method": "beam", "beam": 2}
+
+
+def test_the_same_in_chinese(workspace: Workspace) -> None:
+    source = "他的房子有一个大花园。"
+    begin(workspace, source=source, lang="zh", query=2)
+    own = trace(workspace, source=source)
+    expect(workspace.find(".where")).to_have_text(f"第 3 步，共 {len(own['output']['tokens'])} 步")
+    workspace.find(".candidates button:not(.written-one)").first.click()
+    workspace.find(f"{DRAWN} .versus").wait_for()
+    decode = json.loads(workspace.link["decode"])
+    expected = trace(workspace, source=source, decode=decode)
+    assert written(workspace) == expected["output"]["text"]
+    assert workspace.find(".theatre").evaluate(WORDS) == []
+    workspace.find(".versus .button").click()
+    expect(workspace.find("#output")).to_have_text(own["output"]["text"])
+
+
+def test_what_goes_wrong_is_said(page: Page, workspace: Workspace, watch: Watch) -> None:
+    problem = {"type": "urn:headlight:internal", "title": "x", "status": 500, "detail": "x"}
+    lines = [{"start": {}}, {"error": problem}]
+    body = "".join(f"{json.dumps(line)}\n" for line in lines)
+
+    def answer(route: Route) -> None:
+        route.fulfill(status=200, content_type="application/x-ndjson", body=body)
+
+    page.route("**/api/decode", answer)
+    page.goto(f"{workspace.url}/?{urlencode({'source': SOURCE, 'view': 'decoding'})}")
+    expect(workspace.find(".theatre .problem")).to_contain_text("Something went wrong")
+    page.unroute("**/api/decode")
+    workspace.find(".methods label").nth(1).click()
+    workspace.find(DRAWN).wait_for()
+    expect(workspace.find(".theatre .problem")).to_be_hidden()
+
+
+def test_a_share_of_a_model_that_is_gone_shows_what_was_frozen(
+    page: Page, workspace: Workspace
+) -> None:
+    state = {"source": SOURCE, "view": "decoding", "layer": 1, "head": 2, "query": 2, "lang": "en"}
+    names = ["decoder.1.self.*", "encoder.1.self.*"]
+    made = httpx.post(
+        f"{workspace.url}/api/shares", json={"state": state, "select": names}, trust_env=False
+    ).json()
+    page.route("**/api/models", lambda route: route.fulfill(json=[]))
+    page.goto(f"{workspace.url}/s/{made['id']}")
+    workspace.find(DRAWN).wait_for()
+    expected = logprobs(workspace)[2]
+    best = np.argsort(-expected)[:10]
+    rows = page.evaluate(CANDIDATES)
+    assert [int(row[0]) for row in rows] == best.tolist()
+    np.testing.assert_allclose([number(row[1]) for row in rows], np.exp(expected[best]), atol=6e-5)
+    expect(workspace.find(".next .note")).to_contain_text("need a live run")
+    expect(workspace.find("#open-live")).to_be_visible()
+    expect(workspace.find(".tree")).to_be_hidden()
+    expect(workspace.find(".candidates button").first).to_be_disabled()
+    expect(workspace.find(".look")).to_have_count(3)
+
+
+def test_a_share_of_a_model_that_is_served_searches_again(page: Page, workspace: Workspace) -> None:
+    state = {"source": SOURCE, "view": "decoding", "decode": BEAM, "query": 2, "lang": "en"}
+    made = httpx.post(f"{workspace.url}/api/shares", json={"state": state}, trust_env=False).json()
+    page.goto(f"{workspace.url}/s/{made['id']}")
+    workspace.find(DRAWN).wait_for()
+    nodes = page.evaluate(NODES)
+    best = max((node["ids"] for node in nodes if node["best"]), key=len)
+    assert best == ids(trace(workspace, decode=BEAM))
+    expect(workspace.find(".candidates button").first).to_be_disabled()
+
+
+def test_the_tree_is_taken_away_as_a_picture(page: Page, workspace: Workspace) -> None:
+    begin(workspace, decode=BEAM, query=2)
+    page.locator("#export").click()
+    with page.expect_download() as download:
+        page.locator(".export-kind", has_text=re.compile("SVG")).click()
+    picture = download.value.path().read_text()
+    assert picture.count("stroke-dasharray") > 3
+    assert "class=" not in picture
