@@ -1,4 +1,4 @@
-"""Writing a translation for someone who watches: the steps of a decoding as lines."""
+"""Writing a translation for someone who watches: a line a step."""
 
 from collections.abc import Iterator
 from dataclasses import asdict

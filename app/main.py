@@ -13,7 +13,19 @@ from app.conditional import Conditional
 from app.limits import BodyLimit
 from app.pages import not_found_page
 from app.replies import problems as problems_of_routes
-from app.routes import assets, decode, handouts, health, models, pages, positions, qr, shares, trace
+from app.routes import (
+    assets,
+    decode,
+    handouts,
+    health,
+    models,
+    pages,
+    positions,
+    qr,
+    shares,
+    sweep,
+    trace,
+)
 from app.security import SecurityHeaders
 from app.services import open_services
 from app.settings import Settings
@@ -52,6 +64,7 @@ def create_app(settings: Settings | None = None, catalog: Catalog | None = None)
     for router in (
         trace.router,
         decode.router,
+        sweep.router,
         shares.router,
         models.router,
         positions.router,

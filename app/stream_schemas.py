@@ -4,7 +4,17 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.schemas import DecodeOptions, OutputReply, ProblemReply, Sentence, TokenReply, Whole
+from app.schemas import (
+    Count,
+    DecodeOptions,
+    OutputReply,
+    ProblemReply,
+    Sentence,
+    Text,
+    TokenReply,
+    TokensReply,
+    Whole,
+)
 
 MAX_CANDIDATES = 50
 
@@ -105,4 +115,63 @@ class DecodeLine(BaseModel):
     start: DecodeStart | None = None
     step: DecodeStep | None = None
     end: DecodeEnd | None = None
+    error: ProblemReply | None = None
+
+
+class SweepRequest(Sentence):
+    """A sentence, and how its heads are taken out."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"source": "The cat sat on the mat."},
+                {"source": "The cat sat on the mat.", "target": "猫坐在垫子上。", "row": 3},
+            ]
+        }
+    )
+
+    target: Text | None = Field(
+        default=None, description="Score this text; absent: the model writes one."
+    )
+    effect: Literal["zero", "uniform", "mean"] = Field(
+        default="zero", description="What is done to a head, as in `interventions`."
+    )
+    row: Count | None = Field(default=None, description="Tell of this row alone; absent: of all.")
+
+
+class SweepStart(BaseModel):
+    """What the heads are taken out of."""
+
+    model: str
+    direction: str
+    heads: int = Field(description="How many there are.")
+    tokens: TokensReply
+    output: OutputReply = Field(description="With every head in its place.")
+    logprobs: list[float] = Field(description="Of the token that each row writes, in nats.")
+
+
+class HeadReply(BaseModel):
+    """What is different without a head; a number a row."""
+
+    at: str = Field(examples=["encoder.0.self"])
+    head: int
+    delta: list[float] = Field(
+        description="Change of the written token's log-probability, in nats."
+    )
+    divergence: list[float] = Field(
+        description="KL divergence of the next-token distribution from what it was, in nats."
+    )
+
+
+class SweepEnd(BaseModel):
+    """All heads have been told of."""
+
+
+class SweepLine(BaseModel):
+    """One of these: `start` first, then `heads` with `done`, then `end`; or `error`."""
+
+    start: SweepStart | None = None
+    heads: list[HeadReply] | None = None
+    done: int | None = Field(default=None, description="Heads told of so far.")
+    end: SweepEnd | None = None
     error: ProblemReply | None = None

@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Unpack, cast
 
+import numpy as np
 import torch
 from cachetools import LRUCache
 from torch import Tensor, nn
@@ -38,6 +39,7 @@ from model.trace import NULL, SOURCE, TARGET, BatchTap, NamedTensor, NameTap, Re
 from model.validate import check_decode, check_interventions, check_range
 
 WEIGHTS = ".weights"
+ENCODING = ("source", "encoder.")  # how names begin up to the encoder's end
 KNOWN = 512  # decodings kept, the latest
 BEYOND_SOURCE = 50  # how much longer than its source a translation may get (section 6.1)
 
@@ -87,7 +89,7 @@ class Native(Adapter):
         self.selectable = [*self.names, *inside_names(self.names)]
         self.places = [name[: -len(WEIGHTS)] for name in self.names if name.endswith(WEIGHTS)]
         self._parameters = dict(parameters(self.model))
-        self._known: LRUCache[Hashable, Hypothesis] = LRUCache(KNOWN)
+        self._known: LRUCache[Hashable, tuple[int, ...]] = LRUCache(KNOWN)
         self._lock = Lock()
 
     def check(self, request: Request) -> None:
@@ -141,7 +143,7 @@ class Native(Adapter):
             yield step
         # Whoever has watched looks inside next.
         with self._lock:
-            self._known[self._key(request, source)] = step.written[0]
+            self._known[self._key(request, source)] = step.written[0].ids
 
     def written(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
         """The text that ids spell, and the ids as its tokens."""
@@ -203,7 +205,7 @@ class Native(Adapter):
         written = []
         for index, request in enumerate(requests):
             if index in found:
-                text, tokens = self.tokenizer.written(found[index].ids)
+                text, tokens = self.tokenizer.written(found[index])
                 written.append((text, list(tokens)))
             else:
                 written.append((request.target or "", self._target(request) or []))
@@ -211,41 +213,47 @@ class Native(Adapter):
 
     def _decoded(
         self, requests: Sequence[Request], sources: Sequence[list[Token]]
-    ) -> dict[int, Hypothesis]:
-        """What decoding finds for each row without a target.
+    ) -> dict[int, tuple[int, ...]]:
+        """The ids that decoding finds for each row without a target.
 
         Whoever looks at another layer of the same sentence asks for the same decoding again.
         """
-        found: dict[int, Hypothesis] = {}
-        together = []
-        keys = [self._key(*one) for one in zip(requests, sources, strict=True)]
-        for index, request in enumerate(requests):
+        found: dict[int, tuple[int, ...]] = {}
+        keys: dict[int, Hashable] = {}
+        for index, (request, source) in enumerate(zip(requests, sources, strict=True)):
+            prefix = request.decode.prefix
+            ended = prefix[-1:] == (self.tokenizer.eos,)
             if request.target is not None:
                 continue
-            with self._lock:
-                known = self._known.get(keys[index])
-            if known is not None:
-                found[index] = known
-            elif request.decode.method == "beam":
-                found[index] = self._outcome([request], [sources[index]])[0]
+            if ended or len(prefix) >= self._limit(request, source):
+                found[index] = prefix  # leaves nothing to write
             else:
-                together.append(index)
-        if together:
-            rows = self._outcome([requests[i] for i in together], [sources[i] for i in together])
-            found.update(zip(together, rows, strict=True))
+                keys[index] = self._key(request, source)
         with self._lock:
-            self._known.update({keys[index]: row for index, row in found.items()})
-        return found
+            found |= {index: self._known[key] for index, key in keys.items() if key in self._known}
+        missing = [index for index in keys if index not in found]
+        new = self._searched([requests[i] for i in missing], [sources[i] for i in missing])
+        with self._lock:
+            self._known.update({keys[index]: ids for index, ids in zip(missing, new, strict=True)})
+        return found | dict(zip(missing, new, strict=True))
+
+    def _searched(
+        self, requests: Sequence[Request], sources: Sequence[list[Token]]
+    ) -> list[tuple[int, ...]]:
+        """Greedy and sampled rows in one batch, beam searches one by one."""
+        beams = [index for index, one in enumerate(requests) if one.decode.method == "beam"]
+        others = [index for index in range(len(requests)) if index not in beams]
+        found: dict[int, tuple[int, ...]] = {}
+        for rows in (*([index] for index in beams), others):
+            if rows:
+                *_, last = self._search([requests[i] for i in rows], [sources[i] for i in rows])
+                # Of a beam search the best alone.
+                found |= {i: one.ids for i, one in zip(rows, last.written, strict=False)}
+        return [found[index] for index in range(len(requests))]
 
     def _key(self, request: Request, source: Sequence[Token]) -> Hashable:
         """All that a decoding hangs on."""
         return tuple(token.id for token in source), request.decode, request.interventions
-
-    def _outcome(
-        self, requests: Sequence[Request], sources: Sequence[list[Token]]
-    ) -> tuple[Hypothesis, ...]:
-        *_, last = self._search(requests, sources)
-        return last.written
 
     def _search(
         self, requests: Sequence[Request], sources: Sequence[list[Token]]
@@ -345,7 +353,10 @@ class Native(Adapter):
         source_ids, source_real = self._batch(sources)
         target_ids, target_real = self._batch(targets)
         batch = Batch(source_ids, source_real, target_ids, target_real)
-        logits = self.model(source_ids, target_ids, source_real, target_real, BatchTap(recorders))
+        tap = BatchTap(recorders)
+        memory = self._memory(source_ids, source_real, recorders)
+        x = self.model.decode(target_ids, target_real, memory, source_real, tap)
+        logits = self.model.logits(x, tap)
         look(self.model, batch, recorders, [[t.id for t in tokens] for _, tokens in written])
         logprobs = logits.log_softmax(dim=-1).cpu()
         return [
@@ -357,6 +368,22 @@ class Native(Adapter):
             )
             for index, request in enumerate(requests)
         ]
+
+    def _memory(self, ids: Tensor, real: Tensor, recorders: Sequence[Recorder]) -> Tensor:
+        """What the encoder makes of `ids` (B, S): (B, S, d_model).
+
+        Rows that read the same, and neither record nor change anything of it differently, are run
+        once: most of a sweep over heads is.
+        """
+        first: dict[Hashable, int] = {}
+        rows = [
+            first.setdefault((tuple(row), _encoding(recorder, index)), index)
+            for index, (row, recorder) in enumerate(zip(ids.tolist(), recorders, strict=True))
+        ]
+        run = list(first.values())
+        tap = BatchTap([recorders[row] for row in run])
+        memory = self.model.encode(ids[run], real[run], tap)
+        return memory[[run.index(row) for row in rows]]
 
     def _trace(
         self,
@@ -399,8 +426,8 @@ class Native(Adapter):
         chosen = tuple(logprobs[range(len(ids)), ids].tolist())
         hypothesis = Hypothesis(tuple(ids), chosen, ids[-1] == self.tokenizer.eos)
         score = hypothesis.score(request.decode.length_penalty)
-        above = logprobs[: len(ids)] > logprobs[range(len(ids)), ids][:, None]
-        ranks = tuple((1 + above.sum(dim=-1)).tolist())
+        above = logprobs[: len(ids)].numpy() > np.array(chosen, np.float32)[:, None]
+        ranks = tuple((1 + np.count_nonzero(above, axis=-1)).tolist())
         return Output(text, tuple(tokens), chosen, ranks, score, hypothesis.finished)
 
     def _padded(self, tokens: list[Token], pad_to: int | None) -> list[Token]:
@@ -422,3 +449,11 @@ class Native(Adapter):
         with torch.inference_mode():
             self.model(ids, ids, tap=NameTap(names))
         return names
+
+
+def _encoding(recorder: Recorder, index: int) -> Hashable:
+    """What a row does to the encoder; nobody else's if it records there."""
+    if any(name.startswith(ENCODING) for name in recorder.select):
+        return index
+    made = tuple(one for one in recorder.interventions if one.at.startswith(ENCODING))
+    return recorder.lengths[SOURCE], made

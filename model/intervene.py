@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -176,6 +177,10 @@ class Intervention:
     head: int | None = None
     value: Hashable = None
 
+    def concerns(self, name: str) -> bool:
+        """Whether it changes the tensor `name`, or must have seen it to change another."""
+        return _concerns(self.do, self.at, name)
+
     def __call__(self, name: str, value: Tensor, scene: Scene) -> Tensor:
         """`value` (*dims of the tensor), changed if it is the tensor meant.
 
@@ -189,3 +194,12 @@ class Intervention:
         changed = value.clone()
         changed[self.head] = effect.change(value[self.head], self.value, scene)
         return changed
+
+
+@lru_cache(maxsize=1 << 14)
+def _concerns(do: str, at: str, name: str) -> bool:
+    effect = EFFECTS[do]
+    if effect.means(name, at):
+        return True
+    place, _, last = name.rpartition(".")
+    return last == "output" and effect.means(f"{place}.residual", at)

@@ -29,7 +29,8 @@ def select(patterns: Sequence[str], names: Iterable[str], field: str = "select")
     known = list(names)
     chosen: set[str] = set()
     for index, pattern in enumerate(dict.fromkeys(patterns)):
-        matched = [name for name in known if _matches(pattern, name)]
+        # A whole name is the commonest pattern, and matches itself alone.
+        matched = [pattern] if pattern in known else [n for n in known if _matches(pattern, n)]
         if not matched:
             at = f"{field}[{index}]"
             kind, noun = NOUNS[field]

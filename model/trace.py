@@ -105,10 +105,12 @@ class Recorder:
     tensors: dict[str, NamedTensor] = field(default_factory=dict)
     _outputs: dict[str, Tensor] = field(default_factory=dict, repr=False)
 
+    def minds(self, name: str) -> bool:
+        """Whether anything is to be done with a tensor of this name."""
+        return name in self.select or any(one.concerns(name) for one in self.interventions)
+
     def replace(self, name: str, value: Tensor, over: Mapping[str, str], start: int = 0) -> Tensor:
         """`value` (*dims) after every intervention, in order; its first query is at `start`."""
-        if not self.interventions:
-            return value
         place, _, last = name.rpartition(".")
         queries = over.get(QUERY)
         scene = Scene(
@@ -164,6 +166,8 @@ class BatchTap(Tap):
         name = self._name(name)
         # Fewer rows than recorders: a search whose beams have not all opened yet.
         for index, row in zip(range(len(value)), self.rows, strict=False):
+            if not row.minds(name):
+                continue
             own = value[index]
             replaced = row.replace(name, own, self.over, self.start)
             if replaced is not own:

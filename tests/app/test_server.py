@@ -177,6 +177,7 @@ async def test_the_reference_describes_every_route(client: httpx.AsyncClient) ->
         "GET /api/models/{id}/parameters",
         "POST /api/trace",
         "POST /api/decode",
+        "POST /api/sweep",
         "GET /api/positions",
         "POST /api/shares",
         "GET /api/shares/{id}",

@@ -154,8 +154,8 @@ def test_decoding_and_scoring_see_the_same_machine(tiny: Native) -> None:
         Intervention("source", "mask", value=1),
     )
     request = Request(SOURCE_TEXT, interventions=made)
-    source = tiny._source(request)
-    found = tiny._decoded([request], [source])[0]
+    *_, last = tiny.decode(request).steps
+    found = last.written[0]
     assert tiny.trace(request).output.logprobs == pytest.approx(found.logprobs, abs=1e-5)
 
 

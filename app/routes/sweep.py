@@ -1,0 +1,41 @@
+"""POST /api/sweep."""
+
+from dataclasses import replace
+
+from fastapi import APIRouter, Request, Response
+
+from app.replies import problems
+from app.runs import check_limits
+from app.services import Opened
+from app.stream_schemas import SweepLine, SweepRequest
+from app.streaming import in_lines, stream
+from app.sweeping import lines
+from model.sweep import check
+
+router = APIRouter(tags=["sweep"])
+
+
+@router.post(
+    "/sweep",
+    summary="See which heads matter",
+    response_class=Response,
+    responses=in_lines(SweepLine)
+    | problems(
+        _400="The body is not JSON.",
+        _413="The body is too large.",
+        _415="The body is not sent as JSON.",
+        _422="A field is not what it must be; `detail` says why.",
+        _503="The model is busy; `Retry-After` says when to come back.",
+    ),
+)
+async def sweep(request: Request, services: Opened, body: SweepRequest) -> Response:
+    """Every head of every attention is taken out once, on top of `interventions`.
+
+    The target is scored each time, row by row; without one the model writes it first. Whoever
+    leaves stops the work; what goes wrong on the way is a last line, `{"error": problem}`.
+    """
+    check_limits(services.settings, body)
+    name, adapter = services.catalog.pick(body.model)
+    asked = replace(body.asked(), target=body.target)
+    check(adapter, asked, body.effect)
+    return await stream(request, services, lines(name, adapter, asked, body.effect, body.row))
