@@ -25,7 +25,7 @@ WIDTH, HEIGHT = 1200, 630  # what link previews are made for
 KEPT = 128  # pictures of some 60 kB
 MARGIN = 48
 TEXT = 772  # where the words begin
-INK, MUTED = "#14171f", "#5b606d"
+INK, MUTED, ALTERED = "#14171f", "#5b606d", "#b03a08"
 PLACES = {"encoder": "encoder.{}.self", "decoder": "decoder.{}.self", "cross": "decoder.{}.cross"}
 CLOSING = "。，、；：？！）》」』”’…"  # never at the beginning of a line
 SAYS = {"mean": "mean of the heads", "max": "maximum of the heads"}
@@ -146,13 +146,18 @@ def _words(
     _mark(draw, TEXT, MARGIN)
     draw.text((TEXT + 48, MARGIN + 18), "Headlight", INK, face.at(28), anchor="lm")
     y = MARGIN + 84
-    said = (str(state["source"]), 38, INK, 4), (str(document["output"]["text"]), 28, MUTED, 3)
+    changes = len(state.get("interventions") or [])
+    most = 3 if changes else 4
+    said = (str(state["source"]), 38, INK, most), (str(document["output"]["text"]), 28, MUTED, 3)
     for text, size, colour, most in said:
         for line in wrap(face.covered(" ".join(text.split())), width, size, most, face):
             draw.text((TEXT, y), line, colour, face.at(size))
             y += int(size * 1.35)
         y += 14
     bottom = HEIGHT - MARGIN
+    if changes:
+        words = "a changed machine: " + ("1 change" if changes == 1 else f"{changes} changes")
+        draw.text((TEXT, bottom - 98), words, ALTERED, face.at(22), anchor="ls")
     draw.text((TEXT, bottom - 60), seen.place, VIOLET, face.at(28), anchor="ls")
     draw.text((TEXT, bottom - 28), KINDS[seen.block], INK, face.at(22), anchor="ls")
     (line, *_) = wrap(face.covered(model), width, 20, 1, face) or [""]

@@ -92,6 +92,7 @@ def card(share: Share) -> dict[str, str]:
         "id": share.id,
         "title": SPACE.sub(" ", str(share.state["source"])).strip(),
         "translation": SPACE.sub(" ", written).strip(),
+        "changed": "yes" if share.state.get("interventions") else "",
     }
 
 

@@ -16,7 +16,19 @@ from app import sharing
 from app.assets import FOREVER
 from app.fonts import Typeface, chinese_file
 from app.heatmap import HATCH, Grid, Heatmap, draw_heatmap
-from app.preview import HEIGHT, MARGIN, TEXT, WIDTH, Previews, heatmap, label, look, preview, wrap
+from app.preview import (
+    ALTERED,
+    HEIGHT,
+    MARGIN,
+    TEXT,
+    WIDTH,
+    Previews,
+    heatmap,
+    label,
+    look,
+    preview,
+    wrap,
+)
 from app.scale import PAPER, VIOLET, colours, rgb
 from app.wire import Reply
 from tests.servers import ROOT
@@ -221,3 +233,14 @@ async def test_the_page_names_it(client: httpx.AsyncClient) -> None:
     assert '<meta property="og:image:width" content="1200">' in page
     assert '<meta property="og:image:height" content="630">' in page
     assert '<meta name="twitter:card" content="summary_large_image">' in page
+
+
+async def test_a_changed_machine_is_not_taken_for_the_real_one(client: httpx.AsyncClient) -> None:
+    plain = await share(client)
+    changed = await share(client, interventions=[{"at": "encoder.0.self", "head": 0, "do": "zero"}])
+    mark = np.array(rgb(ALTERED))
+    for share_id, marked in ((plain, False), (changed, True)):
+        image = np.asarray(await picture(client, share_id))
+        assert bool((image == mark).all(axis=-1).any()) is marked
+        page = (await client.get(f"/s/{share_id}")).text
+        assert ("head of a changed Transformer saw" in page) is marked

@@ -11,7 +11,7 @@ import { machine } from "./machine.js";
 export function bindChanges(context) {
   const { store, t } = context;
   const bar = find("#changes");
-  const list = h("ol", { className: "change-chips" });
+  const list = h("ol", { className: "change-chips", role: "list" });
   const all = h("button", { type: "button", className: "button quiet" }, t("Undo all"));
   const wrong = h("p", { className: "change-problem", role: "alert", hidden: true });
   const { clear, drop, fixed } = machine(context);

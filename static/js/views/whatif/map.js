@@ -13,7 +13,9 @@ import { lines, nameOf, of, reach } from "../../sweep.js";
 /** @typedef {import("../../sweep.js").Line} Line */
 
 /** In letters' sizes: a row's height, a cell's width at least and at most, the layers' names. */
-const [HIGH, NARROW, WIDE, NAMES] = [2.3, 3.1, 5.4, 5];
+const [HIGH, NARROW, WIDE, NAMES, SHORT] = [2.3, 2.9, 5.4, 5, 1.4];
+/** Below this, in letters, layers are called by their number alone. */
+const PHONE = 36;
 /** What changes less than this is not painted as if it were much; nats. */
 const FAINT = 0.1;
 
@@ -94,27 +96,29 @@ function picture(context, scene, all, width) {
   const theme = context.theme();
   const { size } = theme;
   const heads = Math.max(...all.map((line) => line.heads));
-  const wide = Math.min(Math.max((width - NAMES * size) / heads, NARROW * size), WIDE * size);
+  const short = width < PHONE * size;
+  const left = (short ? SHORT : NAMES) * size;
+  const wide = Math.min(Math.max((width - left - 8) / heads, NARROW * size), WIDE * size);
   const high = Math.max(HIGH * size, 26);
   const names = { encoder: t("Encoder"), decoder: t("Decoder"), cross: t("Cross") };
   let y = 1.6 * size;
   /** @type {SVGElement[]} */
   const parts = Array.from({ length: heads }, (_, head) =>
-    s("text", { x: NAMES * size + (head + 0.5) * wide, y: size, "text-anchor": "middle", fill: theme.muted }, String(head + 1)),
+    s("text", { x: left + (head + 0.5) * wide, y: size, "text-anchor": "middle", fill: theme.muted }, String(head + 1)),
   );
-  parts.push(s("text", { x: 0, y: size, fill: theme.muted }, t("Head")));
+  if (!short) parts.push(s("text", { x: 0, y: size, fill: theme.muted }, t("Head")));
   all.forEach((line, i) => {
     if (all[i - 1]?.block !== line.block) {
       y += (i ? 0.9 : 0.3) * size;
       parts.push(s("text", { x: 0, y: y + size, "font-weight": 600 }, names[line.block]));
       y += 1.5 * size;
     }
-    parts.push(s("text", { x: 0, y: y + high / 2 + size * 0.35, fill: theme.muted }, t("Layer {n}", { n: line.layer + 1 })));
+    parts.push(s("text", { x: 0, y: y + high / 2 + size * 0.35, fill: theme.muted }, short ? String(line.layer + 1) : t("Layer {n}", { n: line.layer + 1 })));
     for (let head = 0; head < line.heads; head++)
-      parts.push(cell(context, scene, line, head, { x: NAMES * size + head * wide, y, wide, high }));
+      parts.push(cell(context, scene, line, head, { x: left + head * wide, y, wide, high }));
     y += high;
   });
-  return drawing(NAMES * size + heads * wide + 2, y + 4, theme, ...parts);
+  return drawing(left + heads * wide + 2, y + 4, theme, ...parts);
 }
 
 /**

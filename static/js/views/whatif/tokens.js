@@ -12,8 +12,8 @@ import { rowsOf } from "../../whatif.js";
 /** @typedef {import("../../whatif.js").Row} Row */
 /** @typedef {import("../../tokens.js").Step} Step */
 
-/** Pixels of a bar that is drawn, at letters of 13. */
-const BAR = 200;
+/** Pixels of a bar that is drawn, at letters of 13; and of the numbers beside it. */
+const [BAR, LEAST, NUMBERS] = [200, 56, 236];
 
 /** @param {Context} context */
 export function tokenChanges(context) {
@@ -44,15 +44,15 @@ export function tokenChanges(context) {
 
   body.addEventListener("pointerleave", () => store.hover(null));
 
-  /** @param {Row} row @param {Step} named */
-  function line(row, named) {
+  /** @param {Row} row @param {Step} named @param {number} bar  its width */
+  function line(row, named, bar) {
     const { before, after, ranks } = row;
     const change = after === null ? null : after - before;
     const line = h(
       "tr",
       {},
       h("th", { scope: "row" }, step({ ...named, reads: null })),
-      h("td", { className: "dumbbell", "aria-hidden": "true" }, dumbbell(context, row)),
+      h("td", { className: "dumbbell", "aria-hidden": "true" }, dumbbell(context, row, bar)),
       h("td", { className: "number" }, two(before)),
       h("td", { className: "number" }, after === null ? "–" : two(after)),
       h("td", { className: `number ${tone(change)}` }, change === null ? "–" : signed(change)),
@@ -72,7 +72,9 @@ export function tokenChanges(context) {
       if (!trace) return;
       shown = { rows: rowsOf(runs, trace), steps: axes(runs.before, "cross").rows };
       rank.hidden = shown.rows.every(({ ranks }) => !ranks);
-      body.replaceChildren(...shown.rows.map((row, i) => line(row, /** @type {any} */ (shown).steps[i])));
+      const { rows, steps } = shown;
+      const bar = Math.min(BAR, Math.max(LEAST, (context.room().width * 13) / context.theme().size - NUMBERS));
+      body.replaceChildren(...rows.map((row, i) => line(row, steps[i], bar)));
     },
     light() {},
     destroy() {},
@@ -88,11 +90,12 @@ const signed = (value) => (value >= 0.005 ? "+" : "") + two(value);
 /**
  * @param {Context} context
  * @param {Row} row
+ * @param {number} width  at letters of 13
  */
-function dumbbell(context, row) {
+function dumbbell(context, row, width) {
   const theme = context.theme();
   const unit = theme.size / 13;
-  return drawing(BAR * unit, 20 * unit, theme, ...marks(context, row, 6 * unit, 10 * unit, (BAR - 12) * unit));
+  return drawing(width * unit, 20 * unit, theme, ...marks(context, row, 6 * unit, 10 * unit, (width - 12) * unit));
 }
 
 /** @param {Context} context @param {Row} row @param {number} x @param {number} y @param {number} width */
