@@ -82,7 +82,8 @@ export function bindSession(store, api, wishes, { free } = { free: false }) {
     if (asked === question) asked = "";
     const present = store.get().trace;
     if (answer === null || answer instanceof Problem || present?.id !== seen.id) return;
-    store.set({ trace: { ...present, tensors: { ...present.tensors, ...answer.tensors } } });
+    const pieces = { ...present.pieces, ...answer.pieces };
+    store.set({ trace: { ...present, pieces, tensors: { ...present.tensors, ...answer.tensors } } });
   }
 
   store.subscribe((page, previous) => {

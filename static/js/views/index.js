@@ -6,6 +6,7 @@ import { attention } from "./heatmap.js";
 import { compare } from "./compare.js";
 import { decoding } from "./decoding.js";
 import { heads } from "./heads.js";
+import { inside } from "./inside.js";
 import { lines } from "./lines.js";
 import { positions } from "./positions.js";
 import { qkv } from "./qkv.js";
@@ -54,6 +55,7 @@ export const VIEWS = [
   worksheet,
   alignment,
   compare,
+  inside,
   qkv,
   space,
   positions,
