@@ -89,6 +89,7 @@ function mount(context, root) {
       stand.replaceChildren(part.element);
     }
     const found = runs(page);
+    main.setAttribute("aria-busy", String(!found));
     wrong.hidden = !(found instanceof Problem);
     if (found instanceof Problem) wrong.textContent = wording(t, found);
     else if (found && page.trace) {

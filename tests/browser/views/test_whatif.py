@@ -1,0 +1,312 @@
+"""The machine changed from the page, held against the API with and without the change."""
+
+import json
+import re
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from playwright.sync_api import Page, expect
+
+from tests.browser.watch import Watch
+from tests.browser.workspace import Workspace
+
+SOURCE = "My mother bought a new book yesterday."
+START: dict[str, Any] = {
+    "source": SOURCE, "view": "whatif", "block": "cross", "layer": 1, "head": 2, "effect": "tokens"
+}  # fmt: skip
+PLACE = "decoder.1.cross"
+OFF = {"at": PLACE, "head": 2, "do": "zero"}
+ROWS = """() => [...document.querySelectorAll(".token-changes tbody tr")].map((row) =>
+    [...row.querySelectorAll("td.number")].map((cell) => cell.textContent.replace("−", "-")))"""
+FIGURES = """() => [...document.querySelectorAll(".trio .js-plotly-plot")].map(({ data }) =>
+    data[0].z.map((row) => Array.from(row, (n) => (Number.isNaN(n) ? null : n))))"""
+BOTH = """() => document.documentElement.dataset.status === "ready"
+    && document.querySelector(".whatif-main[aria-busy=false]")
+    && !document.querySelector(".sketched")"""
+CELLS = """() => Object.fromEntries(
+    [...document.querySelectorAll(".head-map [data-at]")].map((cell) =>
+        [cell.dataset.name, cell.querySelector("text").textContent.replace("−", "-")]))"""
+
+
+def trace(url: str, **request: object) -> dict[str, Any]:
+    """The API's document."""
+    body = {"source": SOURCE, "select": [f"{PLACE}.weights"], **request}
+    reply = httpx.post(f"{url}/api/trace", json=body, timeout=60).raise_for_status()
+    found: dict[str, Any] = reply.json()
+    return found
+
+
+def weights(document: dict[str, Any], head: int = 2) -> NDArray[Any]:
+    return np.array(document["tensors"][f"{PLACE}.weights"]["data"][head])
+
+
+def chips(workspace: Workspace) -> list[str]:
+    return workspace.find(".change-chip > span").all_inner_texts()
+
+
+def said(workspace: Workspace) -> Any:
+    """The changes that the address bar holds."""
+    return json.loads(workspace.link.get("interventions", "[]"))
+
+
+def probabilities(page: Page, count: int) -> NDArray[Any]:
+    """What the table says of each token: before, after, change."""
+    expect(page.locator(".token-changes tbody tr")).to_have_count(count)
+    page.wait_for_function(BOTH)
+    return np.array([[float(cell) for cell in row[:3]] for row in page.evaluate(ROWS)])
+
+
+def figures(page: Page) -> list[NDArray[Any]]:
+    """Attention before, after, and the difference, as they are drawn."""
+    expect(page.locator(".trio .js-plotly-plot")).to_have_count(3)
+    page.wait_for_function(BOTH)
+    page.wait_for_timeout(300)
+    return [np.array(one, dtype=float) for one in page.evaluate(FIGURES)]
+
+
+def effects(url: str, *made: object) -> tuple[dict[str, Any], NDArray[Any]]:
+    """The unchanged run, and its tokens' probabilities before and after: by the API alone."""
+    before = trace(url)
+    after = trace(url, target=before["output"]["text"], interventions=list(made))
+    both = np.exp([before["output"]["logprobs"], after["output"]["logprobs"]])
+    return before, np.stack([*both, both[1] - both[0]], axis=1)
+
+
+def test_a_head_is_switched_off_and_on_again(workspace: Workspace) -> None:
+    workspace.open(**START)
+    before, expected = effects(workspace.url, OFF)
+    plain = probabilities(workspace.page, len(expected))
+    np.testing.assert_allclose(plain[:, 0], expected[:, 0], atol=0.00501)
+    assert (plain[:, 2] == 0).all(), "nothing is changed yet"
+    workspace.find(".change-panel").get_by_text("off", exact=True).click()
+    expect(workspace.find(".change-chip")).to_have_text(re.compile("Cross, layer 2, head 3: off"))
+    assert said(workspace) == [OFF]
+    np.testing.assert_allclose(probabilities(workspace.page, len(expected)), expected, atol=0.00501)
+    changed = trace(workspace.url, interventions=[OFF])
+    expect(workspace.find("#output")).to_have_text(changed["output"]["text"])
+    expect(workspace.find(".outcome dd").first).to_have_text(before["output"]["text"])
+    expect(workspace.find(".outcome dd").last).to_have_text(changed["output"]["text"])
+    lead = workspace.find(".whatif .lead").first.inner_text().replace("−", "-")
+    assert f"{sum(before['output']['logprobs']):.2f}" in lead
+    workspace.find(".change-panel").get_by_text("on", exact=True).click()
+    expect(workspace.find("#changes")).to_be_hidden()
+    assert "interventions" not in workspace.link
+    workspace.page.go_back()
+    expect(workspace.find(".change-chip")).to_have_count(1)
+
+
+def test_the_difference_in_attention_is_that_of_the_two_runs(workspace: Workspace) -> None:
+    mask = {"at": "source", "do": {"mask": 2}}
+    workspace.open(**START | {"effect": "attention"}, interventions=json.dumps([mask]))
+    before = trace(workspace.url)
+    after = trace(workspace.url, target=before["output"]["text"], interventions=[mask])
+    a, b, delta = figures(workspace.page)
+    np.testing.assert_allclose(a, weights(before), atol=1e-5)
+    assert np.isnan(b[:, 2]).all(), "masked has no number"
+    kept = [key for key in range(b.shape[1]) if key != 2]
+    np.testing.assert_allclose(b[:, kept], weights(after)[:, kept], atol=1e-5)
+    difference = (weights(after) - weights(before))[:, kept]
+    np.testing.assert_allclose(delta[:, kept], difference, atol=1e-5)
+
+
+def test_a_link_says_the_same_after_a_reload(workspace: Workspace) -> None:
+    shuffled = {"at": "source.position", "do": {"shuffle": 3}}
+    workspace.open(**START, interventions=json.dumps([OFF, shuffled]))
+    count = len(trace(workspace.url)["output"]["tokens"])
+    first = probabilities(workspace.page, count)
+    link, words = workspace.link, chips(workspace)
+    assert len(words) == 2
+    workspace.page.reload()
+    workspace.drawn()
+    assert workspace.link == link
+    assert chips(workspace) == words
+    np.testing.assert_array_equal(probabilities(workspace.page, count), first)
+
+
+def test_each_change_is_a_step_back_and_all_go_at_once(workspace: Workspace) -> None:
+    workspace.open(**START | {"view": "attention"}, query=2, key=3)
+    for name in ("head off", "edge cut", "token masked"):
+        workspace.find("#switches").get_by_text(name).click()
+        workspace.settled()
+    assert [one["do"] for one in said(workspace)] == ["zero", {"cut": [2, 3]}, {"mask": 3}]
+    assert len(chips(workspace)) == 3
+    workspace.page.go_back()
+    expect(workspace.find(".change-chip")).to_have_count(2)
+    assert len(said(workspace)) == 2
+    workspace.find(".change-chip button").first.click()
+    expect(workspace.find(".change-chip")).to_have_count(1)
+    assert said(workspace)[0]["do"] == {"cut": [2, 3]}
+    workspace.find("#changes").get_by_text("Undo all").click()
+    expect(workspace.find("#changes")).to_be_hidden()
+    assert "interventions" not in workspace.link
+    workspace.drawn()
+    expect(workspace.find("#output")).to_have_text(trace(workspace.url)["output"]["text"])
+
+
+def test_a_token_is_masked_in_every_attention_to_the_sentence(workspace: Workspace) -> None:
+    workspace.open(**START)
+    workspace.find(".mask-tokens .chip").nth(2).click()
+    expect(workspace.find(".change-chip")).to_have_text(re.compile("mother masked"))
+    assert said(workspace) == [{"at": "source", "do": {"mask": 2}}]
+    _, expected = effects(workspace.url, *said(workspace))
+    np.testing.assert_allclose(probabilities(workspace.page, len(expected)), expected, atol=0.00501)
+    expect(workspace.find(".mask-tokens .chip").nth(2)).to_have_attribute("aria-pressed", "true")
+
+
+@pytest.mark.parametrize("renormalise", [True, False])
+def test_a_cell_is_set_and_the_row_shares_or_does_not(
+    workspace: Workspace, renormalise: bool
+) -> None:
+    workspace.open(**START | {"effect": "attention"}, query=1, key=4)
+    cell = workspace.find(".change-panel section").nth(1)
+    if not renormalise:
+        cell.get_by_label("the rest of the row shares what is left").uncheck()
+    number = cell.locator("input[type=number]")
+    number.fill("0.75")
+    number.press("Enter")
+    expect(workspace.find(".change-chip")).to_have_text(re.compile("set to 0.75"))
+    told = "the rest shares what is left" in chips(workspace)[0]
+    assert told is renormalise, "said either way"
+    made = {"at": PLACE, "head": 2, "do": {"set": [1, 4, 0.75], "renormalise": renormalise}}
+    assert said(workspace) == [made]
+    _, after, _ = figures(workspace.page)
+    assert after[1, 4] == pytest.approx(0.75, abs=1e-6)
+    before = weights(trace(workspace.url))[1]
+    rest = np.delete(before, 4)
+    if renormalise:
+        rest = rest * 0.25 / rest.sum()
+    np.testing.assert_allclose(np.delete(after[1], 4), rest, atol=1e-5)
+
+
+def test_a_cell_is_dragged_up_and_that_is_one_step(workspace: Workspace) -> None:
+    workspace.open(**START | {"effect": "attention"})
+    _, drawn, _ = figures(workspace.page)
+    low = int(np.argmin(drawn[1]))
+    plot = workspace.find(".trio-b .js-plotly-plot")
+    script = """(gd, [row, col]) => { const { xaxis, yaxis } = gd._fullLayout;
+        const { left, top } = gd.getBoundingClientRect();
+        return [left + xaxis._offset + xaxis.c2p(col), top + yaxis._offset + yaxis.c2p(row)]; }"""
+    plot.scroll_into_view_if_needed()
+    x, y = plot.evaluate(script, [1, low])
+    mouse = workspace.page.mouse
+    mouse.move(x, y)
+    mouse.down()
+    mouse.move(x, y - 40, steps=4)
+    mouse.move(x, y - 80, steps=4)
+    mouse.up()
+    (made,) = said(workspace)
+    assert made["do"]["set"][:2] == [1, low]
+    assert made["do"]["set"][2] == pytest.approx(drawn[1, low] + 0.5, abs=0.02)
+    _, after, _ = figures(workspace.page)
+    assert after[1, low] == pytest.approx(made["do"]["set"][2], abs=1e-6)
+    workspace.page.go_back()
+    workspace.page.wait_for_function("() => !location.search.includes('interventions')")
+
+
+def test_the_map_is_what_single_runs_say(workspace: Workspace) -> None:
+    workspace.open(**START | {"effect": "heads", "written": 1})
+    cells = workspace.find(".head-map [data-at]")
+    expect(cells).to_have_count(72)
+    expect(workspace.find(".head-map")).to_have_attribute("data-drawn", "72")
+    shown = workspace.page.evaluate(CELLS)
+    before = trace(workspace.url)["output"]
+    for at, head in (("encoder.0.self", 0), ("decoder.2.self", 7), (PLACE, 2), (PLACE, 5)):
+        made = [{"at": at, "head": head, "do": "zero"}]
+        after = trace(workspace.url, target=before["text"], interventions=made)["output"]
+        change = after["logprobs"][1] - before["logprobs"][1]
+        assert float(shown[f"{at} {head}"]) == pytest.approx(change, abs=0.00501), (at, head)
+    workspace.find(".sweep-rows").get_by_text("whole translation").click()
+    after = trace(workspace.url, target=before["text"], interventions=[OFF])["output"]
+    change = sum(after["logprobs"]) - sum(before["logprobs"])
+    shown = workspace.page.evaluate(CELLS)
+    assert float(shown[f"{PLACE} 2"]) == pytest.approx(change, abs=0.00501)
+
+
+def test_a_head_of_the_map_is_kept_off_and_given_back(workspace: Workspace) -> None:
+    workspace.open(**START | {"effect": "heads"})
+    cell = workspace.find('.head-map [data-name="encoder.2.self 5"]')
+    cell.click()
+    expect(cell).to_have_attribute("aria-pressed", "true")
+    assert said(workspace) == [{"at": "encoder.2.self", "head": 5, "do": "zero"}]
+    assert (workspace.link["block"], workspace.link["layer"], workspace.link["head"]) == (
+        "encoder", "2", "5",
+    )  # fmt: skip
+    workspace.drawn()
+    cell.press("Enter")
+    expect(workspace.find("#changes")).to_be_hidden()
+    assert "interventions" not in workspace.link
+    cell.press("ArrowRight")
+    expect(workspace.find('.head-map [data-name="encoder.2.self 6"]')).to_be_focused()
+
+
+def test_a_sweep_is_stopped_and_gone_on_with(workspace: Workspace) -> None:
+    workspace.open(**START | {"effect": "tokens"})
+    workspace.page.route("**/api/sweep", lambda route: None)  # never answered
+    workspace.find(".whatif .options").get_by_text("which heads matter").click()
+    expect(workspace.find(".sweep-progress")).to_be_visible()
+    workspace.find(".sweep-progress").get_by_text("Stop").click()
+    expect(workspace.find(".sweep-progress")).to_be_hidden()
+    workspace.page.unroute("**/api/sweep")
+    workspace.find(".sweep").get_by_text("Try all heads").click()
+    expect(workspace.find(".head-map")).to_have_attribute("data-drawn", "72")
+
+
+def test_a_change_that_cannot_be_is_named_and_undone(workspace: Workspace, watch: Watch) -> None:
+    watch.expect("status of 422")
+    bad = {"at": PLACE, "head": 99, "do": "zero"}
+    link = {**START, "interventions": json.dumps([OFF, bad])}
+    workspace.page.goto(f"{workspace.url}/?{httpx.QueryParams(link)}")
+    expect(workspace.find(".change-chip.bad")).to_have_text(re.compile("head 100: off"))
+    expect(workspace.find(".change-problem")).to_contain_text("interventions[1].head")
+    expect(workspace.find("#problem")).to_be_visible()
+    workspace.find(".change-chip.bad button").click()
+    workspace.drawn()
+    assert said(workspace) == [OFF]
+    expect(workspace.find("#problem")).to_be_hidden()
+    expect(workspace.find(".change-problem")).to_be_hidden()
+
+
+def test_a_share_says_that_the_machine_was_changed(workspace: Workspace) -> None:
+    workspace.open(**START, interventions=json.dumps([OFF]))
+    count = len(trace(workspace.url)["output"]["tokens"])
+    seen = probabilities(workspace.page, count)
+    workspace.find("#share").click()
+    expect(workspace.find("#shared-link")).to_have_value(re.compile("/s/"))
+    share = workspace.find("#shared-link").input_value().rpartition("/")[2]
+    workspace.page.goto(f"{workspace.url}/s/{share}")
+    workspace.drawn()
+    np.testing.assert_array_equal(probabilities(workspace.page, count), seen)
+    expect(workspace.find(".change-chip")).to_have_text("Cross, layer 2, head 3: off")
+    expect(workspace.find("#changes button")).to_have_count(1)
+    expect(workspace.find("#changes button")).to_be_hidden()
+    for control in workspace.find(".change-panel input").all():
+        if control.get_attribute("type") != "checkbox":
+            expect(control).to_be_disabled()
+    workspace.page.goto(f"{workspace.url}/embed/{share}")
+    workspace.drawn()
+    expect(workspace.find(".change-chip")).to_have_text("Cross, layer 2, head 3: off")
+
+
+def test_the_same_in_chinese(workspace: Workspace) -> None:
+    workspace.open(**START, lang="zh")
+    workspace.find(".change-panel").get_by_text("关闭", exact=True).click()
+    expect(workspace.find(".change-chip")).to_have_text(re.compile("交叉，第 2 层，第 3 头：关闭"))
+    _, expected = effects(workspace.url, OFF)
+    np.testing.assert_allclose(probabilities(workspace.page, len(expected)), expected, atol=0.00501)
+    workspace.find(".mask-tokens .chip").nth(2).click()
+    expect(workspace.find(".change-chip").last).to_have_text(re.compile("遮住 mother"))
+    workspace.find("#changes").get_by_text("全部撤销").click()
+    expect(workspace.find("#changes")).to_be_hidden()
+
+
+@pytest.mark.parametrize("width", [390, 320])
+@pytest.mark.parametrize("effect", ["heads", "tokens", "attention"])
+def test_it_fits_a_phone(workspace: Workspace, width: int, effect: str) -> None:
+    workspace.page.set_viewport_size({"width": width, "height": 800})
+    workspace.open(**START | {"effect": effect}, interventions=json.dumps([OFF]))
+    workspace.settled()
+    assert workspace.page.evaluate("document.documentElement.scrollWidth") == width
+    expect(workspace.find(".change-panel")).to_be_visible()
