@@ -185,11 +185,12 @@ export function parting(a, b) {
 
 /**
  * What a trace has of a decoding when the search itself cannot be run: one hypothesis a step, with
- * the ten most probable tokens. It knows the texts of those that the sentence or its translation hold.
+ * the ten most probable tokens. Where a trace is from before candidates had texts, only those are
+ * known that the sentence or its translation hold.
  * @param {Trace} trace
  * @returns {Run | null}  null: it lacks them
  */
-export function recorded({ tokens, output, tensors }) {
+export function recorded({ tokens, output, tensors, pieces = {} }) {
   const [chances, ids] = ["probabilities", "candidates"].map((name) => tensors[`decoder.${name}`]);
   if (!chances || !ids) return null;
   const known = new Map([...tokens.source, ...output.tokens].map((token) => [token.id, token]));
@@ -199,7 +200,7 @@ export function recorded({ tokens, output, tensors }) {
     const listed = [...chances.data.subarray(index * count, (index + 1) * count)];
     const candidates = listed.map((probability, rank) => {
       const id = ids.data[index * count + rank];
-      const { text = null, special = false } = known.get(id) ?? {};
+      const { text = null, special = false } = pieces[id] ?? known.get(id) ?? {};
       return { id, text, special, probability, logprob: Math.log(probability), kept: id === token.id };
     });
     const before = total;

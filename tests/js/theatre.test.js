@@ -193,6 +193,8 @@ test("a trace alone has each step's most probable tokens, and the words that are
   assert.ok(run);
   const [first, second] = run.steps;
   assert.deepEqual(first.hypotheses[0].candidates.map(({ text, kept }) => [text, kept]), [["这", true], [null, false]]);
+  seen.pieces = { 8: { text: "那", special: false } };
+  assert.equal(recorded(seen)?.steps[0].hypotheses[0].candidates[1].text, "那");
   near(first.hypotheses[0].rest, 0.25);
   near(second.beams[0].logprob, ln(0.125));
   assert.equal(second.beams[0].state, "finished");

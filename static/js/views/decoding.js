@@ -152,10 +152,9 @@ function mount(context, root) {
       line.destroy();
       root.replaceChildren();
     },
-    picture: () => {
+    get picture() {
       const drawn = branches.drawing();
-      if (!drawn) throw new Error("nothing is drawn yet");
-      return { svg: file(drawn, context.theme()) };
+      return drawn ? () => ({ svg: file(drawn, context.theme()) }) : undefined;
     },
   };
 }

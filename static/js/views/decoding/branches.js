@@ -31,9 +31,7 @@ export function createBranches(context, { go }) {
   /** @param {Scene} scene */
   function show(scene) {
     const { plan, frozen, page } = scene;
-    element.hidden = frozen;
-    if (frozen) return;
-    const beams = plan.method === "beam" && page.link.target === null;
+    const beams = plan.method === "beam" && page.link.target === null && !frozen;
     title.textContent = beams ? t("All that was tried: {n} beams", { n: plan.beam }) : t("The way, and what was passed by");
     frame.setAttribute("aria-label", title.textContent);
     note.replaceChildren(...legend(context, beams, plan.length_penalty));

@@ -22,7 +22,7 @@ export function createCandidates({ t }, { pick, turn }) {
 
   /** @param {Scene} scene */
   function show(scene) {
-    const { step, hypothesis, plan, frozen } = scene;
+    const { step, hypothesis, plan } = scene;
     const before = step.hypotheses[hypothesis];
     const beam = taken(scene);
     const draw = step.forced ? null : chances(before, beam, plan.temperature);
@@ -34,13 +34,15 @@ export function createCandidates({ t }, { pick, turn }) {
       ...missing(scene),
       rest(before.rest),
     );
-    note.textContent = frozen
-      ? t("A share keeps the numbers, not the search: the tree and the words of tokens that were not written need a live run.")
-      : advice(scene);
+    note.textContent = advice(scene);
   }
 
   /** @param {Scene} scene */
-  function advice({ page, plan, step }) {
+  function advice({ page, plan, step, frozen }) {
+    if (frozen && page.link.target === null && plan.method === "beam")
+      return t("A share keeps the path, not the search: the other beams need a live run.");
+    if (frozen && page.link.target === null && plan.method === "sample")
+      return t("A share keeps what was drawn, not what it was drawn from: that needs a live run.");
     if (page.share) return "";
     const click = t("Click another token: the sentence goes on from there.");
     if (plan.method !== "sample" || step.forced) return click;
