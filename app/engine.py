@@ -71,7 +71,7 @@ class Engine:
         self.max_batch = max_batch
         self.max_wait_seconds = max_wait_seconds
         self._waiting: deque[Job | Turn] = deque()
-        self._streams = 0
+        self.streams = 0  # open now
         self._arrived = asyncio.Event()
         self._closing = False
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="model")
@@ -102,8 +102,8 @@ class Engine:
         as it has places; later too, where the wait is too long or the server about to end. When
         it is cancelled or closed, no further item is made.
         """
-        self._admit(max(len(self._waiting), self._streams))
-        self._streams += 1
+        self._admit(max(len(self._waiting), self.streams))
+        self.streams += 1
         try:
             while True:
                 answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
@@ -112,7 +112,7 @@ class Engine:
                     return
                 yield item
         finally:
-            self._streams -= 1
+            self.streams -= 1
 
     def _admit(self, taken: int) -> None:
         if taken >= self.max_queue:

@@ -12,6 +12,7 @@ from app.assets import Vendor
 from app.catalog import Catalog
 from app.main import create_app
 from app.settings import Settings
+from tests.app.live import Live, running
 
 Serving = Callable[..., AbstractAsyncContextManager[httpx.AsyncClient]]
 
@@ -47,3 +48,11 @@ async def client(serving: Serving) -> AsyncIterator[httpx.AsyncClient]:
     """Speak to an app with the default settings and a database of the test's own."""
     async with serving() as client:
         yield client
+
+
+@pytest.fixture
+async def live(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Live]:
+    """Speak to a slow model through a socket."""
+    monkeypatch.setattr(Vendor, "compress", lambda _: None)
+    async with running(tmp_path) as live:
+        yield live

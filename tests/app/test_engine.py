@@ -1,7 +1,8 @@
 """The engine: batches under load, a bounded queue, places given up, an orderly end."""
 
 import asyncio
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 
 import pytest
@@ -145,3 +146,94 @@ async def test_the_end_lets_the_running_finish_and_sends_the_waiting_away() -> N
         await second
     with pytest.raises(BusyError, match="shutting down"):
         await engine.run(model, Request("third"), text)
+
+
+def counting(made: list[int], most: int = 1000) -> Iterator[int]:
+    """Count up, and say how far it has got."""
+    for number in range(most):
+        made.append(number)
+        yield number
+
+
+async def test_a_stream_makes_what_is_asked_for_and_no_more() -> None:
+    made: list[int] = []
+    async with running() as engine:
+        async for number in engine.stream(counting(made)):
+            await asyncio.sleep(0.01)
+            assert made == list(range(number + 1))
+            if number == 3:
+                break
+        await asyncio.sleep(0.02)
+        assert made == [0, 1, 2, 3]
+        assert [n async for n in engine.stream(counting([], 3))] == [0, 1, 2]
+        assert engine.streams == 0
+
+
+async def test_a_stream_works_off_the_event_loop() -> None:
+    def threads() -> Iterator[int]:
+        while True:
+            yield threading.get_ident()
+
+    async with running() as engine:
+        stream = engine.stream(threads())
+        seen = {await anext(stream) for _ in range(5)}
+    assert len(seen) == 1
+    assert threading.get_ident() not in seen
+
+
+async def test_others_have_their_turn_between_two_items() -> None:
+    model, made = Slow(), list[int]()
+    model.go.set()
+
+    async def read(engine: Engine) -> None:
+        async for _ in engine.stream(counting(made)):
+            pass
+
+    async with running() as engine:
+        reading = [asyncio.create_task(read(engine)) for _ in range(2)]
+        await asyncio.sleep(0)
+        before = len(made)
+        assert await send(engine, model, "hello") == "hello"
+        # An item of each that stood before it, and one that was being made.
+        assert len(made) - before <= 4
+        for task in reading:
+            task.cancel()
+        await asyncio.gather(*reading, return_exceptions=True)
+        assert (engine.streams, engine.waiting) == (0, 0)
+
+
+async def test_a_stream_needs_a_place_once() -> None:
+    model = Slow()
+    async with running(max_queue=1) as engine:
+        stream = engine.stream(counting([]))
+        assert await anext(stream) == 0
+        with pytest.raises(BusyError, match="1 requests"):
+            await anext(engine.stream(counting([])))
+        first = await held(engine, model)
+        second = send(engine, model, "second")
+        await asyncio.sleep(0)
+        going_on = asyncio.ensure_future(anext(stream))  # though the queue is full now
+        await asyncio.sleep(0)
+        model.go.set()
+        assert (await first, await second, await going_on) == ("first", "second", 1)
+
+
+async def test_a_stream_that_fails_says_so_and_is_over() -> None:
+    def failing() -> Iterator[int]:
+        yield 1
+        raise ValueError("bitter")
+
+    async with running() as engine:
+        stream = engine.stream(failing())
+        assert await anext(stream) == 1
+        with pytest.raises(ValueError, match="bitter"):
+            await anext(stream)
+        assert engine.streams == 0
+
+
+async def test_the_end_ends_streams() -> None:
+    async with running() as engine:
+        stream = engine.stream(counting([]))
+        await anext(stream)
+    with pytest.raises(BusyError, match="shutting down"):
+        await anext(stream)

@@ -1,0 +1,297 @@
+"""POST /api/decode: a step a line, the translation that a trace writes, and no step too many."""
+
+import asyncio
+import json
+import math
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+import zstandard
+
+from app.catalog import Catalog
+from app.stream_schemas import DecodeLine
+from tests.app.conftest import Serving
+from tests.app.live import Live, until
+from tests.app.slow import Slow
+
+SOURCE = "The cat didn't sit on the mat."
+ZERO = [{"at": "decoder.1.cross", "head": 2, "do": "zero"}]
+CUT = [{"at": "decoder.0.self", "do": {"cut": [3, 1]}}, {"at": "source", "do": {"mask": 2}}]
+METHODS: list[dict[str, Any]] = [
+    {},
+    *({"method": "beam", "beam": width} for width in range(1, 7)),
+    {"method": "beam", "beam": 3, "length_penalty": 0, "max_tokens": 4},
+    *({"method": "sample", "seed": seed} for seed in range(3)),
+    {"method": "sample", "seed": 7, "temperature": 1.5, "top_k": 20, "top_p": 0.9},
+]
+
+
+async def decoded(client: httpx.AsyncClient, **request: Any) -> list[dict[str, Any]]:
+    """Read all lines of a decoding, each as the reference describes it."""
+    reply = await client.post("/api/decode", json={"source": SOURCE} | request)
+    assert reply.status_code == 200, reply.text
+    assert reply.headers["content-type"] == "application/x-ndjson"
+    lines: list[dict[str, Any]] = [json.loads(line) for line in reply.text.splitlines()]
+    for line in lines:
+        [kind] = line
+        told = DecodeLine.model_validate(line).model_dump(exclude_unset=True)
+        assert told[kind].keys() == line[kind].keys()
+    return lines
+
+
+async def output(client: httpx.AsyncClient, **request: Any) -> dict[str, Any]:
+    body = {"source": SOURCE, "select": []} | request
+    reply = await client.post("/api/trace", json=body)
+    assert reply.status_code == 200, reply.text
+    written: dict[str, Any] = reply.json()["output"]
+    return written
+
+
+def ids(written: dict[str, Any]) -> list[int]:
+    return [token["id"] for token in written["tokens"]]
+
+
+@pytest.mark.parametrize("made", [[], ZERO, CUT], ids=["plain", "zero", "cut"])
+@pytest.mark.parametrize("decode", METHODS, ids=str)
+async def test_step_by_step_as_at_once(
+    client: httpx.AsyncClient, decode: dict[str, Any], made: list[Any]
+) -> None:
+    # First, since a trace keeps in mind what a decoding has found.
+    at_once = await output(client, decode=decode, interventions=made)
+    start, *steps, end = await decoded(client, decode=decode, interventions=made, candidates=3)
+    told = end["end"]["output"]
+    assert ids(told) == ids(at_once)
+    assert told["text"] == at_once["text"]
+    assert told["tokens"] == at_once["tokens"]
+    assert told["logprobs"] == pytest.approx(at_once["logprobs"], abs=1e-4)
+    assert told["score"] == pytest.approx(at_once["score"], abs=1e-4)
+    assert told["finished"] == at_once["finished"]
+    assert start["start"]["decode"]["method"] == decode.get("method", "greedy")
+    assert [line["step"]["index"] for line in steps] == list(range(len(steps)))
+    # What is written has grown on one of the beams, step by step.
+    for number in range(len(ids(told))):
+        grown = [
+            step["hypotheses"][beam["parent"]]["ids"] + [beam["token"]["id"]]
+            for step in [steps[number]["step"]]
+            for beam in step["beams"]
+            if beam["state"] != "pruned"
+        ]
+        assert ids(told)[: number + 1] in grown
+
+
+@pytest.mark.parametrize("decode", METHODS, ids=str)
+async def test_a_step_adds_up(client: httpx.AsyncClient, decode: dict[str, Any]) -> None:
+    _, *steps, end = await decoded(client, decode=decode, candidates=50)
+    width = decode.get("beam", 1) if decode.get("method") == "beam" else 1
+    alpha = decode.get("length_penalty", 0.6)
+    live: list[list[int]] = [[]]
+    for step in (line["step"] for line in steps):
+        assert not step["forced"]
+        assert [one["ids"] for one in step["hypotheses"]] == live
+        for row, one in enumerate(step["hypotheses"]):
+            listed = one["candidates"]
+            assert sum(c["probability"] for c in listed) + one["rest"] == pytest.approx(1)
+            assert [c["logprob"] for c in listed] == sorted(c["logprob"] for c in listed)[::-1]
+            kept = {c["id"] for c in listed if c["kept"]}
+            on = [b for b in step["beams"] if b["parent"] == row and b["state"] != "pruned"]
+            assert kept <= {beam["token"]["id"] for beam in on}
+            assert kept or not on or decode.get("method") == "sample"
+        for beam in step["beams"]:
+            parent = step["hypotheses"][beam["parent"]]
+            of = {c["id"]: (rank, c) for rank, c in enumerate(parent["candidates"], 1)}
+            if beam["token"]["id"] in of:
+                rank, candidate = of[beam["token"]["id"]]
+                assert beam["rank"] == rank
+                total = parent["logprob"] + candidate["logprob"]
+                assert beam["logprob"] == pytest.approx(total, abs=1e-5)
+                assert beam["token"]["text"] == candidate["text"]
+            lp = ((5 + len(parent["ids"]) + 1) / 6) ** alpha
+            assert beam["score"] == pytest.approx(beam["logprob"] / lp)
+        states = [beam["state"] for beam in step["beams"]]
+        assert states == sorted(states, key=["live", "finished", "pruned"].index)
+        going = [beam for beam in step["beams"] if beam["state"] == "live"]
+        assert len(going) <= width
+        assert len(step["beams"]) <= 2 * width
+        sums = [beam["logprob"] for beam in going]
+        assert sums == sorted(sums, reverse=True)
+        live = [step["hypotheses"][beam["parent"]]["ids"] + [beam["token"]["id"]] for beam in going]
+    assert end["end"]["output"]["finished"] or decode.get("max_tokens")
+
+
+async def test_what_was_drawn_says_how(client: httpx.AsyncClient) -> None:
+    drawing = {"method": "sample", "seed": 3, "temperature": 2.0, "top_k": 5}
+    _, *steps, _ = await decoded(client, decode=drawing, candidates=5)
+    for step in (line["step"] for line in steps):
+        [one], [beam] = step["hypotheses"], step["beams"]
+        assert beam["pool"] == 5
+        assert beam["rank"] <= 5
+        cooled = {c["id"]: math.sqrt(c["probability"]) for c in one["candidates"]}
+        expected = cooled[beam["token"]["id"]] / sum(cooled.values())
+        assert beam["drawn"] == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("method", ["greedy", "beam", "sample"])
+async def test_another_beginning_goes_on_from_there(client: httpx.AsyncClient, method: str) -> None:
+    _, *steps, end = await decoded(client, decode={"method": method, "seed": 4})
+    known = ids(end["end"]["output"])
+    third = steps[2]["step"]["hypotheses"][0]
+    other = next(c["id"] for c in third["candidates"] if c["id"] != known[2])
+    decode = {"method": method, "seed": 4, "prefix": [*third["ids"], other]}
+    _, *again, changed = await decoded(client, decode=decode)
+    told = changed["end"]["output"]
+    assert ids(told)[:3] == decode["prefix"]
+    assert ids(told) == ids(await output(client, decode=decode))
+    assert [line["step"]["forced"] for line in again[:4]] == [True, True, True, False]
+    assert [len(line["step"]["hypotheses"]) for line in again[:4]] == [1, 1, 1, 1]
+    assert [beam["token"]["id"] for beam in again[2]["step"]["beams"]] == [other]
+
+
+async def test_a_prefix_may_be_all_there_is(client: httpx.AsyncClient) -> None:
+    whole = ids(await output(client))
+    for prefix, most in ((whole, None), (whole[:3], 3), (whole[-1:], None)):
+        decode = {"prefix": prefix, "max_tokens": most}
+        _, *steps, end = await decoded(client, decode=decode)
+        assert len(steps) == len(prefix)
+        assert ids(end["end"]["output"]) == prefix == ids(await output(client, decode=decode))
+
+
+@pytest.mark.parametrize("path", ["/api/decode", "/api/trace"])
+@pytest.mark.parametrize(
+    ("decode", "kind", "field"),
+    [
+        ({"prefix": [300, 8000]}, "unknown-token", "decode.prefix[1]"),
+        ({"prefix": [-1]}, "unknown-token", "decode.prefix[0]"),
+        ({"prefix": [2, 300]}, "unknown-token", "decode.prefix[0]"),  # <eos> not at the end
+        ({"prefix": [300, 0]}, "unknown-token", "decode.prefix[1]"),  # <pad>
+        ({"prefix": [300, 4]}, "unknown-token", "decode.prefix[1]"),  # a direction tag
+        ({"prefix": [300] * 100}, "too-long", "decode.prefix"),
+        ({"prefix": [300] * 3, "max_tokens": 2}, "too-long", "decode.prefix"),
+        ({"prefix": ["300"]}, "wrong-type", "decode.prefix[0]"),
+        ({"prefix": [True]}, "wrong-type", "decode.prefix[0]"),
+        ({"prefix": 300}, "wrong-type", "decode.prefix"),
+    ],
+    ids=str,
+)
+async def test_a_bad_prefix_is_named(
+    client: httpx.AsyncClient, path: str, decode: Any, kind: str, field: str
+) -> None:
+    reply = await client.post(path, json={"source": SOURCE, "decode": decode})
+    assert reply.status_code == 422
+    assert reply.json()["type"] == f"urn:headlight:{kind}"
+    assert reply.json()["field"] == field
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"source": ""}, "source"),
+        ({"source": "a" * 2001}, "source"),
+        ({"candidates": 0}, "candidates"),
+        ({"candidates": 51}, "candidates"),
+        ({"target": "猫"}, "target"),
+        ({"decode": {"beam": 17}}, "decode.beam"),
+        ({"interventions": [{"at": "encoder.9.self", "do": "zero"}]}, "interventions[0].at"),
+        ({"interventions": ZERO * 65}, "interventions"),
+        ({"model": "nobody"}, "model"),
+        ({"direction": "zh-zh"}, "direction"),
+    ],
+    ids=str,
+)
+async def test_bad_input_is_named(client: httpx.AsyncClient, body: Any, field: str) -> None:
+    reply = await client.post("/api/decode", json={"source": SOURCE} | body)
+    assert reply.status_code == 422
+    assert reply.headers["content-type"] == "application/problem+json"
+    told = reply.json()
+    assert (told["field"] if told["type"] != "urn:headlight:unknown-field" else field) == field
+
+
+async def test_a_full_queue_is_busy(serving: Serving) -> None:
+    model = Slow()
+    async with serving(Catalog({"slow": model}), max_queue=1) as client:
+        asked = [asyncio.create_task(client.post("/api/trace", json={"source": "a", "select": []}))]
+        await asyncio.to_thread(model.started.wait, 10)
+        asked.append(asyncio.create_task(client.post("/api/trace", json={"source": "b"})))
+        await asyncio.sleep(0.05)
+        busy = await client.post("/api/decode", json={"source": "c"})
+        model.go.set()
+        await asyncio.gather(*asked)
+    assert busy.status_code == 503
+    assert busy.json()["type"] == "urn:headlight:busy"
+    assert int(busy.headers["retry-after"]) > 0
+
+
+async def test_who_leaves_stops_the_work(live: Live) -> None:
+    live.model.go.set()
+    reader, writer = await live.send("endless", "/api/decode")
+    for _ in range(30):
+        await reader.readline()
+    writer.close()
+    await until(lambda: live.engine.streams == 0)
+    taken = live.model.steps
+    await asyncio.sleep(0.1)
+    assert live.model.steps == taken
+    assert live.engine.waiting == 0
+
+
+async def test_who_leaves_before_the_first_step_gives_up_the_place(live: Live) -> None:
+    _, first = await live.send("first")
+    await until(live.model.started.is_set)
+    _, leaver = await live.send("leaver", "/api/decode")
+    await until(lambda: live.engine.streams == 1)
+    leaver.close()
+    await until(lambda: live.engine.streams == 0)
+    live.model.go.set()
+    await until(lambda: live.engine.waiting == 0)
+    assert live.model.steps == 0
+    first.close()
+
+
+async def test_others_are_answered_meanwhile(live: Live) -> None:
+    live.model.go.set()
+    _, endless = await live.send("endless", "/api/decode")
+    await until(lambda: live.model.steps > 3)
+    reader, writer = await live.send("short")
+    async with asyncio.timeout(5):
+        assert b"200 OK" in await reader.readline()
+    assert live.engine.streams == 1
+    endless.close()
+    writer.close()
+
+
+async def test_what_goes_wrong_on_the_way_is_the_last_line(live: Live) -> None:
+    live.model.go.set()
+    reader, writer = await live.send("poison", "/api/decode")
+    body = (await reader.read()).split(b"\r\n\r\n", 1)[1]
+    lines = [json.loads(line) for line in body.splitlines() if line.startswith(b"{")]
+    assert [next(iter(line)) for line in lines] == ["start", "step", "step", "error"]
+    problem = DecodeLine.model_validate(lines[-1]).error
+    assert problem is not None
+    assert (problem.status, problem.type) == (500, "urn:headlight:internal")
+    assert "poison" not in problem.detail
+    writer.close()
+
+
+@pytest.mark.parametrize("encoding", ["identity", "gzip", "zstd"])
+async def test_no_line_is_held_back(live: Live, encoding: str) -> None:
+    """The first line is read whole while the model has not taken the first step."""
+    reader, writer = await live.send("hello", "/api/decode", encoding)
+    unzip = zlib.decompressobj(31)
+    unpackers: dict[str, Callable[[bytes], bytes]] = {
+        "identity": bytes,
+        "gzip": lambda data: unzip.decompress(data),
+        "zstd": zstandard.ZstdDecompressor().decompressobj().decompress,
+    }
+    unpack = unpackers[encoding]
+    head = await reader.readuntil(b"\r\n\r\n")
+    assert (b"content-encoding: " + encoding.encode() in head) == (encoding != "identity")
+    told = b""
+    async with asyncio.timeout(5):
+        while not told.endswith(b"\n"):
+            size = int(await reader.readline(), 16)
+            told += unpack((await reader.readexactly(size + 2))[:-2])
+    assert json.loads(told).keys() == {"start"}
+    assert live.model.steps == 0
+    writer.close()
