@@ -57,6 +57,8 @@ SCENES: dict[str, dict[str, object]] = {
     "worksheet": {"view": "worksheet", "step": "score"},
     "worksheet-row": {"view": "worksheet", "block": "decoder", "step": "softmax", "query": 4},
     "worksheet-all": {"view": "worksheet", "block": "encoder", "step": "all", "query": 3},
+    "inside": {"view": "inside", "query": 3},
+    "inside-decoder": {"view": "inside", "block": "decoder", "layer": 2, "head": 5, "query": 5},
     "qkv": {"view": "qkv"},
     "space": {"view": "space"},
     "positions": {"view": "positions"},
