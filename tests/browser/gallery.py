@@ -8,6 +8,7 @@ A page is loaded once for its pictures in both themes and at several widths; all
 told to it as a reader would, by resizing the window and by the system's choice of theme.
 """
 
+import json
 import re
 import sys
 import tempfile
@@ -31,6 +32,13 @@ PROJECTORS = {1920: 1080, 1280: 720}
 PHONE = 600  # narrower: two pixels of the screen to a pixel of the page
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 LANGUAGES = ("en", "zh")
+CHANGES = json.dumps(
+    [
+        {"at": "encoder.1.self", "head": 2, "do": "zero"},
+        {"at": "source", "do": {"mask": 2}},
+        {"at": "source.position", "do": {"shuffle": 3}},
+    ]
+)
 SCENES: dict[str, dict[str, object]] = {
     "opening": {},
     "decoding": {"view": "decoding"},
@@ -67,6 +75,10 @@ SCENES: dict[str, dict[str, object]] = {
     "positions-shuffle": {"view": "positions", "part": "shuffle"},
     "flow": {"view": "flow", "block": "encoder", "layer": 2},
     "flow-cross": {"view": "flow", "block": "cross", "layer": 2},
+    "whatif": {"view": "whatif"},
+    "whatif-tokens": {"view": "whatif", "effect": "tokens", "interventions": CHANGES},
+    "whatif-attention": {"view": "whatif", "effect": "attention", "interventions": CHANGES},
+    "changed": {"block": "encoder", "layer": 1, "head": 2, "interventions": CHANGES},
 }
 # What is opened over the page, by the button that opens it.
 PANELS = {"help": "#help", "share": "#share", "qr": "#qr-open"}

@@ -1,7 +1,7 @@
-/** The changes that are made most, where the pair is looked at; and heads that are changed, marked. */
+/** The changes that are made most, where the pair is looked at; and what is changed, marked where it stands. */
 
 import { BLOCK, place } from "../blocks.js";
-import { changes, touches } from "../changes.js";
+import { changes, found, touches } from "../changes.js";
 import { find } from "../dom.js";
 import { pairIn, reading, tokenAt } from "../reading.js";
 import { machine } from "./machine.js";
@@ -42,6 +42,9 @@ export function bindSwitches(context) {
     const list = changes(link);
     document.querySelectorAll("#heads label").forEach((label, head) =>
       label.classList.toggle("changed", touches(list, place(link), head)),
+    );
+    document.querySelectorAll("#source-tokens .chip").forEach((chip, token) =>
+      chip.classList.toggle("unseen", found(list, { at: "source", do: { mask: token } }) !== null),
     );
   }
 

@@ -135,11 +135,16 @@ function waiting({ t }, run, again) {
  * @param {number | null} row
  * @param {Runs} runs
  */
-function sentence({ t, say }, sweep, row, { before }) {
+function sentence({ store, t, say }, sweep, row, { before }) {
   const [first] = strongest(sweep, row, 1);
   const token = row === null ? t("the whole translation") : quoted(writes(before)[row]);
   if (first.delta > -NOTHING) return say(t("No head by itself is needed for {token}."), { token });
   const place = h("b", {}, where({ at: first.at, head: first.head, do: "zero" }, t));
   const values = { token, place, amount: two(-first.delta) };
+  const { by } = store.get().link.options;
+  if (by === "uniform")
+    return say(t("Where it looks matters most for {token} in {place}: if it looks everywhere alike, the log-probability falls by {amount}."), values);
+  if (by === "mean")
+    return say(t("What is said here and not always matters most for {token} in {place}: with its mean instead, the log-probability falls by {amount}."), values);
   return say(t("What matters most for {token} is {place}: without it the log-probability falls by {amount}."), values);
 }
