@@ -1,0 +1,140 @@
+"""A sweep says of every head what a run without it, by itself, says."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from model.adapters import Native
+from model.decode import Hypothesis
+from model.errors import InputError
+from model.intervene import Intervention
+from model.request import Decode, Request, Trace
+from model.sweep import TOKENS, Ablation, sweep
+
+LOGITS = ("decoder.logits",)
+MASKED = (Intervention("source", "mask", value=1), Intervention("encoder.0.self", "zero", 1))
+REQUESTS = [
+    Request("The cat sat.", target="猫坐在垫子上。"),
+    Request("The cat sat.", target="猫坐在垫子上。", interventions=MASKED),
+    Request("The dog", decode=Decode("beam", max_tokens=6)),
+    Request("a" * 20, decode=Decode("sample", max_tokens=3, seed=2)),
+]
+
+
+def ablations(model: Native, request: Request, effect: str = "zero") -> list[Ablation]:
+    return [one for batch in sweep(model, request, effect).batches for one in batch]
+
+
+@pytest.mark.parametrize("effect", ["zero", "uniform"])
+@pytest.mark.parametrize("request_", REQUESTS, ids=range(4))
+def test_each_head_as_by_itself(tiny: Native, request_: Request, effect: str) -> None:
+    base = tiny.trace(request_, select=LOGITS)
+    heads = ablations(tiny, request_, effect)
+    assert {(one.at, one.head) for one in heads} == {
+        (place, head) for place in tiny.places for head in range(4)
+    }
+    assert len(heads) == 24
+    for one in heads:
+        made = (*request_.interventions, Intervention(one.at, effect, one.head))
+        alone = forced(tiny, request_, base, made)
+        delta = [b - a for a, b in zip(base.output.logprobs, alone.output.logprobs, strict=True)]
+        assert one.delta == pytest.approx(delta, abs=1e-5)
+        before, after = (t["decoder.logits"].value.double() for t in (base, alone))
+        divergence = torch.nn.functional.kl_div(
+            after.log_softmax(-1), before.log_softmax(-1), reduction="none", log_target=True
+        ).sum(-1)
+        assert one.divergence == pytest.approx(divergence.tolist(), abs=1e-5)
+    assert max(max(map(abs, one.delta)) for one in heads) > 1e-3
+
+
+def forced(model: Native, request: Request, base: Trace, made: tuple[Intervention, ...]) -> Trace:
+    """The same words under other interventions, one request by itself."""
+    ids = tuple(token.id for token in base.output.tokens)
+    if request.target is None:
+        request = replace(request, decode=Decode(prefix=ids, max_tokens=len(ids)))
+    trace = model.trace(request, select=LOGITS, interventions=made)
+    assert tuple(token.id for token in trace.output.tokens) == ids
+    return trace
+
+
+def test_one_row_is_that_row(tiny: Native) -> None:
+    every = ablations(tiny, REQUESTS[0])
+    chosen = sweep(tiny, REQUESTS[0], row=3)
+    assert chosen.rows == (3,)
+    alone = [one for batch in chosen.batches for one in batch]
+    for one, all_ in zip(alone, every, strict=True):
+        assert one.delta == pytest.approx(all_.delta[3:4], abs=1e-6)
+        assert one.divergence == pytest.approx(all_.divergence[3:4], abs=1e-6)
+
+
+def test_a_batch_grows_with_what_a_run_can_read(tiny: Native) -> None:
+    long = Request("cat " * 30, target="猫" * 60)
+    swept = sweep(tiny, long)
+    first = next(swept.batches)
+    read = len(swept.base.source) + len(swept.base.target)
+    assert len(first) == max(1, TOKENS // read) < swept.heads
+
+
+@pytest.mark.parametrize(
+    ("request_", "effect", "row", "field"),
+    [
+        (Request(""), "zero", None, "source"),
+        (REQUESTS[0], "drop", None, "effect"),
+        (REQUESTS[0], "mean", None, "effect"),  # without means in the bundle
+        (REQUESTS[0], "zero", 99, "row"),
+        (replace(REQUESTS[0], interventions=(Intervention("x", "zero"),)), "zero", None, "in"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_swept_is_named(
+    tiny: Native, request_: Request, effect: str, row: int | None, field: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        sweep(tiny, request_, effect, row)
+    assert caught.value.field.startswith(field)
+    assert field in str(caught.value)
+
+
+def test_rows_that_encode_alike_are_read_once(
+    tiny: Native, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And the answers are those that each gets alone."""
+    request = Request("The cat sat.", target="猫坐", select=LOGITS)
+    made = [
+        (),
+        (Intervention("decoder.0.self", "zero", 1),),
+        (Intervention("decoder.1.cross", "zero", 1),),
+        (Intervention("encoder.0.self", "zero", 1),),
+        (Intervention("encoder.0.self", "zero", 1), Intervention("decoder.0.self", "zero", 2)),
+    ]
+    requests = [replace(request, interventions=one) for one in made]
+    requests.append(replace(request, select=("encoder.0.self.weights", *LOGITS)))
+    requests.append(replace(request, source="The dog sat."))
+    alone = [tiny.run([one])[0] for one in requests]
+    sizes = []
+    encode = tiny.model.encode
+
+    def counted(source: torch.Tensor, *rest: object) -> torch.Tensor:
+        sizes.append(len(source))
+        found: torch.Tensor = encode(source, *rest)  # type: ignore[arg-type]
+        return found
+
+    monkeypatch.setattr(tiny.model, "encode", counted)
+    together = tiny.run(requests)
+    assert sizes == [4]  # plain, without the encoder's head, recorded, another sentence
+    for one, other in zip(alone, together, strict=True):
+        assert one.tensors.keys() == other.tensors.keys()
+        for name, tensor in one.tensors.items():
+            torch.testing.assert_close(tensor.value, other[name].value, atol=1e-5, rtol=1e-5)
+
+
+def test_a_prefix_that_leaves_nothing_to_write_is_not_searched(
+    tiny: Native, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tiny, "_search", None)
+    trace = tiny.trace("The cat", decode=Decode("beam", prefix=(300, 301, 302), max_tokens=3))
+    assert tuple(token.id for token in trace.output.tokens) == (300, 301, 302)
+    assert not trace.output.finished
+    again = Hypothesis((300, 301, 302), trace.output.logprobs)
+    assert trace.output.score == pytest.approx(again.score(0.6))
