@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -10,7 +11,19 @@ import torch
 from torch import Tensor
 
 from model.config import ModelConfig
-from model.decode import Draw, Hypothesis, Reader, beam, greedy, narrowed, sample
+from model.decode import (
+    FINISHED,
+    LIVE,
+    PRUNED,
+    Draw,
+    Hypothesis,
+    Reader,
+    Step,
+    beam,
+    greedy,
+    narrowed,
+    sample,
+)
 from model.tokens import Tokenizer
 from model.transformer import Transformer
 
@@ -206,3 +219,144 @@ def test_a_seed_draws_the_same_whoever_else_is_there(
     assert rows[0].ids == rows[3].ids
     assert rows[0].ids != rows[2].ids
     assert rows[1].logprobs[0] >= max(row.logprobs[0] for row in rows)
+
+
+Search = Callable[[Reader, Tokenizer, Sequence[int]], Iterator[Step]]
+SEARCHES: dict[str, Search] = {
+    "greedy": lambda reader, tokenizer, prefix: greedy(reader, tokenizer, [12], [prefix]),
+    "beam": lambda reader, tokenizer, prefix: beam(reader, tokenizer, 12, 3, 0.6, prefix),
+    "sample": lambda reader, tokenizer, prefix: sample(
+        reader, tokenizer, [12], [Draw(temperature=0.8, top_k=9, seed=11)], [prefix]
+    ),
+}
+
+
+def outcome(steps: Iterator[Step]) -> Hypothesis:
+    *_, last = steps
+    return last.written[0]
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
+def test_a_search_goes_on_from_a_prefix(
+    model: Transformer, tokenizer: Tokenizer, search: Search
+) -> None:
+    prefix = (300, 17, 301, 40)
+    kept, anew = (
+        list(search(reader(model, tokenizer, [6], cached), tokenizer, prefix))
+        for cached in (True, False)
+    )
+    for one, other in zip(kept, anew, strict=True):
+        torch.testing.assert_close(one.logprobs, other.logprobs, atol=1e-5, rtol=1e-5)
+        assert [b.hypothesis.ids for b in one.branches] == [
+            b.hypothesis.ids for b in other.branches
+        ]
+    assert kept[-1].written[0].ids[:4] == prefix
+    assert [step.forced for step in kept] == [True] * 4 + [False] * (len(kept) - 4)
+    for length, step in enumerate(kept[:4], 1):
+        [branch] = step.branches
+        assert (branch.hypothesis.ids, branch.state) == (prefix[:length], LIVE)
+        own = step.logprobs[0, prefix[length - 1]].item()
+        assert branch.hypothesis.logprobs[-1] == pytest.approx(own)
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("method", ["greedy", "sample"])
+def test_a_prefix_that_would_have_been_written_changes_nothing(
+    model: Transformer, tokenizer: Tokenizer, method: str
+) -> None:
+    free = outcome(SEARCHES[method](reader(model, tokenizer, [6]), tokenizer, ()))
+    for length in range(len(free.ids) + 1):
+        begun = SEARCHES[method](reader(model, tokenizer, [6]), tokenizer, free.ids[:length])
+        assert outcome(begun).ids == free.ids
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
+def test_a_prefix_that_ends_is_the_end(
+    model: Transformer, tokenizer: Tokenizer, search: Search
+) -> None:
+    steps = list(search(reader(model, tokenizer, [6]), tokenizer, (300, tokenizer.eos)))
+    assert len(steps) == 2
+    [last] = steps[-1].branches
+    assert last.state == FINISHED
+    assert steps[-1].written[0] == last.hypothesis
+
+
+@torch.inference_mode()
+def test_rows_of_a_batch_have_their_own_prefixes(model: Transformer, tokenizer: Tokenizer) -> None:
+    prefixes: list[tuple[int, ...]] = [(300,), (), (17, 301, 40)]
+    together = reader(model, tokenizer, [5, 5, 5])
+    for row in (1, 2):
+        together.memory[row] = together.memory[0]
+    draws = [None, Draw(seed=3), Draw(seed=3)]
+    *_, last = sample(together, tokenizer, [9, 9, 9], draws, prefixes)
+    for row, (draw, prefix) in enumerate(zip(draws, prefixes, strict=True)):
+        alone = reader(model, tokenizer, [5, 5, 5])
+        alone.memory[:] = alone.memory[:1].clone()
+        *_, one = sample(alone, tokenizer, [9] * 3, [draw] * 3, [prefix] * 3)
+        assert last.written[row].ids == one.written[row].ids
+        assert last.written[row].ids[: len(prefix)] == prefix
+
+
+@torch.inference_mode()
+def test_a_step_of_beam_search_says_what_became_of_each(
+    model: Transformer, tokenizer: Tokenizer
+) -> None:
+    """Against the whole list of extensions, sorted the long way."""
+    width, ended = 3, list[Hypothesis]()
+    for step in beam(reader(model, tokenizer, [6]), tokenizer, 10, width):
+        every = sorted(
+            (
+                (before.logprob + logprob, (*before.ids, id_), row)
+                for row, before in enumerate(step.read)
+                for id_, logprob in enumerate(step.logprobs[row].tolist())
+            ),
+            reverse=True,
+        )[: 2 * width]
+        going = [(ids, row) for _, ids, row in every if ids[-1] != tokenizer.eos]
+        told = {
+            state: [(b.hypothesis.ids, b.parent) for b in step.branches if b.state == state]
+            for state in (LIVE, FINISHED, PRUNED)
+        }
+        assert told[LIVE] == going[:width]
+        assert [one for one in told[PRUNED] if one[0][-1] != tokenizer.eos] == going[width:]
+        ended += [b.hypothesis for b in step.branches if b.hypothesis.finished]
+        best = sorted(ended, key=lambda one: -one.score(0.6))[:width]
+        assert all(
+            (b.hypothesis in best) == (b.state == FINISHED)
+            for b in step.branches
+            if b.hypothesis.finished
+        )
+        assert len(step.branches) == len(every)
+        for branch in step.branches:
+            row = step.logprobs[branch.parent].tolist()
+            assert step.rank(branch) == 1 + sorted(row, reverse=True).index(
+                row[branch.hypothesis.ids[-1]]
+            )
+
+
+def test_candidates_and_the_rest_are_everything() -> None:
+    probabilities = [0.35, 0.05, 0.25, 0.1, 0.2, 0.05]
+    logprobs = torch.tensor([[*probabilities, 0.0]]).log()  # the last can never be written
+    step = Step((Hypothesis(),), logprobs, (), ())
+    listed, rest = step.candidates(0, 2)
+    assert [one.id for one in listed] == [0, 2]
+    assert [one.logprob for one in listed] == pytest.approx([math.log(0.35), math.log(0.25)])
+    assert rest == pytest.approx(0.4)
+    listed, rest = step.candidates(0, 50)
+    assert len(listed) == 6
+    assert rest == pytest.approx(0, abs=1e-6)
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("draw", DRAWS, ids=str)
+def test_a_draw_says_out_of_how_many(draw: Draw) -> None:
+    probabilities = [0.35, 0.05, 0.25, 0.1, 0.2, 0.05]
+    chances = allowed(probabilities, draw)
+    stub, alphabet = Stub(torch.tensor([probabilities]).log()), Alphabet()
+    [step] = sample(stub, alphabet, [1], [draw])  # type: ignore[arg-type]
+    [branch] = step.branches
+    assert branch.drawn is not None
+    assert branch.drawn.pool == sum(chance > 0 for chance in chances)
+    assert branch.drawn.probability == pytest.approx(chances[branch.hypothesis.ids[0]], abs=1e-6)
