@@ -19,8 +19,8 @@ import { slopes } from "./inside/slopes.js";
 /** @typedef {import("../main.js").Context} Context */
 /** @typedef {import("../inside.js").Sum} Sum */
 
-/** Pixels: from where two columns stand side by side, between them, a candidate's and what is beside all. */
-const [PAIR, GAP, CANDIDATE, BESIDE] = [980, 48, 6.4, 13];
+/** Letters: from where two columns stand side by side, between them, a candidate's and what is beside all. */
+const [PAIR, GAP, CANDIDATE, BESIDE] = [75, 4, 6.4, 13];
 /** Logits: what is smaller is not painted as if it were much. */
 const FAINT = 0.5;
 
@@ -84,8 +84,11 @@ function mount(context, root) {
     const [layers, sum] = [lens(trace, at), contributions(trace, at)];
     if (shown === question || !layers || !sum) return;
     shown = question;
-    const half = width >= PAIR ? (width - GAP) / 2 : width;
-    const count = Math.min(Math.max(Math.floor((half / theme.size - BESIDE) / CANDIDATE), 2), 5);
+    const letters = width / theme.size;
+    const columns = letters >= PAIR ? 2 : 1;
+    body.dataset.columns = String(columns);
+    const each = (letters - GAP * (columns - 1)) / columns;
+    const count = Math.min(Math.max(Math.floor((each - BESIDE) / CANDIDATE), 2), 5);
     const [, lang] = languages(trace.direction);
     const written = axes(trace, "cross").rows[at].writes;
     table.draw(layers, { written, lang, count });

@@ -54,7 +54,7 @@ export function headTable({ t }, pick) {
         h(
           "thead",
           {},
-          h("tr", {}, h("th", { scope: "col", colSpan: 2 }, t("Layer")), ...rows[0].values.map((_, n) => h("th", { scope: "col" }, String(n + 1)))),
+          h("tr", {}, h("th", { colSpan: 2, className: "kind" }, t("Head")), ...rows[0].values.map((_, n) => h("th", { scope: "col" }, String(n + 1)))),
         ),
         h(
           "tbody",
@@ -63,7 +63,7 @@ export function headTable({ t }, pick) {
             h(
               "tr",
               { className: block },
-              block === "decoder" && h("th", { scope: "rowgroup", rowSpan: 2 }, String(layer + 1)),
+              block === "decoder" && h("th", { scope: "rowgroup", rowSpan: 2 }, t("Layer {n}", { n: layer + 1 })),
               h("th", { scope: "row", className: "kind" }, name),
               ...cells[i].map((button) => h("td", {}, button)),
             ),
