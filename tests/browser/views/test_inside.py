@@ -256,3 +256,19 @@ def test_it_is_in_chinese_too(workspace: Workspace) -> None:
     begin(workspace, lang="zh")
     expect(workspace.find(".of-lens h3")).to_have_text("logit 透镜")
     expect(workspace.find("#view > .finding")).to_contain_text("层起")
+
+
+def test_a_share_shows_the_same_without_the_model(workspace: Workspace) -> None:
+    begin(workspace)
+    seen = [workspace.find(place).inner_text() for place in (".lens", ".head-sums", ".balance")]
+    names = ["inside.lens.*", "inside.logit.*", "inside.relevance.decoder.1.cross"]
+    weights = [f"decoder.1.cross.{name}" for name in ("weights", "mask")]
+    share = {"state": START, "select": [*names, *weights]}
+    made = httpx.post(f"{workspace.url}/api/shares", json=share, timeout=60).raise_for_status()
+    asked: list[str] = []
+    workspace.page.on("request", lambda request: asked.append(request.url))
+    workspace.page.goto(f"{workspace.url}/s/{made.json()['id']}")
+    drawn(workspace)
+    for place, text in zip((".lens", ".head-sums", ".balance"), seen, strict=True):
+        assert workspace.find(place).inner_text() == text
+    assert not [url for url in asked if url.endswith("/api/trace")]
