@@ -50,7 +50,11 @@ const OF = /** @type {const} */ ({
 export function said(plan) {
   const { method, prefix, max_tokens } = plan;
   const own = OF[method].filter((key) => plan[key] !== PLAN[key]).map((key) => [key, plan[key]]);
-  const more = { ...Object.fromEntries(own), ...(max_tokens ? { max_tokens } : {}), ...(prefix.length ? { prefix } : {}) };
+  const more = {
+    ...Object.fromEntries(own),
+    ...(max_tokens ? { max_tokens } : {}),
+    ...(prefix.length ? { prefix } : {}),
+  };
   return method === "greedy" && !Object.keys(more).length ? null : { method, ...more };
 }
 

@@ -206,9 +206,20 @@ export function recorded({ tokens, output, tensors, pieces = {} }) {
     const before = total;
     total += output.logprobs[index];
     const rest = Math.max(0, 1 - listed.reduce((sum, one) => sum + one, 0));
-    const hypothesis = { ids: output.tokens.slice(0, index).map(({ id }) => id), text: "", logprob: before, score: before };
+    const hypothesis = {
+      ids: output.tokens.slice(0, index).map(({ id }) => id),
+      text: "",
+      logprob: before,
+      score: before,
+    };
     const state = index === output.tokens.length - 1 && output.finished ? "finished" : "live";
-    const beam = { parent: 0, token, logprob: total, score: total, state: /** @type {Beam["state"]} */ (state) };
+    const beam = {
+      parent: 0,
+      token,
+      logprob: total,
+      score: total,
+      state: /** @type {Beam["state"]} */ (state),
+    };
     return { index, forced: false, hypotheses: [{ ...hypothesis, candidates, rest }], beams: [beam] };
   });
   return { start: null, steps, output };

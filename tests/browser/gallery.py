@@ -48,7 +48,12 @@ SCENES: dict[str, dict[str, object]] = {
         "decode": '{"method":"sample","temperature":1.5,"top_k":8,"seed":7}',
         "query": 2,
     },
-    "decoding-scored": {"view": "decoding", "target": "我母亲昨天买了新书。", "query": 1},
+    "decoding-scored": {
+        "view": "decoding",
+        "source": "My mother bought a new book yesterday.",
+        "target": "我母亲昨天买了新书。",
+        "query": 1,
+    },
     "encoder": {"block": "encoder", "query": 3, "key": 2},
     "decoder": {"block": "decoder", "query": 3, "key": 1},
     "attention-words": {"block": "encoder", "pool": "mean", "words": 1, "special": "hide"},

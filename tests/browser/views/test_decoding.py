@@ -308,6 +308,20 @@ def test_what_goes_wrong_is_said(page: Page, workspace: Workspace, watch: Watch)
     expect(workspace.find(".theatre .problem")).to_be_hidden()
 
 
+def test_a_newer_search_ends_the_older(page: Page, workspace: Workspace) -> None:
+    held: list[Route] = []
+    page.route("**/api/decode", lambda route: held.append(route), times=1)
+    page.goto(f"{workspace.url}/?{urlencode({'source': SOURCE, 'view': 'decoding', 'lang': 'en'})}")
+    page.wait_for_function("() => document.documentElement.dataset.status === 'ready'")
+    with page.expect_event("requestfailed", lambda it: it.url.endswith("/api/decode")):
+        workspace.find(".methods label").nth(1).click()
+    workspace.find(f"{DRAWN}[data-method=beam]").wait_for()
+    assert len(held) == 1
+    best = [node["ids"] for node in page.evaluate(NODES) if node["best"]]
+    assert max(best, key=len) == ids(trace(workspace, decode={"method": "beam"}))
+    expect(workspace.find(".theatre .problem")).to_be_hidden()
+
+
 def test_a_share_of_a_model_that_is_gone_shows_what_was_frozen(
     page: Page, workspace: Workspace
 ) -> None:

@@ -8,7 +8,7 @@ import { penalty, tree } from "../../theatre.js";
 
 /** @typedef {import("../../main.js").Context} Context */
 /** @typedef {import("../../theme.js").Theme} Theme */
-/** @typedef {import("../decoding.js").Scene} Scene */
+/** @typedef {import("./scene.js").Scene} Scene */
 /** @typedef {import("../../theatre.js").Node} Tried */
 /** @typedef {{x: number, y: number, width: number, height: number}} Box */
 
@@ -32,7 +32,9 @@ export function createBranches(context, { go }) {
   function show(scene) {
     const { plan, frozen, page } = scene;
     const beams = plan.method === "beam" && page.link.target === null && !frozen;
-    title.textContent = beams ? t("All that was tried: {n} beams", { n: plan.beam }) : t("The way, and what was passed by");
+    title.textContent = beams
+      ? t("All that was tried: {n} beams", { n: plan.beam })
+      : t("The way, and what was passed by");
     frame.setAttribute("aria-label", title.textContent);
     note.replaceChildren(...legend(context, beams, plan.length_penalty));
     const nodes = tree(scene.run);
@@ -50,28 +52,49 @@ export function createBranches(context, { go }) {
       two(beams ? (score ?? logprob / penalty(step + 1, plan.length_penalty)) : probability),
     );
     const size = look.size + 2;
-    const widths = run.steps.map((_, step) =>
-      Math.max(...nodes.map((node, i) => (node.step === step ? Math.max(letters(names[i]) * size, numbers[i].length * 0.58 * look.size) : 0))) + AROUND * size,
+    const widths = run.steps.map(
+      (_, step) =>
+        Math.max(
+          ...nodes.map((node, i) =>
+            node.step === step ? Math.max(letters(names[i]) * size, numbers[i].length * 0.58 * look.size) : 0,
+          ),
+        ) +
+        AROUND * size,
     );
-    const lefts = widths.map((_, step) => 8 + widths.slice(0, step).reduce((sum, width) => sum + width + BETWEEN * size, 0));
+    const lefts = widths.map(
+      (_, step) => 8 + widths.slice(0, step).reduce((sum, width) => sum + width + BETWEEN * size, 0),
+    );
     const height = size * 2.9;
     const top = size * 1.9;
     /** @type {Map<string, Box>} */
     const boxes = new Map();
-    for (const { key, step, row } of nodes) boxes.set(key, { x: lefts[step], y: top + row * (height + size * 0.6), width: widths[step], height });
+    for (const { key, step, row } of nodes)
+      boxes.set(key, { x: lefts[step], y: top + row * (height + size * 0.6), width: widths[step], height });
     const rows = Math.max(1, ...nodes.map(({ row }) => row + 1));
-    const full = { width: (lefts.at(-1) ?? 0) + (widths.at(-1) ?? 0) + 8, height: top + rows * (height + size * 0.6) };
-    const back = nodes.toSorted((a, b) => strength(a) - strength(b));
+    const full = {
+      width: (lefts.at(-1) ?? 0) + (widths.at(-1) ?? 0) + 8,
+      height: top + rows * (height + size * 0.6),
+    };
+    // What counts most is drawn last, over the others.
+    const back = [...nodes.keys()].sort((a, b) => strength(nodes[a]) - strength(nodes[b]));
     const svg = drawing(
       full.width,
       full.height,
       look,
       ...columns(lefts, widths, full.height, at, look),
-      ...back.flatMap((node) => edge(node, boxes, look)),
-      ...back.map((node) => box(node, /** @type {Box} */ (boxes.get(node.key)), names[nodes.indexOf(node)], numbers[nodes.indexOf(node)], look, lang)),
+      ...back.flatMap((i) => edge(nodes[i], boxes, look)),
+      ...back.map((i) =>
+        box(nodes[i], /** @type {Box} */ (boxes.get(nodes[i].key)), names[i], numbers[i], look, lang),
+      ),
     );
     svg.setAttribute("role", "img");
-    svg.setAttribute("aria-label", t("A tree of {n} tokens that were tried; the path that is written: {text}", { n: nodes.length, text: nodes.flatMap((node, i) => (node.best ? [names[i]] : [])).join(" ") }));
+    svg.setAttribute(
+      "aria-label",
+      t("A tree of {n} tokens that were tried; the path that is written: {text}", {
+        n: nodes.length,
+        text: nodes.flatMap((node, i) => (node.best ? [names[i]] : [])).join(" "),
+      }),
+    );
     return svg;
   }
 
@@ -93,8 +116,24 @@ export function createBranches(context, { go }) {
         "stroke-width": best ? 3 : 1,
         "stroke-dasharray": passed && !best ? "4 3" : null,
       }),
-      s("text", { x: x + width / 2, y: y + height * 0.44, "text-anchor": "middle", "font-size": look.size + 2, "font-weight": best ? 700 : 400, fill: passed && !best ? look.muted : look.ink, lang: node.token.special ? "en" : lang }, name),
-      s("text", { x: x + width / 2, y: y + height * 0.84, "text-anchor": "middle", fill: look.muted }, number),
+      s(
+        "text",
+        {
+          x: x + width / 2,
+          y: y + height * 0.44,
+          "text-anchor": "middle",
+          "font-size": look.size + 2,
+          "font-weight": best ? 700 : 400,
+          fill: passed && !best ? look.muted : look.ink,
+          lang: node.token.special ? "en" : lang,
+        },
+        name,
+      ),
+      s(
+        "text",
+        { x: x + width / 2, y: y + height * 0.84, "text-anchor": "middle", fill: look.muted },
+        number,
+      ),
     );
     made.addEventListener("click", () => go(node.step, node.hypothesis));
     return made;
@@ -106,9 +145,28 @@ export function createBranches(context, { go }) {
 /** @param {number[]} lefts @param {number[]} widths @param {number} height @param {number} at @param {Theme} look */
 function columns(lefts, widths, height, at, look) {
   const size = look.size;
-  const here = s("rect", { x: lefts[at] - size * 0.6, y: 0, width: widths[at] + size * 1.2, height, fill: look.attention, "fill-opacity": 0.09, rx: 6, "data-now": "" });
+  const here = s("rect", {
+    x: lefts[at] - size * 0.6,
+    y: 0,
+    width: widths[at] + size * 1.2,
+    height,
+    fill: look.attention,
+    "fill-opacity": 0.09,
+    rx: 6,
+    "data-now": "",
+  });
   const heads = lefts.map((left, step) =>
-    s("text", { x: left + widths[step] / 2, y: size * 1.3, "text-anchor": "middle", fill: step === at ? look.ink : look.muted, "font-weight": step === at ? 700 : 400 }, String(step + 1)),
+    s(
+      "text",
+      {
+        x: left + widths[step] / 2,
+        y: size * 1.3,
+        "text-anchor": "middle",
+        fill: step === at ? look.ink : look.muted,
+        "font-weight": step === at ? 700 : 400,
+      },
+      String(step + 1),
+    ),
   );
   return [here, ...heads];
 }
@@ -119,10 +177,18 @@ function edge({ key, parent, best, state }, boxes, look) {
   if (!from || !to) return [];
   const d = curve([from.x + from.width, from.y + from.height / 2], [to.x, to.y + to.height / 2], "x");
   const passed = state === "pruned" && !best;
-  return [s("path", { d, fill: "none", stroke: best ? look.attention : passed ? look.hatch : look.muted, "stroke-width": best ? 4 : passed ? 1 : 1.5, "stroke-dasharray": passed ? "4 3" : null })];
+  return [
+    s("path", {
+      d,
+      fill: "none",
+      stroke: best ? look.attention : passed ? look.hatch : look.muted,
+      "stroke-width": best ? 4 : passed ? 1 : 1.5,
+      "stroke-dasharray": passed ? "4 3" : null,
+    }),
+  ];
 }
 
-/** What is drawn over what. @param {Tried} node */
+/** @param {Tried} node */
 const strength = ({ best, state }) => (best ? 2 : state === "pruned" ? 0 : 1);
 
 /** @param {{id: number, text: string | null, special?: boolean}} token @param {string} lang */
@@ -140,7 +206,13 @@ function legend({ t }, beams, alpha) {
     ["pruned", beams ? t("pruned") : t("passed by")],
   ];
   const says = beams
-    ? t("Best on top. The number is the score: ln P over ((5 + length) / 6)^α, α = {alpha}; the higher, the better.", { alpha: two(alpha) })
+    ? t(
+        "Best on top. The number is the score: ln P over ((5 + length) / 6)^α, α = {alpha}; the higher, the better.",
+        { alpha: two(alpha) },
+      )
     : t("The number is the token’s probability, after what was written before it.");
-  return [...kinds.map(([kind, word]) => h("span", { className: `kind ${kind}` }, word)), h("span", {}, says)];
+  return [
+    ...kinds.map(([kind, word]) => h("span", { className: `kind ${kind}` }, word)),
+    h("span", {}, says),
+  ];
 }

@@ -6,7 +6,7 @@ import { labels } from "../../tokens.js";
 import { chances, onPath } from "../../theatre.js";
 
 /** @typedef {import("../../main.js").Context} Context */
-/** @typedef {import("../decoding.js").Scene} Scene */
+/** @typedef {import("./scene.js").Scene} Scene */
 /** @typedef {import("../../theatre.js").Candidate} Candidate */
 
 /**
@@ -53,9 +53,27 @@ export function createCandidates({ t }, { pick, turn }) {
   /** @param {Scene} scene */
   function tabs({ step, hypothesis, lang }) {
     return step.hypotheses.map(({ text, score }, n) => {
-      const radio = h("input", { type: "radio", className: "hidden", name: "decoding-hypothesis", checked: n === hypothesis });
+      const radio = h("input", {
+        type: "radio",
+        className: "hidden",
+        name: "decoding-hypothesis",
+        checked: n === hypothesis,
+      });
       radio.addEventListener("change", () => turn(n));
-      return h("label", {}, radio, h("span", {}, h("b", {}, String(n + 1)), " ", h("span", { lang }, tail(text)), " ", h("span", { className: "score" }, two(score))));
+      return h(
+        "label",
+        {},
+        radio,
+        h(
+          "span",
+          {},
+          h("b", {}, String(n + 1)),
+          " ",
+          h("span", { lang }, tail(text)),
+          " ",
+          h("span", { className: "score" }, two(score)),
+        ),
+      );
     });
   }
 
@@ -77,7 +95,11 @@ export function createCandidates({ t }, { pick, turn }) {
     const { hypothesis, page } = scene;
     const written = one.id === taken(scene)?.token.id;
     const out = chance === 0;
-    const button = h("button", { type: "button", disabled: page.share !== null }, ...cells(one, rank, chance));
+    const button = h(
+      "button",
+      { type: "button", disabled: page.share !== null },
+      ...cells(one, rank, chance),
+    );
     button.dataset.id = String(one.id);
     button.classList.toggle("written-one", written);
     button.classList.toggle("out", out);
@@ -89,7 +111,10 @@ export function createCandidates({ t }, { pick, turn }) {
 
     /** @param {Candidate} one @param {number} rank @param {number | null} chance */
     function cells({ text, special, id, probability, logprob }, rank, chance) {
-      const name = text === null ? h("span", { className: "token unknown" }, `#${id}`) : token(label(text, special, scene.lang));
+      const name =
+        text === null
+          ? h("span", { className: "token unknown" }, `#${id}`)
+          : token(label(text, special, scene.lang));
       return [
         h("span", { className: "rank" }, String(rank)),
         name,
@@ -119,7 +144,14 @@ export function createCandidates({ t }, { pick, turn }) {
 
   /** @param {number} mass */
   const rest = (mass) =>
-    h("li", { className: "rest" }, h("span", {}, ""), h("span", {}, t("all others")), track(mass), h("span", { className: "p" }, four(mass)));
+    h(
+      "li",
+      { className: "rest" },
+      h("span", {}, ""),
+      h("span", {}, t("all others")),
+      track(mass),
+      h("span", { className: "p" }, four(mass)),
+    );
 
   return { element, show };
 }
@@ -127,11 +159,14 @@ export function createCandidates({ t }, { pick, turn }) {
 /** @param {Scene} scene @returns {import("../../theatre.js").Beam | undefined}  what was written after the hypothesis that is shown */
 export function taken({ step, hypothesis, ids }) {
   const beam = onPath(step, ids);
-  return beam?.parent === hypothesis ? beam : step.beams.find(({ parent, state }) => parent === hypothesis && state !== "pruned");
+  return beam?.parent === hypothesis
+    ? beam
+    : step.beams.find(({ parent, state }) => parent === hypothesis && state !== "pruned");
 }
 
 /** @param {string} text @param {boolean | undefined} special @param {string} lang */
-const label = (text, special, lang) => labels([{ text, special: special ?? text === "<eos>", id: 0, start: 0, end: 0 }], lang)[0];
+const label = (text, special, lang) =>
+  labels([{ text, special: special ?? text === "<eos>", id: 0, start: 0, end: 0 }], lang)[0];
 
 /** A column's name, and a shorter one for phones. @param {string} name @param {string} short */
 const heading = (name, short) => [

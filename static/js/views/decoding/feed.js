@@ -75,7 +75,12 @@ export function createFeed(api, changed) {
  * @returns {object | null}  null: a target whose tokens are not known yet
  */
 function asked({ link, trace, status }) {
-  const { target, pad_to: _, select: __, ...run } = /** @type {Record<string, unknown>} */ (request(link, []));
+  const {
+    target,
+    pad_to: _,
+    select: __,
+    ...run
+  } = /** @type {Record<string, unknown>} */ (request(link, []));
   if (target === undefined) return { ...run, candidates: CANDIDATES };
   if (!trace || status !== "ready") return null;
   const prefix = trace.output.tokens.map(({ id }) => id);

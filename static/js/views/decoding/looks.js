@@ -7,7 +7,7 @@ import { sides } from "../../tokens.js";
 import { mean, row } from "../../wire.js";
 
 /** @typedef {import("../../main.js").Context} Context */
-/** @typedef {import("../decoding.js").Scene} Scene */
+/** @typedef {import("./scene.js").Scene} Scene */
 /** @typedef {import("../../store.js").Page} Page */
 /** @typedef {import("../../url.js").State["block"]} Block */
 /** @typedef {import("../../tokens.js").Label} Label */
@@ -44,7 +44,12 @@ export function createLooks(context) {
   const { store, t, say } = context;
   const picker = createPicker(context);
   const strips = h("div", { className: "strips" });
-  const element = h("section", { className: "looks" }, h("h3", {}, t("Where it looks meanwhile")), picker.element, strips);
+  const element = h(
+    "section",
+    { className: "looks" },
+    h("div", { className: "looks-head" }, h("h3", {}, t("Where it looks meanwhile")), picker.element),
+    strips,
+  );
 
   /** @param {Scene} scene */
   function show({ page, at, agrees }) {
@@ -57,8 +62,22 @@ export function createLooks(context) {
     const read = weights(page, "encoder", best);
     strips.replaceChildren(
       panel("cross", t("at the sentence"), t("cross-attention"), { labels: source, weights: cross }),
-      panel("decoder", t("at what it has written"), t("decoder self-attention"), { labels: target.slice(0, at + 1), weights: own.slice(0, at + 1) }),
-      ...(read ? [panel("encoder", say(t("how {token} was read"), { token: h("span", { className: "as-key" }, quoted(source[best])) }), t("encoder self-attention"), { labels: source, weights: read })] : []),
+      panel("decoder", t("at what it has written"), t("decoder self-attention"), {
+        labels: target.slice(0, at + 1),
+        weights: own.slice(0, at + 1),
+      }),
+      ...(read
+        ? [
+            panel(
+              "encoder",
+              say(t("how {token} was read"), {
+                token: h("span", { className: "as-key" }, quoted(source[best])),
+              }),
+              t("encoder self-attention"),
+              { labels: source, weights: read },
+            ),
+          ]
+        : []),
     );
   }
 
@@ -69,7 +88,13 @@ export function createLooks(context) {
       const bar = h("span", { className: "column" });
       bar.style.height = `${(weights[i] || 0) * 100}%`;
       const strong = weights[i] === most ? "strongest" : "";
-      const cell = h("li", { className: strong }, h("span", { className: "well" }, bar), token(label), h("span", { className: "weight" }, Number.isNaN(weights[i]) ? "–" : two(weights[i])));
+      const cell = h(
+        "li",
+        { className: strong },
+        h("span", { className: "well" }, bar),
+        token(label),
+        h("span", { className: "weight" }, Number.isNaN(weights[i]) ? "–" : two(weights[i])),
+      );
       /** @type {import("../../store.js").Ref} */
       const ref = { side: block === "decoder" ? "target" : "source", index: i };
       cell.dataset.ref = `${ref.side} ${i}`;
@@ -77,7 +102,12 @@ export function createLooks(context) {
       cell.addEventListener("pointerleave", () => store.hover(null));
       return cell;
     });
-    const strip = h("div", { className: "look" }, h("h4", {}, ...[says].flat(), " ", h("span", { className: "term" }, term)), h("ol", {}, ...cells));
+    const strip = h(
+      "div",
+      { className: "look" },
+      h("h4", {}, ...[says].flat(), " ", h("span", { className: "term" }, term)),
+      h("ol", {}, ...cells),
+    );
     strip.dataset.block = block;
     return strip;
   }
@@ -102,7 +132,12 @@ function createPicker({ store, t }) {
     store.choose({ heads_of: "head" });
     store.go({ head: Number(head.value) });
   });
-  const element = h("div", { className: "options of" }, h("label", { className: "option menu" }, layer), h("label", { className: "option menu" }, head));
+  const element = h(
+    "div",
+    { className: "options of" },
+    h("label", { className: "option menu" }, layer),
+    h("label", { className: "option menu" }, head),
+  );
 
   function refresh() {
     const { link, model } = store.get();
@@ -110,7 +145,10 @@ function createPicker({ store, t }) {
     const { layers, heads } = extent(model, "cross");
     if (layer.length !== layers) layer.replaceChildren(...numbers(layers, (n) => t("Layer {n}", { n })));
     if (head.length !== heads + 1)
-      head.replaceChildren(h("option", { value: "mean" }, t("mean of {n} heads", { n: heads })), ...numbers(heads, (n) => t("Head {n}", { n })));
+      head.replaceChildren(
+        h("option", { value: "mean" }, t("mean of {n} heads", { n: heads })),
+        ...numbers(heads, (n) => t("Head {n}", { n })),
+      );
     layer.value = String(link.layer);
     head.value = link.options.heads_of === "head" ? String(link.head) : "mean";
   }
@@ -118,4 +156,5 @@ function createPicker({ store, t }) {
 }
 
 /** @param {number} count @param {(n: number) => string} say */
-const numbers = (count, say) => Array.from({ length: count }, (_, i) => h("option", { value: String(i) }, say(i + 1)));
+const numbers = (count, say) =>
+  Array.from({ length: count }, (_, i) => h("option", { value: String(i) }, say(i + 1)));

@@ -35,9 +35,13 @@ export function methods({ store, t }) {
     "fieldset",
     { className: "option" },
     h("legend", {}, t("Write by")),
-    h("div", { className: "choice" }, ...radios.map((radio) =>
-      h("label", {}, radio, h("span", {}, names[/** @type {Plan["method"]} */ (radio.value)])),
-    )),
+    h(
+      "div",
+      { className: "choice" },
+      ...radios.map((radio) =>
+        h("label", {}, radio, h("span", {}, names[/** @type {Plan["method"]} */ (radio.value)])),
+      ),
+    ),
   );
   method.addEventListener("change", (event) => {
     const { value } = /** @type {HTMLInputElement} */ (event.target);
@@ -57,7 +61,8 @@ export function methods({ store, t }) {
       element.hidden = link.target !== null || of !== now.method;
       show(now);
     }
-    for (const field of element.querySelectorAll("input, button")) field.toggleAttribute("disabled", share !== null);
+    for (const field of element.querySelectorAll("input, button"))
+      field.toggleAttribute("disabled", share !== null);
   };
   refresh();
   return Object.assign(element, { refresh });
@@ -136,7 +141,9 @@ function dice(t, choose) {
   seed.addEventListener("change", () => choose({ seed: Math.abs(Math.trunc(Number(seed.value))) || 0 }));
   const roll = h("button", { type: "button", className: "button roll" }, t("Roll again"));
   // Another draw than the one before, and one that can be said aloud.
-  roll.addEventListener("click", () => choose({ seed: (Number(seed.value) + 1 + Math.floor(Math.random() * 98)) % 100 }));
+  roll.addEventListener("click", () =>
+    choose({ seed: (Number(seed.value) + 1 + Math.floor(Math.random() * 98)) % 100 }),
+  );
   const label = h("label", { className: "seed" }, h("span", {}, t("Seed")), seed);
   return {
     of: "sample",

@@ -6,7 +6,7 @@ import { measure } from "../../theatre.js";
 import { labels } from "../../tokens.js";
 
 /** @typedef {import("../../main.js").Context} Context */
-/** @typedef {import("../decoding.js").Scene} Scene */
+/** @typedef {import("./scene.js").Scene} Scene */
 /** @typedef {import("../../wire.js").Trace["output"] & {ranks?: number[]}} Output */
 
 /**
@@ -17,16 +17,31 @@ export function createScoring({ store, t }, { go }) {
   const box = h("input", { type: "text", id: "own-translation", autocomplete: "off", spellcheck: false });
   const submit = h("button", { type: "submit", className: "button" }, t("Score it"));
   const form = h("form", { className: "together" }, box, submit);
-  const label = h("label", { className: "ask", for: "own-translation" }, t("Type a translation of your own, and see how the model would score it"));
+  const label = h(
+    "label",
+    { className: "ask", for: "own-translation" },
+    t("Type a translation of your own, and see how the model would score it"),
+  );
   const ledgers = h("div", { className: "ledgers" });
-  const element = h("section", { className: "scoring" }, h("h3", {}, t("How probable is it?")), label, form, ledgers);
+  const element = h(
+    "section",
+    { className: "scoring" },
+    h("h3", {}, t("How probable is it?")),
+    label,
+    form,
+    ledgers,
+  );
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     store.go({ target: box.value.trim() || null, query: null, key: null }, "push");
   });
   let said = "";
   let opened = false;
-  ledgers.addEventListener("toggle", ({ target }) => (opened = /** @type {HTMLDetailsElement} */ (target).open), { capture: true });
+  ledgers.addEventListener(
+    "toggle",
+    ({ target }) => (opened = /** @type {HTMLDetailsElement} */ (target).open),
+    { capture: true },
+  );
 
   /** @param {Scene} scene */
   function show(scene) {
@@ -52,7 +67,8 @@ export function createScoring({ store, t }, { go }) {
       const p = Math.exp(output.logprobs[step]);
       const bar = h("span", { className: "bar" });
       bar.style.width = `${p * 100}%`;
-      const name = at === null ? token(label) : h("button", { type: "button", className: "to-step" }, token(label));
+      const name =
+        at === null ? token(label) : h("button", { type: "button", className: "to-step" }, token(label));
       if (at !== null) name.addEventListener("click", () => go(step));
       return h(
         "tr",
@@ -79,7 +95,12 @@ export function createScoring({ store, t }, { go }) {
         "details",
         { open: store.get().link.target !== null || opened },
         h("summary", {}, t("Token by token")),
-        h("table", {}, h("thead", {}, h("tr", {}, ...names.map((name) => h("th", { scope: "col" }, name)))), h("tbody", {}, ...rows)),
+        h(
+          "table",
+          {},
+          h("thead", {}, h("tr", {}, ...names.map((name) => h("th", { scope: "col" }, name)))),
+          h("tbody", {}, ...rows),
+        ),
       ),
     );
   }
@@ -94,6 +115,8 @@ export function createScoring({ store, t }, { go }) {
 function plainly(t, perplexity) {
   if (perplexity < 1.1) return t("Token by token the model was nearly sure of it.");
   if (perplexity < 1e4)
-    return t("Token by token the model was as unsure as one who picks blindly among {n} tokens.", { n: perplexity < 10 ? perplexity.toFixed(1) : Math.round(perplexity) });
+    return t("Token by token the model was as unsure as one who picks blindly among {n} tokens.", {
+      n: perplexity < 10 ? perplexity.toFixed(1) : Math.round(perplexity),
+    });
   return t("The model would hardly ever have written this.");
 }

@@ -4,13 +4,18 @@ import { two } from "../../caption.js";
 import { h, token } from "../../dom.js";
 
 /** @typedef {import("../../main.js").Context} Context */
-/** @typedef {import("../decoding.js").Scene} Scene */
+/** @typedef {import("./scene.js").Scene} Scene */
 
 /** Milliseconds that a step is looked at while it plays. */
 const BEAT = 1200;
 /** What takes arrows or Space for itself. */
 const TAKES = "input, textarea, select, [contenteditable]";
-const KEYS = /** @type {Record<string, number>} */ ({ ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity });
+const KEYS = /** @type {Record<string, number>} */ ({
+  ArrowLeft: -1,
+  ArrowRight: 1,
+  Home: -Infinity,
+  End: Infinity,
+});
 /** What a presenter's remote sends; without a projector these scroll. */
 const REMOTE = /** @type {Record<string, number>} */ ({ PageUp: -1, PageDown: 1 });
 
@@ -81,8 +86,18 @@ export function createWriting(context, { go, scene }) {
   function show({ at, run, labels, probabilities, waiting }) {
     line.replaceChildren(
       ...labels.map((label, step) => {
-        const made = h("button", { type: "button", "aria-label": t("step {n}: {token}", { n: step + 1, token: label.word }) }, token(label));
-        made.append(h("span", { className: "chance" }, Number.isFinite(probabilities[step]) ? two(probabilities[step]) : "…"));
+        const made = h(
+          "button",
+          { type: "button", "aria-label": t("step {n}: {token}", { n: step + 1, token: label.word }) },
+          token(label),
+        );
+        made.append(
+          h(
+            "span",
+            { className: "chance" },
+            Number.isFinite(probabilities[step]) ? two(probabilities[step]) : "…",
+          ),
+        );
         if (step === at) made.setAttribute("aria-current", "step");
         made.classList.toggle("forced", run.steps[step]?.forced ?? false);
         made.addEventListener("click", () => {
