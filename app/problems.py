@@ -49,6 +49,7 @@ TITLES = {
     "not-text": "A text holds what no text may hold",
     "out-of-range": "A number is out of range",
     "not-finite": "A number is not finite",
+    "no-means": "The model came without the means of its heads",
     "reply-too-large": "The reply would be too large",
     "not-weights": "Only weights can be sent as uint8",
     "unknown-share": "There is no such share",

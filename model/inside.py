@@ -9,7 +9,7 @@ Shapes: L decoder layers, H heads, T target rows, D features, V vocabulary. Row 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -41,12 +41,11 @@ SUBLAYERS = ("self", "cross", "ffn")
 WEIGHTS = ".weights"
 
 
-def names(recorded: Iterable[str]) -> dict[str, tuple[str, ...]]:
+def names(recorded: Collection[str]) -> dict[str, tuple[str, ...]]:
     """What there is to see inside a model that records these names, with its dims."""
-    known = set(recorded)
-    if "decoder.0.ffn.norm" not in known:
+    if "decoder.0.ffn.norm" not in recorded:
         return {}
-    places = sorted(name.removesuffix(WEIGHTS) for name in known if name.endswith(WEIGHTS))
+    places = [name.removesuffix(WEIGHTS) for name in recorded if name.endswith(WEIGHTS)]
     return {
         **{f"{INSIDE}lens.{name}": dims for name, dims in LENS.items()},
         **{f"{INSIDE}logit.{name}": dims for name, dims in LOGIT.items()},
@@ -76,7 +75,6 @@ def look(
     written: Sequence[Sequence[int]],
 ) -> None:
     """Adds to each recorder what it selects of `names`; it has recorded what is `needed`."""
-    asking = []
     for row, (recorder, ids) in enumerate(zip(recorders, written, strict=True)):
         groups = {name.split(".")[1] for name in recorder.select if name.startswith(INSIDE)}
         run = Run(model, recorder, ids)
@@ -86,11 +84,7 @@ def look(
                     over = {QUERY: TARGET}
                     recorder.record(f"{INSIDE}{group}.{name}", value, dims[name], over)
         if "relevance" in groups:
-            asking.append(row)
-    if asking:
-        relevance(
-            model, batch.rows(asking), [recorders[i] for i in asking], [written[i] for i in asking]
-        )
+            relevance(model, batch.row(row, recorder.lengths), recorder, ids)
 
 
 @dataclass(frozen=True)

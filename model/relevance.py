@@ -13,14 +13,14 @@ with its sign.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from model.select import INSIDE
-from model.trace import HEAD, KEY, QUERY, BatchTap, Recorder, Tap
+from model.trace import HEAD, KEY, QUERY, SOURCE, TARGET, BatchTap, Recorder, Tap
 from model.transformer import Transformer
 
 
@@ -33,22 +33,21 @@ class Batch:
     target: Tensor
     target_real: Tensor
 
-    def rows(self, chosen: Sequence[int]) -> Batch:
-        """Some of the batch's rows."""
-        where = torch.tensor(chosen, device=self.source.device)
-        return Batch(*(part[where] for part in self._parts()))
+    def row(self, index: int, lengths: Mapping[str, int]) -> Batch:
+        """One row, cut to its own lengths: a batch of one."""
+        sides = {SOURCE: (self.source, self.source_real), TARGET: (self.target, self.target_real)}
+        parts = [part[index : index + 1, : lengths[side]] for side in sides for part in sides[side]]
+        return Batch(*parts)
 
-    def own(self) -> Batch:
-        """A copy that gradients may pass, made outside of inference mode."""
-        return Batch(*(part.clone() for part in self._parts()))
-
-    def _parts(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        return self.source, self.source_real, self.target, self.target_real
+    def copy(self) -> Batch:
+        """The same in tensors of one's own: made outside of inference mode, gradients may pass."""
+        parts = (self.source, self.source_real, self.target, self.target_real)
+        return Batch(*(part.clone() for part in parts))
 
 
 @dataclass(frozen=True)
 class Held:
-    """The weights (B, H, N, M) that were used, a zero that was added to them, and their axes."""
+    """The weights (1, H, N, M) that were used, a zero that was added to them, and their axes."""
 
     weights: Tensor
     probe: Tensor
@@ -83,30 +82,23 @@ class Probes(Tap):
 def relevance(
     model: Transformer,
     batch: Batch,
-    recorders: Sequence[Recorder],
-    written: Sequence[Sequence[int]],
+    recorder: Recorder,
+    written: Sequence[int],
 ) -> None:
-    """Hands each recorder the relevance (H, N, M) of every attention, in a run of its own.
+    """Hands a recorder the relevance (H, N, M) of every attention, in a run of its own.
 
-    The run has the recorders' interventions; row i of the b-th target writes `written[b][i]`.
+    `batch` is of this request alone, because what gradients need is kept to the end of a run. The
+    run has the recorder's interventions; row i writes `written[i]`.
     """
-    changing = [Recorder((), one.lengths, one.interventions) for one in recorders]
+    changing = Recorder((), recorder.lengths, recorder.interventions)
     held: dict[str, Held] = {}
     with torch.inference_mode(False), torch.enable_grad():
-        own = batch.own()
-        logits = model(
-            own.source,
-            own.target,
-            own.source_real,
-            own.target_real,
-            Probes(BatchTap(changing), held),
-        )
-        logprobs = logits.log_softmax(dim=-1)
-        total = torch.stack(
-            [logprobs[row, range(len(ids)), list(ids)].sum() for row, ids in enumerate(written)]
-        ).sum()
+        own = batch.copy()
+        tap = Probes(BatchTap([changing]), held)
+        logits = model(own.source, own.target, own.source_real, own.target_real, tap)
+        logprobs = logits[0, : len(written)].log_softmax(dim=-1)
+        total = logprobs[range(len(written)), list(written)].sum()
         gradients = torch.autograd.grad(total, [one.probe for one in held.values()])
     for (place, one), gradient in zip(held.items(), gradients, strict=True):
-        values = gradient * one.weights.detach()
-        for recorder, value in zip(recorders, values, strict=True):
-            recorder.record(f"{INSIDE}relevance.{place}", value, (HEAD, QUERY, KEY), one.over)
+        value = (gradient * one.weights.detach())[0]
+        recorder.record(f"{INSIDE}relevance.{place}", value, (HEAD, QUERY, KEY), one.over)

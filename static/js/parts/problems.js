@@ -55,6 +55,7 @@ function tooLong(t, { excess, field }) {
  * @param {Problem} problem
  */
 export function wording(t, problem) {
+  if (problem.kind === "no-means") return t("This model came without the means of its heads.");
   if (problem.field.startsWith("interventions")) return t("A change to the machine cannot be made.");
   const words = WORDING[problem.kind];
   return words
