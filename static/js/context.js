@@ -29,12 +29,20 @@ export function createContext(store, api, session, messages, plotly) {
     themed.forEach((listener) => listener());
   };
   bindTheme(window, find("#theme"), restyle);
-  let width = 0;
-  new ResizeObserver(() => {
-    const now = room().width;
-    if (now !== width) resized.forEach((listener) => listener());
-    width = now;
-  }).observe(find("#view"));
+  // Asking where something lies makes the browser lay the page out at once: asked once a change.
+  let now = room();
+  const look = () => {
+    const { width } = now;
+    now = room();
+    if (now.width !== width) resized.forEach((listener) => listener());
+  };
+  const observer = new ResizeObserver(look);
+  document.querySelectorAll("#view, .band").forEach((place) => observer.observe(place));
+  window.addEventListener("resize", look);
+  store.subscribe(({ trace, link }, previous) => {
+    const { view, options } = previous.link;
+    if (trace !== previous.trace || link.view !== view || link.options !== options) now = room();
+  });
   return {
     store,
     api,
@@ -46,7 +54,7 @@ export function createContext(store, api, session, messages, plotly) {
     restyle,
     onTheme: (listener) => themed.push(listener),
     onResize: (listener) => resized.push(listener),
-    room,
+    room: () => now,
     format: (link) => format(link, OPTIONS),
     announce: (text) => (find("#announce").textContent = text),
     shown: () => {

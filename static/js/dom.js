@@ -113,3 +113,17 @@ export function settle(task, wait) {
     cancel: () => clearTimeout(timer),
   };
 }
+
+/**
+ * How high elements are together. Asking them makes the browser lay the page out at once; what is
+ * said here is from the last layout.
+ * @param {...HTMLElement} elements
+ * @returns {() => number}
+ */
+export function heightOf(...elements) {
+  const measure = () => elements.reduce((sum, { offsetHeight }) => sum + offsetHeight, 0);
+  let known = 0;
+  const observer = new ResizeObserver(() => (known = measure()));
+  elements.forEach((element) => observer.observe(element));
+  return () => known || (known = measure());
+}

@@ -112,12 +112,16 @@ function smallestOf(open, percent) {
  * @returns {{cover: Uint8Array, shown: number, open: number}}
  */
 export function strongest({ values }, percent = 100) {
-  const open = values.filter((value) => !Number.isNaN(value));
-  const least = percent < 100 ? smallestOf(open, percent) : -Infinity;
-  const cover = Uint8Array.from(values, (value) => {
-    if (Number.isNaN(value)) return COVER.masked;
-    return value < least ? COVER.weak : COVER.open;
-  });
-  const shown = cover.filter((why) => why === COVER.open).length;
-  return { cover, shown, open: open.length };
+  const least =
+    percent < 100 ? smallestOf(values.filter((value) => !Number.isNaN(value)), percent) : -Infinity;
+  const cover = new Uint8Array(values.length);
+  let [shown, open] = [0, 0];
+  for (let i = 0; i < values.length; i++) {
+    const masked = Number.isNaN(values[i]);
+    const weak = values[i] < least;
+    cover[i] = masked ? COVER.masked : weak ? COVER.weak : COVER.open;
+    if (!masked) open++;
+    if (!masked && !weak) shown++;
+  }
+  return { cover, shown, open };
 }

@@ -168,14 +168,28 @@ export function chosen(state, options) {
  * @param {Options} [options]
  */
 export function bind(window, store, initial, options = {}) {
+  /** @type {State | null} */
+  let unwritten = null;
+  const flush = () => {
+    if (unwritten) write(window, unwritten, options);
+    unwritten = null;
+  };
   store.subscribe(({ link }, previous, history) => {
     if (link === previous.link || history === "none") return;
-    const method = history === "push" ? "pushState" : "replaceState";
-    window.history[method](null, "", "?" + format(link, options));
+    if (history === "push") {
+      flush();
+      window.history.pushState(null, "", "?" + format(link, options));
+    } else {
+      // The address waits until what it says is on the screen: writing it takes milliseconds.
+      if (!unwritten) window.requestAnimationFrame(() => window.setTimeout(flush, 0));
+      unwritten = link;
+    }
   });
-  window.addEventListener("popstate", () =>
-    store.go(merge(initial, read(window, options)), "none"),
-  );
+  window.addEventListener("pagehide", flush);
+  window.addEventListener("popstate", () => {
+    unwritten = null;
+    store.go(merge(initial, read(window, options)), "none");
+  });
 }
 
 /**

@@ -12,6 +12,11 @@ from playwright.sync_api import Locator, Page
 DRAWN = """() => document.documentElement.dataset.status === "ready"
     && document.querySelector("#view :is(.js-plotly-plot, [data-drawn])")
     && !document.querySelector(".sketched")"""
+# It is written after the frame that shows what was chosen.
+ADDRESS = """async () => {
+    for (const _ of [1, 2, 3]) await new Promise(requestAnimationFrame);
+    return Object.fromEntries(new URLSearchParams(location.search));
+}"""
 # What was just chosen is drawn in the next frame: first as a sketch, then by Plotly.
 FIGURE = """async () => {
     const frame = () => new Promise(requestAnimationFrame);
@@ -77,8 +82,7 @@ class Workspace:
     @property
     def link(self) -> dict[str, str]:
         """What the address bar says."""
-        script = "Object.fromEntries(new URLSearchParams(location.search))"
-        found: dict[str, str] = self.page.evaluate(script)
+        found: dict[str, str] = self.page.evaluate(ADDRESS)
         return found
 
     def figure(self) -> tuple[NDArray[Any], list[Any]]:

@@ -77,6 +77,8 @@ function fakeWindow() {
   const calls = [];
   /** @type {Record<string, () => void>} */
   const listeners = {};
+  /** @type {(() => void)[]} */
+  const frames = [];
   const record =
     (/** @type {string} */ how) =>
     (/** @type {unknown} */ _, /** @type {string} */ __, /** @type {string} */ url) =>
@@ -86,9 +88,30 @@ function fakeWindow() {
     history: { pushState: record("push"), replaceState: record("replace") },
     addEventListener: (/** @type {string} */ name, /** @type {() => void} */ listener) =>
       (listeners[name] = listener),
+    requestAnimationFrame: (/** @type {() => void} */ task) => frames.push(task),
+    setTimeout: (/** @type {() => void} */ task) => task(),
   };
-  return { window: /** @type {any} */ (window), calls, listeners };
+  const paint = () => frames.splice(0).forEach((task) => task());
+  return { window: /** @type {any} */ (window), calls, listeners, paint };
 }
+
+test("the address is written once what it says is on the screen", () => {
+  const { window, calls, listeners, paint } = fakeWindow();
+  const store = createStore({ ...DEFAULTS });
+  bind(window, store, { ...DEFAULTS });
+  for (const head of [1, 2, 3]) store.go({ head });
+  assert.equal(calls.length, 0);
+  paint();
+  assert.equal(calls.length, 1);
+  assert.match(calls[0][1], /head=3/);
+  store.go({ head: 4 });
+  listeners.popstate();
+  paint();
+  assert.equal(calls.length, 1, "what was gone back from is not written over what was gone to");
+  store.go({ head: 5 });
+  listeners.pagehide();
+  assert.match(calls[1][1], /head=5/);
+});
 
 test("the address bar follows: replaced while typing, pushed on a pin, left alone on back", () => {
   const { window, calls, listeners } = fakeWindow();

@@ -2,7 +2,7 @@
 
 import { BLOCK, place } from "../blocks.js";
 import { four } from "../caption.js";
-import { h, step } from "../dom.js";
+import { h, heightOf, step } from "../dom.js";
 import { SHARED, choice, whole } from "../options.js";
 import { controls } from "../parts/controls.js";
 import { legend } from "../parts/legend.js";
@@ -60,6 +60,7 @@ function mount(context, root) {
   });
   const below = h("ul", { className: "notes" });
   root.append(bar, matrix.element, key.element, below);
+  const around = heightOf(bar, key.element);
 
   let before = store.get();
   /** Who picks a head wants to see that one. The first trace, which may choose one, does not. */
@@ -86,7 +87,6 @@ function mount(context, root) {
     const { width, height, wide } = context.room();
     // The legend and a line of the notes stay in sight; a phone scrolls anyway.
     const least = Math.min(Math.max(LEAST.of, found.matrix.rows * LEAST.line + 130), LEAST.most);
-    const around = bar.offsetHeight + key.element.offsetHeight + 32;
     matrix.draw({
       matrix: found.matrix,
       cover: found.cover,
@@ -96,7 +96,7 @@ function mount(context, root) {
       cols: found.cols.steps,
       titles: { rows: t("query (looks)"), cols: t("key (looked at)") },
       width,
-      height: wide ? Math.max(height - around, least) : height,
+      height: wide ? Math.max(height - around() - 32, least) : height,
       stretch: 1.6,
     });
     light();
