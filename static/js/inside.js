@@ -16,7 +16,7 @@ import { plane } from "./wire.js";
  * @property {Record<Part, number[]>} parts  each by layer; what is added at the input alone has one
  * @property {number} sum  of all of it
  * @property {number} logit  from the last stream
- * @property {number} most  the largest of a head, whatever its sign
+ * @property {{head: number, part: number}} most  the largest of a head, and of a part of a layer, whatever the sign
  */
 /** @typedef {"embedding" | "position" | "ffn" | "bias" | "norm"} Part */
 
@@ -82,9 +82,15 @@ export function contributions(trace, row) {
     parts,
     sum: total(all),
     logit: of("total").data[row],
-    most: Math.max(...[...self, ...cross].flat().map(Math.abs)),
+    most: {
+      head: largest([...self, ...cross].flat()),
+      part: largest([...self.map(total), ...cross.map(total), ...Object.values(parts).flat()]),
+    },
   };
 }
+
+/** @param {number[]} values */
+const largest = (values) => Math.max(...values.map(Math.abs));
 
 /** @param {number[]} values */
 export const total = (values) => values.reduce((sum, value) => sum + value, 0);

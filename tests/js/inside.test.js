@@ -60,7 +60,7 @@ test("contributions are those of the row, and add up", () => {
   assert.deepEqual(sum.parts, { embedding: [2], position: [4], ffn: [1, 4], bias: [0.5, 2], norm: [0.25, 1] });
   assert.equal(sum.sum, 5.5 - 11 + 6 + 5 + 2.5 + 1.25);
   assert.equal(sum.logit, 8);
-  assert.equal(sum.most, 5);
+  assert.deepEqual(sum.most, { head: 5, part: 8.5 });
   assert.deepEqual(strongest(sum), { block: "decoder", layer: 1, head: 1, value: 2.5 });
   assert.equal(total([]), 0);
 });

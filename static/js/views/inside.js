@@ -21,6 +21,8 @@ import { slopes } from "./inside/slopes.js";
 
 /** Letters: from where two columns stand side by side, between them, a candidate's and what is beside all. */
 const [PAIR, GAP, CANDIDATE, BESIDE] = [75, 4, 6.4, 13];
+/** Letters: the names of the attentions, and a head's number. */
+const [NAMES, HEAD] = [8, 3.6];
 /** Logits: what is smaller is not painted as if it were much. */
 const FAINT = 0.5;
 
@@ -85,15 +87,16 @@ function mount(context, root) {
     if (shown === question || !layers || !sum) return;
     shown = question;
     const letters = width / theme.size;
-    const columns = letters >= PAIR ? 2 : 1;
+    const half = (letters - GAP) / 2;
+    const columns = letters >= PAIR && half >= NAMES + HEAD * sum.self[0].length ? 2 : 1;
     body.dataset.columns = String(columns);
-    const each = (letters - GAP * (columns - 1)) / columns;
+    const each = columns === 2 ? half : letters;
     const count = Math.min(Math.max(Math.floor((each - BESIDE) / CANDIDATE), 2), 5);
     const [, lang] = languages(trace.direction);
     const written = axes(trace, "cross").rows[at].writes;
     table.draw(layers, { written, lang, count });
-    heads.draw(sum, painter(diverging(theme), Math.max(sum.most, FAINT)), link);
-    ledger.draw(sum, painter(diverging(theme), Math.max(sum.logit, FAINT)));
+    heads.draw(sum, painter(diverging(theme), Math.max(sum.most.head, FAINT)), link);
+    ledger.draw(sum, painter(diverging(theme), Math.max(sum.most.part, FAINT)));
     finding.replaceChildren(...found(written, layers, sum));
     balance.replaceChildren(...balanced(written, sum));
   }

@@ -101,7 +101,8 @@ export function slopes(context) {
         value: signed(best.value, Math.abs(best.value) < 0.005 ? four : two),
       }),
     );
-    note.textContent = prose(remarks(t));
+    const last = link.layer === (store.get().model?.layers.decoder ?? 0) - 1;
+    note.textContent = prose(remarks(t, last));
     light();
   }
 
@@ -121,8 +122,11 @@ export function slopes(context) {
   };
 }
 
-/** @param {Context["t"]} t */
-const remarks = (t) => [
+/** @param {Context["t"]} t @param {boolean} last  of the layers */
+const remarks = (t, last) => [
   t("Exact as a slope: the derivative of the log-probability of the whole translation, all rows together, by this weight, through all later layers, times the weight."),
   t("An approximation of what the weight is good for: a straight line drawn to where the weight would be zero, nothing renormalised."),
+  last
+    ? t("In this layer, the last, a row counts for its own token alone.")
+    : t("A row counts for its own token and for all that are written after it."),
 ];
