@@ -76,12 +76,15 @@ function mount(context, root) {
   /** @type {Part | null} */
   let part = null;
   let shown = "";
+  /** @type {import("../url.js").State | null} */
+  let refreshed = null;
 
   function draw() {
     const page = store.get();
     const { effect } = page.link.options;
     bar.refresh();
     panel.refresh();
+    refreshed = page.link;
     if (!part || shown !== effect) {
       part?.destroy();
       shown = effect;
@@ -100,7 +103,10 @@ function mount(context, root) {
   }
 
   function light() {
-    panel.refresh();
+    const { link } = store.get();
+    // The pointer moves sixty times a second, and the panel speaks of the pin.
+    if (link !== refreshed) panel.refresh();
+    refreshed = link;
     part?.light();
   }
 

@@ -225,6 +225,28 @@ def test_the_map_is_what_single_runs_say(workspace: Workspace) -> None:
     assert float(shown[f"{PLACE} 2"]) == pytest.approx(change, abs=0.00501)
 
 
+def test_the_map_on_top_of_the_changes(workspace: Workspace) -> None:
+    link = START | {"effect": "heads", "over": 1, "by": "uniform"}
+    workspace.open(**link, interventions=json.dumps([OFF]))
+    expect(workspace.find(".head-map")).to_have_attribute("data-drawn", "72")
+    shown = workspace.page.evaluate(CELLS)
+    target = trace(workspace.url)["output"]["text"]
+    more = {"at": "encoder.1.self", "head": 6, "do": "uniform"}
+    once, twice = (
+        sum(trace(workspace.url, target=target, interventions=made)["output"]["logprobs"])
+        for made in ([OFF], [OFF, more])
+    )
+    assert float(shown["encoder.1.self 6"]) == pytest.approx(twice - once, abs=0.00501)
+    workspace.find(".sweep").get_by_text("on top of the changes").click()
+    assert "over" not in workspace.link
+    expect(workspace.find(".sweep-progress")).to_be_hidden()
+    expect(workspace.find(".head-map")).to_have_attribute("data-drawn", "72")
+    plain = sum(trace(workspace.url)["output"]["logprobs"])
+    alone = trace(workspace.url, target=target, interventions=[more])["output"]["logprobs"]
+    shown = workspace.page.evaluate(CELLS)
+    assert float(shown["encoder.1.self 6"]) == pytest.approx(sum(alone) - plain, abs=0.00501)
+
+
 def test_a_head_of_the_map_is_kept_off_and_given_back(workspace: Workspace) -> None:
     workspace.open(**START | {"effect": "heads"})
     cell = workspace.find('.head-map [data-name="encoder.2.self 5"]')
@@ -288,6 +310,55 @@ def test_a_share_says_that_the_machine_was_changed(workspace: Workspace) -> None
     workspace.page.goto(f"{workspace.url}/embed/{share}")
     workspace.drawn()
     expect(workspace.find(".change-chip")).to_have_text("Cross, layer 2, head 3: off")
+
+
+def test_every_control_makes_what_it_says(workspace: Workspace) -> None:
+    workspace.open(**START, query=1, key=4)
+    panel = workspace.find(".change-panel")
+    head, cell, sentence, residual = (panel.locator("section").nth(n) for n in range(4))
+
+    def made() -> Any:
+        workspace.page.wait_for_function(BOTH)
+        return said(workspace)[-1]
+
+    for name, do in (("uniform", "uniform"), ("mean", "mean")):
+        head.get_by_text(name, exact=True).click()
+        assert made() == OFF | {"do": do}
+    head.get_by_text("borrowed", exact=True).click()
+    assert made()["do"] == {"freeze": {"source": "My father bought a new book yesterday."}}
+    other = head.get_by_label("The sentence that it is borrowed from")
+    other.fill("The dog sleeps.")
+    other.press("Enter")
+    assert made() == OFF | {"do": {"freeze": {"source": "The dog sleeps."}}}
+    assert "The dog sleeps." in chips(workspace)[0]
+    head.get_by_label("all heads of this layer").check()
+    head.get_by_text("off", exact=True).click()
+    assert made() == {"at": PLACE, "do": "zero"}
+    head.get_by_label("all heads of this layer").uncheck()
+    heat = head.locator("input[type=range]")
+    heat.focus()
+    heat.press("ArrowRight")
+    heat.press("ArrowRight")
+    heat.press("ArrowRight")
+    workspace.page.wait_for_function("() => location.search.includes('%3A2%7D')")
+    assert made() == OFF | {"do": {"temperature": 2}}
+    cell.get_by_text("Cut this edge").click()
+    assert made() == OFF | {"do": {"cut": [1, 4]}}
+    sentence.get_by_text("dropped", exact=True).click()
+    assert made() == {"at": "source.position", "do": "drop"}
+    sentence.get_by_text("shuffled", exact=True).click()
+    sentence.get_by_text("shuffle again").click()
+    assert made() == {"at": "source.position", "do": {"shuffle": 2}}
+    sentence.get_by_label("drop the positions of the translation").check()
+    assert made() == {"at": "target.position", "do": "drop"}
+    residual.locator("select").select_option("decoder.2.ffn.residual")
+    residual.get_by_label("dropped").check()
+    assert made() == {"at": "decoder.2.ffn.residual", "do": "drop"}
+    before, expected = effects(workspace.url, *said(workspace))
+    table = probabilities(workspace.page, len(before["output"]["tokens"]))
+    np.testing.assert_allclose(table, expected, atol=0.00501)
+    workspace.find("#changes").get_by_text("Undo all").click()
+    expect(workspace.find("#changes")).to_be_hidden()
 
 
 def test_the_same_in_chinese(workspace: Workspace) -> None:

@@ -27,6 +27,8 @@ export function sweeper(api, show) {
   /** @type {State} */
   let state = { key: "", sweep: null, problem: null, running: false, since: 0 };
   let controller = new AbortController();
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let later;
 
   /** @param {object} body @param {AbortSignal} signal */
   async function follow(body, signal) {
@@ -38,9 +40,12 @@ export function sweeper(api, show) {
     }
   }
 
-  return {
+  const sweeper = {
     state: () => state,
-    stop: () => controller.abort(),
+    stop() {
+      clearTimeout(later);
+      controller.abort();
+    },
 
     /** @param {Problem} problem  Why it cannot be asked at all. */
     refuse: (problem) => void (state = { ...state, key: "", sweep: null, problem, running: false }),
@@ -52,7 +57,7 @@ export function sweeper(api, show) {
     async ask(body, anew = false) {
       const key = JSON.stringify(body);
       if (key === state.key && !anew) return;
-      controller.abort();
+      sweeper.stop();
       const { signal } = (controller = new AbortController());
       const kept = known.get(key) ?? null;
       state = { key, sweep: kept, problem: null, running: !kept, since: performance.now() };
@@ -67,6 +72,9 @@ export function sweeper(api, show) {
         known.set(key, sweep);
       }
       show();
+      const wait = state.problem?.retryAfter;
+      if (wait) later = setTimeout(() => void sweeper.ask(body, true), wait * 1000);
     },
   };
+  return sweeper;
 }
