@@ -1,5 +1,6 @@
 """Inside a run: the lens, contributions and relevance, each worked out another way."""
 
+from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -257,3 +258,20 @@ def test_relevance_in_a_batch_is_that_of_each_alone(
             torch.testing.assert_close(
                 found[name].value, lone[name].value, atol=1e-5, rtol=1e-3, msg=name
             )
+
+
+def test_gradients_meet_nobody_and_stay_nowhere(model: Native) -> None:
+    asked = [
+        replace(SENTENCE, select=select, interventions=made)
+        for made in ((), (Intervention("decoder.0.cross", "zero", 1),))
+        for select in (("inside.*",), ("*.weights",))
+    ] * 3
+    alone = [model.trace(request) for request in asked]
+    with ThreadPoolExecutor(6) as pool:
+        together = list(pool.map(lambda request: model.trace(request), asked))
+    for lone, found in zip(alone, together, strict=True):
+        for name in lone:
+            torch.testing.assert_close(found[name].value, lone[name].value, atol=1e-6, rtol=1e-5)
+    assert all(parameter.grad is None for parameter in model.model.parameters())
+    values = [tensor.value for trace in together for tensor in trace.tensors.values()]
+    assert not any(value.requires_grad for value in values)
