@@ -19,9 +19,10 @@ from app.languages import SOURCE_LANGUAGE, languages, messages
 from app.pages import environment, static_digest
 from app.wire import Reply
 
-# What its views draw: attention, and what the inspector works a weight out from.
-PARTS = ("weights", "mask", "q", "k", "v")
-FEW = ("weights", "mask")
+# What its views draw: attention, what could have been written at each step, and what the inspector
+# works a weight out from.
+FEW = ("weights", "mask", "probabilities", "candidates")
+PARTS = (*FEW, "q", "k", "v")
 SELECT = [f"*.{part}" for part in PARTS]
 MANY = 1_000_000  # numbers; of a long sentence only the attention is kept
 ENTRY = "handout.js"

@@ -16,7 +16,7 @@ import pytest
 
 from app.assets import STATIC, vendored
 from app.catalog import Catalog
-from app.handout import MANY
+from app.handout import FEW, MANY
 from app.inline import PREFIX, import_map, script
 from app.notebook import show
 from app.wire import Reply
@@ -59,9 +59,10 @@ async def test_it_holds_what_the_model_saw(client: httpx.AsyncClient) -> None:
     )
     all_of_it = Reply.parse(asked.content)
     held = Reply.parse(file)
-    assert {name.rpartition(".")[2] for name in held.arrays} == {"weights", "mask", "q", "k", "v"}
+    assert {name.rpartition(".")[2] for name in held.arrays} == {*FEW, "q", "k", "v"}
+    assert held.document["pieces"], "the words of what could have been written"
     for name, array in held.arrays.items():
-        assert array.dtype in (np.float32, np.bool_)
+        assert array.dtype in (np.float32, np.bool_, np.int32)
         np.testing.assert_allclose(array, all_of_it.arrays[name], atol=1e-5)
     about = Reply.metadata(file)["share"]
     assert about["state"] == STATE
@@ -133,7 +134,7 @@ async def test_its_name_says_where_it_opens(client: httpx.AsyncClient) -> None:
 async def test_a_long_sentence_keeps_its_attention(client: httpx.AsyncClient) -> None:
     page = await handout(client, source="word " * 100, target="字" * 100)
     held = Reply.parse(unpacked(page, "trace"))
-    assert {name.rpartition(".")[2] for name in held.arrays} == {"weights", "mask"}
+    assert {name.rpartition(".")[2] for name in held.arrays} == set(FEW)
     assert held.values < 2 * MANY
 
 
