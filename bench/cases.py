@@ -14,12 +14,15 @@ from model.checkpoint import Bundle
 from model.decode import Reader
 from model.request import Request, Trace
 from model.select import select
+from model.sweep import sweep
 from model.tokens import Token
 from model.trace import NULL, BatchTap, Recorder, Tap
 from model.transformer import Transformer
 
 SENTENCE = "The animal didn't cross the street because it was too tired to walk any further."
 TARGET = "那只动物没有过马路，因为它太累了，走不动了。"
+SHORT = "The old animal didn't cross the street because it was too tired."
+SHORT_TARGET = "动物没有过马路，因为它很累了。"
 DECODED = 48  # tokens, whether or not the sentence ends before
 BATCH = 8
 
@@ -51,6 +54,7 @@ def cases(bundle: Bundle) -> Iterator[Case]:
         lambda: [adapter.trace(known) for _ in range(BATCH)],
         lambda: adapter.run([known] * BATCH),
     )
+    yield _sweep(adapter)
     reply = trace_reply(trace, "", bundle.name)
     yield Case("writing a reply of everything: JSON / safetensors", reply.json, reply.safetensors)
 
@@ -95,6 +99,20 @@ def _kernels(model: Transformer) -> Iterator[Case]:
             partial(_run, model, ids, ids),
             partial(_run, fused, ids, ids),
         )
+
+
+def _sweep(adapter: Native) -> Case:
+    """All heads taken out once, and as many rows read in one batch by the bare model."""
+    request = Request(SHORT, target=SHORT_TARGET)
+    swept = sweep(adapter, request)
+    sides = (_ids(side).expand(swept.heads, -1) for side in swept.base.tokens.values())
+    source, target = sides
+    read = f"{source.shape[1]} and {target.shape[1]} tokens"
+    return Case(
+        f"a sweep over {swept.heads} heads, {read}: the sweep / one pass of {swept.heads} rows",
+        lambda: list(sweep(adapter, request).batches),
+        partial(_run, adapter.model, source, target),
+    )
 
 
 def _ids(tokens: Sequence[Token]) -> Tensor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from threading import Lock
 from typing import Unpack, cast
@@ -119,7 +120,9 @@ class Native(Adapter):
     def run(self, requests: Sequence[Request]) -> list[Trace]:
         """Decodes what has no target, then runs all as one batch and records it."""
         with torch.inference_mode():
-            sources = [self._source(request) for request in requests]
+            read = {(one.source, one.direction): one for one in requests}  # each sentence once
+            tokens = {sentence: self._source(one) for sentence, one in read.items()}
+            sources = [tokens[one.source, one.direction] for one in requests]
             written = self._written(requests, sources)
             return self._run(requests, sources, written)
 
@@ -202,10 +205,11 @@ class Native(Adapter):
     ) -> list[tuple[str, list[Token]]]:
         """What each row writes, as text and tokens: its given target, or what decoding finds."""
         found = self._decoded(requests, sources)
+        spelled = cache(self.tokenizer.written)
         written = []
         for index, request in enumerate(requests):
             if index in found:
-                text, tokens = self.tokenizer.written(found[index])
+                text, tokens = spelled(found[index])
                 written.append((text, list(tokens)))
             else:
                 written.append((request.target or "", self._target(request) or []))

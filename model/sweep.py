@@ -29,7 +29,7 @@ from model.validate import check_range
 
 EFFECTS = ("zero", "uniform", "mean")
 LOGITS = "decoder.logits"
-TOKENS = 560  # read in one run: enough to keep a processor busy, too few to keep others waiting
+TOKENS = 768  # read in one run at most: no more than some long sentences of other people
 
 
 @dataclass(frozen=True)

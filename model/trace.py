@@ -107,7 +107,13 @@ class Recorder:
 
     def minds(self, name: str) -> bool:
         """Whether anything is to be done with a tensor of this name."""
-        return name in self.select or any(one.concerns(name) for one in self.interventions)
+        if name in self.select:
+            return True
+        # A loop, not `any`: it runs for every row of every tensor.
+        for one in self.interventions:  # noqa: SIM110
+            if one.concerns(name):
+                return True
+        return False
 
     def replace(self, name: str, value: Tensor, over: Mapping[str, str], start: int = 0) -> Tensor:
         """`value` (*dims) after every intervention, in order; its first query is at `start`."""
