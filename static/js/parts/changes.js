@@ -73,7 +73,7 @@ export function named({ store, say, t }, change) {
   const { words, values } = worded(change, t);
   const { trace, link } = store.get();
   const nodes = Object.entries(values).map(([name, value]) => {
-    if (name === "sentence") return [name, h("span", { lang: trace?.direction.startsWith("zh") ? "zh-Hans" : "en" }, String(value))];
+    if (name === "sentence") return [name, h("span", { lang: /\p{Script=Han}/u.test(String(value)) ? "zh-Hans" : "en" }, String(value))];
     if (typeof value === "string") return [name, value];
     const label = labelOf(trace, value);
     const said = label ? quoted(label) : t("token {n}", { n: Number(value.index) + 1 });
