@@ -28,12 +28,19 @@ def line(document: Any) -> bytes:
     return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
 
 
+class Lines(StreamingResponse):
+    """A reply of lines."""
+
+    media_type = MEDIA_TYPE
+
+
 def in_lines(model: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
-    """The reference's words on a route that answers in lines of this kind."""
+    """The reference's words on a route that answers in lines of this kind (as `Lines`)."""
     return {
         200: {
+            "model": model,
             "description": "Lines of JSON, each as it happens.",
-            "content": {MEDIA_TYPE: {"schema": model.model_json_schema()}},
+            "content": {MEDIA_TYPE: {"schema": {"type": "object"}}},  # one line
         }
     }
 
@@ -47,7 +54,7 @@ async def stream(request: Request, services: Services, lines: Iterator[bytes]) -
     """
     coming = services.engine.stream(lines)
     first = await while_present(request, _first(coming))
-    return StreamingResponse(_told(first, coming), headers=HEADERS, media_type=MEDIA_TYPE)
+    return Lines(_told(first, coming), headers=HEADERS)
 
 
 async def _first(lines: AsyncIterator[bytes]) -> bytes:

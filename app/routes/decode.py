@@ -7,7 +7,7 @@ from app.replies import problems
 from app.runs import check_limits
 from app.services import Opened
 from app.stream_schemas import DecodeLine, DecodeRequest
-from app.streaming import in_lines, stream
+from app.streaming import Lines, in_lines, stream
 
 router = APIRouter(tags=["decode"])
 
@@ -15,7 +15,7 @@ router = APIRouter(tags=["decode"])
 @router.post(
     "/decode",
     summary="Watch a translation being written",
-    response_class=Response,
+    response_class=Lines,
     responses=in_lines(DecodeLine)
     | problems(
         _400="The body is not JSON.",

@@ -8,7 +8,7 @@ from app.replies import problems
 from app.runs import check_limits
 from app.services import Opened
 from app.stream_schemas import SweepLine, SweepRequest
-from app.streaming import in_lines, stream
+from app.streaming import Lines, in_lines, stream
 from app.sweeping import lines
 from model.sweep import check
 
@@ -18,7 +18,7 @@ router = APIRouter(tags=["sweep"])
 @router.post(
     "/sweep",
     summary="See which heads matter",
-    response_class=Response,
+    response_class=Lines,
     responses=in_lines(SweepLine)
     | problems(
         _400="The body is not JSON.",
