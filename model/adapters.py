@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from threading import Lock
 from typing import Unpack, cast
 
 import numpy as np
 import torch
-from cachetools import LRUCache
 from torch import Tensor, nn
 
 from model.checkpoint import CHECKPOINTS, Bundle, load_bundle
-from model.decode import Draw, Hypothesis, Reader, Step, beam, sample
+from model.decode import Hypothesis
 from model.errors import Excess, InputError
 from model.inside import look
 from model.inside import names as inside_names
@@ -36,13 +34,12 @@ from model.request import (
 from model.select import select
 from model.summary import needed, summary
 from model.tokens import BOS, EOS, PAD, Token, direction_of
-from model.trace import NULL, SOURCE, TARGET, BatchTap, NamedTensor, NameTap, Recorder, Tap
+from model.trace import SOURCE, TARGET, BatchTap, NamedTensor, NameTap, Recorder
 from model.validate import check_decode, check_interventions, check_range
+from model.writer import Writer
 
 WEIGHTS = ".weights"
 ENCODING = ("source", "encoder.")  # how names begin up to the encoder's end
-KNOWN = 512  # decodings kept, the latest
-BEYOND_SOURCE = 50  # how much longer than its source a translation may get (section 6.1)
 
 
 def load(path: str | Path, device: str = "auto", id_: str | None = None) -> Adapter:
@@ -90,8 +87,7 @@ class Native(Adapter):
         self.selectable = [*self.names, *inside_names(self.names)]
         self.places = [name[: -len(WEIGHTS)] for name in self.names if name.endswith(WEIGHTS)]
         self._parameters = dict(parameters(self.model))
-        self._known: LRUCache[Hashable, tuple[int, ...]] = LRUCache(KNOWN)
-        self._lock = Lock()
+        self._writer = Writer(self.model, self.tokenizer, self._batch, self._bound)
 
     def check(self, request: Request) -> None:
         """Raises `InputError` naming the first field that this model cannot take."""
@@ -99,7 +95,7 @@ class Native(Adapter):
         self._selected(request)
         select(request.summarise, self.places, "summarise")
         check_decode(request.decode, self.info.max_tokens)
-        self._check_prefix(request.decode.prefix, self._limit(request, source))
+        self._writer.check(request, source)
         lengths = {
             SOURCE: max(len(source), request.pad_to or 0),
             TARGET: max(len(target), request.pad_to or 0) if target else self.info.max_tokens,
@@ -131,22 +127,14 @@ class Native(Adapter):
         request = ask(sentence, **options)
         self.check(request)
         source = self._source(request)
-        limited = replace(request.decode, max_tokens=self._limit(request, source))
+        limited = replace(request.decode, max_tokens=self._writer.limit(request, source))
         return Decoding(
             self,
             replace(request, decode=limited),
             self._direction(request),
             tuple(source),
-            self._steps(request, source),
+            self._writer.steps(request, source),
         )
-
-    @torch.inference_mode()
-    def _steps(self, request: Request, source: list[Token]) -> Iterator[Step]:
-        for step in self._search([request], [source]):
-            yield step
-        # Whoever has watched looks inside next.
-        with self._lock:
-            self._known[self._key(request, source)] = step.written[0].ids
 
     def written(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
         """The text that ids spell, and the ids as its tokens."""
@@ -198,13 +186,13 @@ class Native(Adapter):
             raise InputError("unknown-direction", "direction", f"direction must be one of {known}")
         return request.direction
 
-    # Writing
+    # Running
 
     def _written(
         self, requests: Sequence[Request], sources: Sequence[list[Token]]
     ) -> list[tuple[str, list[Token]]]:
         """What each row writes, as text and tokens: its given target, or what decoding finds."""
-        found = self._decoded(requests, sources)
+        found = self._writer.write(requests, sources)
         spelled = cache(self.tokenizer.written)
         written = []
         for index, request in enumerate(requests):
@@ -214,79 +202,6 @@ class Native(Adapter):
             else:
                 written.append((request.target or "", self._target(request) or []))
         return written
-
-    def _decoded(
-        self, requests: Sequence[Request], sources: Sequence[list[Token]]
-    ) -> dict[int, tuple[int, ...]]:
-        """The ids that decoding finds for each row without a target.
-
-        Whoever looks at another layer of the same sentence asks for the same decoding again.
-        """
-        found: dict[int, tuple[int, ...]] = {}
-        keys: dict[int, Hashable] = {}
-        for index, (request, source) in enumerate(zip(requests, sources, strict=True)):
-            prefix = request.decode.prefix
-            ended = prefix[-1:] == (self.tokenizer.eos,)
-            if request.target is not None:
-                continue
-            if ended or len(prefix) >= self._limit(request, source):
-                found[index] = prefix  # leaves nothing to write
-            else:
-                keys[index] = self._key(request, source)
-        with self._lock:
-            found |= {index: self._known[key] for index, key in keys.items() if key in self._known}
-        missing = [index for index in keys if index not in found]
-        new = self._searched([requests[i] for i in missing], [sources[i] for i in missing])
-        with self._lock:
-            self._known.update({keys[index]: ids for index, ids in zip(missing, new, strict=True)})
-        return found | dict(zip(missing, new, strict=True))
-
-    def _searched(
-        self, requests: Sequence[Request], sources: Sequence[list[Token]]
-    ) -> list[tuple[int, ...]]:
-        """Greedy and sampled rows in one batch, beam searches one by one."""
-        beams = [index for index, one in enumerate(requests) if one.decode.method == "beam"]
-        others = [index for index in range(len(requests)) if index not in beams]
-        found: dict[int, tuple[int, ...]] = {}
-        for rows in (*([index] for index in beams), others):
-            if rows:
-                *_, last = self._search([requests[i] for i in rows], [sources[i] for i in rows])
-                # Of a beam search the best alone.
-                found |= {i: one.ids for i, one in zip(rows, last.written, strict=False)}
-        return [found[index] for index in range(len(requests))]
-
-    def _key(self, request: Request, source: Sequence[Token]) -> Hashable:
-        """All that a decoding hangs on."""
-        return tuple(token.id for token in source), request.decode, request.interventions
-
-    def _search(
-        self, requests: Sequence[Request], sources: Sequence[list[Token]]
-    ) -> Iterator[Step]:
-        """Greedy and sampled rows in one batch, or the beam search of one row."""
-        limits = [self._limit(r, s) for r, s in zip(requests, sources, strict=True)]
-        first = requests[0].decode
-        if first.method == "beam":
-            reader = self._reader([requests[0]] * first.beam, sources)
-            return beam(
-                reader, self.tokenizer, limits[0], first.beam, first.length_penalty, first.prefix
-            )
-        decodes = [request.decode for request in requests]
-        draws = [
-            Draw(d.temperature, d.top_k, d.top_p, d.seed) if d.method == "sample" else None
-            for d in decodes
-        ]
-        reader = self._reader(requests, sources)
-        return sample(reader, self.tokenizer, limits, draws, [d.prefix for d in decodes])
-
-    def _reader(self, rows: Sequence[Request], sources: Sequence[list[Token]]) -> Reader:
-        longer = [sources[min(index, len(sources) - 1)] for index in range(len(rows))]
-        recorders = [
-            Recorder(lengths={SOURCE: len(source)}, interventions=self._bound(request))
-            for request, source in zip(rows, longer, strict=True)
-        ]
-        changed = any(request.interventions for request in rows)
-        tap: Tap = BatchTap(recorders) if changed else NULL
-        return Reader(self.model, self.tokenizer, *self._batch(sources), tap)
 
     def _bound(self, request: Request) -> tuple[Intervention, ...]:
         """The interventions with what they take at hand: patterns and means are looked up here."""
@@ -314,27 +229,6 @@ class Native(Adapter):
             self.check(replace(cast(Request, intervention.value), interventions=()))
         except InputError as error:
             raise InputError(error.kind, f"{field}.{error.field}", error.detail) from error
-
-    def _check_prefix(self, prefix: Sequence[int], limit: int) -> None:
-        """A prefix is of tokens that can be written, <eos> only as the last."""
-        if len(prefix) > limit:
-            detail = f"decode.prefix has {len(prefix)} tokens; at most {limit} are written here"
-            raise InputError(
-                "too-long", "decode.prefix", detail, Excess(limit, "tokens", len(prefix))
-            )
-        for index, id_ in enumerate(prefix):
-            last = index == len(prefix) - 1
-            never = self.tokenizer.specials - ({self.tokenizer.eos} if last else set())
-            if not 0 <= id_ < len(self.tokenizer) or id_ in never:
-                field = f"decode.prefix[{index}]"
-                detail = f"{field} must be the id of a token that can stand there"
-                raise InputError("unknown-token", field, detail)
-
-    def _limit(self, request: Request, source: list[Token]) -> int:
-        most = min(self.info.max_tokens, len(source) + BEYOND_SOURCE)
-        return min(most, request.decode.max_tokens or most)
-
-    # Recording
 
     def _run(
         self,

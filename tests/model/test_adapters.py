@@ -165,13 +165,13 @@ def test_a_sentence_is_decoded_once(tiny: Native, monkeypatch: pytest.MonkeyPatc
     plain = Request("abc")
     first = tiny.run([plain])[0].output
     asked: list[int] = []
-    decode = tiny._search
+    decode = tiny._writer._search
 
     def counted(requests: Sequence[Request], sources: Any) -> Any:
         asked.append(len(requests))
         return decode(requests, sources)
 
-    monkeypatch.setattr(tiny, "_search", counted)
+    monkeypatch.setattr(tiny._writer, "_search", counted)
     zero = (Intervention("decoder.0.cross", "zero", None),)
     others = [Request("abc", select=("*.q",)), Request("abcd"), Request("abc", interventions=zero)]
     again, longer, changed = (trace.output for trace in tiny.run(others))

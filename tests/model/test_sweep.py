@@ -132,7 +132,7 @@ def test_rows_that_encode_alike_are_read_once(
 def test_a_prefix_that_leaves_nothing_to_write_is_not_searched(
     tiny: Native, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tiny, "_search", None)
+    monkeypatch.setattr(tiny._writer, "_search", None)
     trace = tiny.trace("The cat", decode=Decode("beam", prefix=(300, 301, 302), max_tokens=3))
     assert tuple(token.id for token in trace.output.tokens) == (300, 301, 302)
     assert not trace.output.finished
