@@ -6,8 +6,8 @@ from math import exp
 from typing import Any
 
 from app.streaming import line
-from model.decode import PRUNED, Branch, Hypothesis, Step
 from model.request import Adapter, Decoding
+from model.steps import PRUNED, Branch, Hypothesis, Step
 
 Document = dict[str, Any]
 

@@ -13,7 +13,6 @@ import torch
 from torch import Tensor, nn
 
 from model.checkpoint import CHECKPOINTS, Bundle, load_bundle
-from model.decode import Hypothesis
 from model.errors import Excess, InputError
 from model.inside import look
 from model.inside import names as inside_names
@@ -32,6 +31,7 @@ from model.request import (
     ask,
 )
 from model.select import select
+from model.steps import Hypothesis
 from model.summary import needed, summary
 from model.tokens import BOS, EOS, PAD, Token, direction_of
 from model.trace import SOURCE, TARGET, BatchTap, NamedTensor, NameTap, Recorder

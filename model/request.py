@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypedDict, Unpack
 
-from model.decode import Step
 from model.intervene import Intervention
+from model.steps import Step
 from model.summary import Summary
 from model.tokens import Token
 from model.trace import SOURCE, TARGET, NamedTensor

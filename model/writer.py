@@ -9,10 +9,11 @@ import torch
 from cachetools import LRUCache
 from torch import Tensor
 
-from model.decode import Draw, Reader, Step, beam, sample
+from model.decode import Draw, Reader, beam, sample
 from model.errors import Excess, InputError
 from model.intervene import Intervention
 from model.request import Request
+from model.steps import Step
 from model.tokens import Token, Tokenizer
 from model.trace import NULL, SOURCE, BatchTap, Recorder, Tap
 from model.transformer import Transformer

@@ -6,9 +6,9 @@ from typing import Unpack
 
 import torch
 
-from model.decode import Branch, Hypothesis, Step
 from model.errors import InputError
 from model.request import Adapter, Decoding, ModelInfo, Options, Output, Request, Trace, ask
+from model.steps import Branch, Hypothesis, Step
 from model.tokens import Token
 from model.trace import NamedTensor
 

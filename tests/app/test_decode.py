@@ -158,6 +158,14 @@ async def test_a_prefix_may_be_all_there_is(client: httpx.AsyncClient) -> None:
         assert ids(end["end"]["output"]) == prefix == ids(await output(client, decode=decode))
 
 
+async def test_a_share_keeps_the_beginning(client: httpx.AsyncClient) -> None:
+    state = {"source": SOURCE, "decode": {"method": "beam", "prefix": [300, 301]}}
+    made = await client.post("/api/shares", json={"state": state})
+    share = (await client.get(f"/api/shares/{made.json()['id']}")).json()
+    assert share["state"] == state
+    assert ids(share["trace"]["output"])[:2] == [300, 301]
+
+
 @pytest.mark.parametrize("path", ["/api/decode", "/api/trace"])
 @pytest.mark.parametrize(
     ("decode", "kind", "field"),

@@ -11,19 +11,8 @@ import torch
 from torch import Tensor
 
 from model.config import ModelConfig
-from model.decode import (
-    FINISHED,
-    LIVE,
-    PRUNED,
-    Draw,
-    Hypothesis,
-    Reader,
-    Step,
-    beam,
-    greedy,
-    narrowed,
-    sample,
-)
+from model.decode import Draw, Reader, beam, greedy, narrowed, sample
+from model.steps import FINISHED, LIVE, PRUNED, Hypothesis, Step
 from model.tokens import Tokenizer
 from model.transformer import Transformer
 

@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from model.adapters import Native
-from model.decode import Hypothesis
 from model.errors import InputError
 from model.intervene import Intervention
 from model.request import Decode, Request, Trace
+from model.steps import Hypothesis
 from model.sweep import TOKENS, Ablation, sweep
 
 LOGITS = ("decoder.logits",)
