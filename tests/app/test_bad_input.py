@@ -99,7 +99,7 @@ INTERVENTIONS: list[tuple[Any, str, str]] = [
     ({"at": "source.position", "do": "zero"}, "unknown-place", ".at"),
     ({"at": "encoder.0.self", "do": "drop"}, "unknown-place", ".at"),
     ({"at": "source.position", "head": 0, "do": "drop"}, "unknown-field", ".head"),
-    ({"at": "encoder.0.self", "do": "mean"}, "unknown-value", ".do"),
+    ({"at": "encoder.0.self", "do": "average"}, "unknown-value", ".do"),
     ({"at": "encoder.0.self", "do": {"melt": [0, 0]}}, "unknown-value", ".do"),
     ({"at": "encoder.0.self"}, "missing", ".do"),
     ({"at": "encoder.0.self", "do": "zero", "when": 1}, "unknown-field", ""),

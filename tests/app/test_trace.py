@@ -28,7 +28,14 @@ async def test_document_is_the_designs(client: httpx.AsyncClient, catalog: Catal
     assert response.headers["cache-control"] == "no-store"
     assert list(document) == ["id", "model", "direction", "tokens", "output", "tensors"]
     assert (document["model"], document["direction"]) == ("en-zh", "en-zh")
-    assert set(document["output"]) == {"text", "tokens", "logprobs", "score", "finished"}
+    assert set(document["output"]) == {
+        "text",
+        "tokens",
+        "logprobs",
+        "ranks",
+        "score",
+        "finished",
+    }
     blocks = info.layers["encoder"] + 2 * info.layers["decoder"]
     assert len(document["tensors"]) == blocks
     cross = document["tensors"]["decoder.0.cross.weights"]
