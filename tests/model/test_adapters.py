@@ -179,3 +179,12 @@ def test_a_sentence_is_decoded_once(tiny: Native, monkeypatch: pytest.MonkeyPatc
     assert again.tokens == first.tokens
     assert again.logprobs == pytest.approx(first.logprobs, abs=1e-5)
     assert (longer, changed) != (first, first)
+
+
+def test_ranks_count_the_tokens_that_are_more_probable(tiny: Native) -> None:
+    trace = tiny.trace("The cat sat.", target="猫坐在垫子上。", select="decoder.logits")
+    for row, (token, rank) in enumerate(zip(trace.output.tokens, trace.output.ranks, strict=True)):
+        order = trace["decoder.logits"].value[row].argsort(descending=True).tolist()
+        assert order[rank - 1] == token.id
+    greedy = tiny.trace("The cat sat.").output
+    assert set(greedy.ranks) == {1}

@@ -1,5 +1,6 @@
 """Interventions: each against the arithmetic it stands for, in decoding as in the trace."""
 
+import copy
 from typing import Any
 
 import pytest
@@ -26,6 +27,26 @@ def seen(tiny: Native, *made: Intervention, **fields: Any) -> dict[str, Tensor]:
 
 def softmax(scores: Tensor, mask: Tensor) -> Tensor:
     return scores.double().masked_fill(~mask, -torch.inf).softmax(-1).float()
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("head", range(4))
+def test_a_head_that_is_off_is_a_model_built_without_it(
+    tiny: Native, place: str, head: int
+) -> None:
+    changed = seen(tiny, Intervention(place, "zero", head), select=("decoder.logits",))
+    stack, layer, part = place.split(".")
+    without = copy.deepcopy(tiny.model)
+    attention = getattr(getattr(without, stack)[int(layer)], f"{part}_attention")
+    width = attention.W_o.in_features // tiny.info.heads[stack]
+    plain = tiny.trace(Request(SOURCE_TEXT, target=TARGET_TEXT))
+    source, target = (
+        torch.tensor([[token.id for token in side]]) for side in (plain.source, plain.target)
+    )
+    with torch.no_grad():
+        attention.W_o.weight[:, head * width : (head + 1) * width] = 0
+        logits = without(source, target, source >= 0, target >= 0)[0]
+    torch.testing.assert_close(changed["decoder.logits"], logits, atol=1e-5, rtol=0)
 
 
 @pytest.mark.parametrize("place", PLACES)
