@@ -96,7 +96,7 @@ def all_heads(browser: Browser, url: str, rounds: int) -> list[float]:
     for _ in range(rounds):
         with opened(browser) as page:
             serve(page, layers=12, heads=12)
-            visit(page, url, source=source, block="encoder", view="heads")
+            visit(page, url, source=source, block="encoder", layer=0, head=0, view="heads")
             page.wait_for_function("() => probes.arrivals.length")
             times.append(page.evaluate("() => probes.arrivals.at(-1)"))
     return times

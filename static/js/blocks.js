@@ -108,7 +108,8 @@ export function glimpse({ trace, link }, state, small) {
  * @returns {Matrix}
  */
 export function masked(matrix, may) {
-  const values = Float32Array.from(matrix.values, (value, i) => (may[i] ? value : NaN));
+  const values = new Float32Array(matrix.values);
+  for (let i = 0; i < values.length; i++) if (!may[i]) values[i] = NaN;
   return { ...matrix, values };
 }
 
