@@ -37,7 +37,7 @@ export const whatif = {
   live: true,
   options: {
     effect: choice("heads", "tokens", "attention"),
-    by: choice("zero", "uniform", "mean"),
+    ablation: choice("zero", "uniform", "mean"),
     over: flag(),
     written: whole(0, 999),
   },

@@ -226,7 +226,7 @@ def test_the_map_is_what_single_runs_say(workspace: Workspace) -> None:
 
 
 def test_the_map_on_top_of_the_changes(workspace: Workspace) -> None:
-    link = START | {"effect": "heads", "over": 1, "by": "uniform"}
+    link = START | {"effect": "heads", "over": 1, "ablation": "uniform"}
     workspace.open(**link, interventions=json.dumps([OFF]))
     expect(workspace.find(".head-map")).to_have_attribute("data-drawn", "72")
     shown = workspace.page.evaluate(CELLS)

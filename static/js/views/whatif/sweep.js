@@ -28,7 +28,7 @@ export function headSweep(context) {
   let base = null;
   const run = sweeper(context.api, show);
   const bar = controls(context, [
-    { option: "by", label: t("Each head by itself"), values: { zero: t("off"), uniform: t("uniform"), mean: t("mean") } },
+    { option: "ablation", label: t("Each head by itself"), values: { zero: t("off"), uniform: t("uniform"), mean: t("mean") } },
     { option: "over", label: t("on top of the changes") },
   ]);
   const rows = rowPicker(context);
@@ -39,7 +39,7 @@ export function headSweep(context) {
     const { block, layer } = placeOf(at);
     const moved = block === store.get().link.block ? {} : { query: null, key: null };
     store.go({ block, layer, head, ...moved });
-    if (!fixed()) toggle({ at, head, do: store.get().link.options.by });
+    if (!fixed()) toggle({ at, head, do: store.get().link.options.ablation });
   });
   const note = h(
     "p",
@@ -91,7 +91,7 @@ export function headSweep(context) {
  */
 function question({ store }, runs) {
   const { link } = store.get();
-  const { over, by: effect } = link.options;
+  const { over, ablation: effect } = link.options;
   const interventions = over ? linked(changes(link)) : null;
   const target = runs?.before.output.text ?? null;
   const { select: _, ...body } = request({ ...link, target, interventions, decode: null, pad_to: null }, []);
@@ -141,10 +141,10 @@ function sentence({ store, t, say }, sweep, row, { before }) {
   if (first.delta > -NOTHING) return say(t("No head by itself is needed for {token}."), { token });
   const place = h("b", {}, where({ at: first.at, head: first.head, do: "zero" }, t));
   const values = { token, place, amount: two(-first.delta) };
-  const { by } = store.get().link.options;
-  if (by === "uniform")
+  const { ablation } = store.get().link.options;
+  if (ablation === "uniform")
     return say(t("Where it looks matters most for {token} in {place}: if it looks everywhere alike, the log-probability falls by {amount}."), values);
-  if (by === "mean")
+  if (ablation === "mean")
     return say(t("What is said here and not always matters most for {token} in {place}: with its mean instead, the log-probability falls by {amount}."), values);
   return say(t("What matters most for {token} is {place}: without it the log-probability falls by {amount}."), values);
 }
