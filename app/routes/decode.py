@@ -3,7 +3,7 @@
 from fastapi import APIRouter, Request, Response
 
 from app.decoding import lines
-from app.replies import problems
+from app.replies import run_problems
 from app.runs import check_limits
 from app.services import Opened
 from app.stream_schemas import DecodeLine, DecodeRequest
@@ -16,14 +16,7 @@ router = APIRouter(tags=["decode"])
     "/decode",
     summary="Watch a translation being written",
     response_class=Lines,
-    responses=in_lines(DecodeLine)
-    | problems(
-        _400="The body is not JSON.",
-        _413="The body is too large.",
-        _415="The body is not sent as JSON.",
-        _422="A field is not what it must be; `detail` says why.",
-        _503="The model is busy; `Retry-After` says when to come back.",
-    ),
+    responses=in_lines(DecodeLine) | run_problems(),
 )
 async def decode(request: Request, services: Opened, body: DecodeRequest) -> Response:
     """A line says how it starts, a line each step as it is taken, and a line how it ends.

@@ -10,7 +10,7 @@ from fastapi.responses import Response
 from app import handouts, sharing
 from app.languages import languages, negotiate
 from app.pages import base_url
-from app.replies import problems
+from app.replies import run_problems
 from app.runs import while_present
 from app.services import Opened
 from app.share_schemas import ShareRequest
@@ -29,14 +29,7 @@ HTML: dict[int | str, dict[str, Any]] = {
     "/api/handout",
     summary="What is on the screen, as one HTML file",
     response_class=Response,
-    responses=HTML
-    | problems(
-        _400="The body is not JSON.",
-        _413="The body is too large.",
-        _415="The body is not sent as JSON.",
-        _422="A field is not what it must be; `detail` says why.",
-        _503="The model is busy; `Retry-After` says when to come back.",
-    ),
+    responses=HTML | run_problems(),
 )
 async def make_handout(
     request: Request, services: Opened, body: ShareRequest, theme: Theme = None

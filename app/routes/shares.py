@@ -7,7 +7,7 @@ from fastapi import APIRouter, Path, Request, Response
 
 from app import sharing
 from app.pages import base_url
-from app.replies import in_both_forms, media_type, problems, reply
+from app.replies import in_both_forms, media_type, problems, reply, run_problems
 from app.runs import while_present
 from app.schemas import ParametersReply, TraceReply
 from app.services import Opened
@@ -20,13 +20,8 @@ router = APIRouter(prefix="/shares", tags=["shares"])
     "",
     status_code=201,
     summary="Keep what is on the screen",
-    responses=problems(
-        _400="The body is not JSON.",
-        _413="The body is too large.",
-        _415="The body is not sent as JSON.",
-        _422="A field is not what it must be; `detail` says why.",
-        _429="Too many shares in a minute; `Retry-After` says when to come back.",
-        _503="The model is busy; `Retry-After` says when to come back.",
+    responses=run_problems(
+        _429="Too many shares in a minute; `Retry-After` says when to come back."
     ),
 )
 async def create_share(

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from fastapi import APIRouter, Request, Response
 
-from app.replies import problems
+from app.replies import run_problems
 from app.runs import check_limits
 from app.services import Opened
 from app.stream_schemas import SweepLine, SweepRequest
@@ -19,14 +19,7 @@ router = APIRouter(tags=["sweep"])
     "/sweep",
     summary="See which heads matter",
     response_class=Lines,
-    responses=in_lines(SweepLine)
-    | problems(
-        _400="The body is not JSON.",
-        _413="The body is too large.",
-        _415="The body is not sent as JSON.",
-        _422="A field is not what it must be; `detail` says why.",
-        _503="The model is busy; `Retry-After` says when to come back.",
-    ),
+    responses=in_lines(SweepLine) | run_problems(),
 )
 async def sweep(request: Request, services: Opened, body: SweepRequest) -> Response:
     """Every head of every attention is taken out once, on top of `interventions`.

@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter, Request, Response
 
-from app.replies import in_both_forms, media_type, problems, reply
+from app.replies import in_both_forms, media_type, reply, run_problems
 from app.runs import encoder, run_trace, while_present
 from app.schemas import TraceReply, TraceRequest
 from app.services import Opened
@@ -14,15 +14,7 @@ router = APIRouter(tags=["trace"])
     "/trace",
     summary="Run a sentence and see inside",
     response_class=Response,
-    responses=in_both_forms(TraceReply)
-    | problems(
-        _400="The body is not JSON.",
-        _406="Neither form is acceptable.",
-        _413="The body is too large.",
-        _415="The body is not sent as JSON.",
-        _422="A field is not what it must be; `detail` says why.",
-        _503="The model is busy; `Retry-After` says when to come back.",
-    ),
+    responses=in_both_forms(TraceReply) | run_problems(_406="Neither form is acceptable."),
 )
 async def trace(request: Request, services: Opened, body: TraceRequest) -> Response:
     """Without `target` the model writes one; with it, that text is scored.
