@@ -6,17 +6,8 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from app.schemas import (
-    Count,
-    ModelReply,
-    Name,
-    Pattern,
-    Run,
-    Strict,
-    Text,
-    TraceReply,
-    TraceRequest,
-)
+from app.fields import Count, Name, Pattern, Strict, Text
+from app.schemas import ModelReply, Run, TraceReply, TraceRequest
 
 MAX_ASKS = 4
 MAX_OPTIONS = 32

@@ -4,17 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.schemas import (
-    Count,
-    DecodeOptions,
-    OutputReply,
-    ProblemReply,
-    Sentence,
-    Text,
-    TokenReply,
-    TokensReply,
-    Whole,
-)
+from app.fields import Count, Text, Whole
+from app.schemas import DecodeOptions, OutputReply, ProblemReply, Sentence, TokenReply, TokensReply
 
 MAX_CANDIDATES = 50
 
@@ -84,7 +75,7 @@ class PieceReply(BaseModel):
 class BeamReply(BaseModel):
     """A hypothesis with a token more."""
 
-    parent: int = Field(description="Index into `hypotheses`.")
+    parent: int = Field(description="Count into `hypotheses`.")
     token: PieceReply
     logprob: float = Field(description="Sum over its tokens, this one included.")
     score: float

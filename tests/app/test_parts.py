@@ -11,9 +11,10 @@ import torch
 from pydantic import ValidationError
 
 from app.accept import choose, preferences
+from app.intervention_schemas import DEEDS, InterventionRequest
 from app.limits import PerMinute
 from app.problems import TITLES, ProblemError
-from app.schemas import DEEDS, DecodeOptions, InterventionRequest
+from app.schemas import DecodeOptions
 from app.settings import ROOT, Settings
 from app.wire import Reply, trace_reply
 from model.intervene import EFFECTS
