@@ -45,13 +45,19 @@ ENCODING = ("source", "encoder.")  # how names begin up to the encoder's end
 def load(path: str | Path, device: str = "auto", id_: str | None = None) -> Adapter:
     """The model of a bundle: a folder, or the name of one that ships with Headlight.
 
-    `device` is "auto" (CUDA if there is one), "cpu" or "cuda".
+    `device` is "auto" (CUDA if there is one), "cpu" or "cuda". Raises `ValueError` for a pre-norm
+    model: what is worked out inside a run and on the worksheet is worked out for post-norm.
     """
     shipped = CHECKPOINTS / path
     folder = shipped if shipped.is_dir() else Path(path)
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
-    return Native(load_bundle(folder, device), id_ or folder.name)
+    bundle = load_bundle(folder, device)
+    if bundle.model.config.norm != "post":
+        raise ValueError(
+            f"{folder}: a {bundle.model.config.norm}-norm model, where only post-norm is shown"
+        )
+    return Native(bundle, id_ or folder.name)
 
 
 class Native(Adapter):

@@ -18,6 +18,7 @@ LEAST = {
     "decoder_layers": 0,
     "max_tokens": 1,
 }
+NORMS = ("post", "pre")
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class ModelConfig:
     dropout: float = 0.1  # P_drop, on every sublayer's output and on embedding + position
     attention_dropout: float = 0.0  # on the weights; the paper has none
     max_tokens: int = 128  # longest source or target, special tokens included
+    norm: str = "post"  # where a sublayer's layer norm stands, one of NORMS
     positions: str = "sinusoidal"  # a key of model.positions.POSITIONS
     kernel: str = "explicit"  # a key of model.attention.KERNELS
 
@@ -50,7 +52,7 @@ class ModelConfig:
             raise ValueError(f"d_model {self.d_model} is not a multiple of heads {self.heads}")
         if self.d_model % 2:
             raise ValueError(f"d_model {self.d_model} is odd: sines and cosines come in pairs")
-        for name, registry in (("positions", POSITIONS), ("kernel", KERNELS)):
+        for name, registry in (("norm", NORMS), ("positions", POSITIONS), ("kernel", KERNELS)):
             if getattr(self, name) not in registry:
                 raise ValueError(f"unknown {name}: {getattr(self, name)}; known: {[*registry]}")
 

@@ -5,11 +5,14 @@ Shapes: B batch, S source tokens, T target tokens.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from torch import Tensor, nn
 
 from model.attention import MultiHeadAttention
 from model.cache import LayerCache
 from model.config import ModelConfig
+from model.dropout import Dropout
 from model.trace import FEATURE, HIDDEN, QUERY, Tap
 
 
@@ -28,16 +31,24 @@ class FeedForward(nn.Module):
 
 
 class AddNorm(nn.Module):
-    """LayerNorm(x + Dropout(Sublayer(x))): post-norm, as in sections 3.1 and 5.4."""
+    """A sublayer in its residual connection and layer norm.
 
-    def __init__(self, d_model: int, dropout: float) -> None:
+    Post-norm, as in sections 3.1 and 5.4:       LayerNorm(x + Dropout(Sublayer(x)))
+    Pre-norm (Xiong et al. 2020, figure 1b):     x + Dropout(Sublayer(LayerNorm(x)))
+    """
+
+    def __init__(self, d_model: int, dropout: float, norm: str) -> None:
         super().__init__()
         self.norm = nn.LayerNorm(d_model)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
+        self.first = norm == "pre"
 
-    def forward(self, x: Tensor, output: Tensor, tap: Tap) -> Tensor:
-        """`x` and the sublayer's `output` (B, N, d_model) -> (B, N, d_model)."""
-        residual = tap("residual", x + self.dropout(output), (QUERY, FEATURE))
+    def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor], tap: Tap) -> Tensor:
+        """`x` (B, N, d_model) -> (B, N, d_model)."""
+        if self.first:
+            output = sublayer(tap("norm", self.norm(x), (QUERY, FEATURE)))
+            return tap("residual", x + self.dropout(output), (QUERY, FEATURE))
+        residual = tap("residual", x + self.dropout(sublayer(x)), (QUERY, FEATURE))
         return tap("norm", self.norm(residual), (QUERY, FEATURE))
 
 
@@ -52,16 +63,16 @@ class EncoderLayer(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.self_attention = attention_of(config)
-        self.self_norm = AddNorm(config.d_model, config.dropout)
+        self.self_norm = AddNorm(config.d_model, config.dropout, config.norm)
         self.ffn = FeedForward(config.d_model, config.d_ff)
-        self.ffn_norm = AddNorm(config.d_model, config.dropout)
+        self.ffn_norm = AddNorm(config.d_model, config.dropout, config.norm)
 
     def forward(self, x: Tensor, mask: Tensor, tap: Tap) -> Tensor:
         """`x` (B, S, d_model), `mask` (B, S, S) -> (B, S, d_model)."""
         here = tap.at("self")
-        x = self.self_norm(x, self.self_attention(x, x, mask, here), here)
-        here = tap.at("ffn")
-        return self.ffn_norm(x, self.ffn(x, here), here)  # type: ignore[no-any-return]
+        x = self.self_norm(x, lambda x: self.self_attention(x, x, mask, here), here)
+        ffn = tap.at("ffn")
+        return self.ffn_norm(x, lambda x: self.ffn(x, ffn), ffn)  # type: ignore[no-any-return]
 
 
 class DecoderLayer(nn.Module):
@@ -70,11 +81,11 @@ class DecoderLayer(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.self_attention = attention_of(config)
-        self.self_norm = AddNorm(config.d_model, config.dropout)
+        self.self_norm = AddNorm(config.d_model, config.dropout, config.norm)
         self.cross_attention = attention_of(config)
-        self.cross_norm = AddNorm(config.d_model, config.dropout)
+        self.cross_norm = AddNorm(config.d_model, config.dropout, config.norm)
         self.ffn = FeedForward(config.d_model, config.d_ff)
-        self.ffn_norm = AddNorm(config.d_model, config.dropout)
+        self.ffn_norm = AddNorm(config.d_model, config.dropout, config.norm)
 
     def forward(
         self,
@@ -90,11 +101,11 @@ class DecoderLayer(nn.Module):
         `self_mask` is (B, T, T) and `cross_mask` (B, T, S); with a cache, `x` is only the newest
         tokens and the self mask's columns are all tokens so far.
         """
-        here = tap.at("self")
+        here, cross, ffn = tap.at("self"), tap.at("cross", key="source"), tap.at("ffn")
         grown = cache.grow if cache else None
-        x = self.self_norm(x, self.self_attention(x, x, self_mask, here, grown), here)
-        here = tap.at("cross", key="source")
         once = cache.once if cache else None
-        x = self.cross_norm(x, self.cross_attention(x, memory, cross_mask, here, once), here)
-        here = tap.at("ffn")
-        return self.ffn_norm(x, self.ffn(x, here), here)  # type: ignore[no-any-return]
+        x = self.self_norm(x, lambda x: self.self_attention(x, x, self_mask, here, grown), here)
+        x = self.cross_norm(
+            x, lambda x: self.cross_attention(x, memory, cross_mask, cross, once), cross
+        )
+        return self.ffn_norm(x, lambda x: self.ffn(x, ffn), ffn)  # type: ignore[no-any-return]

@@ -23,7 +23,8 @@ from torch import Tensor
 
 from model.checkpoint import MEANS, Bundle, load_bundle
 from model.trace import QUERY, SOURCE, TARGET, Tap
-from model.train.data import Batch, Corpus, both_ways, read_pairs
+from model.train.data import Batch, Corpus
+from model.train.pairs import both_ways, read_pairs
 from model.transformer import Transformer
 
 MIX = "mix"

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from model import masks
 from model.cache import Cache
 from model.config import ModelConfig
+from model.dropout import Dropout
 from model.layers import DecoderLayer, EncoderLayer
 from model.positions import POSITIONS
 from model.trace import FEATURE, NULL, QUERY, RANK, SOURCE, TARGET, VOCAB, Tap
@@ -34,9 +35,13 @@ class Transformer(nn.Module):
         self.embedding = nn.Embedding(config.vocabulary, config.d_model)
         encoding = POSITIONS[config.positions](config.max_tokens, config.d_model)
         self.register_buffer("positions", encoding, persistent=False)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
         self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers))
+        # Pre-norm adds up what no norm has seen; each stack ends in one.
+        pre = config.norm == "pre"
+        self.encoder_norm = nn.LayerNorm(config.d_model) if pre else nn.Identity()
+        self.decoder_norm = nn.LayerNorm(config.d_model) if pre else nn.Identity()
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -66,7 +71,7 @@ class Transformer(nn.Module):
         here = tap.at("encoder", query=SOURCE, key=SOURCE)
         for index, layer in enumerate(self.encoder):
             x = layer(x, mask, here.at(str(index)))
-        return x
+        return self._last(self.encoder_norm, x, here)
 
     def decode(
         self,
@@ -92,7 +97,12 @@ class Transformer(nn.Module):
             x = layer(x, memory, self_mask, cross_mask, here.at(str(index)), kept)
         if cache:
             cache.length += target.shape[1]
-        return x
+        return self._last(self.decoder_norm, x, here)
+
+    def _last(self, norm: nn.Module, x: Tensor, here: Tap) -> Tensor:
+        if self.config.norm == "post":
+            return x
+        return here("norm", norm(x), (QUERY, FEATURE))
 
     def logits(self, x: Tensor, tap: Tap = NULL) -> Tensor:
         """(B, T, d_model) -> (B, T, V), through the transposed embedding matrix (section 3.4)."""

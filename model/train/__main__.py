@@ -22,12 +22,26 @@ from model.card import TRAINING
 from model.checkpoint import save_bundle
 from model.config import ModelConfig
 from model.tokens import Tokenizer
-from model.train.data import Corpus, Example, augment, both_ways, read_pairs
+from model.train.augment import augment
+from model.train.clean import clean
+from model.train.data import Corpus
 from model.train.loop import Run, say
 from model.train.options import Options
+from model.train.pairs import Example, Pair, both_ways, read_pairs
+from model.train.state import STATE, TOKENIZER, take_over
 from model.transformer import Transformer
 
-SHAPE = ("d_model", "heads", "d_ff", "encoder_layers", "decoder_layers", "dropout", "max_tokens")
+SHAPE = (
+    "d_model",
+    "heads",
+    "d_ff",
+    "encoder_layers",
+    "decoder_layers",
+    "dropout",
+    "attention_dropout",
+    "norm",
+    "max_tokens",
+)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -40,11 +54,18 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("folder", type=Path, help="where the run keeps everything")
     made.add_argument("--train", type=Path, nargs="+", required=True, help="TSV files, .gz or not")
     made.add_argument("--dev", type=Path, nargs="+", required=True, help="TSV files to stop by")
+    made.add_argument(
+        "--held-out", type=Path, nargs="+", default=[], help="TSV files that train must not touch"
+    )
+    made.add_argument(
+        "--start-from", type=Path, help="another run's folder, whose state this one takes over"
+    )
+    made.add_argument("--raw", action="store_true", help="take the pairs as they are")
     made.add_argument("--languages", nargs=2, default=["en", "zh"], metavar=("A", "B"))
     made.add_argument("--one-way", action="store_true", help="train A to B only")
     made.add_argument("--name", default="English ↔ Chinese", help="what the page calls the model")
     made.add_argument("--vocabulary", type=int, default=8000, help="subwords (8000)")
-    made.add_argument("--augment", type=float, default=0.05, help="made examples a real one (0.05)")
+    made.add_argument("--augment", type=float, default=0.15, help="made examples a real one (0.15)")
     made.add_argument("--device", default="auto", help="auto, cpu or cuda (auto)")
     for option in fields(Options):
         _add(made, option)
@@ -70,14 +91,17 @@ def main(arguments: Sequence[str] | None = None) -> Path:
         asked.device if asked.device != "auto" else "cuda" if torch.cuda.is_available() else "cpu"
     )
     torch.manual_seed(options.seed)
-    languages = tuple(asked.languages)
-    train = _examples(asked.train, languages, asked.one_way)
+    first, second = asked.languages
+    languages = (first, second)
+    train = _examples(_train_pairs(asked, languages), languages, asked.one_way)
+    if asked.start_from and not (asked.folder / STATE).is_file():
+        take_over(asked.start_from, asked.folder)
     tokenizer = _tokenizer(asked.folder, train, asked.vocabulary, languages)
     shape = {name: getattr(asked, name) for name in SHAPE}
     config = ModelConfig(vocabulary=len(tokenizer), **shape)
     _hold_to(asked.folder, {**vars(asked), "config": config.to_json()}, options)
     train += augment(train, asked.augment, options.seed)
-    dev = _examples(asked.dev, languages, asked.one_way)
+    dev = _examples(_pairs(asked.dev), languages, asked.one_way)
     model = Transformer(replace(config, kernel="fused")).to(device)
     say(
         f"{sum(p.numel() for p in model.parameters()):,} parameters, {len(train):,} examples, "
@@ -99,16 +123,32 @@ def main(arguments: Sequence[str] | None = None) -> Path:
     return bundle
 
 
-def _examples(paths: Sequence[Path], languages: tuple[str, ...], one_way: bool) -> list[Example]:
-    first, second = languages
-    examples = both_ways((pair for path in paths for pair in read_pairs(path)), (first, second))
-    return [e for e in examples if e.language == second] if one_way else examples
+def _pairs(paths: Sequence[Path]) -> list[Pair]:
+    return [pair for path in paths for pair in read_pairs(path)]
+
+
+def _train_pairs(asked: argparse.Namespace, languages: Pair) -> list[Pair]:
+    """The pairs to learn from, tidied unless they are wanted raw; says what became of them."""
+    pairs = _pairs(asked.train)
+    if asked.raw:
+        return pairs
+    kept, counts = clean(pairs, languages, _pairs([*asked.dev, *asked.held_out]))
+    steps = ", ".join(f"{name} {count:,}" for name, count in counts.items())
+    say(f"{len(kept):,} of {len(pairs):,} pairs; {steps}")
+    if not kept:
+        sys.exit(f"no pair is left of {len(pairs):,}; --raw takes them as they are")
+    return kept
+
+
+def _examples(pairs: Sequence[Pair], languages: Pair, one_way: bool) -> list[Example]:
+    examples = both_ways(pairs, languages)
+    return [e for e in examples if e.language == languages[1]] if one_way else examples
 
 
 def _tokenizer(
     folder: Path, train: Sequence[Example], vocabulary: int, languages: tuple[str, ...]
 ) -> Tokenizer:
-    path = folder / "tokenizer.json"
+    path = folder / TOKENIZER
     if not path.is_file():
         folder.mkdir(parents=True, exist_ok=True)
         texts = (example.target for example in train)
@@ -117,8 +157,11 @@ def _tokenizer(
 
 
 def _hold_to(folder: Path, asked: dict[str, Any], options: Options) -> None:
-    """Writes what the run is, or exits when the folder holds another run."""
-    free = {"folder", "minutes", "epochs", "patience", "device", "name"}  # may change on resuming
+    """Writes what the run is, or exits when the folder holds another run.
+
+    What says when and how it ends may change on resuming.
+    """
+    free = {"folder", "minutes", "epochs", "steps", "cooldown", "patience", "device", "name"}
     wanted = {k: v for k, v in asked.items() if k not in free}
     text = json.dumps(wanted, indent=1, default=str, sort_keys=True) + "\n"
     path = folder / "run.json"

@@ -1,26 +1,15 @@
-"""Parallel text: from TSV files to batches of ids on the training device."""
+"""Examples as batches of ids on the training device."""
 
 from __future__ import annotations
 
-import gzip
-import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import torch
 from torch import Tensor
 
-from model.tokens import Tokenizer, normalise
-
-
-@dataclass(frozen=True)
-class Example:
-    """A sentence, its translation, and the language of the translation."""
-
-    source: str
-    target: str
-    language: str
+from model.tokens import Tokenizer
+from model.train.pairs import Example
 
 
 @dataclass(frozen=True)
@@ -37,67 +26,6 @@ class Batch:
     def tokens(self) -> Tensor:
         """How many tokens are no padding, source and target together."""
         return self.source_real.sum() + self.target_real.sum()
-
-
-def read_pairs(path: Path) -> list[tuple[str, str]]:
-    """Two texts a line, tab-separated; a group number in front of them is passed over.
-
-    Reads `.gz` too. Raises `ValueError` naming the line that has another shape.
-    """
-    data = path.read_bytes()
-    text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8")
-    pairs = []
-    for number, line in enumerate(text.rstrip("\n").split("\n"), 1):
-        columns = line.split("\t")
-        if len(columns) not in (2, 3):
-            raise ValueError(f"{path}, line {number}: {len(columns)} columns, not 2 or 3")
-        first, second = (normalise(column) for column in columns[-2:])
-        if first and second:
-            pairs.append((first, second))
-    return pairs
-
-
-def both_ways(pairs: Iterable[tuple[str, str]], languages: tuple[str, str]) -> list[Example]:
-    """Each pair as two examples, one a direction."""
-    first, second = languages
-    return [example for a, b in pairs for example in (Example(a, b, second), Example(b, a, first))]
-
-
-def augment(examples: Sequence[Example], share: float, seed: int) -> list[Example]:
-    """New examples, `share` as many as there are, of what people type and corpora lack.
-
-    Half are two sentences in one input; the others have a source in lower case, in capitals, or
-    without its final mark. The translation stays as it is: the model learns not to mind.
-    """
-    chance = random.Random(seed)
-    by_language: dict[str, list[Example]] = {}
-    for example in examples:
-        by_language.setdefault(example.language, []).append(example)
-    made = []
-    for _ in range(round(share * len(examples))):
-        one = chance.choice(examples)
-        if chance.random() < 0.5:
-            made.append(_joined(one, chance.choice(by_language[one.language])))
-        else:
-            made.append(Example(_careless(one.source, chance), one.target, one.language))
-    return made
-
-
-def _joined(one: Example, two: Example) -> Example:
-    def join(a: str, b: str) -> str:
-        return normalise(a + b if a[-1:] in "。？！，" else f"{a} {b}")
-
-    return Example(join(one.source, two.source), join(one.target, two.target), one.language)
-
-
-def _careless(text: str, chance: random.Random) -> str:
-    changes: list[Callable[[str], str]] = [
-        str.lower,
-        str.lower,
-        str.upper,
-        lambda text: text.rstrip(".。!！"),
-    ]
-    return normalise(chance.choice(changes)(text)) or text
 
 
 class Corpus:
@@ -139,10 +67,13 @@ class Corpus:
         """The rows of each batch."""
         generator = torch.Generator().manual_seed(seed * 1_000_003 + epoch)
         lengths = torch.stack([self.source.lengths, self.target.lengths]).cpu()  # (2, examples)
-        # Similar lengths share a batch; the noise gives each epoch other neighbours.
-        noise = torch.rand(lengths.shape[1], generator=generator) * 2
-        order = (lengths.sum(dim=0) + noise).argsort()
-        groups = _groups(lengths[:, order].amax(dim=0).tolist(), size // 2)
+        # Sources of a length share a batch, and among them targets of a length: a sixteenth is
+        # padding. The noise gives each epoch other neighbours.
+        noise = torch.rand(lengths.shape, generator=generator) * 2
+        source, target = (lengths + noise).unbind()
+        order = target.argsort()
+        order = order[source[order].floor().argsort(stable=True)]
+        groups = _groups(lengths[:, order].T.tolist(), size)
         shuffled = torch.randperm(len(groups), generator=generator).tolist()
         return [order[slice(*groups[index])] for index in shuffled]
 
@@ -189,13 +120,13 @@ def _segmented(
         )
 
 
-def _groups(longest: Sequence[int], size: int) -> list[tuple[int, int]]:
-    """Cuts rows sorted by length into runs with rows × longest ≤ size."""
-    groups, begin, most = [], 0, 0
-    for index, length in enumerate(longest):
-        most = max(most, length)
-        if index > begin and (index + 1 - begin) * most > size:
+def _groups(lengths: Sequence[tuple[int, int]], size: int) -> list[tuple[int, int]]:
+    """Cuts rows (source length, target length) into runs of at most `size` tokens once padded."""
+    groups, begin, source, target = [], 0, 0, 0
+    for index, (a, b) in enumerate(lengths):
+        source, target = max(source, a), max(target, b)
+        if index > begin and (index + 1 - begin) * (source + target) > size:
             groups.append((begin, index))
-            begin, most = index, length
-    groups.append((begin, len(longest)))
+            begin, source, target = index, a, b
+    groups.append((begin, len(lengths)))
     return groups

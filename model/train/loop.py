@@ -13,10 +13,12 @@ from torch import Tensor, nn
 
 from model.train.data import Batch, Corpus
 from model.train.loss import autocast, dev_loss, training_loss
-from model.train.options import Options, learning_rate
-from model.train.state import Progress, average, load_state, save_state, write
+from model.train.options import Options, cooling, learning_rate
+from model.train.state import STATE, Progress, average, load_state, save_state, write
 from model.transformer import Transformer
 
+# Steps of which the weights are kept for good: 0, then √2 apart, since most is learnt early.
+SNAPSHOTS = frozenset(round(100 * 2 ** (k / 2)) for k in range(24))
 EVERY = 15.0  # seconds between two lines of progress
 
 
@@ -43,7 +45,7 @@ class Run:
             self.model.parameters(), betas=(0.9, 0.98), eps=1e-9, fused=True
         )
         self.progress = Progress()
-        self.state = self.folder / "state.safetensors"
+        self.state = self.folder / STATE
         if self.state.is_file():
             self.progress = load_state(self.state, self.model, self.optimizer)
             self.say(f"resuming at step {self.progress.step}, epoch {self.progress.epoch + 1}")
@@ -55,6 +57,8 @@ class Run:
     def __call__(self) -> dict[str, Tensor]:
         """Trains until the epochs, the minutes or the patience run out; the averaged weights."""
         self.model.train()
+        if not self.progress.step:
+            self._snapshot()
         while not self.ended():
             self._epoch()
         if self.progress.step % self.options.every:
@@ -70,7 +74,8 @@ class Run:
         """Whether there is nothing left to do."""
         at, options = self.progress, self.options
         late = options.minutes is not None and at.seconds >= options.minutes * 60
-        return late or at.epoch >= options.epochs or at.looks >= options.patience
+        done = options.steps and at.step >= options.steps
+        return bool(late or done or at.epoch >= options.epochs or at.looks >= options.patience)
 
     def _epoch(self) -> None:
         """One epoch, or what is left of it; returns early when the run has ended."""
@@ -80,6 +85,8 @@ class Run:
             self._step(batch)
             at.batch += 1
             at.seconds = time.monotonic() - self.started
+            if at.step in SNAPSHOTS:
+                self._snapshot()
             self._tell()
             if at.step % options.every == 0:
                 self._look()
@@ -94,7 +101,7 @@ class Run:
         at.step += 1
         rate = learning_rate(
             at.step, self.model.config.d_model, options.warmup, options.learning_rate
-        )
+        ) * cooling(at.step, options.steps, options.cooldown)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.zero_grad(set_to_none=True)
@@ -125,6 +132,10 @@ class Run:
         for old in self._checkpoints()[: -self.options.average]:
             old.unlink()
         self._save()
+
+    def _snapshot(self) -> None:
+        path = self.folder / "snapshots" / f"{self.progress.step:06d}.safetensors"
+        write(path, self.model.state_dict(), {})
 
     def _checkpoints(self) -> list[Path]:
         return sorted((self.folder / "checkpoints").glob("*.safetensors"))

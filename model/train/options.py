@@ -13,7 +13,9 @@ class Options:
     batch: int = 3000  # tokens a step, padding included, source and target together
     epochs: int = 60
     minutes: float | None = None  # stop after so long, whatever the epoch
-    every: int = 300  # steps between two looks at the dev loss, each with a checkpoint kept
+    steps: int = 0  # stop after so many, whatever the epoch; 0: no such end
+    cooldown: int = 0  # the rate falls in a line to 0 over the last so many of the steps
+    every: int = 500  # steps between two looks at the dev loss, each with a checkpoint kept
     patience: int = 10  # looks without a better dev loss before stopping early
     learning_rate: float = 1.0  # a factor on the paper's schedule
     warmup: int = 1000  # steps
@@ -27,3 +29,14 @@ class Options:
 def learning_rate(step: int, d_model: int, warmup: int, factor: float = 1.0) -> float:
     """factor · d_model^−0.5 · min(step^−0.5, step · warmup^−1.5), step from 1 (equation 3)."""
     return float(factor * d_model**-0.5 * min(step**-0.5, step * warmup**-1.5))
+
+
+def cooling(step: int, steps: int, cooldown: int) -> float:
+    """A factor on the rate: 1, then a line down to 0 over the last `cooldown` of `steps`.
+
+    The paper's schedule has no end, so a run can go on for as long as there is time; what a rate
+    near 0 brings is had by cooling down once, at the end (Hägele et al. 2024, arXiv:2405.18392).
+    """
+    if not cooldown or not steps:
+        return 1.0
+    return min(1.0, max(0, steps - step + 1) / cooldown)

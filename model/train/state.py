@@ -4,11 +4,13 @@ run.json                         data, options and config: a resumed run is held
 tokenizer.json
 state.safetensors                weights, Adam's moments, random-number states; JSON in its header
 checkpoints/007000.safetensors   the weights at the last looks, for averaging
+snapshots/000400.safetensors     the weights at steps √2 apart, to see how it was learned
 """
 
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -20,6 +22,9 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from model.transformer import Transformer
+
+STATE = "state.safetensors"
+TOKENIZER = "tokenizer.json"
 
 
 @dataclass
@@ -65,6 +70,20 @@ def load_state(path: Path, model: Transformer, optimizer: Optimizer) -> Progress
         torch.cuda.set_rng_state(tensors["random.cuda"])
     with safe_open(path, "pt") as opened:
         return Progress(**json.loads(opened.metadata()["progress"]))
+
+
+def take_over(old: Path, new: Path) -> None:
+    """Starts the run in the folder `new` where `old` is, on other data from its first batch on.
+
+    Vocabulary, weights, moments, random numbers and the count of steps are the old run's.
+    """
+    new.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(old / TOKENIZER, new / TOKENIZER)
+    with safe_open(old / STATE, "pt") as opened:
+        progress = json.loads(opened.metadata()["progress"])
+        tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
+    progress |= {"epoch": 0, "batch": 0, "looks": 0, "best": float("inf"), "best_step": 0}
+    write(new / STATE, tensors, {"progress": json.dumps(progress)})
 
 
 def average(paths: list[Path]) -> dict[str, Tensor]:

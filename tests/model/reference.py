@@ -5,6 +5,7 @@
 prints the largest difference over all lengths, which docs/model.md quotes.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -22,26 +23,30 @@ CONFIG = ModelConfig(
 LENGTHS = range(1, 65)
 
 
-def our_stacks() -> Transformer:
+def our_stacks(norm: str = "post") -> Transformer:
     """Random weights throughout: no zero bias and no unit gain, so that each must be copied."""
     torch.manual_seed(1)
-    model = Transformer(CONFIG).eval()
+    model = Transformer(replace(CONFIG, norm=norm)).eval()
     for parameter in model.parameters():
         nn.init.normal_(parameter, std=0.2)
     return model
 
 
 def torch_stacks(ours: Any) -> tuple[nn.TransformerEncoder, nn.TransformerDecoder]:
-    """`nn.TransformerEncoder` and `Decoder` without a final norm, holding `ours`' weights."""
+    """`nn.TransformerEncoder` and `Decoder` holding `ours`' weights; pre-norm ends in a norm."""
     shape = (CONFIG.d_model, CONFIG.heads, CONFIG.d_ff, 0.0)
+    pre = ours.config.norm == "pre"
+    last = [copied_norm(one) if pre else None for one in (ours.encoder_norm, ours.decoder_norm)]
     encoder = nn.TransformerEncoder(
-        nn.TransformerEncoderLayer(*shape, batch_first=True),
+        nn.TransformerEncoderLayer(*shape, batch_first=True, norm_first=pre),
         CONFIG.encoder_layers,
-        norm=None,
+        norm=last[0],
         enable_nested_tensor=False,
     )
     decoder = nn.TransformerDecoder(
-        nn.TransformerDecoderLayer(*shape, batch_first=True), CONFIG.decoder_layers, norm=None
+        nn.TransformerDecoderLayer(*shape, batch_first=True, norm_first=pre),
+        CONFIG.decoder_layers,
+        norm=last[1],
     )
     for mine, other in zip(ours.encoder, encoder.layers, strict=True):
         copy_attention(mine.self_attention, other.self_attn)
@@ -67,6 +72,12 @@ def copy_attention(mine: MultiHeadAttention, other: nn.MultiheadAttention) -> No
 def copy_norms(mine: list[AddNorm], others: list[nn.LayerNorm]) -> None:
     for one, other in zip(mine, others, strict=True):
         other.load_state_dict(one.norm.state_dict())
+
+
+def copied_norm(one: nn.LayerNorm) -> nn.LayerNorm:
+    made = nn.LayerNorm(CONFIG.d_model)
+    made.load_state_dict(one.state_dict())
+    return made
 
 
 def copy_linears(mine: list[nn.Linear], others: list[nn.Linear]) -> None:

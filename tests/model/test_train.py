@@ -1,6 +1,7 @@
 """Training: the paper's schedule, batches that lose nothing, a run that survives being killed."""
 
 import gzip
+import json
 import random
 import signal
 import subprocess
@@ -11,14 +12,17 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file
+from torch.nn import functional as F
 
 from model.adapters import load
 from model.request import Decode
 from model.tokens import Tokenizer
 from model.train.__main__ import main
-from model.train.data import Corpus, Example, augment, both_ways, read_pairs
+from model.train.data import Corpus
+from model.train.loss import cross_entropy
 from model.train.metrics import TestSet, read_test_sets, score, translate
-from model.train.options import learning_rate
+from model.train.options import cooling, learning_rate
+from model.train.pairs import Example, both_ways, read_pairs
 from model.train.state import average, write
 
 WORDS = {"one": "一", "two": "二", "three": "三", "four": "四", "five": "五", "six": "六"}
@@ -52,6 +56,36 @@ def test_the_schedule_is_equation_3() -> None:
     assert rates.index(max(rates)) == 49
 
 
+def test_cooling_is_a_line_down_to_nothing() -> None:
+    assert cooling(700, 1000, 200) == 1
+    assert cooling(801, 1000, 200) == 1
+    assert cooling(901, 1000, 200) == pytest.approx(0.5)
+    assert cooling(1000, 1000, 200) == pytest.approx(1 / 200)
+    assert cooling(5000, 0, 200) == cooling(5000, 1000, 0) == 1
+
+
+@pytest.mark.parametrize("count", [1, 255, 256, 257, 700])
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_cross_entropy_equals_torch(count: int, smoothing: float) -> None:
+    torch.manual_seed(count)
+    x = torch.randn(count, 16, dtype=torch.double, requires_grad=True)
+    embedding = torch.randn(40, 16, dtype=torch.double, requires_grad=True)
+    written = torch.randint(40, (count,))
+    expected = F.cross_entropy(x @ embedding.T, written, label_smoothing=smoothing)
+    wanted = torch.autograd.grad(3 * expected, [x, embedding])
+    found = cross_entropy(x, embedding, written, smoothing)
+    torch.testing.assert_close(found, expected)
+    torch.testing.assert_close(torch.autograd.grad(3 * found, [x, embedding]), wanted)
+
+
+def test_cross_entropy_of_what_was_thought_impossible_is_finite() -> None:
+    x = torch.tensor([[400.0]], requires_grad=True)
+    loss = cross_entropy(x, torch.tensor([[1.0], [-1.0]]), torch.tensor([1]), 0.1)
+    [gradient] = torch.autograd.grad(loss, [x])
+    assert loss.isfinite()
+    assert gradient.isfinite().all()
+
+
 def test_reading_pairs(tmp_path: Path) -> None:
     plain = tmp_path / "a.tsv"
     plain.write_text("7\tHi  there.\t你好。\n\t \nA\t一\n", encoding="utf-8")
@@ -74,7 +108,7 @@ def test_an_epoch_holds_every_example_once(tokenizer: Tokenizer) -> None:
     )
     seen = []
     for batch in corpus.batches(400, seed=1, epoch=2):
-        assert batch.source.numel() <= 200
+        assert batch.source.numel() + batch.written.numel() <= 400
         assert torch.equal(batch.source_real, batch.source != tokenizer.pad)
         for i in range(len(batch.source)):
             source = batch.source[i][batch.source_real[i]].tolist()
@@ -97,15 +131,6 @@ def test_examples_too_long_are_left_out(tokenizer: Tokenizer) -> None:
     assert len(Corpus(examples, tokenizer, 64, torch.device("cpu"))) == 2
 
 
-def test_augmenting_is_seeded_and_keeps_translations() -> None:
-    examples = both_ways([("The cat.", "猫。"), ("A dog!", "狗！")], ("en", "zh"))
-    made = augment(examples, 5.0, seed=1)
-    assert len(made) == 20
-    assert made == augment(examples, 5.0, seed=1) != augment(examples, 5.0, seed=2)
-    assert Example("The cat. A dog!", "猫。狗！", "zh") in made
-    assert {e.source for e in made} & {"the cat.", "THE CAT.", "The cat"}
-
-
 def test_averaging(tmp_path: Path) -> None:
     for value in (1.0, 2.0, 6.0):
         write(tmp_path / f"{value}.safetensors", {"w": torch.full((2,), value)}, {})
@@ -114,22 +139,42 @@ def test_averaging(tmp_path: Path) -> None:
 
 
 def test_learning_to_count(counting: Path, tmp_path: Path) -> None:
-    options = words("--epochs 40 --batch 1500 --warmup 60 --every 50 --average 2 --augment 0")
-    bundle = main(
-        [str(tmp_path), "--train", str(counting), "--dev", str(counting), *options, *SHAPE]
-    )
+    options = words("--raw --epochs 40 --batch 1500 --warmup 60 --every 50 --average 2 --augment 0")
+    data = ["--train", str(counting), "--dev", str(counting)]
+    bundle = main([str(tmp_path), *data, *options, *SHAPE])
     adapter = load(bundle, "cpu")
     assert translate(adapter, ["three one two"], "en-zh", Decode()) == ["三一二"]
     too_long = "一" * 200
     found = translate(adapter, ["五六", too_long], "zh-en", Decode("beam"))
     assert found == ["five six", ""]
     with pytest.raises(SystemExit, match="holds a run with other options"):
-        main([str(tmp_path), "--train", str(counting), "--dev", str(counting), "--seed", "2"])
+        main([str(tmp_path), *data, "--raw", "--seed", "2"])
+    with pytest.raises(SystemExit, match="no pair is left of 600"):
+        main([str(tmp_path / "empty"), *data])
+    steps = json.loads((bundle / "training.json").read_text())["step"]
+    assert (tmp_path / "snapshots" / "000000.safetensors").is_file()
+    assert (tmp_path / "snapshots" / "000141.safetensors").is_file()
+
+    more = [*options[:-1], "1", "--steps", str(steps + 5), "--start-from", str(tmp_path)]
+    further = main([str(tmp_path / "further"), *data, *more, *SHAPE])
+    training = json.loads((further / "training.json").read_text())
+    assert training["step"] == steps + 5
+    assert training["history"][0]["step"] == 50
+    assert translate(load(further, "cpu"), ["three one"], "en-zh", Decode()) == ["三一"]
+
+
+def test_pre_norm_is_learnt_and_not_shown(counting: Path, tmp_path: Path) -> None:
+    options = words("--raw --steps 40 --batch 1500 --warmup 20 --augment 0 --norm pre")
+    data = ["--train", str(counting), "--dev", str(counting)]
+    bundle = main([str(tmp_path), *data, *options, *SHAPE])
+    assert json.loads((bundle / "training.json").read_text())["best"] < 2  # ln 9 knows nothing
+    with pytest.raises(ValueError, match="pre-norm model, where only post-norm is shown"):
+        load(bundle, "cpu")
 
 
 def test_a_killed_run_goes_on_as_if_it_had_not_been(counting: Path, tmp_path: Path) -> None:
     """SIGKILL in the midst of an epoch, then the same line again: the same weights, bit for bit."""
-    options = words("--epochs 6 --batch 400 --warmup 30 --every 20 --average 2")
+    options = words("--raw --epochs 6 --batch 400 --warmup 30 --every 20 --average 2")
     shape = [*SHAPE[:-1], "0.1"]  # dropout: the random numbers must go on too
 
     def command(folder: str) -> list[str]:

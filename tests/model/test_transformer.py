@@ -29,6 +29,13 @@ def test_stacks_equal_torch(ours: Transformer, theirs: Stacks, length: int) -> N
     assert decoder <= 1e-5
 
 
+@pytest.mark.parametrize("length", [1, 2, 17, 64])
+def test_pre_norm_stacks_equal_torch(length: int) -> None:
+    ours = our_stacks("pre")
+    for difference in differences(ours, torch_stacks(ours), length):
+        assert difference < 1e-5
+
+
 def test_embedding_is_scaled_and_tied(ours: Transformer) -> None:
     ids = torch.tensor([[3, 4]])
     expected = ours.embedding.weight[ids] * 32**0.5 + ours.positions[:2]

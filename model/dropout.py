@@ -1,0 +1,36 @@
+"""Dropout (section 5.4) from few random numbers.
+
+torch draws one number an entry on a CPU, a tenth of a training step here. A byte an entry is
+enough, and one draw makes eight of them.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+LEVELS = 256
+
+
+def keep(shape: torch.Size, p: float) -> Tensor:
+    """A mask of `shape`, true with the chance 1 − p, p rounded to 256ths; drawn on the CPU."""
+    entries = shape.numel()
+    draws = torch.empty(-(-entries // 8), dtype=torch.int64).random_(-(2**63), None)
+    return (draws.view(torch.uint8)[:entries] >= round(p * LEVELS)).view(shape)
+
+
+class Dropout(nn.Module):
+    """Zeroes a share p of the entries while training, and scales the others by 1 / (1 − p)."""
+
+    def __init__(self, p: float) -> None:
+        super().__init__()
+        self.p = p
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Any shape; the same shape."""
+        if not self.training or self.p == 0:
+            return x
+        if x.device.type != "cpu":
+            return F.dropout(x, self.p)
+        return x * keep(x.shape, self.p) * (LEVELS / (LEVELS - round(self.p * LEVELS)))

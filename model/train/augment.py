@@ -1,0 +1,143 @@
+"""Made examples of what people type and corpora lack.
+
+`KINDS` are functions of an example, another one of the same direction and a source of chance,
+that give a new example, or nothing where the first one does not lend itself to it.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Sequence
+
+from model.tokens import normalise
+from model.train.pairs import Example
+
+Chance = random.Random
+Kind = Callable[[Example, Example, Chance], Example | None]
+
+FINAL = re.compile(r"[.。!！]+$")
+DIGITS = re.compile(r"(?<![\d.,])\d+(?!\d|[.,]\d)")
+# A name that stands in thousands of sentences, so that another one can stand in its place.
+NAMES = (re.compile(r"\bTom\b"), re.compile("汤姆"))
+NARROW = str.maketrans("，。！？；：（）“”", ',.!?;:()""')
+CURLY = str.maketrans("'", "’")
+ONSETS = ("", *"bcdfghjklmnprstvwz", "br", "ch", "cl", "dr", "fr", "gr", "kh", "sh", "st", "th")
+VOWELS = (*"aeiou", "ai", "ee", "ia", "oo", "ou")
+CODAS = ("", "", *"dklmnrst", "ck", "nd", "ng", "rt")
+EMOJI = "😀😂🙂😉😍😎🤔😢😭😡👍👎🙏👏💪🎉❤💔🔥⭐✨☀🌧🐱🐶🌸🍎🍕☕🍜🚗✈🏠📚💡🎵⚽🎂"
+
+
+def spaced(a: str, b: str) -> str:
+    """Two sentences after one another, with a space unless a Chinese mark ends the first."""
+    return normalise(a + b if a[-1:] in "。？！，；……" else f"{a} {b}")
+
+
+def joined(one: Example, two: Example, chance: Chance) -> Example | None:
+    """Two sentences in one input."""
+    source, target = spaced(one.source, two.source), spaced(one.target, two.target)
+    return Example(source, target, one.language)
+
+
+def unmarked(one: Example, two: Example, chance: Chance) -> Example | None:
+    """Without the final mark."""
+    source = FINAL.sub("", one.source)
+    return Example(source, one.target, one.language) if source not in ("", one.source) else None
+
+
+def lower(one: Example, two: Example, chance: Chance) -> Example | None:
+    """In lower case, half of them without the final mark."""
+    source = one.source.lower()
+    if source == one.source:
+        return None
+    made = Example(source, one.target, one.language)
+    return (unmarked(made, two, chance) if chance.random() < 0.5 else None) or made
+
+
+def capitals(one: Example, two: Example, chance: Chance) -> Example | None:
+    """IN CAPITALS."""
+    source = normalise(one.source.upper())
+    return Example(source, one.target, one.language) if source != one.source else None
+
+
+def marks(one: Example, two: Example, chance: Chance) -> Example | None:
+    """Half-width marks in Chinese, typographic ones in English."""
+    other = one.source.translate(CURLY if one.source.isascii() else NARROW)
+    return Example(other, one.target, one.language) if other != one.source else None
+
+
+def name(chance: Chance) -> str:
+    """A name that nobody has: two or three syllables, in Latin letters."""
+    count = chance.choice((2, 2, 3))
+    syllables = (chance.choice(part) for _ in range(count) for part in (ONSETS, VOWELS, CODAS))
+    return "".join(syllables).capitalize()
+
+
+def named(one: Example, two: Example, chance: Chance) -> Example | None:
+    """With an unheard-of name, spelt alike on both sides: what is to be learnt is to copy it."""
+    made = name(chance)
+    sides = []
+    for text in (one.source, one.target):
+        for pattern in NAMES:
+            found = pattern.sub(made, text)
+            if found != text:
+                sides.append(found)
+                break
+    return Example(sides[0], sides[1], one.language) if len(sides) == 2 else None
+
+
+def numbered(one: Example, two: Example, chance: Chance) -> Example | None:
+    """With other digits, where both sides have the same."""
+    numbers = DIGITS.findall(one.source)
+    if not numbers or sorted(numbers) != sorted(DIGITS.findall(one.target)):
+        return None
+    others = {
+        number: str(chance.randint(1, 9)) + "".join(str(chance.randint(0, 9)) for _ in number[1:])
+        for number in sorted({*numbers})
+    }
+    source, target = (
+        DIGITS.sub(lambda found: others[found[0]], text) for text in (one.source, one.target)
+    )
+    return Example(source, target, one.language)
+
+
+def with_emoji(one: Example, two: Example, chance: Chance) -> Example | None:
+    """With one to three emoji behind it, which are to come through."""
+    tail = chance.choice(EMOJI) * chance.choice((1, 1, 1, 2, 3))
+    gap = chance.choice(("", " "))
+    source, target = normalise(one.source + gap + tail), normalise(one.target + gap + tail)
+    return Example(source, target, one.language)
+
+
+KINDS: dict[Kind, int] = {  # how many tickets each has
+    joined: 8,
+    unmarked: 3,
+    lower: 3,
+    capitals: 2,
+    marks: 2,
+    named: 4,
+    numbered: 1,
+    with_emoji: 2,
+}
+
+
+def augment(examples: Sequence[Example], share: float, seed: int) -> list[Example]:
+    """New examples, `share` as many as there are, by lot among `KINDS`; the others stay.
+
+    Seeded, and the same for the same examples.
+    """
+    chance = random.Random(seed)
+    by_language: dict[str, list[Example]] = {}
+    for example in examples:
+        by_language.setdefault(example.language, []).append(example)
+    kinds, tickets = [*KINDS], [*KINDS.values()]
+    made: list[Example] = []
+    for _ in range(round(share * len(examples))):
+        [kind] = chance.choices(kinds, tickets)
+        for _ in range(200):  # a kind that fits none of so many examples fits none
+            one = chance.choice(examples)
+            new = kind(one, chance.choice(by_language[one.language]), chance)
+            if new is not None:
+                made.append(new)
+                break
+    return made

@@ -1,0 +1,154 @@
+"""Pairs made tidy: one spelling for each language, and what is no translation left out.
+
+A step is a function of a pair that gives a pair or nothing, and `STEPS` is their order. Sources
+are tidied as well: what people type instead comes back by `model.train.augment`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+
+from model.script import HAN, LATIN_WORD
+from model.tokens import normalise
+from model.train.pairs import Pair
+
+INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufe00-\ufe0f\ufeff]")
+LETTER = re.compile(r"[^\W_]")
+ENDS = ".。!！?？…"
+
+ENGLISH = (
+    (re.compile("[“”„«»＂]|``|''"), '"'),
+    (re.compile("[‘’`]"), "'"),
+    (re.compile(r" (?=(?:'(?:s|t|re|ve|d|m|ll)|n't)\b)"), ""),  # corpora that come in tokens
+    (re.compile(r"n 't\b"), "n't"),
+    (re.compile(r" (?=[,.?!;:)](?:[\s\"]|$))"), ""),
+    (re.compile(r"(?<=[.?!])\.$(?<!\.\.\.)"), ""),
+    (re.compile("…|⋯"), "..."),
+)
+
+HAN_CHARACTER = HAN.pattern
+MARKS = "。，、；：？！（）《》“”‘’…—"
+WIDE = dict(zip(",;:?!()", "，；：？！（）", strict=True))
+CHINESE = (
+    (re.compile("[⋯…]+|\\.{3,}|。{2,}"), "……"),
+    (re.compile("[﹣－─]"), "-"),
+    (re.compile("[•‧・]"), "·"),
+    (re.compile(f"(?<={HAN_CHARACTER})\\s+(?={HAN_CHARACTER}|[{MARKS}])"), ""),
+    (re.compile(f"(?<=[{MARKS}])\\s+"), ""),
+    (re.compile(f"(?<={HAN_CHARACTER})\\s*\\.(?=”?$)"), "。"),
+    (re.compile("(?<=[。？！])[。.]$"), ""),
+)
+BESIDE_HAN = re.compile(f"(?:(?<={HAN_CHARACTER})|(?<=[”》]))\\s*[,;:?!()]|[(](?={HAN_CHARACTER})")
+BRACKETS = re.compile(r"（([^（）()]*)\)|\(([^（）()]*)）")
+QUOTED = re.compile('["＂„]([^"＂„”]*)["＂”]')
+
+
+def english(text: str) -> str:
+    """Straight quotes, contractions and punctuation joined to their words."""
+    text = INVISIBLE.sub("", text)
+    for pattern, replacement in ENGLISH:
+        text = pattern.sub(replacement, text)
+    return normalise(text)
+
+
+def chinese(text: str) -> str:
+    """Full-width marks, curly quotes, no spaces between characters."""
+    text = INVISIBLE.sub("", text)
+    text = BESIDE_HAN.sub(lambda found: WIDE[found[0].strip()], text)
+    text = BRACKETS.sub(lambda found: f"（{found[1] or found[2]}）", text)
+    text = QUOTED.sub(r"“\1”", text)
+    for pattern, replacement in CHINESE:
+        text = pattern.sub(replacement, text)
+    return normalise(text)
+
+
+TIDY: Mapping[str, Callable[[str], str]] = {"en": english, "zh": chinese}
+
+
+def tidy(pair: Pair, languages: Pair) -> Pair | None:
+    """One spelling; a language without rules is left as it is."""
+    first, second = (
+        TIDY.get(code, normalise)(text) for code, text in zip(languages, pair, strict=True)
+    )
+    return first, second
+
+
+def ended(pair: Pair, languages: Pair) -> Pair | None:
+    """A full stop where only the other side has one: the mark is copied, not guessed."""
+    first, second = pair
+    stop = {"zh": "。"}
+    if first[-1:] in ".。" and second[-1:].isalpha():
+        return first, second + stop.get(languages[1], ".")
+    if second[-1:] in ".。" and first[-1:].isalpha():
+        return first + stop.get(languages[0], "."), second
+    return pair
+
+
+def written(pair: Pair, languages: Pair) -> Pair | None:
+    """Without letters, or in the script of the other language: no translation."""
+    for code, text in zip(languages, pair, strict=True):
+        han, latin = len(HAN.findall(text)), len(LATIN_WORD.findall(text))
+        if not LETTER.search(text):
+            return None
+        if code == "zh" and han < max(1, latin):
+            return None
+        if code == "en" and han:
+            return None
+    return pair
+
+
+def proportionate(pair: Pair, languages: Pair) -> Pair | None:
+    """Without sentences that are four times as long as their translation, give or take a phrase.
+
+    A Chinese character counts as two thirds of a word, and so does any other mark in Chinese.
+    """
+    lengths = sorted(
+        len(text) / 1.5 if code == "zh" else len(text.split())
+        for code, text in zip(languages, pair, strict=True)
+    )
+    return pair if lengths[1] <= 4 * lengths[0] + 4 and lengths[1] <= 60 else None
+
+
+Step = Callable[[Pair, Pair], Pair | None]
+STEPS: tuple[Step, ...] = (tidy, ended, written, proportionate)
+
+
+def key(text: str) -> str:
+    """What two spellings of a sentence share: letters and digits in lower case."""
+    return "".join(LETTER.findall(normalise(text).lower()))
+
+
+def clean(
+    pairs: Iterable[Pair], languages: Pair, held_out: Iterable[Pair] = ()
+) -> tuple[list[Pair], Counter[str]]:
+    """The pairs that are left, and how many each step changed or left out, by its name.
+
+    A pair goes that was there before, or of which a side is a side of a held-out pair but for
+    marks and capitals.
+    """
+    counts: Counter[str] = Counter()
+    held = {key(text) for pair in held_out for text in pair}
+    seen: set[Pair] = set()
+    kept = []
+    for given in pairs:
+        pair: Pair | None = given
+        for step in STEPS:
+            before = pair
+            assert before is not None
+            pair = step(before, languages)
+            counts[step.__name__] += pair != before
+            if pair is None:
+                break
+        if pair is None:
+            continue
+        keys = (key(pair[0]), key(pair[1]))
+        if held & {*keys}:
+            counts["held out"] += 1
+        elif keys in seen:
+            counts["repeated"] += 1
+        else:
+            seen.add(keys)
+            kept.append(pair)
+    return kept, counts

@@ -1,0 +1,104 @@
+"""What becomes of pairs before a model sees them: tidied, filtered, held out, made."""
+
+import random
+
+import pytest
+
+from model.train.augment import KINDS, augment, joined, named, numbered
+from model.train.clean import chinese, clean, english
+from model.train.pairs import Example, both_ways
+
+BOTH = ("en", "zh")
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ("“Who 's there ?” she asked .", '"Who\'s there?" she asked.'),
+        ("We don 't know ``it'' …", 'We don\'t know "it" ...'),
+        ("No way!.", "No way!"),
+        ("Wait...", "Wait..."),
+        ("zero\u200bwidth", "zerowidth"),
+        ("It's a well-known fact - really.", "It's a well-known fact - really."),
+        ("3,5 and 1:2 (see b).", "3,5 and 1:2 (see b)."),
+    ],
+)
+def test_english(given: str, wanted: str) -> None:
+    assert english(given) == wanted == english(wanted)
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ("你好,世界!", "你好，世界！"),
+        ('他说: "走吧."', "他说：“走吧。”"),
+        ("我 不 知道 .", "我不知道。"),
+        ("等等...", "等等……"),
+        ("等等⋯⋯", "等等……"),
+        ("约翰(John)来了.", "约翰（John）来了。"),
+        ("他用 Python 3.11 写的。", "他用 Python 3.11 写的。"),
+        ("你好吗?", "你好吗？"),
+    ],
+)
+def test_chinese(given: str, wanted: str) -> None:
+    assert chinese(given) == wanted == chinese(wanted)
+
+
+def test_cleaning_says_what_became_of_the_pairs() -> None:
+    pairs = [
+        ("The lamp is on.", "灯亮着。"),
+        ("the lamp is on", "灯亮着"),  # the same but for marks and capitals
+        ("The lamp is off.", "灯灭了"),  # a mark to add
+        ("Nothing but Latin.", "Nothing here."),
+        ("Chinese: 灯", "灯"),
+        ("...", "。。。"),
+        ("A rather long sentence that says very many things about lamps and light.", "灯"),
+        ("We have met.", "我们见过。"),
+    ]
+    kept, counts = clean(pairs, BOTH, held_out=[("we have met", "我们碰过面")])
+    assert kept == [("The lamp is on.", "灯亮着。"), ("The lamp is off.", "灯灭了。")]
+    assert counts["held out"] == counts["repeated"] == counts["proportionate"] == 1
+    assert counts["written"] == 3
+    assert counts["ended"] == 2
+
+
+def test_other_languages_are_only_filtered() -> None:
+    kept, _ = clean([("A dog .", "Ein Hund ."), ("A cat", "Eine Katze.")], ("en", "de"))
+    assert kept == [("A dog.", "Ein Hund ."), ("A cat.", "Eine Katze.")]
+
+
+def test_augmenting_is_seeded_and_keeps_translations() -> None:
+    examples = both_ways(
+        [("The cat.", "猫。"), ("A dog!", "狗！"), ("Tom ate 12.", "汤姆吃了12个。")], BOTH
+    )
+    made = augment(examples, 50.0, seed=1)
+    assert len(made) == 300
+    assert made == augment(examples, 50.0, seed=1) != augment(examples, 50.0, seed=2)
+    assert Example("The cat. A dog!", "猫。狗！", "zh") in made
+    sources = {example.source for example in made}
+    assert {"the cat.", "the cat", "THE CAT.", "The cat", "猫."} <= sources
+    assert not any("Tom" in e.source and "汤姆" not in e.target for e in made if e.language == "zh")
+
+
+def test_names_and_numbers_change_on_both_sides() -> None:
+    chance = random.Random(1)
+    one = Example("Tom is 42.", "汤姆42岁了。", "zh")
+    new = named(one, one, chance)
+    assert new is not None
+    assert "Tom" not in new.source
+    assert "汤姆" not in new.target
+    name = new.source.split()[0]
+    assert name.isalpha()
+    assert new.target == f"{name}42岁了。"
+    new = numbered(one, one, chance)
+    assert new is not None
+    assert new.source != one.source
+    assert new.source.split()[-1].rstrip(".") in new.target
+    assert numbered(Example("I am 4.", "我四岁。", "zh"), one, chance) is None
+    assert named(Example("Tom left.", "他走了。", "zh"), one, chance) is None
+
+
+def test_two_sentences_stand_as_each_language_has_it() -> None:
+    one, two = Example("Stop.", "停。", "zh"), Example("Go.", "走。", "zh")
+    assert joined(one, two, random.Random(1)) == Example("Stop. Go.", "停。走。", "zh")
+    assert all(kind.__doc__ for kind in KINDS)
