@@ -5,6 +5,7 @@ tokenizer.json       vocabulary and its rules
 weights.safetensors  parameters, half precision by default
 README.md            the model card: data, licences, metrics, limits
 means.safetensors    each head's mean output over training data (`python -m model.means`); optional
+learning.safetensors attention at steps of the training run (`python -m model.learning`); optional
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ CONFIG, TOKENIZER, WEIGHTS, CARD = (
     "README.md",
 )
 MEANS = "means.safetensors"
+LEARNING = "learning.safetensors"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,205 @@
+"""How a model was learned: its attention over a few sentences, at steps along the training run.
+
+    python -m model.learning --snapshots runs/mine/snapshots/* --final 9000 --dev dev.tsv
+
+writes `learning.safetensors` into the bundle: for each sentence of its `examples.txt` and each
+snapshot the weights of every attention, ``"{example}.{step}.encoder.0.self.weights"`` (head,
+query, key) in bytes of 1/255, and in its metadata, under ``"learning"``, what `Learning` says.
+Every snapshot reads the same target, the one that the trained model writes: so the maps are over
+the same tokens, and what the snapshot itself would have written stands beside them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from model.adapters import Native
+from model.checkpoint import CHECKPOINTS, LEARNING, Bundle, load_bundle
+from model.request import Decode, Request
+from model.tokens import Token, direction_of
+from model.train.data import Corpus
+from model.train.loss import dev_loss
+from model.train.metrics import TestSet, read_test_sets, score, translate
+from model.train.pairs import both_ways, read_pairs
+
+EXAMPLES = "examples.txt"
+BATCH = 4096  # tokens, padding included
+LONGEST = 40  # an untrained model does not know when to stop
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The model at one step of its training; what is measured is measured on the same dev pairs."""
+
+    step: int
+    loss: float  # nats a token
+    bleu: Mapping[str, float]  # by direction, greedy
+
+
+@dataclass(frozen=True)
+class Example:
+    """A sentence, what the trained model makes of it, and what each snapshot made of it."""
+
+    source: str
+    direction: str
+    tokens: Mapping[str, Sequence[Token]]  # "source" and "target": what is read
+    written: Sequence[Token]  # by the trained model: what the decoder's rows write
+    texts: Sequence[str]  # by snapshot
+
+
+@dataclass(frozen=True)
+class Learning:
+    """A training run to look back on."""
+
+    digest: str  # of the trained model's bundle
+    snapshots: Sequence[Snapshot]
+    examples: Sequence[Example]
+    weights: Mapping[str, Tensor]  # "{example}.{step}.{place}.weights": (H, N, M), bytes
+
+    def of(self, example: int) -> dict[str, Tensor]:
+        """The weights of one example, ``"{step}.{place}.weights"``."""
+        prefix = f"{example}."
+        return {
+            name.removeprefix(prefix): value
+            for name, value in self.weights.items()
+            if name.startswith(prefix)
+        }
+
+
+def watch(
+    bundle: Bundle,
+    weights: Mapping[int, Mapping[str, Tensor]],
+    sentences: Sequence[str],
+    tests: Sequence[TestSet],
+    corpus: Corpus,
+) -> Learning:
+    """Runs the sentences through the bundle with the `weights` of each step in place of its own."""
+    trained = Native(bundle, bundle.name)
+    requests = [Request(text, direction_of(text)) for text in sentences]
+    targets = [trace.output for trace in trained.run(requests)]
+    fixed = [
+        Request(request.source, request.direction, target=output.text)
+        for request, output in zip(requests, targets, strict=True)
+    ]
+    traces = trained.run(fixed)
+    final = {name: value.clone() for name, value in bundle.model.state_dict().items()}
+    batches = list(corpus.batches(BATCH, 0, 0))
+    kept: dict[str, Tensor] = {}
+    snapshots, texts = [], []
+    for step in sorted(weights):
+        bundle.model.load_state_dict(dict(weights[step]))
+        adapter = Native(bundle, bundle.name)  # a new one: an adapter remembers its answers
+        short = Decode(max_tokens=LONGEST)
+        bleu = {
+            test.direction: float(
+                score(test, translate(adapter, test.sources, test.direction, short))["bleu"]
+            )
+            for test in tests
+        }
+        loss = dev_loss(bundle.model, batches, "float32")
+        bundle.model.eval()
+        snapshots.append(Snapshot(step, loss, bleu))
+        free = adapter.run([Request(r.source, r.direction, decode=short) for r in fixed])
+        texts.append([trace.output.text for trace in free])
+        for index, trace in enumerate(adapter.run(fixed)):
+            for name, tensor in trace.tensors.items():
+                kept[f"{index}.{step}.{name}"] = (tensor.value * 255).round().to(torch.uint8)
+        print(snapshots[-1], texts[-1], file=sys.stderr, flush=True)
+    bundle.model.load_state_dict(final)
+    examples = [
+        Example(
+            trace.request.source,
+            str(trace.request.direction),
+            {"source": trace.source, "target": trace.target},
+            trace.output.tokens,
+            [written[index] for written in texts],
+        )
+        for index, trace in enumerate(traces)
+    ]
+    return Learning(bundle.digest, snapshots, examples, kept)
+
+
+def save(learning: Learning, path: Path) -> None:
+    """Writes what `load_learning` reads."""
+    told = {
+        "digest": learning.digest,
+        "snapshots": [asdict(snapshot) for snapshot in learning.snapshots],
+        "examples": [asdict(example) for example in learning.examples],
+    }
+    metadata = {"learning": json.dumps(told, ensure_ascii=False)}
+    save_file(dict(learning.weights), path, metadata)
+
+
+def load_learning(path: Path) -> Learning:
+    """Reads `learning.safetensors`."""
+    with safe_open(path, framework="pt") as opened:
+        told: dict[str, Any] = json.loads(opened.metadata()["learning"])
+    return Learning(
+        told["digest"],
+        [Snapshot(**snapshot) for snapshot in told["snapshots"]],
+        [_example(example) for example in told["examples"]],
+        load_file(path),
+    )
+
+
+def _example(told: dict[str, Any]) -> Example:
+    tokens = {
+        side: [Token(**t) for t in side_tokens] for side, side_tokens in told["tokens"].items()
+    }
+    return Example(
+        told["source"],
+        told["direction"],
+        tokens,
+        [Token(**t) for t in told["written"]],
+        told["texts"],
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Reads the snapshots, by the step in their names; the bundle itself is the last one."""
+    parser = argparse.ArgumentParser(
+        prog="python -m model.learning",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("bundle", type=Path, nargs="?", default=CHECKPOINTS / "en-zh")
+    parser.add_argument(
+        "--snapshots", type=Path, nargs="+", required=True, help="…/000400.safetensors"
+    )
+    parser.add_argument("--final", type=int, required=True, help="the step that the bundle is at")
+    parser.add_argument("--dev", type=Path, required=True, help="TSV file to measure on")
+    parser.add_argument("--sources", type=int, default=200, help="so many a direction (200)")
+    asked = parser.parse_args(arguments)
+    bundle = load_bundle(asked.bundle)
+    weights: dict[int, Mapping[str, Tensor]] = {
+        int(path.stem): load_file(path) for path in asked.snapshots
+    }
+    weights[asked.final] = {n: v.clone() for n, v in bundle.model.state_dict().items()}
+    tests = [
+        TestSet(t.direction, t.sources[: asked.sources], t.references[: asked.sources])
+        for t in read_test_sets(asked.dev)
+    ]
+    first, second = bundle.languages
+    corpus = Corpus(
+        both_ways(read_pairs(asked.dev), (first, second)),
+        bundle.tokenizer,
+        bundle.model.config.max_tokens,
+        torch.device("cpu"),
+    )
+    sentences = (asked.bundle / EXAMPLES).read_text(encoding="utf-8").splitlines()
+    save(watch(bundle, weights, sentences, tests, corpus), asked.bundle / LEARNING)
+
+
+if __name__ == "__main__":
+    main()
