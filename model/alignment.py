@@ -1,9 +1,11 @@
 """Word alignment out of cross attention, and how far it is from one made by people.
 
 A written word is aligned to the source word that it looks at most. Weights of a source word's
-pieces are added up, rows of a written word's pieces averaged; the row that *writes* a piece counts.
+pieces are added up, rows of a written word's pieces averaged. The rows are those that *write* a
+piece, as on the page (Garg et al. 2019), or those that *read* it, one later: by then the decoder
+knows which word it is to be aligned (Chen et al. 2020, "shift", arXiv:2004.14837).
 
-Source: alignment error rate, Och & Ney 2003, section 2; from attention, Garg et al. 2019.
+Source: alignment error rate, Och & Ney 2003, section 2.
 """
 
 from __future__ import annotations
@@ -15,12 +17,16 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from model.errors import InputError
 from model.request import Adapter, Request
 from model.tokens import Token
 from model.trace import NamedTensor
 
 Link = tuple[int, int]  # a word of the first text, a word of the second, from 0
 BATCH = 16
+WRITES, READS = "writes", "reads"
+# The weights, "2.3" (layer 2, head 3), "2" (mean of a layer's heads) or "all", and the rows.
+Looked = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -112,27 +118,51 @@ def links(between: Tensor, written: Tensor) -> frozenset[Link]:
     return frozenset((best[word], word) for word in range(len(best)) if there[word])
 
 
-def aligned(adapter: Adapter, pairs: Sequence[Pair], direction: str) -> dict[str, list[Set[Link]]]:
-    """Links (first word, second word) of every pair, by head and by mean of heads.
+def fitting(adapter: Adapter, pairs: Sequence[Pair], direction: str) -> list[Pair]:
+    """The pairs, source first, that are no longer than what the model reads."""
 
-    Keys are ``"2.3"`` (layer 2, head 3), ``"2"`` (mean of a layer's heads) and ``"all"``. `pairs`
-    have the source first. What is longer than the model reads raises `InputError`.
+    def fits(pair: Pair) -> bool:
+        try:
+            adapter.check(_request(pair, direction))
+        except InputError:
+            return False
+        return True
+
+    return [pair for pair in pairs if fits(pair)]
+
+
+def aligned(
+    adapter: Adapter, pairs: Sequence[Pair], direction: str
+) -> dict[Looked, list[Set[Link]]]:
+    """Links (first word, second word) of every pair, from each place that can be looked at.
+
+    `pairs` have the source first. What is longer than the model reads raises `InputError`.
     """
-    found: dict[str, list[Set[Link]]] = {}
+    found: dict[Looked, list[Set[Link]]] = {}
     from_, to = direction.split("-")
-    sides = [(joined(pair.first, from_), joined(pair.second, to)) for pair in pairs]
-    requests = [
-        Request(source, direction, target, select=("decoder.*.cross.weights",))
-        for (source, _), (target, _) in sides
-    ]
-    for start in range(0, len(requests), BATCH):
-        traces = adapter.run(requests[start : start + BATCH])
-        for trace, ((_, spans), (_, written_spans)) in zip(traces, sides[start:], strict=False):
-            source = membership(trace.source, spans)
-            written = membership(trace.output.tokens, written_spans)
+    for start in range(0, len(pairs), BATCH):
+        batch = pairs[start : start + BATCH]
+        traces = adapter.run([_request(pair, direction) for pair in batch])
+        for trace, pair in zip(traces, batch, strict=True):
+            source = membership(trace.source, joined(pair.first, from_)[1])
+            spans = joined(pair.second, to)[1]
+            rows = {
+                WRITES: membership(trace.output.tokens, spans),
+                READS: membership(trace.target, spans),
+            }
             for key, weights in _averages(trace.tensors.values()).items():
-                found.setdefault(key, []).append(links(words(weights, written, source), written))
+                for row, belongs in rows.items():
+                    made = links(words(weights, belongs, source), belongs)
+                    found.setdefault((key, row), []).append(made)
     return found
+
+
+def _request(pair: Pair, direction: str) -> Request:
+    (source, _), (target, _) = (
+        joined(words, code)
+        for words, code in zip((pair.first, pair.second), direction.split("-"), strict=True)
+    )
+    return Request(source, direction, target, select=("decoder.*.cross.weights",))
 
 
 def _averages(layers: Iterable[NamedTensor]) -> dict[str, Tensor]:

@@ -34,6 +34,7 @@ CONFIG, TOKENIZER, WEIGHTS, CARD = (
 )
 MEANS = "means.safetensors"
 LEARNING = "learning.safetensors"
+REPORT = "report.json"
 
 
 @dataclass(frozen=True)

@@ -45,10 +45,16 @@ class Transformer(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Xavier-uniform matrices, zero biases; embeddings that have unit size once scaled."""
+        """Xavier-uniform matrices, zero biases; embeddings that have unit size once scaled.
+
+        W_q, W_k and W_v are drawn smaller by √½, as where they are one matrix (torch's module): at
+        full size the first steps saturate the softmax, and heads that look at one token each have
+        hardly a gradient to leave it by.
+        """
         for name, parameter in self.named_parameters():
             if parameter.dim() > 1:
-                nn.init.xavier_uniform_(parameter)
+                small = name.rsplit(".", 2)[-2] in ("W_q", "W_k", "W_v")
+                nn.init.xavier_uniform_(parameter, gain=0.5**0.5 if small else 1.0)
             elif name.endswith("bias"):
                 nn.init.zeros_(parameter)
         nn.init.normal_(self.embedding.weight, std=self.config.d_model**-0.5)

@@ -71,7 +71,7 @@ def test_keys_are_added_and_rows_averaged() -> None:
 def test_every_head_and_mean_is_there(tiny: Native) -> None:
     found = aligned(tiny, [PAIR.swapped(), PAIR.swapped()], "en-zh")
     layers, heads = tiny.info.layers["decoder"], tiny.info.heads["decoder"]
-    assert len(found) == 1 + layers + layers * heads
+    assert len(found) == 2 * (1 + layers + layers * heads)
     for both in found.values():
         assert both[0] == both[1], "a batch changes nothing"
         assert {word for _, word in both[0]} == {0, 1}

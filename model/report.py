@@ -1,0 +1,239 @@
+"""What the heads of a model do, over many sentences: a report that lies beside its weights.
+
+    python -m model.report --dev dev.tsv --align folder
+
+writes `report.json` and `REPORT.md` into the bundle: each head's entropy, distance, pattern,
+nearest double and worth, how many heads are idle, and how far alignments read off the cross
+attention are from those made by people.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import random
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from model.adapters import Native
+from model.alignment import WRITES, Looked, aligned, error_rate, fitting, read_pairs
+from model.checkpoint import CHECKPOINTS, REPORT, load_bundle
+from model.importance import costs, loss
+from model.report_page import write_page
+from model.request import Request, Trace
+from model.summary import Axes, Tally, patterns, tally
+from model.train.data import Corpus
+from model.train.pairs import Pair as Texts
+from model.train.pairs import both_ways
+from model.train.pairs import read_pairs as read_texts
+
+BATCH = 32  # sentences
+SHOWN = 6  # places to read alignments off, the best ones
+
+Head = tuple[str, int]  # "encoder.0.self", 3
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measures, then writes both files; without `--dev` only the page, from what there is."""
+    parser = argparse.ArgumentParser(
+        prog="python -m model.report",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("bundle", type=Path, nargs="?", default=CHECKPOINTS / "en-zh")
+    parser.add_argument("--dev", type=Path, help="TSV file of pairs")
+    parser.add_argument("--align", type=Path, help="folder with sentences.txt and gold.txt")
+    parser.add_argument("--pairs", type=int, default=300, help="of dev, drawn with seed 0 (300)")
+    asked = parser.parse_args(arguments)
+    if asked.dev:
+        bundle = load_bundle(asked.bundle)
+        if not bundle.means:
+            raise ValueError(f"{asked.bundle} has no means; run model.means first")
+        adapter = Native(bundle, bundle.name)
+        pairs = read_texts(asked.dev)
+        drawn = random.Random(0).sample(pairs, min(asked.pairs, len(pairs)))
+        report = {
+            "digest": bundle.digest,
+            "pairs": len(drawn),
+            **heads(adapter, drawn, bundle.languages, bundle.means),
+            "alignment": alignment(adapter, asked.align, bundle.languages) if asked.align else None,
+        }
+        text = json.dumps(report, indent=1, allow_nan=False) + "\n"
+        (asked.bundle / REPORT).write_text(text, encoding="utf-8")
+    write_page(asked.bundle)
+
+
+def heads(
+    adapter: Native, pairs: Sequence[Texts], languages: Sequence[str], means: Mapping[str, Tensor]
+) -> dict[str, Any]:
+    """What every head does over the pairs, both ways, the translation given."""
+    first, second = languages
+    examples = both_ways(pairs, (first, second))
+    corpus = Corpus(examples, adapter.tokenizer, adapter.info.max_tokens, adapter.device)
+    batches = list(corpus.batches(4096, 0, 0))
+    tallies, doubles = _watched(adapter, examples_as_requests(pairs, languages))
+    silent = {a: torch.zeros_like(means[f"{a}.mix"]) for a in adapter.places}
+    usual = {attention: means[f"{attention}.mix"] for attention in adapter.places}
+    zero = {(a, h): cost for a, h, cost in costs(adapter.model, batches, silent)}
+    mean = {(a, h): cost for a, h, cost in costs(adapter.model, batches, usual)}
+    rows = []
+    for attention in adapter.places:
+        measures, names = tallies[attention].means, patterns(tallies[attention])
+        for head, pattern in enumerate(names):
+            double, divergence = doubles[attention, head]
+            rows.append(
+                {
+                    "attention": attention,
+                    "head": head,
+                    "pattern": pattern,
+                    "entropy": _number(measures["entropy"][head]),
+                    "distance": _number(measures["distance"][head])
+                    if "distance" in measures
+                    else None,
+                    "special": _number(measures["special"][head]),
+                    "double": [*double],
+                    "divergence": divergence,
+                    "zero": zero[attention, head],
+                    "mean": mean[attention, head],
+                }
+            )
+    return {"loss": loss(adapter.model, batches), "heads": rows}
+
+
+def examples_as_requests(pairs: Sequence[Texts], languages: Sequence[str]) -> list[Request]:
+    """Both ways, with all weights and masks."""
+    first, second = languages
+    return [
+        Request(*texts, select=("*.weights", "*.mask"))
+        for a, b in pairs
+        for texts in ((a, f"{first}-{second}", b), (b, f"{second}-{first}", a))
+    ]
+
+
+def _watched(
+    adapter: Native, requests: Sequence[Request]
+) -> tuple[dict[str, Tally], dict[Head, tuple[Head, float]]]:
+    """Each attention's tally, and each head's nearest double of its kind and how far it is."""
+    tallies: dict[str, Tally] = {}
+    apart: dict[str, Tensor] = {}  # kind: (heads, heads), nats summed over sentences
+    for start in range(0, len(requests), BATCH):
+        for trace in adapter.run(requests[start : start + BATCH]):
+            for attention in adapter.places:
+                found = _tally(trace, attention)
+                tallies[attention] = tallies[attention] + found if attention in tallies else found
+            for kind, places in _kinds(adapter.places).items():
+                weights = torch.cat([trace[f"{place}.weights"].value for place in places])
+                between = divergences(weights)
+                apart[kind] = apart[kind] + between if kind in apart else between
+    doubles: dict[Head, tuple[Head, float]] = {}
+    count = adapter.model.config.heads
+    for kind, places in _kinds(adapter.places).items():
+        mean = apart[kind] / len(requests)
+        mean.fill_diagonal_(math.inf)
+        for row, (least, other) in enumerate(zip(*(x.tolist() for x in mean.min(1)), strict=True)):
+            here, there = (divmod(index, count) for index in (row, other))
+            doubles[places[here[0]], here[1]] = (places[there[0]], there[1]), least
+    return tallies, doubles
+
+
+def _kinds(places: Sequence[str]) -> dict[str, list[str]]:
+    """Attentions whose matrices have the same rows and columns: "encoder.self" and the like."""
+    kinds: dict[str, list[str]] = {}
+    for place in places:
+        stack, _, block = place.split(".")
+        kinds.setdefault(f"{stack}.{block}", []).append(place)
+    return kinds
+
+
+def _tally(trace: Trace, attention: str) -> Tally:
+    weights, mask = trace[f"{attention}.weights"], trace[f"{attention}.mask"]
+    cross = attention.endswith("cross")
+    queries = trace.output.tokens if cross else trace.target
+    axes = Axes(queries, trace.source, True) if cross else None
+    if axes is None:
+        own = trace.source if attention.startswith("encoder") else trace.target
+        axes = Axes(own, own)
+    return tally(weights.value, axes, mask.value)
+
+
+def divergences(weights: Tensor) -> Tensor:
+    """Weights (H, N, M) -> (H, H): Jensen–Shannon divergence of two heads, mean over rows, nats.
+
+    Source: Clark et al. 2019, What Does BERT Look At?, section 6.
+    """
+    entropy = torch.special.entr(weights).sum(-1)  # (H, N)
+    middle = (weights[:, None] + weights[None]) / 2
+    mixed = torch.special.entr(middle).sum(-1)  # (H, H, N)
+    apart: Tensor = mixed - (entropy[:, None] + entropy[None]) / 2
+    return apart.clamp(min=0).mean(-1)
+
+
+def alignment(adapter: Native, folder: Path, languages: Sequence[str]) -> dict[str, Any]:
+    """Error rates on two halves: what is best is chosen on the first, and told of the second."""
+    pairs = read_pairs(folder)
+    half = len(pairs) // 2
+    first, second = languages
+    rates: dict[str, dict[Looked, tuple[float, float]]] = {}
+    used = []
+    for direction, turn in ((f"{second}-{first}", False), (f"{first}-{second}", True)):
+        halves = []
+        for part in (pairs[:half], pairs[half:]):
+            fit = fitting(adapter, [p.swapped() if turn else p for p in part], direction)
+            used.append(len(fit))
+            halves.append(
+                {k: error_rate(f, fit) for k, f in aligned(adapter, fit, direction).items()}
+            )
+        rates[direction] = {key: (halves[0][key], halves[1][key]) for key in halves[0]}
+    return {
+        "pairs": len(pairs),
+        "used": used,
+        "directions": {
+            direction: [
+                {"weights": key, "rows": row, "chosen on": chosen, "reported on": told}
+                for (key, row), (chosen, told) in _best(found)
+            ]
+            for direction, found in rates.items()
+        },
+        "best": best_head(list(rates.values())),
+    }
+
+
+def _best(
+    found: Mapping[Looked, tuple[float, float]],
+) -> Iterator[tuple[Looked, tuple[float, float]]]:
+    return iter(sorted(found.items(), key=lambda item: item[1][0])[:SHOWN])
+
+
+def best_head(
+    rates: Sequence[Mapping[Looked, tuple[float, float]]],
+) -> dict[str, Any]:
+    """The head whose written rows err least on the first half, over both directions."""
+
+    def mean(of: Callable[[tuple[float, float]], float], key: Looked) -> float:
+        return sum(of(found[key]) for found in rates) / len(rates)
+
+    single = [key for key in rates[0] if "." in key[0] and key[1] == WRITES]
+    key = min(single, key=lambda key: mean(lambda pair: pair[0], key))
+    layer, head = (int(part) for part in key[0].split("."))
+    return {
+        "layer": layer,
+        "head": head,
+        "chosen on": mean(lambda pair: pair[0], key),
+        "reported on": mean(lambda pair: pair[1], key),
+    }
+
+
+def _number(value: Tensor) -> float | None:
+    number = float(value)
+    return None if math.isnan(number) else number
+
+
+if __name__ == "__main__":
+    print("this takes some minutes", file=sys.stderr)
+    main()

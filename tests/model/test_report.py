@@ -1,0 +1,112 @@
+"""The report on heads: what a head is worth against the model without it, doubles by hand."""
+
+import json
+import math
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+
+from model.adapters import Native
+from model.alignment import READS, WRITES
+from model.checkpoint import REPORT, load_bundle
+from model.importance import Instead, costs, loss
+from model.means import main as write_means
+from model.report import best_head, divergences, main
+from model.report_page import page
+from model.train.data import Corpus
+from model.train.loss import dev_loss
+from model.train.pairs import both_ways
+
+TEXTS = [("The cat sat.", "猫坐着。"), ("A dog barks at the cat.", "狗对猫叫。"), ("No.", "不。")]
+
+
+def batches(adapter: Native) -> list:  # type: ignore[type-arg]
+    examples = both_ways(TEXTS, ("en", "zh"))
+    corpus = Corpus(examples, adapter.tokenizer, 64, torch.device("cpu"))
+    return list(corpus.batches(60, 0, 0))
+
+
+def test_the_loss_is_the_one_of_training(tiny: Native) -> None:
+    found = batches(tiny)
+    assert len(found) > 1
+    assert loss(tiny.model, found) == pytest.approx(dev_loss(tiny.model, found, "float32"))
+    tiny.model.eval()
+
+
+@pytest.mark.parametrize("attention", ["encoder.0.self", "decoder.1.self", "decoder.0.cross"])
+def test_a_silent_head_is_a_model_without_its_columns(tiny: Native, attention: str) -> None:
+    heads, d_k = tiny.model.config.heads, tiny.model.config.d_k
+    found = {
+        head: cost
+        for _, head, cost in costs(tiny.model, batches(tiny), {attention: torch.zeros(heads, d_k)})
+    }
+    stack, layer, block = attention.split(".")
+    parts = getattr(getattr(tiny.model, stack)[int(layer)], f"{block}_attention")
+    whole = loss(tiny.model, batches(tiny))
+    kept = parts.W_o.weight.detach().clone()
+    for head in range(heads):
+        with torch.no_grad():
+            parts.W_o.weight[:, head * d_k : (head + 1) * d_k] = 0
+            without = loss(tiny.model, batches(tiny))
+            parts.W_o.weight.copy_(kept)
+        assert found[head] == pytest.approx(without - whole, abs=1e-6)
+        assert found[head] != 0
+
+
+def test_a_head_says_something_else_everywhere(tiny: Native) -> None:
+    """What a tap puts in is there, for all tokens, and no other head's is touched."""
+    seen = torch.randn(2, tiny.model.config.heads, 5, tiny.model.config.d_k)
+    tap = Instead("encoder.1.self", 1, torch.full((tiny.model.config.d_k,), 7.0))
+    found = tap.at("encoder").at("1").at("self")("mix", seen, ())
+    assert (found[:, 1] == 7).all()
+    assert torch.equal(found[:, 0], seen[:, 0])
+    assert tap.at("encoder").at("0").at("self")("mix", seen, ()) is seen
+    assert tap.at("encoder").at("1").at("self")("q", seen, ()) is seen
+
+
+def test_divergence_by_hand() -> None:
+    weights = torch.tensor([[[1.0, 0], [0.5, 0.5]], [[0.0, 1], [0.5, 0.5]], [[1.0, 0], [0.5, 0.5]]])
+    half = math.log(2) / 2  # nothing in common in one row, alike in the other
+    expected = torch.tensor([[0, half, 0], [half, 0, half], [0, half, 0]])
+    torch.testing.assert_close(divergences(weights), expected)
+
+
+def test_the_best_head_is_chosen_on_the_first_half_alone() -> None:
+    rates = [
+        {
+            ("0.1", WRITES): (0.5, 0.1),
+            ("1.0", WRITES): (0.4, 0.9),
+            ("1", WRITES): (0.1, 0.1),
+            ("0.1", READS): (0.2, 0.1),
+        }
+    ] * 2
+    assert best_head(rates) == {"layer": 1, "head": 0, "chosen on": 0.4, "reported on": 0.9}
+
+
+def test_a_report_of_a_bundle(bundle: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "tiny"
+    shutil.copytree(bundle, folder)
+    data = tmp_path / "dev.tsv"
+    data.write_text("".join(f"{a}\t{b}\n" for a, b in TEXTS), "utf-8")
+    (tmp_path / "sentences.txt").write_text("猫 坐着 ||| the cat sits\n" * 4, "utf-8")
+    (tmp_path / "gold.txt").write_text("1-2 2-3\n" * 4, "utf-8")
+    with pytest.raises(ValueError, match="has no means"):
+        main([str(folder), "--dev", str(data)])
+    write_means([str(folder), "--data", str(data), "--pairs", "3"])
+    main([str(folder), "--dev", str(data), "--align", str(tmp_path)])
+    made = load_bundle(folder)
+    report = json.loads((folder / REPORT).read_text())
+    config = made.model.config
+    assert report["digest"] == made.digest
+    assert (
+        len(report["heads"]) == (config.encoder_layers + 2 * config.decoder_layers) * config.heads
+    )
+    assert report["alignment"]["used"] == [2, 2, 2, 2]
+    text = (folder / "REPORT.md").read_text()
+    assert text == page(report)
+    assert f"of {len(report['heads'])}** when silent" in text
+    (folder / REPORT).write_text(json.dumps(report | {"digest": "other"}))
+    with pytest.raises(ValueError, match="of other weights"):
+        main([str(folder)])
