@@ -129,6 +129,9 @@ class ModelReply(BaseModel):
     max_tokens: int
     digest: str = Field(description="Of config, tokenizer and weights.")
     card: str = Field(description="The model card, in Markdown.")
+    examples: int = Field(
+        default=0, description="Sentences that were watched while it was learned: `…/learning`."
+    )
 
 
 class TokenReply(BaseModel):

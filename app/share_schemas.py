@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from app.fields import Count, Name, Pattern, Strict, Text
+from app.learning_schemas import ExampleRequest
 from app.schemas import ModelReply, Run, TraceReply, TraceRequest
 
 MAX_ASKS = 4
@@ -57,15 +58,16 @@ class ParametersRequest(Strict):
 
 
 class Question(Strict):
-    """What a view asked beside the trace of its state: another trace, or parameters."""
+    """What a view asked beside the trace of its state: one of these."""
 
     trace: TraceRequest | None = None
     parameters: ParametersRequest | None = None
+    learning: ExampleRequest | None = None
 
     @model_validator(mode="after")
     def _one(self) -> Self:
-        if (self.trace is None) == (self.parameters is None):
-            raise PydanticCustomError("one_question", "one of two")
+        if sum(one is not None for one in (self.trace, self.parameters, self.learning)) != 1:
+            raise PydanticCustomError("one_question", "one of three")
         return self
 
 

@@ -11,6 +11,7 @@ import zstandard
 from anyio import to_thread
 
 from app.engine import BusyError
+from app.learning import example
 from app.preview import preview
 from app.problems import ProblemError
 from app.runs import parameters, run, run_trace
@@ -160,12 +161,17 @@ async def _freeze_answer(
     if question.trace is not None:
         with within(f"{place}.trace"):
             frozen = await run_trace(services, question.trace, freezer)
-    else:
+    elif question.parameters is not None:
         asked = question.parameters
-        assert asked is not None  # the schema takes one of the two
         answer = partial(parameters, services, asked.model, asked.select, freezer)
         with within(f"{place}.parameters"):
             frozen = await to_thread.run_sync(answer)
+    else:
+        watched = question.learning
+        assert watched is not None  # the schema takes one of the three
+        learned = partial(example, services, watched.model, watched.example, freezer)
+        with within(f"{place}.learning"):
+            frozen = await to_thread.run_sync(learned)
     return Answer(question.model_dump(exclude_unset=True), frozen)
 
 

@@ -144,6 +144,12 @@ def parameters_reply(model: str, tensors: Mapping[str, NamedTensor]) -> Reply:
     return Reply({"model": model, "tensors": _about(tensors, arrays)}, arrays)
 
 
+def bytes_reply(document: Mapping[str, Any], tensors: Mapping[str, NamedTensor]) -> Reply:
+    """A reply about tensors of bytes and truths, which travel as they are."""
+    arrays = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
+    return Reply({**document, "tensors": _about(tensors, arrays)}, arrays)
+
+
 def _about(tensors: Mapping[str, NamedTensor], arrays: Mapping[str, Array]) -> dict[str, Any]:
     return {
         name: {

@@ -12,12 +12,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from model.checkpoint import CHECKPOINTS, Bundle, load_bundle
+from model.checkpoint import CHECKPOINTS, LEARNING, Bundle, load_bundle
 from model.errors import Excess, InputError
 from model.inside import look
 from model.inside import names as inside_names
 from model.inside import needed as inside_needed
 from model.intervene import Intervention, Pattern
+from model.learned import learning_of
 from model.parameters import parameters
 from model.relevance import Batch
 from model.request import (
@@ -57,7 +58,9 @@ def load(path: str | Path, device: str = "auto", id_: str | None = None) -> Adap
         raise ValueError(
             f"{folder}: a {bundle.model.config.norm}-norm model, where only post-norm is shown"
         )
-    return Native(bundle, id_ or folder.name)
+    model = Native(bundle, id_ or folder.name)
+    model.learned(folder / LEARNING)
+    return model
 
 
 class Native(Adapter):
@@ -94,6 +97,13 @@ class Native(Adapter):
         self.places = [name[: -len(WEIGHTS)] for name in self.names if name.endswith(WEIGHTS)]
         self._parameters = dict(parameters(self.model))
         self._writer = Writer(self.model, self.tokenizer, self._batch, self._bound)
+
+    def learned(self, path: Path) -> None:
+        """Reads how the model was learned, if the file is there; raises what `learning_of` does."""
+        heads = self.model.config.heads
+        self.learning = learning_of(path, self.info.digest, self.places, heads)
+        examples = len(self.learning.examples) if self.learning else 0
+        self.info = replace(self.info, examples=examples)
 
     def check(self, request: Request) -> None:
         """Raises `InputError` naming the first field that this model cannot take."""

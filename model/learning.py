@@ -2,32 +2,28 @@
 
     python -m model.learning --snapshots runs/mine/snapshots/* --final 9000 --dev dev.tsv
 
-writes `learning.safetensors` into the bundle: for each sentence of its `examples.txt` and each
-snapshot the weights of every attention, ``"{example}.{step}.encoder.0.self.weights"`` (head,
-query, key) in bytes of 1/255, and in its metadata, under ``"learning"``, what `Learning` says.
-Every snapshot reads the same target, the one that the trained model writes: so the maps are over
-the same tokens, and what the snapshot itself would have written stands beside them.
+writes `learning.safetensors` into the bundle (`model.learned`): for each sentence of its
+`examples.txt` and each snapshot the weights of every attention. Every snapshot reads the same
+target, the one that the trained model writes: so the maps are over the same tokens, and what the
+snapshot itself would have written stands beside them.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
-from safetensors import safe_open
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor
 
 from model.adapters import Native
 from model.checkpoint import CHECKPOINTS, LEARNING, Bundle, load_bundle
+from model.learned import Example, Learning, Snapshot, save
 from model.request import Decode, Request
-from model.tokens import Token, direction_of
+from model.tokens import direction_of
 from model.train.data import Corpus
 from model.train.loss import dev_loss
 from model.train.metrics import TestSet, read_test_sets, score, translate
@@ -36,45 +32,6 @@ from model.train.pairs import both_ways, read_pairs
 EXAMPLES = "examples.txt"
 BATCH = 4096  # tokens, padding included
 LONGEST = 40  # an untrained model does not know when to stop
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """The model at one step of its training; what is measured is measured on the same dev pairs."""
-
-    step: int
-    loss: float  # nats a token
-    bleu: Mapping[str, float]  # by direction, greedy
-
-
-@dataclass(frozen=True)
-class Example:
-    """A sentence, what the trained model makes of it, and what each snapshot made of it."""
-
-    source: str
-    direction: str
-    tokens: Mapping[str, Sequence[Token]]  # "source" and "target": what is read
-    written: Sequence[Token]  # by the trained model: what the decoder's rows write
-    texts: Sequence[str]  # by snapshot
-
-
-@dataclass(frozen=True)
-class Learning:
-    """A training run to look back on."""
-
-    digest: str  # of the trained model's bundle
-    snapshots: Sequence[Snapshot]
-    examples: Sequence[Example]
-    weights: Mapping[str, Tensor]  # "{example}.{step}.{place}.weights": (H, N, M), bytes
-
-    def of(self, example: int) -> dict[str, Tensor]:
-        """The weights of one example, ``"{step}.{place}.weights"``."""
-        prefix = f"{example}."
-        return {
-            name.removeprefix(prefix): value
-            for name, value in self.weights.items()
-            if name.startswith(prefix)
-        }
 
 
 def watch(
@@ -128,42 +85,6 @@ def watch(
         for index, trace in enumerate(traces)
     ]
     return Learning(bundle.digest, snapshots, examples, kept)
-
-
-def save(learning: Learning, path: Path) -> None:
-    """Writes what `load_learning` reads."""
-    told = {
-        "digest": learning.digest,
-        "snapshots": [asdict(snapshot) for snapshot in learning.snapshots],
-        "examples": [asdict(example) for example in learning.examples],
-    }
-    metadata = {"learning": json.dumps(told, ensure_ascii=False)}
-    save_file(dict(learning.weights), path, metadata)
-
-
-def load_learning(path: Path) -> Learning:
-    """Reads `learning.safetensors`."""
-    with safe_open(path, framework="pt") as opened:
-        told: dict[str, Any] = json.loads(opened.metadata()["learning"])
-    return Learning(
-        told["digest"],
-        [Snapshot(**snapshot) for snapshot in told["snapshots"]],
-        [_example(example) for example in told["examples"]],
-        load_file(path),
-    )
-
-
-def _example(told: dict[str, Any]) -> Example:
-    tokens = {
-        side: [Token(**t) for t in side_tokens] for side, side_tokens in told["tokens"].items()
-    }
-    return Example(
-        told["source"],
-        told["direction"],
-        tokens,
-        [Token(**t) for t in told["written"]],
-        told["texts"],
-    )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

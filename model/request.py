@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypedDict, Unpack
 
 from model.intervene import Intervention
+from model.learned import Learning
 from model.steps import Step
 from model.summary import Summary
 from model.tokens import Token
@@ -110,6 +111,7 @@ class ModelInfo:
     max_tokens: int
     digest: str
     card: str
+    examples: int = 0  # sentences that were watched while it was learned
 
 
 @dataclass(frozen=True, repr=False)
@@ -181,6 +183,7 @@ class Adapter(Protocol):
 
     info: ModelInfo
     places: Sequence[str]  # its attentions, such as "encoder.0.self"
+    learning: Learning | None = None  # how it was learned, where that was watched
 
     def trace(self, sentence: str | Request, **options: Unpack[Options]) -> Trace:
         """One sentence, seen inside; `options` are the other fields of a `Request`.

@@ -1,10 +1,13 @@
-"""GET /api/models and what is inside one."""
+"""GET /api/models, what is inside one, and how it was learned."""
 
 from typing import Annotated
 
 from anyio import to_thread
 from fastapi import APIRouter, Path, Query, Request, Response
 
+from app import learning
+from app.catalog import Catalog
+from app.learning_schemas import ExampleReply, LearningReply
 from app.problems import ProblemError
 from app.replies import in_both_forms, media_type, problems, reply
 from app.runs import encoder, parameters
@@ -13,6 +16,7 @@ from app.services import Opened
 
 router = APIRouter(prefix="/models", tags=["models"])
 
+Id = Annotated[str, Path(alias="id", examples=["en-zh"])]
 Select = Annotated[
     str,
     Query(max_length=2_000, description="Names or patterns, parted by commas."),
@@ -35,13 +39,64 @@ async def models(services: Opened) -> list[ModelReply]:
 async def model_parameters(
     request: Request,
     services: Opened,
-    name: Annotated[str, Path(alias="id", examples=["en-zh"])],
+    name: Id,
     select: Select = "encoder.0.self.W_*",
 ) -> Response:
     """Weights as they are used, `x @ W + b`: `encoder.0.self.W_q` is [d_model, d_model]."""
     form = media_type(request)
-    if name not in services.catalog:
-        raise ProblemError(404, "unknown-model", "this model is not served here", field="id")
+    _served(services.catalog, name)
     encode = encoder(services, form)
     content = await to_thread.run_sync(parameters, services, name, select.split(","), encode)
     return reply(content, form, "no-cache")
+
+
+@router.get(
+    "/{id}/learning",
+    summary="How a model was learned",
+    responses=problems(_404="No such model, or it came without snapshots of its training."),
+)
+async def model_learning(services: Opened, response: Response, name: Id) -> LearningReply:
+    """The steps of the training run that were kept, and the sentences that were watched."""
+    _learned(services.catalog, name)
+    response.headers["Cache-Control"] = "no-cache"
+    return LearningReply.model_validate(learning.overview(name, services.catalog[name]))
+
+
+@router.get(
+    "/{id}/learning/{example}",
+    summary="Attention as it forms",
+    response_class=Response,
+    responses=in_both_forms(ExampleReply)
+    | problems(
+        _404="No such model, or it came without snapshots of its training.",
+        _406="Neither form is acceptable.",
+        _422="No such example.",
+    ),
+)
+async def model_learning_example(
+    request: Request,
+    services: Opened,
+    name: Id,
+    example: Annotated[int, Path(description="The sentence's place in `examples`, from 0.")],
+) -> Response:
+    """One sentence at every step that was kept: all heads' attention, over the same tokens.
+
+    Every snapshot reads the trained model's translation; `texts` is what it writes itself.
+    """
+    form = media_type(request)
+    _learned(services.catalog, name)
+    encode = encoder(services, form)
+    content = await to_thread.run_sync(learning.example, services, name, example, encode)
+    return reply(content, form, "no-cache")
+
+
+def _served(catalog: Catalog, name: str) -> None:
+    if name not in catalog:
+        raise ProblemError(404, "unknown-model", "this model is not served here", field="id")
+
+
+def _learned(catalog: Catalog, name: str) -> None:
+    _served(catalog, name)
+    if catalog[name].learning is None:
+        detail = "this model came without snapshots of its training"
+        raise ProblemError(404, "no-learning", detail, field="id")

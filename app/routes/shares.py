@@ -6,6 +6,7 @@ from anyio import to_thread
 from fastapi import APIRouter, Path, Request, Response
 
 from app import sharing
+from app.learning_schemas import ExampleReply
 from app.pages import base_url
 from app.replies import in_both_forms, media_type, problems, reply, run_problems
 from app.runs import while_present
@@ -63,7 +64,7 @@ async def share(
     "/{id}/asks/{n}",
     summary="What a share's view asked besides",
     response_class=Response,
-    responses=in_both_forms(TraceReply | ParametersReply)
+    responses=in_both_forms(TraceReply | ParametersReply | ExampleReply)
     | problems(
         _404="No such share, or no such question in it.",
         _406="Neither form is acceptable.",
@@ -76,7 +77,7 @@ async def share_answer(
     share_id: Annotated[str, Path(alias="id")],
     n: Annotated[int, Path(description="The question's place in `asks`, from 0.")],
 ) -> Response:
-    """The frozen answer to one of the questions in `asks`: a trace, or parameters."""
+    """The frozen answer to one of the questions in `asks`."""
     form = media_type(request)
     found = await sharing.find_answer(services, share_id, n)
     content = await to_thread.run_sync(sharing.encode_answer, found, form)

@@ -121,6 +121,7 @@ async def test_models(client: httpx.AsyncClient, catalog: Catalog) -> None:
         "max_tokens",
         "digest",
         "card",
+        "examples",
     ]
     assert model["id"] == "en-zh"
     assert model["digest"] == catalog["en-zh"].info.digest
@@ -175,6 +176,8 @@ async def test_the_reference_describes_every_route(client: httpx.AsyncClient) ->
         "GET /api/health",
         "GET /api/models",
         "GET /api/models/{id}/parameters",
+        "GET /api/models/{id}/learning",
+        "GET /api/models/{id}/learning/{example}",
         "POST /api/trace",
         "POST /api/decode",
         "POST /api/sweep",

@@ -15,7 +15,7 @@ from safetensors.torch import load_file
 from torch.nn import functional as F
 
 from model.adapters import load
-from model.learning import load_learning
+from model.learned import load_learning
 from model.learning import main as look_back
 from model.request import Decode, Request
 from model.tokens import Tokenizer
