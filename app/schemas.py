@@ -112,6 +112,16 @@ class Health(BaseModel):
     waiting: int = Field(description="Requests that wait for a model.")
 
 
+class AlignerReply(BaseModel):
+    """The cross-attention head that is nearest to word alignments made by people."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    layer: int
+    head: int
+    error_rate: float = Field(description="AER on pairs that it was not chosen by, 0 to 1.")
+
+
 class ModelReply(BaseModel):
     """A model that is served."""
 
@@ -129,6 +139,7 @@ class ModelReply(BaseModel):
     max_tokens: int
     digest: str = Field(description="Of config, tokenizer and weights.")
     card: str = Field(description="The model card, in Markdown.")
+    aligner: AlignerReply | None = None
     examples: int = Field(
         default=0, description="Sentences that were watched while it was learned: `…/learning`."
     )

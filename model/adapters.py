@@ -91,6 +91,7 @@ class Native(Adapter):
             max_tokens=config.max_tokens,
             digest=bundle.digest,
             card=bundle.card,
+            aligner=bundle.aligner,
         )
         self.names = self._names()
         self.selectable = [*self.names, *inside_names(self.names)]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypedDict, Unpack
 
+from model.checkpoint import Aligner
 from model.intervene import Intervention
 from model.learned import Learning
 from model.steps import Step
@@ -111,6 +112,7 @@ class ModelInfo:
     max_tokens: int
     digest: str
     card: str
+    aligner: Aligner | None = None
     examples: int = 0  # sentences that were watched while it was learned
 
 

@@ -16,7 +16,10 @@ import { readBeside, readSafetensors } from "./wire.js";
  * @property {string[]} languages
  * @property {number} max_tokens
  * @property {string} digest
+ * @property {number} [examples]  sentences that were watched while it was learned
+ * @property {Aligner | null} [aligner]  the cross head nearest to alignments made by people
  */
+/** @typedef {{layer: number, head: number, error_rate: number}} Aligner */
 /** @typedef {{variant: string, length: number, d_model: number, positions: Float32Array, similarity: Float32Array}} Positions */
 /** @typedef {{id: string, state: Record<string, unknown>, created: string, model: ModelInfo, asks: import("./questions.js").Question[], trace: Trace}} Share */
 /** @typedef {{limit: number, unit: string, value?: number}} Excess  more than is taken at most */
@@ -128,6 +131,17 @@ export function createApi(fetch) {
     },
 
     /**
+     * A sentence at every step of the training that was kept.
+     * @param {{model: string, example: number}} wanted
+     * @param {AbortSignal} [signal]
+     * @returns {Promise<import("./learned.js").Learned>}
+     */
+    async learning(wanted, signal) {
+      const response = await ask(learningPath(wanted), { headers: { Accept: BINARY }, signal });
+      return /** @type {any} */ (readSafetensors(await response.arrayBuffer()));
+    },
+
+    /**
      * @param {import("./questions.js").Question} question
      * @param {AbortSignal} [signal]
      * @returns {Promise<import("./questions.js").Answer>}
@@ -135,6 +149,7 @@ export function createApi(fetch) {
     answer(question, signal) {
       if ("trace" in question) return this.trace(question.trace, signal);
       if ("parameters" in question) return this.parameters(question.parameters, signal);
+      if ("learning" in question) return this.learning(question.learning, signal);
       return this.positions(question.positions, signal);
     },
 
@@ -199,6 +214,11 @@ export function createApi(fetch) {
       return (await (body ? send(path, body, accept) : ask(path, { headers }))).blob();
     },
   };
+}
+
+/** @param {{model: string, example: number}} wanted  Where its numbers are. */
+export function learningPath({ model, example }) {
+  return `/api/models/${encodeURIComponent(model)}/learning/${example}`;
 }
 
 /**

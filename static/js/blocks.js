@@ -152,13 +152,18 @@ export function extent({ layers, heads }, block) {
 }
 
 /**
- * Where a page opens that was not told where: the head of a block that tells most at first sight.
+ * Where a page opens that was not told where: across, the head that aligns best, where that is
+ * known; else the head of the block that tells most at first sight.
  * @param {Trace} trace  with all weights of the block
  * @param {import("./api.js").ModelInfo} model
  * @param {State["block"]} block
  * @returns {{layer: number, head: number}}
  */
 export function opener(trace, model, block) {
+  if (block === "cross" && model.aligner) {
+    const { layer, head } = model.aligner;
+    return { layer, head };
+  }
   const { rows, cols } = axes(trace, block);
   const special = (/** @type {Step} */ step) => ({ special: step.writes.special });
   const { layers, heads } = extent(model, block);
