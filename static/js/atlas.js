@@ -21,10 +21,12 @@ import { colour } from "./scale.js";
 
 /** Of a picture, in letters' heights: what is written under it has to fit. */
 const SMALLEST = 76 / 13;
+/** The same where that is its place alone. */
+const PLAIN = 40 / 13;
 /** Where all of it cannot be on the screen at once anyway. */
 const EASY = 112;
 const LARGEST = 168;
-/** Two of them stand under a picture. */
+/** Of a line under a picture, in letters' heights. */
 export const LINE = 1.35;
 const GAP = 10;
 /** Between columns, where a tile cannot grow any more. */
@@ -62,10 +64,12 @@ export function ordered({ layers, heads }, summary, { by, rising = false, only }
  * @param {number} room.heads  a layer
  * @param {number} room.letters  their height, in pixels
  * @param {boolean} room.byLayer  whether each layer begins a row
+ * @param {boolean} [room.plain]  whether there is one line under a picture, its place, and not two
  * @returns {Layout}
  */
-export function arrange(tiles, { width, height, heads, letters, byLayer }) {
-  const [smallest, line] = [SMALLEST * letters, 2 * Math.ceil(LINE * letters) + 4];
+export function arrange(tiles, { width, height, heads, letters, byLayer, plain = false }) {
+  const smallest = (plain ? PLAIN : SMALLEST) * letters;
+  const line = (plain ? 1 : 2) * Math.ceil(LINE * letters) + 4;
   const most = Math.max(1, Math.floor((width + GAP) / (smallest + GAP)));
   // As many in each row of a layer as in the others.
   const columns = most < heads ? Math.ceil(heads / Math.ceil(heads / most)) : heads;

@@ -4,7 +4,7 @@ import { request } from "./api.js";
 import { BLOCK } from "./blocks.js";
 import { isChanged } from "./changes.js";
 import { held } from "./frozen.js";
-import { traced } from "./questions.js";
+import { keyOf, traced } from "./questions.js";
 import { chosen } from "./url.js";
 
 /** @typedef {import("./store.js").Page} Page */
@@ -57,6 +57,8 @@ export function made(page, view, kind, { theme, options }) {
   const id = encodeURIComponent(share?.id ?? "");
   if (kind !== "html") {
     const accept = FORMS[kind];
+    const subject = view.subject?.(page);
+    if (subject) return { path: frozenPath(page, view) ?? subject.path, accept };
     if (share) return { path: `/api/shares/${id}`, accept };
     return { path: "/api/trace", accept, body: request(link, behind(page, view)) };
   }
@@ -66,6 +68,18 @@ export function made(page, view, kind, { theme, options }) {
   const said = Object.entries(keys).filter(([, value]) => value !== null);
   const state = { ...Object.fromEntries(said), ...chosen(link, options) };
   return { path: `/api/handout?theme=${theme}`, body: { state } };
+}
+
+/**
+ * Where a share keeps what its view shows in place of its run.
+ * @param {Page} page
+ * @param {View} view
+ * @returns {string | null}
+ */
+function frozenPath({ share, ...page }, view) {
+  const asked = (view.asks?.({ share, ...page }) ?? []).map(keyOf);
+  const n = share?.asks.findIndex((question) => asked.includes(keyOf(question))) ?? -1;
+  return share && n >= 0 ? `/api/shares/${encodeURIComponent(share.id)}/asks/${n}` : null;
 }
 
 /** @param {object} request @returns {string[]} */
@@ -86,9 +100,12 @@ function ofThisRun(page, question) {
  * @param {string} ending  e.g. "png"
  * @returns {string}  e.g. "headlight-en-zh-attention-cross-layer-2-head-3.png"
  */
-export function nameOf({ link, model }, { id, frame: { rail } }, ending) {
+export function nameOf(page, { id, frame, subject }, ending) {
+  const { link, model } = page;
+  const shown = subject?.(page);
+  const rail = shown ? "both" : frame.rail;
   const layer = rail === "none" ? [] : ["layer", link.layer + 1];
   const head = rail !== "both" ? [] : pooled(link) ? [link.options.pool] : ["head", link.head + 1];
-  const changed = isChanged(link) ? ["changed"] : [];
-  return `${["headlight", model?.id, id, link.block, ...layer, ...head, ...changed].join("-")}.${ending}`;
+  const which = shown ? [shown.name] : isChanged(link) ? ["changed"] : [];
+  return `${["headlight", model?.id, id, link.block, ...layer, ...head, ...which].join("-")}.${ending}`;
 }

@@ -14,9 +14,10 @@ import { BLOCK } from "./blocks.js";
 /**
  * @typedef {{trace: object}
  *   | {parameters: {model: string, select: string[]}}
+ *   | {learning: {model: string, example: number}}
  *   | {positions: {variant: string, length: number, d_model: number}}} Question
  */
-/** @typedef {Trace | Tensors | Positions} Answer */
+/** @typedef {Trace | Tensors | Positions | import("./learned.js").Learned} Answer */
 
 /** @param {Question} question  The order of its members says nothing. */
 export const keyOf = (question) => JSON.stringify(question, (_, value) => sorted(value));

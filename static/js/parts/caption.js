@@ -14,7 +14,8 @@ import { row } from "../wire.js";
 export function bindCaption(context) {
   const { store } = context;
   const line = find("#caption");
-  const show = () => line.replaceChildren(...(compose(context) ?? line.childNodes));
+  const show = () =>
+    line.replaceChildren(...(compose(context, store.get(), store.hovered()) ?? line.childNodes));
   store.subscribe((page, previous) => {
     show();
     if (page.link !== previous.link && page.link.query !== null) announce(context);
@@ -23,15 +24,16 @@ export function bindCaption(context) {
 }
 
 /**
- * @param {Context} context
+ * @param {Pick<Context, "say" | "t">} context
+ * @param {import("../store.js").Page} page
+ * @param {import("../store.js").Lit | null} hovered
  * @returns {(string | Node)[] | null}
  */
-function compose({ store, say, t }) {
-  const page = store.get();
+export function compose({ say, t }, page, hovered) {
   const read = reading(page);
   if (!read) return null;
   const { matrix, rows, cols, choice } = read;
-  const at = litIn(page, store.hovered(), read).row ?? litIn(page, null, read).row;
+  const at = litIn(page, hovered, read).row ?? litIn(page, null, read).row;
   if (at === null || at >= matrix.rows) return null;
   const found = finding(row(matrix, at));
   const keys =

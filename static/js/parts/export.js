@@ -103,29 +103,38 @@ async function make(context, kind) {
     const { path, ...asked } = made(page, shown, kind, { theme: dark() ? "dark" : "light", options: OPTIONS });
     return api.file(path, asked);
   }
+  const subject = shown.subject?.(page);
+  if (subject) return table(subject.trace);
   const select = behind(page, shown);
   const trace = page.share ? frozen(page, select) : await api.trace(request(page.link, select));
   if (!trace) throw new Problem("nothing-drawn");
-  return new Blob([csv(trace, Object.keys(trace.tensors))], { type: "text/csv" });
+  return table(trace);
 }
+
+/** @param {import("../wire.js").Trace} trace */
+const table = (trace) => new Blob([csv(trace, Object.keys(trace.tensors))], { type: "text/csv" });
 
 const dark = () => find("#theme").getAttribute("aria-pressed") === "true";
 
 /** @param {Context} context  The page's own words, and no address: a picture is shown to others. */
 function drawn(context) {
   const { store, t, theme } = context;
-  const { link, trace, model } = store.get();
+  const page = store.get();
+  const { link, model } = page;
   const shown = view(link.view);
   const taken = context.shown().picture?.();
+  const subject = shown.subject?.(page);
+  const { source, trace } = subject ?? { source: link.source, trace: page.trace };
   if (!taken || !trace) throw new Problem("nothing-drawn");
-  const { rail, caption } = shown.frame;
+  const { caption } = shown.frame;
+  const rail = subject ? "both" : shown.frame.rail;
   const layer = rail === "none" ? "" : t("Layer {n}", { n: link.layer + 1 });
   const head = rail === "both" && !pooled(link) ? t("Head {n}", { n: link.head + 1 }) : "";
   const block = find(`.blocks input[value="${link.block}"]`).parentElement?.textContent ?? "";
-  const changed = changes(link).map((change) => plainly(change, trace, t));
+  const changed = subject ? [] : changes(link).map((change) => plainly(change, trace, t));
   const words = {
-    title: `${link.source.trim()} → ${trace.output.text}`,
-    place: [shown.name(t), block.trim(), layer, head].filter(Boolean).join(" · "),
+    title: `${source.trim()} → ${trace.output.text}`,
+    place: [shown.name(t), block.trim(), layer, head, subject?.says(t)].filter(Boolean).join(" · "),
     changed: changed.length ? `${t("Changed machine")}: ${changed.join(" · ")}` : "",
     caption: (caption && find("#caption").textContent) || "",
     footer: ["Headlight", model?.name, model?.digest.slice(0, 12)].filter(Boolean).join(" · "),

@@ -22,6 +22,7 @@ const WORDING = {
   "empty-text": (t) => t("There is nothing to read yet. Type a sentence."),
   "unknown-direction": (t) => t("The model does not translate in this direction. Choose another."),
   "unknown-model": (t) => t("The model of this link is not served here."),
+  "no-learning": (t) => t("This model came without snapshots of its training."),
   "unknown-share": (t) => t("There is no share at this address. Perhaps the link was cut short."),
   "too-many-shares": (t) => t("Too many links in a short time. Wait a minute and share again."),
   frozen: (t) => t("This was not frozen with the share, and its model is no longer served here."),

@@ -53,12 +53,15 @@ export function bindProjector(context) {
 
 /** @param {Context} context  The sentence and what came of it, in their languages. */
 function say({ store, views, t }) {
-  const { link, trace } = store.get();
+  const page = store.get();
+  const shown = views.find(({ id }) => id === page.link.view);
+  const { link } = page;
+  const { source, trace } = shown?.subject?.(page) ?? { source: link.source, trace: page.trace };
   const [from, to] = languages(trace?.direction ?? link.direction ?? "");
   find("#projector-sentence").replaceChildren(
-    h("span", { lang: from }, link.source),
+    h("span", { lang: from }, source),
     h("span", { "aria-hidden": "true" }, " → "),
     h("span", { lang: to }, trace?.output.text ?? "…"),
   );
-  find("#projector-view").textContent = views.find(({ id }) => id === link.view)?.name(t) ?? "";
+  find("#projector-view").textContent = shown?.name(t) ?? "";
 }

@@ -1,23 +1,23 @@
 /** All heads of a block at once: a row of thumbnails a layer, each with what its head does. */
 
-import { arrange, ordered, packed, table } from "../atlas.js";
-import { BLOCK, axes, extent, lit, place } from "../blocks.js";
+import { arrange, ordered } from "../atlas.js";
+import { BLOCK, lit } from "../blocks.js";
 import { Problem } from "../api.js";
 import { h } from "../dom.js";
 import { choice } from "../options.js";
 import { menu } from "../parts/menu.js";
 import { wording } from "../parts/problems.js";
+import { look } from "../parts/seen.js";
+import { createTiles } from "../parts/tiles.js";
 import { known, measures, patterns } from "../patterns.js";
 import { answer, thumbnails } from "../questions.js";
-import { rgb, sequential } from "../scale.js";
 import { preview } from "./heads/preview.js";
-import { createTiles } from "./heads/tiles.js";
 
 /** @typedef {import("./index.js").View} View */
 /** @typedef {import("../main.js").Context} Context */
 /** @typedef {import("../store.js").Page} Page */
 /** @typedef {import("../wire.js").Trace} Trace */
-/** @typedef {import("../wire.js").Summary} Summary */
+/** @typedef {import("../parts/seen.js").Seen} Seen */
 /** @typedef {import("../atlas.js").Tile} Tile */
 
 const MEASURES = Object.keys(measures((message) => message));
@@ -48,7 +48,8 @@ function mount(context, root) {
   const filter = menu(context, "pattern", t("Pattern"));
   const says = h("p", { className: "says" });
   const panel = preview(context);
-  const tiles = createTiles(context, { onHover, onOpen, onPreview });
+  const label = t("Heads. Arrow keys move between them, Enter enlarges.");
+  const tiles = createTiles(context, label, { onHover, onOpen, onPreview });
   const nothing = h("p", { className: "nothing-here", hidden: true });
   root.append(
     h("div", { className: "options" }, sort.element, filter.element),
@@ -114,44 +115,6 @@ function mount(context, root) {
     light,
     destroy: () => root.replaceChildren(),
     picture: () => ({ canvas: tiles.picture() }),
-  };
-}
-
-/**
- * @typedef {object} Seen  what is on the page
- * @property {Page} page
- * @property {Trace} trace  weights in 8 bits, and summaries
- * @property {number} layers
- * @property {number} heads
- * @property {(layer: number) => Summary | undefined} summary
- * @property {(tile: Tile) => import("../atlas.js").Picture | null} matrix
- * @property {import("../atlas.js").Paint} paint
- * @property {{rows: import("../tokens.js").Step[], cols: import("../tokens.js").Step[]}} axes
- */
-
-/** @param {Context} context @param {Page} page @param {Trace} trace @returns {Seen} */
-function look({ theme }, page, trace) {
-  const { block } = page.link;
-  const may = trace.tensors[place({ block, layer: 0 }, "mask")]?.data ?? null;
-  const colours = theme();
-  return {
-    page,
-    trace,
-    ...extent(/** @type {NonNullable<Page["model"]>} */ (page.model), block),
-    axes: axes(trace, block),
-    summary: (layer) => trace.summaries?.[place({ block, layer })],
-    matrix({ layer, head }) {
-      const weights = trace.tensors[place({ block, layer }, "weights")];
-      if (!weights || head >= weights.shape[0]) return null;
-      const [, rows, cols] = weights.shape;
-      const size = rows * cols;
-      return { rows, cols, values: weights.data.subarray(head * size, (head + 1) * size), may };
-    },
-    paint: {
-      table: table(sequential(colours)),
-      paper: packed(rgb(colours.paper)),
-      hatch: packed(rgb(colours.hatch)),
-    },
   };
 }
 

@@ -11,6 +11,7 @@ import { lines } from "./lines.js";
 import { positions } from "./positions.js";
 import { qkv } from "./qkv.js";
 import { space } from "./space.js";
+import { training } from "./training.js";
 import { whatif } from "./whatif.js";
 import { worksheet } from "./worksheet.js";
 import { PAGE } from "../options.js";
@@ -29,7 +30,16 @@ import { PAGE } from "../options.js";
  * @property {import("../options.js").Options} [options]  what it lets one choose
  * @property {(page: Page) => string[]} needs  tensors of the present trace that it shows
  * @property {(page: Page) => import("../questions.js").Question[]} [asks]  all else that it shows
+ * @property {(page: Page) => Subject | null} [subject]  absent: the page's own run
  * @property {(context: Context, root: HTMLElement) => Mounted} mount
+ */
+/**
+ * @typedef {object} Subject  what a view shows in place of the page's own run
+ * @property {string} source
+ * @property {import("../wire.js").Trace} trace
+ * @property {(t: import("../i18n.js").Translate) => string} says  which run of it
+ * @property {string} name  the same in a file's name
+ * @property {string} path  where the API has its numbers
  */
 /**
  * @typedef {object} Frame  what stands around a view
@@ -60,6 +70,7 @@ export const VIEWS = [
   space,
   positions,
   flow,
+  training,
   whatif,
 ];
 

@@ -19,7 +19,7 @@ export function preview({ t }) {
   return {
     element: h("aside", { className: "preview", "aria-label": t("The head pointed at") }, title, says, canvas, numbers),
 
-    /** @param {import("../heads.js").Seen} seen @param {import("../../atlas.js").Tile} tile */
+    /** @param {import("../../parts/seen.js").Seen} seen @param {import("../../atlas.js").Tile} tile */
     show(seen, tile) {
       const { layer, head } = tile;
       const summary = seen.summary(layer);
@@ -39,7 +39,7 @@ export function preview({ t }) {
 
 /**
  * @param {HTMLCanvasElement} canvas
- * @param {import("../heads.js").Seen} seen
+ * @param {import("../../parts/seen.js").Seen} seen
  * @param {import("../../atlas.js").Tile} tile
  */
 function draw(canvas, seen, tile) {

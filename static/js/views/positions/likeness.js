@@ -4,7 +4,7 @@ import { four, tiny, two } from "../../caption.js";
 import { h, step } from "../../dom.js";
 import { decay, dots } from "../../rotation.js";
 import { diverging } from "../../scale.js";
-import { plot } from "./curves.js";
+import { plot } from "../../parts/curves.js";
 import { createPanel } from "./panel.js";
 import { marked, places } from "./table.js";
 

@@ -6,7 +6,7 @@ import { wavelength } from "../../rotation.js";
 import { diverging } from "../../scale.js";
 import { file } from "../../svg.js";
 import { apart, featureAt } from "../../waves.js";
-import { plot } from "./curves.js";
+import { plot } from "../../parts/curves.js";
 import { createPanel } from "./panel.js";
 import { places, marked } from "./table.js";
 

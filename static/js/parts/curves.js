@@ -1,9 +1,9 @@
 /** Curves over whole numbers, as SVG: each with its name at its end, and one place marked. */
 
-import { ruler } from "../../parts/labels.js";
-import { drawing, fine, s } from "../../svg.js";
+import { ruler } from "./labels.js";
+import { drawing, fine, s } from "../svg.js";
 
-/** @typedef {import("../../theme.js").Theme} Theme */
+/** @typedef {import("../theme.js").Theme} Theme */
 /** @typedef {{name: string, values: ArrayLike<number>, colour: string, dash?: string}} Curve */
 /**
  * @typedef {object} Plot
@@ -12,12 +12,14 @@ import { drawing, fine, s } from "../../svg.js";
  * @property {{x: string, y: string}} titles
  * @property {number} width
  * @property {number} height
+ * @property {string[]} [places]  what they are called; absent: they are counted
  * @property {number | null} at  the marked place
  * @property {(value: number) => string} say
  */
 
 const TOP = 12;
-const BOTTOM = 44;
+/** Two lines of letters. @param {Pick<Theme, "size">} theme */
+const bottom = ({ size }) => 18 + 2 * size;
 const LEFT = 52;
 
 /**
@@ -25,37 +27,49 @@ const LEFT = 52;
  * @param {Theme} theme
  * @returns {SVGSVGElement}
  */
-export function plot({ curves, range, titles, width, height, at, say }, theme) {
+export function plot({ curves, range, titles, width, height, places, at, say }, theme) {
   const measure = ruler(theme.font);
-  const right = Math.max(0, ...curves.map(({ name }) => measure(name))) + 20;
+  const { right } = margins(curves, theme);
+  const base = height - bottom(theme);
   const count = Math.max(1, ...curves.map(({ values }) => values.length));
   const [low, high] = range;
   const across = width - LEFT - right;
   const x = (/** @type {number} */ i) => LEFT + (across * i) / Math.max(1, count - 1);
   const y = (/** @type {number} */ value) =>
-    TOP + ((high - value) / (high - low)) * (height - TOP - BOTTOM);
+    TOP + ((high - value) / (high - low)) * (base - TOP);
   const grid = s("g", { stroke: theme.hatch, "stroke-opacity": 0.6, "stroke-width": 1 });
   const words = s("g", { fill: theme.muted, "dominant-baseline": "central" });
   for (const value of ticks(low, high)) {
     grid.append(s("path", { d: `M${LEFT} ${fine(y(value))}H${fine(x(count - 1))}` }));
     words.append(s("text", { x: LEFT - 8, y: fine(y(value)), "text-anchor": "end" }, say(value)));
   }
-  for (const i of steps(count, across))
-    words.append(s("text", { x: fine(x(i)), y: height - BOTTOM + 16, "text-anchor": "middle" }, String(i)));
+  const names = places ?? Array.from({ length: count }, (_, i) => String(i));
+  for (const i of steps(count, across, Math.max(36, ...names.map((name) => measure(name) + 8))))
+    words.append(s("text", { x: fine(x(i)), y: base + theme.size + 3, "text-anchor": "middle" }, names[i]));
   words.append(
-    s("text", { x: fine(x((count - 1) / 2)), y: height - 10, "text-anchor": "middle" }, titles.x),
+    s("text", { x: fine(x((count - 1) / 2)), y: fine(base + 2.6 * theme.size), "text-anchor": "middle" }, titles.x),
     s("text", { x: LEFT, y: TOP - 4, "text-anchor": "start", "dominant-baseline": "auto" }, titles.y),
   );
   const mark =
     at !== null && at < count
-      ? [s("path", { d: `M${fine(x(at))} ${TOP}V${height - BOTTOM}`, stroke: theme.ink, "stroke-dasharray": "2 3" })]
+      ? [s("path", { d: `M${fine(x(at))} ${TOP}V${base}`, stroke: theme.ink, "stroke-dasharray": "2 3" })]
       : [];
-  const ends = spread(curves.map(({ values }) => y(values[values.length - 1] ?? 0)), theme.size + 3, height - BOTTOM);
+  const ends = spread(curves.map(({ values }) => y(values[values.length - 1] ?? 0)), theme.size + 3, base);
   const lines = curves.map((curve, i) => line(curve, x, y, ends[i], at, x(count - 1) + 10));
   const svg = drawing(width, height, theme, grid, ...mark, words, ...lines);
   svg.setAttribute("role", "img");
   svg.setAttribute("aria-label", curves.map(({ name }) => name).join("; "));
   return svg;
+}
+
+/**
+ * What stands beside the curves: the axis, and their names.
+ * @param {Curve[]} curves
+ * @param {Theme} theme
+ */
+export function margins(curves, theme) {
+  const measure = ruler(theme.font);
+  return { left: LEFT, right: Math.max(0, ...curves.map(({ name }) => measure(name))) + 20 };
 }
 
 /**
@@ -117,9 +131,9 @@ function ticks(low, high) {
   return Array.from({ length: count }, (_, i) => (first + i) * step);
 }
 
-/** Each, each second, fifth … place. @param {number} count @param {number} room */
-function steps(count, room) {
-  const most = Math.max(2, room / 36);
+/** Each, each second, fifth … place. @param {number} count @param {number} room @param {number} each */
+function steps(count, room, each) {
+  const most = Math.max(2, room / each);
   const step = [1, 2, 5, 10, 20, 50, 100, 200, 500].find((size) => count / size <= most) ?? 500;
   return Array.from({ length: Math.ceil(count / step) }, (_, i) => i * step);
 }

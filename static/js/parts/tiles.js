@@ -3,22 +3,22 @@
  * a head, for pointer, keys and screen readers.
  */
 
-import { cellAt, tile as paintTile } from "../../atlas.js";
-import { two } from "../../caption.js";
-import { h } from "../../dom.js";
-import { measures, patterns } from "../../patterns.js";
+import { cellAt, tile as paintTile } from "../atlas.js";
+import { two } from "../caption.js";
+import { h } from "../dom.js";
+import { measures, patterns } from "../patterns.js";
 import { photograph } from "./photograph.js";
 
-/** @typedef {import("../../main.js").Context} Context */
-/** @typedef {import("../../atlas.js").Tile} Tile */
-/** @typedef {import("../../atlas.js").Layout} Layout */
-/** @typedef {import("../heads.js").Seen} Seen */
+/** @typedef {import("../main.js").Context} Context */
+/** @typedef {import("../atlas.js").Tile} Tile */
+/** @typedef {import("../atlas.js").Layout} Layout */
+/** @typedef {import("./seen.js").Seen} Seen */
 /** @typedef {{row: number | null, col: number | null}} Place */
 /**
  * @typedef {object} Gestures
  * @property {(cell: {row: number, col: number} | null) => void} onHover
  * @property {(tile: Tile) => void} onOpen
- * @property {(tile: Tile | null) => void} onPreview
+ * @property {(tile: Tile | null) => void} [onPreview]
  */
 /** @typedef {{seen: Seen, tiles: Tile[], layout: Layout, words: Words[]}} Drawn */
 /** @typedef {{where: string, value: string, pattern: string, label: string}} Words  of a tile */
@@ -28,16 +28,16 @@ const SHARPEST = 2;
 
 /**
  * @param {Context} context
+ * @param {string} label  says what they are, and what keys do, to a screen reader
  * @param {Gestures} gestures
  */
-export function createTiles(context, { onHover, onOpen, onPreview }) {
-  const { t } = context;
+export function createTiles(context, label, { onHover, onOpen, onPreview = () => {} }) {
   const pictures = h("canvas", { className: "atlas", "aria-hidden": "true" });
   const marks = h("canvas", { className: "marks", "aria-hidden": "true" });
   const buttons = h("div", {
     className: "tiles",
     role: "group",
-    "aria-label": t("Heads. Arrow keys move between them, Enter enlarges."),
+    "aria-label": label,
   });
   const element = h("div", { className: "atlas-frame" }, pictures, marks, buttons);
   /** @type {Drawn | null} */
@@ -84,7 +84,7 @@ export function createTiles(context, { onHover, onOpen, onPreview }) {
   }
 
   /** @param {Drawn} next */
-  function label({ words, tiles, layout, seen }) {
+  function name({ words, tiles, layout, seen }) {
     while (buttons.children.length > tiles.length) buttons.lastChild?.remove();
     while (buttons.children.length < tiles.length) buttons.append(blank());
     words.forEach((said, i) => write(/** @type {HTMLElement} */ (buttons.children[i]), said, layout, i));
@@ -109,7 +109,7 @@ export function createTiles(context, { onHover, onOpen, onPreview }) {
       resize(pictures, layout, ratio());
       resize(marks, layout, ratio());
       paint(pictures, drawn, ratio());
-      label(drawn);
+      name(drawn);
       element.dataset.drawn = String(tiles.length);
     },
 
@@ -152,19 +152,19 @@ function write(button, { where, value, pattern, label }, { places, size }, i) {
  * @param {Context} context
  * @param {Seen} seen
  * @param {Tile} tile
- * @param {string} measure
+ * @param {string} measure  of what the head does, where that is known
  * @returns {Words}
  */
 function worded({ t }, { summary }, { layer, head }, measure) {
   const found = summary(layer);
-  const number = found?.[measure]?.[head];
+  const long = t("Layer {layer}, head {head}", { layer: layer + 1, head: head + 1 });
+  const where = t("L{layer}\u2009H{head}", { layer: layer + 1, head: head + 1 });
+  if (!found) return { where, value: "", pattern: "", label: `${where} (${long})` };
+  const number = found[measure]?.[head];
   const value = number === null || number === undefined ? "–" : two(number);
-  const pattern = found ? patterns(t)[found.pattern[head]].name : "";
-  const place = { layer: layer + 1, head: head + 1 };
-  const where = t("L{layer}\u2009H{head}", place);
+  const pattern = patterns(t)[found.pattern[head]].name;
   // What is seen comes first, so that it can be called by it; then what the letters stand for.
   const seen = [where, value, pattern].filter(Boolean).join(" ");
-  const long = t("Layer {layer}, head {head}", place);
   return { where, value, pattern, label: `${seen} (${long}, ${measures(t)[measure].name})` };
 }
 
@@ -219,7 +219,7 @@ function paint(canvas, { seen, tiles, layout }, ratio) {
  * @param {HTMLCanvasElement} canvas
  * @param {Drawn} drawn
  * @param {Place} place
- * @param {import("../../theme.js").Theme} theme
+ * @param {import("../theme.js").Theme} theme
  * @param {number} ratio
  */
 function mark(canvas, { seen, tiles, layout: { places, size } }, { row, col }, theme, ratio) {

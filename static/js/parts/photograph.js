@@ -1,11 +1,11 @@
 /** The thumbnails with their words on one canvas, for a picture that leaves the page. */
 
-import { LINE } from "../../atlas.js";
+import { LINE } from "../atlas.js";
 
 /**
  * @param {HTMLCanvasElement} pictures
  * @param {import("./tiles.js").Drawn} drawn
- * @param {import("../../theme.js").Theme} theme
+ * @param {import("../theme.js").Theme} theme
  * @param {number} ratio
  * @returns {HTMLCanvasElement}
  */

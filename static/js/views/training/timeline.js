@@ -1,0 +1,101 @@
+/** The training as a line: how good the model was at each step, and a slider over the steps. */
+
+import { two } from "../../caption.js";
+import { h } from "../../dom.js";
+import { counted } from "../../learned.js";
+import { margins, plot } from "../../parts/curves.js";
+import { createTransport } from "../../parts/transport.js";
+
+/** @typedef {import("../../main.js").Context} Context */
+/** @typedef {import("../training.js").Moment} Moment */
+
+/** Milliseconds that a step is looked at while it plays. */
+const BEAT = 900;
+const HEIGHT = { letters: 7, rest: 36 };
+/** Half of the slider's thumb: it is over a step's dot when its middle is. */
+const THUMB = 8;
+
+/**
+ * @param {Context} context
+ * @param {{now: () => Moment | null, go: (place: number) => void}} actions
+ */
+export function createTimeline(context, { now, go }) {
+  const { t, theme } = context;
+  const chart = h("div", { className: "chart-of-steps" });
+  const slider = h("input", { type: "range", min: "0", step: "1", "aria-label": t("Step of the training") });
+  const step = h("output", { className: "step-now" });
+  const numbers = h("dl", { className: "measured" });
+  const transport = createTransport(context, {
+    at: () => now()?.place ?? 0,
+    last: () => (now()?.found.snapshots.length ?? 0) - 1,
+    go,
+    beat: BEAT,
+  });
+  slider.addEventListener("input", () => {
+    transport.pause();
+    go(Number(slider.value));
+  });
+  chart.addEventListener("click", (event) => {
+    const { left, width } = slider.getBoundingClientRect();
+    const share = (event.clientX - left - THUMB) / (width - 2 * THUMB);
+    const last = Number(slider.max);
+    if (share > -0.1 && share < 1.1) go(Math.min(Math.max(Math.round(share * last), 0), last));
+  });
+  const element = h("div", { className: "timeline" }, step, numbers, chart, slider, transport.element);
+
+  /** @param {Moment} moment */
+  function show({ found: { snapshots }, place }) {
+    const names = snapshots.map(({ step }) => counted(step));
+    const width = chart.clientWidth;
+    const look = theme();
+    const curves = Object.keys(snapshots[0].bleu).map((direction, i) => ({
+      name: arrow(direction),
+      values: snapshots.map(({ bleu }) => bleu[direction]),
+      colour: i % 2 ? look.muted : look.ink,
+      dash: i % 2 ? "5 4" : undefined,
+    }));
+    const most = Math.max(10, ...curves.flatMap(({ values }) => values));
+    const drawn = plot(
+      {
+        curves,
+        range: [0, Math.ceil(most / 10) * 10],
+        titles: { x: t("training step"), y: "BLEU" },
+        width,
+        height: HEIGHT.letters * look.size + HEIGHT.rest,
+        places: names,
+        at: place,
+        say: String,
+      },
+      look,
+    );
+    const { left, right } = margins(curves, look);
+    chart.replaceChildren(drawn);
+    slider.style.marginLeft = `${left - THUMB}px`;
+    slider.style.width = `${width - left - right + 2 * THUMB}px`;
+    slider.max = String(snapshots.length - 1);
+    slider.value = String(place);
+    const said = t("Step {step}", { step: names[place] });
+    slider.setAttribute("aria-valuetext", said);
+    step.replaceChildren(said, h("small", {}, stage(place, snapshots)));
+    const { loss, bleu } = snapshots[place];
+    numbers.replaceChildren(
+      pair(t("Dev loss"), t("{nats} nats a token", { nats: two(loss) })),
+      pair("BLEU", Object.entries(bleu).map(([direction, value]) => `${value.toFixed(1)} ${arrow(direction)}`).join(", ")),
+    );
+    transport.show(t("snapshot {n} of {count}", { n: place + 1, count: snapshots.length }));
+  }
+
+  /** What a step is besides. @param {number} place @param {import("../../learned.js").Snapshot[]} snapshots */
+  function stage(place, snapshots) {
+    if (snapshots[place].step === 0) return t("before training");
+    return place === snapshots.length - 1 ? t("trained") : "";
+  }
+
+  return { element, show, destroy: transport.destroy };
+}
+
+/** @param {string} name @param {string} value */
+const pair = (name, value) => h("div", {}, h("dt", {}, name), h("dd", {}, value));
+
+/** @param {string} direction  e.g. "en-zh" */
+const arrow = (direction) => direction.replace("-", " → ");
