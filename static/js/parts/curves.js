@@ -18,8 +18,8 @@ import { drawing, fine, s } from "../svg.js";
  */
 
 const TOP = 12;
-/** Two lines of letters. @param {Pick<Theme, "size">} theme */
-const bottom = ({ size }) => 18 + 2 * size;
+/** Under the curves stand two lines of letters. @param {Pick<Theme, "size">} theme */
+const bottom = ({ size }) => 5 + 3 * size;
 const LEFT = 52;
 
 /**
@@ -44,7 +44,8 @@ export function plot({ curves, range, titles, width, height, places, at, say }, 
     words.append(s("text", { x: LEFT - 8, y: fine(y(value)), "text-anchor": "end" }, say(value)));
   }
   const names = places ?? Array.from({ length: count }, (_, i) => String(i));
-  for (const i of steps(count, across, Math.max(36, ...names.map((name) => measure(name) + 8))))
+  const each = Math.max(36, ...names.map((name) => measure(name) + 8));
+  for (const i of steps(count, across / each, places ? EVERY : ROUND))
     words.append(s("text", { x: fine(x(i)), y: base + theme.size + 3, "text-anchor": "middle" }, names[i]));
   words.append(
     s("text", { x: fine(x((count - 1) / 2)), y: fine(base + 2.6 * theme.size), "text-anchor": "middle" }, titles.x),
@@ -131,9 +132,13 @@ function ticks(low, high) {
   return Array.from({ length: count }, (_, i) => (first + i) * step);
 }
 
-/** Each, each second, fifth … place. @param {number} count @param {number} room @param {number} each */
-function steps(count, room, each) {
-  const most = Math.max(2, room / each);
-  const step = [1, 2, 5, 10, 20, 50, 100, 200, 500].find((size) => count / size <= most) ?? 500;
+/** Which places are named: of counted ones each, each second, fifth … one. */
+const ROUND = [1, 2, 5, 10, 20, 50, 100, 200, 500];
+const EVERY = [1, 2, 3, 4, 5, 6, 8, 10, 15, 20];
+
+/** @param {number} count @param {number} room  for so many names @param {number[]} sizes */
+function steps(count, room, sizes) {
+  const most = Math.max(2, room);
+  const step = sizes.find((size) => count / size <= most) ?? sizes[sizes.length - 1];
   return Array.from({ length: Math.ceil(count / step) }, (_, i) => i * step);
 }

@@ -108,7 +108,7 @@ export function createFigure(context, { now, above, lit }) {
       cols: found.cols.steps,
       titles: { rows: t("query (looks)"), cols: t("key (looked at)") },
       width: element.clientWidth,
-      height: wide ? Math.max(height - around() - 60, LEAST) : height,
+      height: wide ? Math.max(height - around() - 72, LEAST) : height,
       stretch: 1.6,
     });
   }

@@ -5,16 +5,21 @@ import { languages } from "../../tokens.js";
 
 /** @param {import("../../main.js").Context} context */
 export function createSaid({ t }) {
-  const text = h("p", { className: "text" });
+  const texts = h("div", { className: "texts" });
   return {
-    element: h("div", { className: "said" }, h("h3", {}, t("At this step it writes")), text),
+    element: h("div", { className: "said" }, h("h3", {}, t("At this step it writes")), texts),
 
-    /** @param {import("../training.js").Moment} moment */
+    /** @param {import("../training.js").Moment} moment  All lie in one place, so that it is as high for each of them. */
     show({ found, place }) {
-      const written = found.texts[place];
-      text.lang = languages(found.direction)[1];
-      const silent = h("span", { className: "nothing", lang: document.documentElement.lang }, t("nothing"));
-      text.replaceChildren(written.trim() ? written : silent);
+      const lang = languages(found.direction)[1];
+      texts.replaceChildren(
+        ...found.texts.map((text, i) => {
+          const written = text.trim() ? { lang } : { lang: document.documentElement.lang, className: "silent" };
+          const line = h("p", written, text.trim() ? text : t("nothing"));
+          line.classList.toggle("text", i === place);
+          return line;
+        }),
+      );
     },
   };
 }

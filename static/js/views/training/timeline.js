@@ -11,7 +11,7 @@ import { createTransport } from "../../parts/transport.js";
 
 /** Milliseconds that a step is looked at while it plays. */
 const BEAT = 900;
-const HEIGHT = { letters: 7, rest: 36 };
+const HEIGHT = { letters: 8, rest: 23 };
 /** Half of the slider's thumb: it is over a step's dot when its middle is. */
 const THUMB = 8;
 
