@@ -11,7 +11,7 @@ export function createPicker({ store, t }) {
   select.addEventListener("change", () =>
     store.choose({ example: Number(select.value), row: null, col: null }, "push"),
   );
-  const note = t("Fixed sentences, watched while the model was trained; not the one above.");
+  const note = t("Fixed sentences, watched while the model was trained; not the one that was typed.");
   return {
     element: h(
       "div",
