@@ -31,10 +31,11 @@ def write_card(bundle: Path) -> None:
         scores=_scores(figures["scores"]),
         signatures=_signatures(figures["scores"]),
         sentences=_sentences(figures["sentences"]),
+        typed=_typed(figures["typed"]),
         curve=_curve(training["history"]),
         steps=f"{training['step']:,}",
+        final=training["step"],
         tokens=f"{training['tokens'] / 1e6:.1f}",
-        epochs=f"{training['epochs']:.1f}",
         hours=f"{training['seconds'] / 3600:.1f}",
     )
     (bundle / CARD).write_text(card, encoding="utf-8")
@@ -66,7 +67,26 @@ def _signatures(scores: list[dict[str, Any]]) -> str:
 
 
 def _sentences(made: list[dict[str, str]]) -> str:
-    return _table(["source", "translation"], [[row["source"], row["translation"]] for row in made])
+    rows = [
+        [row["source"], row["greedy"], row["beam"] if row["beam"] != row["greedy"] else "the same"]
+        for row in made
+    ]
+    return _table(["source", "greedy, as on the page", "beam"], rows)
+
+
+def _typed(rows: list[dict[str, Any]]) -> str:
+    lines = [
+        [
+            row["kind"].replace("_", " "),
+            row["direction"],
+            str(row["sentences"]),
+            f"{row['plain']:.1f}",
+            f"{row['typed']:.1f}",
+        ]
+        for row in rows
+        if row["sentences"]
+    ]
+    return _table(["as typed", "direction", "sentences", "BLEU before", "BLEU as typed"], lines)
 
 
 def _curve(history: list[dict[str, float]]) -> str:

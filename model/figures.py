@@ -1,15 +1,16 @@
 """Measures a bundle and writes what was measured into its model card.
 
-    python -m model.figures --test Tatoeba=tatoeba/test.tsv
+    python -m model.figures --test Tatoeba=tatoeba/test.tsv --typed tatoeba/dev.tsv
 
-Without `--test` nothing is measured anew: the card is written again from `figures.json`. The
-figures carry the digest of the weights that they were measured on.
+Without either nothing is measured anew: the card is written again from `figures.json`. The figures
+carry the digest of the weights that they were measured on.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import random
 import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -20,11 +21,13 @@ from typing import Any
 import torch
 
 from model.adapters import load
-from model.card import write_card
+from model.card import TEMPLATE, write_card
 from model.checkpoint import CHECKPOINTS, digest_of
 from model.request import Adapter, Decode
 from model.tokens import direction_of
+from model.train.augment import KINDS
 from model.train.metrics import TestSet, read_test_sets, score, translate
+from model.train.pairs import Example, both_ways, read_pairs
 
 FIGURES = "figures.json"
 SEARCHES = ("greedy", "beam")
@@ -40,34 +43,94 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("bundle", type=Path, nargs="?", default=CHECKPOINTS / "en-zh")
     parser.add_argument("--test", action="append", default=[], metavar="NAME=TSV")
+    parser.add_argument("--languages", nargs=2, default=["en", "zh"], metavar=("A", "B"))
+    parser.add_argument("--one-way", action="store_true", help="from the first language only")
+    parser.add_argument("--typed", type=Path, metavar="TSV", help="to be typed as people do")
     parser.add_argument("--device", default="auto")
     asked = parser.parse_args(arguments)
     if asked.test:
         tests = dict(test.split("=", 1) for test in asked.test)
         paths = {name: Path(path) for name, path in tests.items()}
-        figures = measure(asked.bundle, paths, asked.device)
+        first, second = asked.languages
+        ways = 1 if asked.one_way else 2
+        figures = measure(asked.bundle, paths, asked.typed, asked.device, (first, second), ways)
         text = json.dumps(figures, indent=1, ensure_ascii=False) + "\n"
         (asked.bundle / FIGURES).write_text(text, encoding="utf-8")
-    write_card(asked.bundle)
+    if (asked.bundle / TEMPLATE).is_file():
+        write_card(asked.bundle)
 
 
-def measure(bundle: Path, tests: dict[str, Path], device: str) -> dict[str, Any]:
-    """BLEU and chrF of every test set, direction and method, and the sentences of our own."""
+def measure(
+    bundle: Path,
+    tests: dict[str, Path],
+    typed: Path | None,
+    device: str,
+    languages: tuple[str, str],
+    ways: int,
+) -> dict[str, Any]:
+    """BLEU and chrF of every test set, direction and method, and the sentences of our own.
+
+    The columns of the test sets are in `languages`; one way is from the first to the second.
+    """
     torch.set_num_threads(1)
     jobs = [
         (bundle, device, name, test, method)
         for name, path in tests.items()
-        for test in read_test_sets(path)
+        for test in read_test_sets(path, languages)[:ways]
         for method in SEARCHES
     ]
     # A process each: one sentence at a time is too little work to share between threads.
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+        typing = pool.submit(as_typed, bundle, device, typed) if typed else None
         scores = list(pool.map(_scored, *zip(*jobs, strict=True)))
+        rows = typing.result() if typing else []
     return {
         "digest": digest_of(bundle),
         "scores": scores,
+        "typed": rows,
         "sentences": sentences(bundle, load(bundle.resolve(), device)),
     }
+
+
+def as_typed(bundle: Path, device: str, path: Path, count: int = 200) -> list[dict[str, Any]]:
+    """BLEU of sentences before and after each of `augment.KINDS`, at most `count` a direction.
+
+    The rows of a kind are those that lend themselves to it; greedy, one reference each.
+    """
+    torch.set_num_threads(1)
+    adapter = load(bundle.resolve(), device)
+    first, second = adapter.info.languages
+    examples = both_ways(read_pairs(path), (first, second))
+    rows = []
+    for direction in (f"{first}-{second}", f"{second}-{first}"):
+        mine = [e for e in examples if e.language == direction[-2:]]
+        for kind in KINDS:
+            chance = random.Random(0)
+            made = [(e, kind(e, chance.choice(mine), chance)) for e in mine]
+            pairs = [(plain, new) for plain, new in made if new][:count]
+            scores = [
+                _bleu(adapter, direction, [pair[side] for pair in pairs if pair[side]])
+                for side in (0, 1)
+            ]
+            rows.append(
+                {
+                    "kind": kind.__name__,
+                    "direction": direction,
+                    "sentences": len(pairs),
+                    "plain": scores[0],
+                    "typed": scores[1],
+                }
+            )
+    return rows
+
+
+def _bleu(adapter: Adapter, direction: str, examples: Sequence[Example]) -> float | None:
+    if not examples:
+        return None
+    test = TestSet(
+        direction, tuple(e.source for e in examples), tuple((e.target,) for e in examples)
+    )
+    return float(score(test, translate(adapter, test.sources, direction, Decode()))["bleu"])
 
 
 def _scored(
@@ -82,13 +145,16 @@ def _scored(
 
 
 def sentences(bundle: Path, adapter: Adapter) -> list[dict[str, str]]:
-    """What the model makes of the sentences that lie beside it, by beam search."""
-    texts = (bundle / SENTENCES).read_text(encoding="utf-8").splitlines()
+    """What the model makes of the sentences beside it: greedily, as on the page, and by beam."""
+    path = bundle / SENTENCES
+    texts = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     made = []
     for text in texts:
         direction = direction_of(text)
-        [translation] = translate(adapter, [text], direction, Decode("beam"))
-        made.append({"direction": direction, "source": text, "translation": translation})
+        row = {"direction": direction, "source": text}
+        for method in SEARCHES:
+            [row[method]] = translate(adapter, [text], direction, Decode(method))
+        made.append(row)
     return made
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -82,16 +83,24 @@ class Tokenizer:
         languages: Iterable[str] = ("en", "zh"),
         alphabet: int = 3000,
     ) -> Tokenizer:
-        """Learns at most `vocabulary` subwords; the `alphabet` commonest characters are kept."""
+        """Learns at most `vocabulary` subwords; the `alphabet` commonest characters are kept.
+
+        Of characters that are equally common the first by code point are: the same texts always
+        make the same vocabulary.
+        """
         backend = _backend(models.BPE(byte_fallback=True))
+        folded = [backend.normalizer.normalize_str(fold(text)) for text in texts]
+        counts = Counter(character for text in folded for character in text)
+        common = sorted(counts, key=lambda character: (-counts[character], character))[:alphabet]
         trainer = trainers.BpeTrainer(
             vocab_size=vocabulary,
-            limit_alphabet=alphabet,
+            initial_alphabet=common,
+            limit_alphabet=len(common),
             min_frequency=2,
             special_tokens=[PAD, BOS, EOS, *(f"<2{code}>" for code in languages), *BYTES],
             show_progress=False,
         )
-        backend.train_from_iterator((fold(text) for text in texts), trainer)
+        backend.train_from_iterator(folded, trainer)
         return cls(_without_added_tokens(backend))
 
     @classmethod

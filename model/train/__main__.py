@@ -60,6 +60,9 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--start-from", type=Path, help="another run's folder, whose state this one takes over"
     )
+    made.add_argument(
+        "--soften", type=float, default=1.0, help="times W_q and W_k of the run taken over (1)"
+    )
     made.add_argument("--raw", action="store_true", help="take the pairs as they are")
     made.add_argument("--languages", nargs=2, default=["en", "zh"], metavar=("A", "B"))
     made.add_argument("--one-way", action="store_true", help="train A to B only")
@@ -95,7 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> Path:
     languages = (first, second)
     train = _examples(_train_pairs(asked, languages), languages, asked.one_way)
     if asked.start_from and not (asked.folder / STATE).is_file():
-        take_over(asked.start_from, asked.folder)
+        take_over(asked.start_from, asked.folder, asked.soften)
     tokenizer = _tokenizer(asked.folder, train, asked.vocabulary, languages)
     shape = {name: getattr(asked, name) for name in SHAPE}
     config = ModelConfig(vocabulary=len(tokenizer), **shape)
@@ -161,7 +164,8 @@ def _hold_to(folder: Path, asked: dict[str, Any], options: Options) -> None:
 
     What says when and how it ends may change on resuming.
     """
-    free = {"folder", "minutes", "epochs", "steps", "cooldown", "patience", "device", "name"}
+    ends = {"minutes", "epochs", "steps", "cooldown", "patience", "average"}
+    free = {"folder", "device", "name"} | ends
     wanted = {k: v for k, v in asked.items() if k not in free}
     text = json.dumps(wanted, indent=1, default=str, sort_keys=True) + "\n"
     path = folder / "run.json"

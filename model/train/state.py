@@ -72,16 +72,21 @@ def load_state(path: Path, model: Transformer, optimizer: Optimizer) -> Progress
         return Progress(**json.loads(opened.metadata()["progress"]))
 
 
-def take_over(old: Path, new: Path) -> None:
+def take_over(old: Path, new: Path, soften: float = 1.0) -> None:
     """Starts the run in the folder `new` where `old` is, on other data from its first batch on.
 
-    Vocabulary, weights, moments, random numbers and the count of steps are the old run's.
+    Vocabulary, weights, moments, random numbers and the count of steps are the old run's. W_q and
+    W_k are multiplied by `soften`, scores thus by its square: heads that have come to look at one
+    token each, whatever stands there, have hardly a gradient to leave it by.
     """
     new.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(old / TOKENIZER, new / TOKENIZER)
     with safe_open(old / STATE, "pt") as opened:
         progress = json.loads(opened.metadata()["progress"])
         tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
+    for name, value in tensors.items():
+        if name.startswith("model.") and (".W_q." in name or ".W_k." in name):
+            value *= soften
     progress |= {"epoch": 0, "batch": 0, "looks": 0, "best": float("inf"), "best_step": 0}
     write(new / STATE, tensors, {"progress": json.dumps(progress)})
 

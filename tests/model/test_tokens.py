@@ -110,3 +110,10 @@ def test_traditional_characters_are_understood() -> None:
 def test_direction_by_script(text: str, direction: str) -> None:
     assert direction_of(text) == direction
     assert is_chinese(text) == (direction == "zh-en")
+
+
+def test_the_same_texts_make_the_same_vocabulary() -> None:
+    """Also where the rarest of the characters that are kept are as rare as others."""
+    texts = [chr(0x4E00 + i) * (1 + i % 3) + f" word{i % 50}" for i in range(3000)]
+    one, other = (Tokenizer.train(texts, 900, alphabet=200) for _ in range(2))
+    assert all(one.ids([text]) == other.ids([text]) for text in texts)

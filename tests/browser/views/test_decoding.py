@@ -270,8 +270,10 @@ def test_a_typed_translation_is_scored(workspace: Workspace) -> None:
 def test_another_sentence_starts_without_what_was_forced(workspace: Workspace) -> None:
     first = ids(trace(workspace))[0]
     begin(workspace, decode={"method": "beam", "beam": 2, "prefix": [first]}, query=0)
-    workspace.find(".example").nth(1).click()
-    workspace.says("If it rains tomorrow, we will stay at home.")
+    example = workspace.find(".example").nth(1)
+    text = example.inner_text()
+    example.click()
+    workspace.says(text)
     workspace.find(DRAWN).wait_for()
     assert json.loads(workspace.link["decode"]) == {"method": "beam", "beam": 2}
 
