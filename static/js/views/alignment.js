@@ -86,7 +86,7 @@ function mount(context, root) {
     },
   ]);
   const finding = h("p", { className: "finding" });
-  const best = h("p", { className: "note best" });
+  const best = h("p", { className: "best" });
   const lines = createLines(context, { hover, pick });
   const note = h("p", { className: "note" });
   const table = createMatrix(context, {
