@@ -66,6 +66,8 @@ def test_first_picture_does_not_wait_for_plotly(workspace: Workspace) -> None:
     assert int(canvas.get_attribute("width") or 0) > 300
     painted = canvas.evaluate(TONES)
     assert painted > 10
+    # Letters that come late move everything once, the sketch as well.
+    workspace.page.evaluate("document.fonts.ready.then(() => new Promise(requestAnimationFrame))")
     sketch = canvas.bounding_box()
     while held:
         held.pop().continue_()
