@@ -10,15 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-import torch
 from torch import Tensor
-from torch.nn import functional as F
 
-from model.trace import NULL, Tap
+from model.means import MIX
+from model.trace import Tap
 from model.train.data import Batch
+from model.train.loss import dev_loss
 from model.transformer import Transformer
-
-MIX = "mix"
 
 
 class Instead(Tap):
@@ -42,25 +40,12 @@ class Instead(Tap):
         return value
 
 
-@torch.inference_mode()
-def loss(model: Transformer, batches: Sequence[Batch], tap: Tap = NULL) -> float:
-    """Nats a written token over all batches."""
-    total, count = 0.0, 0
-    for batch in batches:
-        memory = model.encode(batch.source, batch.source_real, tap)
-        x = model.decode(batch.read, batch.target_real, memory, batch.source_real, tap)
-        logits = model.logits(x[batch.target_real])
-        written = batch.written[batch.target_real]
-        total += float(F.cross_entropy(logits, written, reduction="sum"))
-        count += len(written)
-    return total / count
-
-
 def costs(
     model: Transformer, batches: Sequence[Batch], instead: Mapping[str, Tensor]
 ) -> Iterator[tuple[str, int, float]]:
     """Attention, head, and what the loss rises by with `instead` ("encoder.0.self": (H, d_k))."""
-    whole = loss(model, batches)
+    whole = dev_loss(model, batches)
     for attention, values in instead.items():
         for head, value in enumerate(values):
-            yield attention, head, loss(model, batches, Instead(attention, head, value)) - whole
+            tap = Instead(attention, head, value)
+            yield attention, head, dev_loss(model, batches, tap=tap) - whole

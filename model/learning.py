@@ -64,8 +64,7 @@ def watch(
             )
             for test in tests
         }
-        loss = dev_loss(bundle.model, batches, "float32")
-        bundle.model.eval()
+        loss = dev_loss(bundle.model, batches)
         snapshots.append(Snapshot(step, loss, bleu))
         free = adapter.run([Request(r.source, r.direction, decode=short) for r in fixed])
         texts.append([trace.output.text for trace in free])

@@ -13,7 +13,6 @@ import argparse
 import json
 import math
 import random
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,11 +23,12 @@ from torch import Tensor
 from model.adapters import Native
 from model.alignment import WRITES, Looked, aligned, error_rate, fitting, read_pairs
 from model.checkpoint import CHECKPOINTS, REPORT, load_bundle
-from model.importance import costs, loss
+from model.importance import costs
 from model.report_page import write_page
 from model.request import Request, Trace
 from model.summary import Axes, Tally, patterns, tally
 from model.train.data import Corpus
+from model.train.loss import dev_loss
 from model.train.pairs import Pair as Texts
 from model.train.pairs import both_ways
 from model.train.pairs import read_pairs as read_texts
@@ -103,7 +103,7 @@ def heads(
                     "mean": mean[attention, head],
                 }
             )
-    return {"loss": loss(adapter.model, batches), "heads": rows}
+    return {"loss": dev_loss(adapter.model, batches), "heads": rows}
 
 
 def examples_as_requests(pairs: Sequence[Texts], languages: Sequence[str]) -> list[Request]:
@@ -235,5 +235,4 @@ def _number(value: Tensor) -> float | None:
 
 
 if __name__ == "__main__":
-    print("this takes some minutes", file=sys.stderr)
     main()

@@ -37,10 +37,10 @@ def page(report: dict[str, Any]) -> str:
 
 def _about(report: dict[str, Any]) -> str:
     return (
-        f"Over {report['pairs']} pairs of Tatoeba's dev split, drawn with seed 0, both ways, the "
+        f"Over {report['pairs']} pairs of the dev split, drawn with seed 0, both ways, the "
         f"translation given; digest `{report['digest'][:12]}…`. The model's loss on them is "
         f"{report['loss']:.3f} nats a token. Written by\n\n"
-        "```sh\npython -m model.report --dev tatoeba/dev.tsv --align align-en-zh\n```\n\n"
+        "```sh\npython -m model.report --dev dev.tsv --align folder\n```\n\n"
         "- **entropy**: of a row, in nats, mean over rows that have a choice; **distance**: mean "
         "|query − key| in tokens; **pattern**: by the rules of "
         "[patterns](../../../docs/patterns.md) over all sentences at once; **special**: weight on "
@@ -114,9 +114,8 @@ def _alignment(found: dict[str, Any]) -> list[str]:
     return [
         "## Alignment",
         "Alignment error rate (Och & Ney 2003) of the source word that a written word looks at "
-        f"most, against the {found['pairs']} hand-aligned pairs of the TsinghuaAligner test set: "
-        "news, segmented and in lower case, where the model was trained on everyday sentences and "
-        "captions. Pieces of a word are added up where they are looked at and averaged where they "
+        f"most, against the {found['pairs']} hand-aligned pairs. Pieces of a word are added "
+        "up where they are looked at and averaged where they "
         "write; special tokens are left out. *writes*: the decoder's row that writes a word, as "
         "on the page (Garg et al. 2019); *reads*: the one after it, which reads it (Chen et al. "
         "2020). What is best is chosen on the first half. Pairs of more than the model's longest "
@@ -125,9 +124,7 @@ def _alignment(found: dict[str, Any]) -> list[str]:
         f"The best single head by its *writes* rows, over both directions: layer "
         f"{best['layer'] + 1}, head {best['head'] + 1}, {best['chosen on']:.1%} on the first half "
         f"and **{best['reported on']:.1%}** on the other. The [alignment](../../../docs/views/"
-        "alignment.md) and [lines](../../../docs/views/lines.md) views open on it. For comparison, "
-        "aligners made for the task and trained on news have 38.1 % (fast_align) and 28.7 % "
-        "(eflomal) on this set, as awesome-align's table has it.",
+        "alignment.md) and [lines](../../../docs/views/lines.md) views open on it.",
     ]
 
 

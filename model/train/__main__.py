@@ -19,7 +19,7 @@ from typing import Any
 import torch
 
 from model.card import TRAINING
-from model.checkpoint import save_bundle
+from model.checkpoint import TOKENIZER, save_bundle
 from model.config import ModelConfig
 from model.tokens import Tokenizer
 from model.train.augment import augment
@@ -28,7 +28,7 @@ from model.train.data import Corpus
 from model.train.loop import Run, say
 from model.train.options import Options
 from model.train.pairs import Example, Pair, both_ways, read_pairs
-from model.train.state import STATE, TOKENIZER, take_over
+from model.train.state import STATE, take_over
 from model.transformer import Transformer
 
 SHAPE = (

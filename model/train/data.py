@@ -67,8 +67,8 @@ class Corpus:
         """The rows of each batch."""
         generator = torch.Generator().manual_seed(seed * 1_000_003 + epoch)
         lengths = torch.stack([self.source.lengths, self.target.lengths]).cpu()  # (2, examples)
-        # Sources of a length share a batch, and among them targets of a length: a sixteenth is
-        # padding. The noise gives each epoch other neighbours.
+        # Sources of a length share a batch, and among them targets of a length, so that
+        # little is padding. The noise gives each epoch other neighbours.
         noise = torch.rand(lengths.shape, generator=generator) * 2
         source, target = (lengths + noise).unbind()
         order = target.argsort()

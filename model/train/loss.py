@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -9,6 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from model.trace import NULL, Tap
 from model.train.data import Batch
 from model.transformer import Transformer
 
@@ -24,21 +26,21 @@ def autocast(device: torch.device, precision: str) -> AbstractContextManager[Non
     return torch.autocast(device.type, torch.bfloat16, enabled=bf16)
 
 
-def states(model: Transformer, batch: Batch) -> tuple[Tensor, Tensor]:
+def states(model: Transformer, batch: Batch, tap: Tap = NULL) -> tuple[Tensor, Tensor]:
     """The decoder's output (tokens, d_model) where something is to be written, and ids (tokens,).
 
     Padding is dropped before the output matrix, the widest one, is multiplied.
     """
-    memory = model.encode(batch.source, batch.source_real)
-    x = model.decode(batch.read, batch.target_real, memory, batch.source_real)
+    memory = model.encode(batch.source, batch.source_real, tap)
+    x = model.decode(batch.read, batch.target_real, memory, batch.source_real, tap)
     rows = batch.target_real.flatten().nonzero()[:, 0]
     written = batch.written.flatten().index_select(0, rows)
     return x.flatten(0, 1).index_select(0, rows), written
 
 
-def answers(model: Transformer, batch: Batch) -> tuple[Tensor, Tensor]:
+def answers(model: Transformer, batch: Batch, tap: Tap = NULL) -> tuple[Tensor, Tensor]:
     """Logits (tokens, V) where something is to be written, and what is: ids (tokens,)."""
-    x, written = states(model, batch)
+    x, written = states(model, batch, tap)
     return model.logits(x).float(), written
 
 
@@ -84,8 +86,8 @@ def cross_entropy(x: Tensor, embedding: Tensor, written: Tensor, smoothing: floa
     """The mean cross-entropy, with label smoothing, of logits x Eᵀ that are never all in memory.
 
     `x` (N, d_model), `embedding` (V, d_model), `written` ids (N,) -> (). Equal to
-    `F.cross_entropy(x @ embedding.T, written, label_smoothing=smoothing)` and, on two cores at
-    1,400 × 256 · 256 × 8,000, 1.6 times as fast (186 ms and 114 ms, both ways).
+    `F.cross_entropy(x @ embedding.T, written, label_smoothing=smoothing)`, and faster on a CPU
+    (`make bench` prints by how much).
     """
     found: Tensor = _CrossEntropy.apply(x, embedding, written, smoothing)  # type: ignore[no-untyped-call]
     return found
@@ -136,14 +138,17 @@ def training_loss(
 
 
 @torch.no_grad()
-def dev_loss(model: Transformer, batches: list[Batch], precision: str) -> float:
+def dev_loss(
+    model: Transformer, batches: Sequence[Batch], precision: str = "float32", tap: Tap = NULL
+) -> float:
     """Nats a token over all batches, without smoothing or dropout."""
+    training = model.training
     model.eval()
     total, count = 0.0, 0
     for batch in batches:
         with autocast(batch.source.device, precision):
-            logits, written = answers(model, batch)
+            logits, written = answers(model, batch, tap)
         total += float(F.cross_entropy(logits, written, reduction="sum"))
         count += len(written)
-    model.train()
+    model.train(training)
     return total / count

@@ -21,10 +21,10 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 from torch.optim import Optimizer
 
+from model.checkpoint import TOKENIZER
 from model.transformer import Transformer
 
 STATE = "state.safetensors"
-TOKENIZER = "tokenizer.json"
 
 
 @dataclass

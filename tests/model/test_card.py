@@ -9,6 +9,7 @@ from model.adapters import load
 from model.card import write_card
 from model.checkpoint import CHECKPOINTS, digest_of
 from model.figures import sentences
+from model.report_page import write_page
 
 BUNDLES = sorted(path.parent for path in CHECKPOINTS.glob("*/config.json"))
 
@@ -42,6 +43,12 @@ def test_the_card_is_what_the_command_writes(shipped: Path) -> None:
     before = (shipped / "README.md").read_text()
     write_card(shipped)
     assert (shipped / "README.md").read_text() == before
+
+
+def test_the_report_is_what_the_command_writes(shipped: Path) -> None:
+    before = (shipped / "REPORT.md").read_text()
+    write_page(shipped)
+    assert (shipped / "REPORT.md").read_text() == before
 
 
 def test_the_sentences_come_out_as_the_card_says(shipped: Path) -> None:

@@ -11,7 +11,7 @@ import torch
 from model.adapters import Native
 from model.alignment import READS, WRITES
 from model.checkpoint import REPORT, load_bundle
-from model.importance import Instead, costs, loss
+from model.importance import Instead, costs
 from model.means import main as write_means
 from model.report import best_head, divergences, main
 from model.report_page import page
@@ -28,13 +28,6 @@ def batches(adapter: Native) -> list:  # type: ignore[type-arg]
     return list(corpus.batches(60, 0, 0))
 
 
-def test_the_loss_is_the_one_of_training(tiny: Native) -> None:
-    found = batches(tiny)
-    assert len(found) > 1
-    assert loss(tiny.model, found) == pytest.approx(dev_loss(tiny.model, found, "float32"))
-    tiny.model.eval()
-
-
 @pytest.mark.parametrize("attention", ["encoder.0.self", "decoder.1.self", "decoder.0.cross"])
 def test_a_silent_head_is_a_model_without_its_columns(tiny: Native, attention: str) -> None:
     heads, d_k = tiny.model.config.heads, tiny.model.config.d_k
@@ -44,12 +37,12 @@ def test_a_silent_head_is_a_model_without_its_columns(tiny: Native, attention: s
     }
     stack, layer, block = attention.split(".")
     parts = getattr(getattr(tiny.model, stack)[int(layer)], f"{block}_attention")
-    whole = loss(tiny.model, batches(tiny))
+    whole = dev_loss(tiny.model, batches(tiny))
     kept = parts.W_o.weight.detach().clone()
     for head in range(heads):
         with torch.no_grad():
             parts.W_o.weight[:, head * d_k : (head + 1) * d_k] = 0
-            without = loss(tiny.model, batches(tiny))
+            without = dev_loss(tiny.model, batches(tiny))
             parts.W_o.weight.copy_(kept)
         assert found[head] == pytest.approx(without - whole, abs=1e-6)
         assert found[head] != 0

@@ -3,6 +3,7 @@
 import gzip
 import json
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -25,7 +26,7 @@ from model.train.loss import cross_entropy
 from model.train.metrics import TestSet, read_test_sets, score, translate
 from model.train.options import cooling, learning_rate
 from model.train.pairs import Example, both_ways, read_pairs
-from model.train.state import average, write
+from model.train.state import average, take_over, write
 
 WORDS = {"one": "一", "two": "二", "three": "三", "four": "四", "five": "五", "six": "六"}
 
@@ -163,6 +164,32 @@ def test_learning_to_count(counting: Path, tmp_path: Path) -> None:
     assert training["step"] == steps + 5
     assert training["history"][0]["step"] == 50
     assert translate(load(further, "cpu"), ["three one"], "en-zh", Decode()) == ["三一"]
+
+
+def test_a_run_taken_over_is_softened(counting: Path, tmp_path: Path) -> None:
+    """Queries and keys of the model are halved, their moments and all else are the old run's."""
+    data = ["--train", str(counting), "--dev", str(counting)]
+    options = words("--raw --steps 2 --batch 400 --warmup 2 --augment 0")
+    main([str(tmp_path / "old"), *data, *options, *SHAPE])
+    take_over(tmp_path / "old", tmp_path / "new", 0.5)
+    old, new = (load_file(tmp_path / name / "state.safetensors") for name in ("old", "new"))
+    halved = {name for name in old if name.startswith("model.") and re.search(r"W_[qk]\.", name)}
+    assert len(halved) == 3 * 2 * 2  # attentions, of each W_q and W_k, of each weight and bias
+    for name, value in old.items():
+        assert torch.equal(new[name], value * 0.5 if name in halved else value)
+
+
+def test_a_run_that_has_cooled_down_moves_no_more(counting: Path, tmp_path: Path) -> None:
+    data = ["--train", str(counting), "--dev", str(counting)]
+    options = words("--raw --steps 3 --batch 400 --warmup 2 --augment 0 --average 1")
+    moved = {}
+    for cooldown in ("0", "1000000000"):
+        main([str(tmp_path / cooldown), *data, *options, *SHAPE, "--cooldown", cooldown])
+        first = load_file(tmp_path / cooldown / "snapshots" / "000000.safetensors")
+        last = load_file(tmp_path / cooldown / "checkpoints" / "000003.safetensors")
+        moved[cooldown] = max(float((last[n] - first[n]).abs().max()) for n in first)
+    assert moved["0"] > 1e-2
+    assert moved["1000000000"] < 1e-6
 
 
 def test_pre_norm_is_learnt_and_not_shown(counting: Path, tmp_path: Path) -> None:

@@ -210,7 +210,7 @@ function mount(context, root) {
     const at = { layer: layer + 1, head: head + 1, rate: Math.round(error_rate * 100) };
     if (link.options.of === "head" && link.layer === layer && link.head === head)
       return say(
-        t("★ Of all single heads this one is nearest to alignments made by people (news, alignment error rate {rate} %)."),
+        t("★ Of all single heads this one is nearest to alignments made by people (alignment error rate {rate} %)."),
         at,
       );
     const go = h("button", { type: "button" }, t("layer {layer}, head {head}", at));

@@ -200,11 +200,12 @@ def test_gradient_is_the_slope_between_two_runs(workspace: Workspace, block: str
     middle = np.where((weights > 0.1) & (weights < 0.9), np.abs(drawn), 0)
 
     def slope(query: int, key: int, step: float) -> float:
-        ends = []
+        ends: list[float] = []
         for by in (step, -step):
             cell = {"set": [query, key, float(weights[query, key] + by)]}
             change = {"at": place, "head": 3, "do": cell}
-            ends.append(sum(ask(workspace.url, [], interventions=[change])["output"]["logprobs"]))
+            reply = ask(workspace.url, [], interventions=[change])
+            ends.append(float(sum(reply["output"]["logprobs"])))
         return (ends[0] - ends[1]) / (2 * step)
 
     for query, key in zip(
