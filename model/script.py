@@ -20,6 +20,8 @@ FULL_WIDTH = {
     for first, last in ("09", "AZ", "az")
     for wide in range(ord(first) + 0xFEE0, ord(last) + 0xFEE1)
 }
+# What a text that is all in capitals keeps of them: the first letter of a sentence, and "I".
+KEPT = re.compile(r"(?:^|[.!?]\s)\W*\w|\bI\b")
 APOSTROPHE = re.compile(r"(?<=[A-Za-z])’(?=[A-Za-z])")
 
 
@@ -33,14 +35,31 @@ def fold(text: str) -> str:
     """One spelling for what reads the same; the length in code points stays.
 
     Traditional characters become simplified, compatibility ideographs and full-width letters and
-    digits the plain ones, and a typographic apostrophe inside a word becomes "'". Folding a folded
-    text changes nothing.
+    digits the plain ones, a typographic apostrophe inside a word becomes "'", and a text that is
+    all in capitals becomes one that is not. Folding a folded text changes nothing.
     """
     text = APOSTROPHE.sub("'", text.translate(FULL_WIDTH))
     if not HAN.search(text):
-        return text
+        return _lowered(text) if _is_shouted(text) else text
     text = "".join(_canonical(character) for character in text)
     return _simplified(text) if any(c in _simplifications() for c in text) else text
+
+
+def _is_shouted(text: str) -> bool:
+    """Whether nothing is in lower case, and two words could be; one may be an abbreviation."""
+    # Composed, so that a letter and its accent count as one, however they were sent.
+    composed = unicodedata.normalize("NFC", text)
+    words = [word for word in LATIN_WORD.findall(composed) if len(word) > 1]
+    return len(words) > 1 and not any(character.islower() for character in composed)
+
+
+def _lowered(text: str) -> str:
+    kept = {place for match in KEPT.finditer(text) for place in range(*match.span())}
+    lower = (character.lower() for character in text)
+    return "".join(
+        new if len(new) == 1 and place not in kept else old
+        for place, (old, new) in enumerate(zip(text, lower, strict=True))
+    )
 
 
 def _canonical(character: str) -> str:

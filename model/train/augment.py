@@ -56,7 +56,7 @@ def lower(one: Example, two: Example, chance: Chance) -> Example | None:
 
 def capitals(one: Example, two: Example, chance: Chance) -> Example | None:
     """IN CAPITALS."""
-    source = normalise(one.source.upper())
+    source = one.source.upper()
     return Example(source, one.target, one.language) if source != one.source else None
 
 

@@ -97,6 +97,27 @@ def test_traditional_characters_are_understood() -> None:
 
 
 @pytest.mark.parametrize(
+    ("sent", "read"),
+    [
+        ("THE CAT SAT. IT SLEPT!", "The cat sat. It slept!"),
+        ("\"I’M HERE\", SAID MR. SMITH", "\"I'm here\", said mr. Smith"),
+        ("ÇA VA BIEN, ÉLÈVE?", "Ça va bien, élève?"),
+        ("E\u0301LE\u0300VE ET MAI\u0302TRE", "E\u0301le\u0300ve et mai\u0302tre"),
+        ("BUY 2 CDS", "Buy 2 cds"),
+    ],
+)
+def test_a_text_in_capitals_is_read_as_a_sentence(sent: str, read: str) -> None:
+    assert fold(sent) == read
+
+
+@pytest.mark.parametrize(
+    "text", ["NASA", "OK!", "I", "I A", "NASA and ESA", "我爱NBA和CBA", "A TV", "1 2", "İİ İİ"]
+)
+def test_what_may_be_an_abbreviation_stays(text: str) -> None:
+    assert fold(text) == text
+
+
+@pytest.mark.parametrize(
     ("text", "direction"),
     [
         ("Hello.", "en-zh"),
