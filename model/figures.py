@@ -14,6 +14,7 @@ import random
 import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -106,7 +107,7 @@ def as_typed(bundle: Path, device: str, path: Path, count: int = 200) -> list[di
         mine = [e for e in examples if e.language == direction[-2:]]
         for kind in KINDS:
             chance = random.Random(0)
-            made = [(e, kind(e, chance.choice(mine), chance)) for e in mine]
+            made = [(e, kind(e, partial(chance.choice, mine), chance)) for e in mine]
             pairs = [(plain, new) for plain, new in made if new][:count]
             scores = [
                 _bleu(adapter, direction, [pair[side] for pair in pairs if pair[side]])

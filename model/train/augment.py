@@ -1,7 +1,7 @@
 """Made examples of what people type and corpora lack.
 
-`KINDS` are functions of an example, another one of the same direction and a source of chance,
-that give a new example, or nothing where the first one does not lend itself to it.
+`KINDS` are functions of an example, a function that draws others of its direction and a source of
+chance; they give a new example, or nothing where the first one does not lend itself to it.
 """
 
 from __future__ import annotations
@@ -9,12 +9,14 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from model.tokens import normalise
 from model.train.pairs import Example
 
 Chance = random.Random
-Kind = Callable[[Example, Example, Chance], Example | None]
+Draw = Callable[[], Example]
+Kind = Callable[[Example, Draw, Chance], Example | None]
 
 FINAL = re.compile(r"[.。!！]+$")
 DIGITS = re.compile(r"(?<![\d.,])\d+(?!\d|[.,]\d)")
@@ -33,34 +35,37 @@ def spaced(a: str, b: str) -> str:
     return normalise(a + b if a[-1:] in "。？！，；……" else f"{a} {b}")
 
 
-def joined(one: Example, two: Example, chance: Chance) -> Example | None:
-    """Two sentences in one input."""
-    source, target = spaced(one.source, two.source), spaced(one.target, two.target)
+def joined(one: Example, draw: Draw, chance: Chance) -> Example | None:
+    """Two, three or four sentences in one input, the fewer the likelier."""
+    source, target = one.source, one.target
+    for _ in range(chance.choice((1, 1, 1, 2, 2, 3))):
+        two = draw()
+        source, target = spaced(source, two.source), spaced(target, two.target)
     return Example(source, target, one.language)
 
 
-def unmarked(one: Example, two: Example, chance: Chance) -> Example | None:
+def unmarked(one: Example, draw: Draw, chance: Chance) -> Example | None:
     """Without the final mark."""
     source = FINAL.sub("", one.source)
     return Example(source, one.target, one.language) if source not in ("", one.source) else None
 
 
-def lower(one: Example, two: Example, chance: Chance) -> Example | None:
+def lower(one: Example, draw: Draw, chance: Chance) -> Example | None:
     """In lower case, half of them without the final mark."""
     source = one.source.lower()
     if source == one.source:
         return None
     made = Example(source, one.target, one.language)
-    return (unmarked(made, two, chance) if chance.random() < 0.5 else None) or made
+    return (unmarked(made, draw, chance) if chance.random() < 0.5 else None) or made
 
 
-def capitals(one: Example, two: Example, chance: Chance) -> Example | None:
+def capitals(one: Example, draw: Draw, chance: Chance) -> Example | None:
     """IN CAPITALS."""
     source = one.source.upper()
     return Example(source, one.target, one.language) if source != one.source else None
 
 
-def marks(one: Example, two: Example, chance: Chance) -> Example | None:
+def marks(one: Example, draw: Draw, chance: Chance) -> Example | None:
     """Half-width marks in Chinese, typographic ones in English."""
     other = one.source.translate(CURLY if one.source.isascii() else NARROW)
     return Example(other, one.target, one.language) if other != one.source else None
@@ -73,7 +78,7 @@ def name(chance: Chance) -> str:
     return "".join(syllables).capitalize()
 
 
-def named(one: Example, two: Example, chance: Chance) -> Example | None:
+def named(one: Example, draw: Draw, chance: Chance) -> Example | None:
     """With an unheard-of name, spelt alike on both sides: what is to be learnt is to copy it."""
     made = name(chance)
     sides = []
@@ -86,7 +91,7 @@ def named(one: Example, two: Example, chance: Chance) -> Example | None:
     return Example(sides[0], sides[1], one.language) if len(sides) == 2 else None
 
 
-def numbered(one: Example, two: Example, chance: Chance) -> Example | None:
+def numbered(one: Example, draw: Draw, chance: Chance) -> Example | None:
     """With other digits, where both sides have the same."""
     numbers = DIGITS.findall(one.source)
     if not numbers or sorted(numbers) != sorted(DIGITS.findall(one.target)):
@@ -101,7 +106,7 @@ def numbered(one: Example, two: Example, chance: Chance) -> Example | None:
     return Example(source, target, one.language)
 
 
-def with_emoji(one: Example, two: Example, chance: Chance) -> Example | None:
+def with_emoji(one: Example, draw: Draw, chance: Chance) -> Example | None:
     """With one to three emoji behind it, which are to come through."""
     tail = chance.choice(EMOJI) * chance.choice((1, 1, 1, 2, 3))
     gap = chance.choice(("", " "))
@@ -130,13 +135,14 @@ def augment(examples: Sequence[Example], share: float, seed: int) -> list[Exampl
     by_language: dict[str, list[Example]] = {}
     for example in examples:
         by_language.setdefault(example.language, []).append(example)
+    draws = {code: partial(chance.choice, mine) for code, mine in by_language.items()}
     kinds, tickets = [*KINDS], [*KINDS.values()]
     made: list[Example] = []
     for _ in range(round(share * len(examples))):
         [kind] = chance.choices(kinds, tickets)
         for _ in range(200):  # a kind that fits none of so many examples fits none
             one = chance.choice(examples)
-            new = kind(one, chance.choice(by_language[one.language]), chance)
+            new = kind(one, draws[one.language], chance)
             if new is not None:
                 made.append(new)
                 break

@@ -83,22 +83,24 @@ def test_augmenting_is_seeded_and_keeps_translations() -> None:
 def test_names_and_numbers_change_on_both_sides() -> None:
     chance = random.Random(1)
     one = Example("Tom is 42.", "汤姆42岁了。", "zh")
-    new = named(one, one, chance)
+    new = named(one, lambda: one, chance)
     assert new is not None
     assert "Tom" not in new.source
     assert "汤姆" not in new.target
     name = new.source.split()[0]
     assert name.isalpha()
     assert new.target == f"{name}42岁了。"
-    new = numbered(one, one, chance)
+    new = numbered(one, lambda: one, chance)
     assert new is not None
     assert new.source != one.source
     assert new.source.split()[-1].rstrip(".") in new.target
-    assert numbered(Example("I am 4.", "我四岁。", "zh"), one, chance) is None
-    assert named(Example("Tom left.", "他走了。", "zh"), one, chance) is None
+    assert numbered(Example("I am 4.", "我四岁。", "zh"), lambda: one, chance) is None
+    assert named(Example("Tom left.", "他走了。", "zh"), lambda: one, chance) is None
 
 
-def test_two_sentences_stand_as_each_language_has_it() -> None:
+def test_sentences_stand_beside_each_other_as_each_language_has_it() -> None:
     one, two = Example("Stop.", "停。", "zh"), Example("Go.", "走。", "zh")
-    assert joined(one, two, random.Random(1)) == Example("Stop. Go.", "停。走。", "zh")
+    chance = random.Random(1)
+    made = {joined(one, lambda: two, chance) for _ in range(50)}
+    assert made == {Example("Stop." + " Go." * n, "停。" + "走。" * n, "zh") for n in (1, 2, 3)}
     assert all(kind.__doc__ for kind in KINDS)

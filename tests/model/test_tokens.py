@@ -100,7 +100,7 @@ def test_traditional_characters_are_understood() -> None:
     ("sent", "read"),
     [
         ("THE CAT SAT. IT SLEPT!", "The cat sat. It slept!"),
-        ("\"I’M HERE\", SAID MR. SMITH", "\"I'm here\", said mr. Smith"),
+        ('"I’M HERE", SAID MR. SMITH', '"I\'m here", said mr. Smith'),
         ("ÇA VA BIEN, ÉLÈVE?", "Ça va bien, élève?"),
         ("E\u0301LE\u0300VE ET MAI\u0302TRE", "E\u0301le\u0300ve et mai\u0302tre"),
         ("BUY 2 CDS", "Buy 2 cds"),
