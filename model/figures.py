@@ -26,7 +26,7 @@ from model.card import TEMPLATE, write_card
 from model.checkpoint import CHECKPOINTS, digest_of
 from model.request import Adapter, Decode
 from model.tokens import direction_of
-from model.train.augment import KINDS
+from model.train.augment import KINDS, Kind
 from model.train.metrics import TestSet, read_test_sets, score, translate
 from model.train.pairs import Example, both_ways, read_pairs
 
@@ -105,33 +105,39 @@ def as_typed(bundle: Path, device: str, path: Path, count: int = 200) -> list[di
     rows = []
     for direction in (f"{first}-{second}", f"{second}-{first}"):
         mine = [e for e in examples if e.language == direction[-2:]]
-        for kind in KINDS:
-            chance = random.Random(0)
-            made = [(e, kind(e, partial(chance.choice, mine), chance)) for e in mine]
-            pairs = [(plain, new) for plain, new in made if new][:count]
-            scores = [
-                _bleu(adapter, direction, [pair[side] for pair in pairs if pair[side]])
-                for side in (0, 1)
-            ]
+        pairs = {kind.__name__: _made(kind, mine)[:count] for kind in KINDS}
+        sources = sorted({e.source for made in pairs.values() for pair in made for e in pair})
+        written = dict(zip(sources, translate(adapter, sources, direction, Decode()), strict=True))
+        for kind, made in pairs.items():
+            plain, typed = (
+                _bleu(direction, [pair[side] for pair in made], written) for side in (0, 1)
+            )
             rows.append(
                 {
-                    "kind": kind.__name__,
+                    "kind": kind,
                     "direction": direction,
-                    "sentences": len(pairs),
-                    "plain": scores[0],
-                    "typed": scores[1],
+                    "sentences": len(made),
+                    "plain": plain,
+                    "typed": typed,
                 }
             )
     return rows
 
 
-def _bleu(adapter: Adapter, direction: str, examples: Sequence[Example]) -> float | None:
+def _made(kind: Kind, examples: Sequence[Example]) -> list[tuple[Example, Example]]:
+    """Examples and what `kind` makes of them, where it makes something."""
+    chance = random.Random(0)
+    made = ((one, kind(one, partial(chance.choice, examples), chance)) for one in examples)
+    return [(one, new) for one, new in made if new]
+
+
+def _bleu(direction: str, examples: Sequence[Example], written: Mapping[str, str]) -> float | None:
     if not examples:
         return None
     test = TestSet(
         direction, tuple(e.source for e in examples), tuple((e.target,) for e in examples)
     )
-    return float(score(test, translate(adapter, test.sources, direction, Decode()))["bleu"])
+    return float(score(test, [written[source] for source in test.sources])["bleu"])
 
 
 def _scored(

@@ -19,6 +19,7 @@ Draw = Callable[[], Example]
 Kind = Callable[[Example, Draw, Chance], Example | None]
 
 FINAL = re.compile(r"[.。!！]+$")
+WORDS = re.compile(r"[A-Za-z’']+|\d+|[一-鿿]")  # of Chinese, characters
 DIGITS = re.compile(r"(?<![\d.,])\d+(?!\d|[.,]\d)")
 # A name that stands in thousands of sentences, so that another one can stand in its place.
 NAMES = (re.compile(r"\bTom\b"), re.compile("汤姆"))
@@ -57,6 +58,13 @@ def lower(one: Example, draw: Draw, chance: Chance) -> Example | None:
         return None
     made = Example(source, one.target, one.language)
     return (unmarked(made, draw, chance) if chance.random() < 0.5 else None) or made
+
+
+def short(one: Example, draw: Draw, chance: Chance) -> Example | None:
+    """A word or three: corpora have few, and they are what people type first."""
+    if len(WORDS.findall(one.source)) > 3:
+        return None
+    return chance.choice((unmarked, lower))(one, draw, chance) or one
 
 
 def capitals(one: Example, draw: Draw, chance: Chance) -> Example | None:
@@ -115,9 +123,10 @@ def with_emoji(one: Example, draw: Draw, chance: Chance) -> Example | None:
 
 
 KINDS: dict[Kind, int] = {  # how many tickets each has
-    joined: 8,
+    joined: 12,
     unmarked: 3,
     lower: 3,
+    short: 5,
     capitals: 2,
     marks: 2,
     named: 4,

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from model.train.augment import KINDS, augment, joined, named, numbered
+from model.train.augment import KINDS, augment, joined, named, numbered, short
 from model.train.clean import chinese, clean, english
 from model.train.pairs import Example, both_ways
 
@@ -96,6 +96,17 @@ def test_names_and_numbers_change_on_both_sides() -> None:
     assert new.source.split()[-1].rstrip(".") in new.target
     assert numbered(Example("I am 4.", "我四岁。", "zh"), lambda: one, chance) is None
     assert named(Example("Tom left.", "他走了。", "zh"), lambda: one, chance) is None
+
+
+def test_short_sentences_come_again_as_people_type_them() -> None:
+    chance = random.Random(1)
+    one = Example("Good morning!", "早上好！", "zh")
+    made = {short(one, lambda: one, chance) for _ in range(50)}
+    typed = {"Good morning", "good morning", "good morning!"}
+    assert {new.source for new in made if new} == typed
+    assert {new.target for new in made if new} == {"早上好！"}
+    assert short(Example("早上好！", "Good morning!", "en"), lambda: one, chance)
+    assert short(Example("我看见了。", "I saw it.", "en"), lambda: one, chance) is None
 
 
 def test_sentences_stand_beside_each_other_as_each_language_has_it() -> None:
