@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[1]
 # What the Transformer is made of. A web framework in this list would be a mistake.
 MODEL_USES = {
     "cachetools",
+    "filelock",
     "model",
     "numpy",
     "opencc",

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from filelock import FileLock, Timeout
 
 from model.card import TRAINING
 from model.checkpoint import TOKENIZER, save_bundle
@@ -87,8 +88,20 @@ def _add(made: argparse.ArgumentParser, option: Field[Any]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> Path:
-    """Trains, or goes on training; returns the bundle's folder."""
+    """Trains, or goes on training; returns the bundle's folder.
+
+    Exits where another process trains in the folder: two would overwrite each other's state.
+    """
     asked = parser().parse_args(arguments)
+    asked.folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(asked.folder / "lock", timeout=0):
+            return _train(asked)
+    except Timeout:
+        sys.exit(f"{asked.folder} is being trained by another process")
+
+
+def _train(asked: argparse.Namespace) -> Path:
     options = Options(**{field.name: getattr(asked, field.name) for field in fields(Options)})
     device = torch.device(
         asked.device if asked.device != "auto" else "cuda" if torch.cuda.is_available() else "cpu"
@@ -153,7 +166,6 @@ def _tokenizer(
 ) -> Tokenizer:
     path = folder / TOKENIZER
     if not path.is_file():
-        folder.mkdir(parents=True, exist_ok=True)
         texts = (example.target for example in train)
         Tokenizer.train(texts, vocabulary, languages).save(path)
     return Tokenizer.load(path)

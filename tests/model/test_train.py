@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from filelock import FileLock
 from safetensors.torch import load_file
 from torch.nn import functional as F
 
@@ -199,6 +200,14 @@ def test_pre_norm_is_learnt_and_not_shown(counting: Path, tmp_path: Path) -> Non
     assert json.loads((bundle / "training.json").read_text())["best"] < 2  # ln 9 knows nothing
     with pytest.raises(ValueError, match="pre-norm model, where only post-norm is shown"):
         load(bundle, "cpu")
+
+
+def test_two_do_not_train_in_one_folder(counting: Path, tmp_path: Path) -> None:
+    line = [str(tmp_path), "--train", str(counting), "--dev", str(counting), "--raw", *SHAPE]
+    with FileLock(tmp_path / "lock"), pytest.raises(SystemExit, match="by another process"):
+        main(line)
+    assert [path.name for path in tmp_path.iterdir()] == ["lock"]
+    assert main([*line, "--steps", "1"]) == tmp_path / "bundle"
 
 
 def test_a_killed_run_goes_on_as_if_it_had_not_been(counting: Path, tmp_path: Path) -> None:
