@@ -115,7 +115,7 @@ def _train(asked: argparse.Namespace) -> Path:
     tokenizer = _tokenizer(asked.folder, train, asked.vocabulary, languages)
     shape = {name: getattr(asked, name) for name in SHAPE}
     config = ModelConfig(vocabulary=len(tokenizer), **shape)
-    _hold_to(asked.folder, {**vars(asked), "config": config.to_json()}, options)
+    _hold_to(asked.folder, {**vars(asked), "config": config.to_json()})
     train += augment(train, asked.augment, options.seed)
     dev = _examples(_pairs(asked.dev), languages, asked.one_way)
     model = Transformer(replace(config, kernel="fused")).to(device)
@@ -171,18 +171,27 @@ def _tokenizer(
     return Tokenizer.load(path)
 
 
-def _hold_to(folder: Path, asked: dict[str, Any], options: Options) -> None:
+def _hold_to(folder: Path, asked: dict[str, Any]) -> None:
     """Writes what the run is, or exits when the folder holds another run.
 
-    What says when and how it ends may change on resuming.
+    What says when and how it ends may change on resuming. An option that was not there when the
+    run began has its default.
     """
     ends = {"minutes", "epochs", "steps", "cooldown", "patience", "average"}
     free = {"folder", "device", "name"} | ends
     wanted = {k: v for k, v in asked.items() if k not in free}
     text = json.dumps(wanted, indent=1, default=str, sort_keys=True) + "\n"
     path = folder / "run.json"
-    if path.is_file() and path.read_text() != text:
-        sys.exit(f"{folder} holds a run with other options; see {path}, or name another folder")
+    if path.is_file():
+        defaults = vars(parser().parse_args([str(folder), "--train", "", "--dev", ""]))
+        held = {**defaults, **json.loads(path.read_text())}
+        other = [
+            f"{name} {held[name]}, not {value}"
+            for name, value in json.loads(text).items()
+            if held[name] != value
+        ]
+        if other:
+            sys.exit(f"{folder} holds a run with {'; '.join(other)}. Name another folder")
     path.write_text(text)
 
 

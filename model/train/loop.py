@@ -42,7 +42,7 @@ class Run:
     def __post_init__(self) -> None:
         self.device = self.model.embedding.weight.device
         self.optimizer = torch.optim.Adam(
-            self.model.parameters(), betas=(0.9, 0.98), eps=1e-9, fused=True
+            self.model.parameters(), betas=(0.9, self.options.adam_beta2), eps=1e-9, fused=True
         )
         self.progress = Progress()
         self.state = self.folder / STATE

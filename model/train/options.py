@@ -19,6 +19,7 @@ class Options:
     patience: int = 10  # looks without a better dev loss before stopping early
     learning_rate: float = 1.0  # a factor on the paper's schedule
     warmup: int = 1000  # steps
+    adam_beta2: float = 0.98  # section 5.3; nearer to 1 for batches that are small
     label_smoothing: float = 0.1  # ε_ls, section 5.4
     r_drop: float = 0.0  # weight of the divergence between two dropout passes (Wu et al. 2021)
     clip: float = 1.0  # largest norm of the gradient

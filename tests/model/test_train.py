@@ -151,8 +151,16 @@ def test_learning_to_count(counting: Path, tmp_path: Path) -> None:
     too_long = "一" * 200
     found = translate(adapter, ["五六", too_long], "zh-en", Decode("beam"))
     assert found == ["five six", ""]
-    with pytest.raises(SystemExit, match="holds a run with other options"):
-        main([str(tmp_path), *data, "--raw", "--seed", "2"])
+    held = tmp_path / "run.json"
+    told = json.loads(held.read_text())
+    assert told.pop("adam_beta2") == 0.98  # as before there was this option
+    held.write_text(json.dumps(told))
+    main([str(tmp_path), *data, *options, *SHAPE])
+    assert json.loads(held.read_text()) == {**told, "adam_beta2": 0.98}
+    with pytest.raises(
+        SystemExit, match=r"holds a run with adam_beta2 0\.98, not 0\.9; seed 1, not 2"
+    ):
+        main([str(tmp_path), *data, *options, *SHAPE, "--seed", "2", "--adam-beta2", "0.9"])
     with pytest.raises(SystemExit, match="no pair is left of 600"):
         main([str(tmp_path / "empty"), *data])
     steps = json.loads((bundle / "training.json").read_text())["step"]
