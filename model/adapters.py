@@ -12,13 +12,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from model.checkpoint import CHECKPOINTS, LEARNING, Bundle, load_bundle
+from model.checkpoint import CHECKPOINTS, Bundle, load_bundle
 from model.errors import Excess, InputError
 from model.inside import look
 from model.inside import names as inside_names
 from model.inside import needed as inside_needed
 from model.intervene import Intervention, Pattern
-from model.learned import learning_of
+from model.measured import Measured, load_measured
 from model.parameters import parameters
 from model.relevance import Batch
 from model.request import (
@@ -43,11 +43,15 @@ WEIGHTS = ".weights"
 ENCODING = ("source", "encoder.")  # how names begin up to the encoder's end
 
 
-def load(path: str | Path, device: str = "auto", id_: str | None = None) -> Adapter:
+def load(
+    path: str | Path, device: str = "auto", id_: str | None = None, *, measured: bool = True
+) -> Adapter:
     """The model of a bundle: a folder, or the name of one that ships with Headlight.
 
-    `device` is "auto" (CUDA if there is one), "cpu" or "cuda". Raises `ValueError` for a pre-norm
-    model: what is worked out inside a run and on the worksheet is worked out for post-norm.
+    `device` is "auto" (CUDA if there is one), "cpu" or "cuda". Without `measured` what lies beside
+    the weights is not read, and may be of others. Raises `ValueError` where it is read and is, and
+    for a pre-norm model: what is worked out inside a run and on the worksheet is worked out for
+    post-norm.
     """
     shipped = CHECKPOINTS / path
     folder = shipped if shipped.is_dir() else Path(path)
@@ -58,19 +62,20 @@ def load(path: str | Path, device: str = "auto", id_: str | None = None) -> Adap
         raise ValueError(
             f"{folder}: a {bundle.model.config.norm}-norm model, where only post-norm is shown"
         )
-    model = Native(bundle, id_ or folder.name)
-    model.learned(folder / LEARNING)
-    return model
+    beside = load_measured(folder, bundle) if measured else None
+    return Native(bundle, id_ or folder.name, beside)
 
 
 class Native(Adapter):
     """An encoder–decoder bundle behind the `Adapter` interface."""
 
-    def __init__(self, bundle: Bundle, id_: str) -> None:
+    def __init__(self, bundle: Bundle, id_: str, measured: Measured | None = None) -> None:
         self.model = bundle.model
         self.tokenizer = bundle.tokenizer
-        self.means = bundle.means
-        self.device = self.model.embedding.weight.device
+        measured = measured or Measured()
+        self.means = measured.means
+        self.learning = measured.learning
+        self.device = bundle.device
         self.directions = tuple(
             f"{source}-{target}"
             for source in bundle.languages
@@ -91,20 +96,16 @@ class Native(Adapter):
             max_tokens=config.max_tokens,
             digest=bundle.digest,
             card=bundle.card,
-            aligner=bundle.aligner,
+            aligner=measured.aligner,
+            examples=len(self.learning.examples) if self.learning else 0,
         )
         self.names = self._names()
         self.selectable = [*self.names, *inside_names(self.names)]
         self.places = [name[: -len(WEIGHTS)] for name in self.names if name.endswith(WEIGHTS)]
+        if self.learning:
+            self.learning.check(self.places, config.heads)
         self._parameters = dict(parameters(self.model))
         self._writer = Writer(self.model, self.tokenizer, self._batch, self._bound)
-
-    def learned(self, path: Path) -> None:
-        """Reads how the model was learned, if the file is there; raises what `learning_of` does."""
-        heads = self.model.config.heads
-        self.learning = learning_of(path, self.info.digest, self.places, heads)
-        examples = len(self.learning.examples) if self.learning else 0
-        self.info = replace(self.info, examples=examples)
 
     def check(self, request: Request) -> None:
         """Raises `InputError` naming the first field that this model cannot take."""

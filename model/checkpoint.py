@@ -4,9 +4,8 @@ config.json          languages, name and hyperparameters
 tokenizer.json       vocabulary and its rules
 weights.safetensors  parameters, half precision by default
 README.md            the model card: data, licences, metrics, limits
-means.safetensors    each head's mean output over training data (`python -m model.means`); optional
-learning.safetensors attention at steps of the training run (`python -m model.learning`); optional
-report.json          what each head does, over many sentences (`python -m model.report`); optional
+
+What was measured of the weights may lie beside them (`model.measured`).
 """
 
 from __future__ import annotations
@@ -14,11 +13,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
@@ -33,18 +31,6 @@ CONFIG, TOKENIZER, WEIGHTS, CARD = (
     "weights.safetensors",
     "README.md",
 )
-MEANS = "means.safetensors"
-LEARNING = "learning.safetensors"
-REPORT = "report.json"
-
-
-@dataclass(frozen=True)
-class Aligner:
-    """The head of the cross attention that is nearest to alignments made by people."""
-
-    layer: int
-    head: int
-    error_rate: float  # AER, on pairs that it was not chosen by
 
 
 @dataclass(frozen=True)
@@ -57,14 +43,17 @@ class Bundle:
     tokenizer: Tokenizer
     digest: str
     card: str
-    means: Mapping[str, Tensor] = field(default_factory=dict)  # "encoder.1.self.mix": (H, d_k)
-    aligner: Aligner | None = None
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.model.embedding.weight.device
 
 
 def digest_of(folder: Path) -> str:
     """SHA-256 (hex) of everything that decides what the model answers.
 
-    Not of the means, which only `mean` uses: they name the digest of the weights that they are of.
+    Not of what was measured of it, which names the digest of the weights that it is of.
     """
     digest = hashlib.sha256()
     for name in (CONFIG, TOKENIZER, WEIGHTS):
@@ -116,42 +105,11 @@ def load_bundle(folder: Path, device: str | torch.device = "cpu") -> Bundle:
     except RuntimeError as error:
         raise ValueError(f"{folder}: the weights do not fit the config: {error}") from error
     card = folder / CARD
-    digest = digest_of(folder)
     return Bundle(
         name=described["name"],
         languages=tuple(described["languages"]),
         model=model.to(device).eval(),
         tokenizer=tokenizer,
-        digest=digest,
+        digest=digest_of(folder),
         card=card.read_text() if card.is_file() else "",
-        means=_means(folder / MEANS, digest, config, device),
-        aligner=_aligner(folder / REPORT, digest),
     )
-
-
-def _aligner(path: Path, digest: str) -> Aligner | None:
-    """The best head for alignment, if a report lies beside the weights and says one."""
-    if not path.is_file():
-        return None
-    report = json.loads(path.read_text(encoding="utf-8"))
-    if report["digest"] != digest:
-        raise ValueError(f"{path}: the report is of other weights; run model.report again")
-    if not report["alignment"]:
-        return None
-    best = report["alignment"]["best"]
-    return Aligner(best["layer"], best["head"], best["reported on"])
-
-
-def _means(
-    path: Path, digest: str, config: ModelConfig, device: str | torch.device
-) -> dict[str, Tensor]:
-    """The means that lie beside the weights, if any do."""
-    if not path.is_file():
-        return {}
-    with safe_open(path, framework="pt", device=str(device)) as file:
-        if (file.metadata() or {}).get("digest") != digest:
-            raise ValueError(f"{path}: the means are of other weights; run model.means again")
-        found: dict[str, Tensor] = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    if any(mean.shape != (config.heads, config.d_k) for mean in found.values()):
-        raise ValueError(f"{path}: the means do not fit the config")
-    return found

@@ -89,7 +89,7 @@ def measure(
         "digest": digest_of(bundle),
         "scores": scores,
         "typed": rows,
-        "sentences": sentences(bundle, load(bundle.resolve(), device)),
+        "sentences": sentences(bundle, load(bundle.resolve(), device, measured=False)),
     }
 
 
@@ -99,7 +99,7 @@ def as_typed(bundle: Path, device: str, path: Path, count: int = 200) -> list[di
     The rows of a kind are those that lend themselves to it; greedy, one reference each.
     """
     torch.set_num_threads(1)
-    adapter = load(bundle.resolve(), device)
+    adapter = load(bundle.resolve(), device, measured=False)
     first, second = adapter.info.languages
     examples = both_ways(read_pairs(path), (first, second))
     rows = []
@@ -144,7 +144,7 @@ def _scored(
     bundle: Path, device: str, name: str, test: TestSet, method: str
 ) -> Mapping[str, float | str]:
     torch.set_num_threads(1)
-    adapter = load(bundle.resolve(), device)
+    adapter = load(bundle.resolve(), device, measured=False)
     hypotheses = translate(adapter, test.sources, test.direction, Decode(method))
     row = {"set": name, "direction": test.direction, "method": method, **score(test, hypotheses)}
     print(row, file=sys.stderr, flush=True)

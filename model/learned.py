@@ -59,6 +59,17 @@ class Learning:
             if name.startswith(prefix)
         }
 
+    def check(self, places: Sequence[str], heads: int) -> None:
+        """Raises `ValueError` where it is of other attentions than a model's `places`."""
+        shapes = {
+            f"{index}.{snapshot.step}.{place}.weights": (heads, *_extent(example, place))
+            for index, example in enumerate(self.examples)
+            for snapshot in self.snapshots
+            for place in places
+        }
+        if {name: tuple(value.shape) for name, value in self.weights.items()} != shapes:
+            raise ValueError("how the model was learned does not fit the model")
+
 
 def save(learning: Learning, path: Path) -> None:
     """Writes what `load_learning` reads."""
@@ -94,27 +105,6 @@ def _example(told: dict[str, Any]) -> Example:
         [Token(**t) for t in told["written"]],
         told["texts"],
     )
-
-
-def learning_of(path: Path, digest: str, places: Sequence[str], heads: int) -> Learning | None:
-    """How the model with this digest was learned; None where there is no file.
-
-    Raises `ValueError` for a file that is of other weights, or of other attentions.
-    """
-    if not path.is_file():
-        return None
-    found = load_learning(path)
-    if found.digest != digest:
-        raise ValueError(f"{path}: it is of other weights; run model.learning again")
-    shapes = {
-        f"{index}.{snapshot.step}.{place}.weights": (heads, *_extent(example, place))
-        for index, example in enumerate(found.examples)
-        for snapshot in found.snapshots
-        for place in places
-    }
-    if {name: tuple(value.shape) for name, value in found.weights.items()} != shapes:
-        raise ValueError(f"{path}: it does not fit the model")
-    return found
 
 
 def sides(place: str) -> tuple[str, str]:

@@ -20,8 +20,9 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from model.adapters import Native
-from model.checkpoint import CHECKPOINTS, LEARNING, Bundle, load_bundle
+from model.checkpoint import CHECKPOINTS, Bundle, load_bundle
 from model.learned import Example, Learning, Snapshot, save
+from model.measured import LEARNING
 from model.request import Decode, Request
 from model.tokens import direction_of
 from model.train.data import Corpus

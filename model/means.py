@@ -21,7 +21,8 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
-from model.checkpoint import MEANS, Bundle, load_bundle
+from model.checkpoint import Bundle, load_bundle
+from model.measured import MEANS
 from model.trace import QUERY, SOURCE, TARGET, Tap
 from model.train.data import Batch, Corpus
 from model.train.pairs import both_ways, read_pairs

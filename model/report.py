@@ -22,8 +22,9 @@ from torch import Tensor
 
 from model.adapters import Native
 from model.alignment import WRITES, Looked, aligned, error_rate, fitting, read_pairs
-from model.checkpoint import CHECKPOINTS, REPORT, load_bundle
+from model.checkpoint import CHECKPOINTS, load_bundle
 from model.importance import costs
+from model.measured import REPORT, means_of
 from model.report_page import write_page
 from model.request import Request, Trace
 from model.summary import Axes, Tally, patterns, tally
@@ -53,7 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     asked = parser.parse_args(arguments)
     if asked.dev:
         bundle = load_bundle(asked.bundle)
-        if not bundle.means:
+        means = means_of(asked.bundle, bundle)
+        if not means:
             raise ValueError(f"{asked.bundle} has no means; run model.means first")
         adapter = Native(bundle, bundle.name)
         pairs = read_texts(asked.dev)
@@ -61,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         report = {
             "digest": bundle.digest,
             "pairs": len(drawn),
-            **heads(adapter, drawn, bundle.languages, bundle.means),
+            **heads(adapter, drawn, bundle.languages, means),
             "alignment": alignment(adapter, asked.align, bundle.languages) if asked.align else None,
         }
         text = json.dumps(report, indent=1, allow_nan=False) + "\n"

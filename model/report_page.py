@@ -7,7 +7,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from model.checkpoint import REPORT, digest_of
+from model.checkpoint import digest_of
+from model.measured import REPORT
 
 PAGE = "REPORT.md"
 IDLE = 0.01  # nats a token: a head whose loss costs less does nothing that is missed

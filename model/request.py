@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypedDict, Unpack
 
-from model.checkpoint import Aligner
 from model.intervene import Intervention
 from model.learned import Learning
+from model.measured import Aligner
 from model.steps import Step
 from model.summary import Summary
 from model.tokens import Token

@@ -9,8 +9,9 @@ import safetensors.numpy
 
 from app.catalog import Catalog
 from app.wire import Reply
-from model.checkpoint import CHECKPOINTS, LEARNING
+from model.checkpoint import CHECKPOINTS
 from model.learned import Learning, load_learning
+from model.measured import LEARNING
 from tests.app.conftest import Serving
 from tests.app.slow import Slow
 

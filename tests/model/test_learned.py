@@ -8,8 +8,9 @@ import pytest
 import torch
 
 from model.adapters import Native, load
-from model.checkpoint import CHECKPOINTS, LEARNING
+from model.checkpoint import CHECKPOINTS
 from model.learned import Example, Learning, Snapshot, load_learning, save, sides
+from model.measured import LEARNING
 
 
 @pytest.fixture
@@ -46,8 +47,9 @@ def test_it_comes_with_the_bundle(learning: Learning, folder: Path) -> None:
 
 def test_it_is_refused_beside_other_weights(learning: Learning, folder: Path) -> None:
     save(replace(learning, digest="0" * 64), folder / LEARNING)
-    with pytest.raises(ValueError, match="of other weights"):
+    with pytest.raises(ValueError, match=r"of other weights; run model\.learning again"):
         load(folder, "cpu")
+    assert load(folder, "cpu", measured=False).learning is None
 
 
 @pytest.mark.parametrize("where", ["0.0.encoder.0.self.weights", "0.10.decoder.1.cross.weights"])

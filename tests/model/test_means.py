@@ -9,10 +9,11 @@ import torch
 from safetensors import safe_open
 
 from model.adapters import Native, load
-from model.checkpoint import CHECKPOINTS, MEANS, WEIGHTS, digest_of, load_bundle
+from model.checkpoint import CHECKPOINTS, WEIGHTS, digest_of, load_bundle
 from model.errors import InputError
 from model.intervene import Intervention
 from model.means import main
+from model.measured import MEANS, load_measured, means_of
 from model.request import Request
 
 PAIRS = [
@@ -29,7 +30,8 @@ def meant(bundle: Path, tmp_path: Path) -> Native:
     data = tmp_path / "pairs.tsv"
     data.write_text("".join(f"{a}\t{b}\n" for a, b in PAIRS), encoding="utf-8")
     main([str(folder), "--data", str(data)])
-    return Native(load_bundle(folder), "meant")
+    made = load_bundle(folder)
+    return Native(made, "meant", load_measured(folder, made))
 
 
 def rows(model: Native) -> Iterator[dict[str, torch.Tensor]]:
@@ -87,8 +89,10 @@ def test_means_of_other_weights_are_refused(meant: Native, tmp_path: Path) -> No
     weights = bytearray((folder / WEIGHTS).read_bytes())
     weights[-1] ^= 1
     (folder / WEIGHTS).write_bytes(weights)
-    with pytest.raises(ValueError, match="of other weights"):
-        load_bundle(folder)
+    with pytest.raises(ValueError, match=r"of other weights; run model\.means again"):
+        load(folder, "cpu")
+    main([str(folder), "--data", str(tmp_path / "pairs.tsv")])  # as it says
+    assert means_of(folder, load_bundle(folder)).keys() == meant.means.keys()
 
 
 def test_what_is_shipped_fits_the_model_that_is_shipped() -> None:

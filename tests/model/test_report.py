@@ -10,9 +10,10 @@ import torch
 
 from model.adapters import Native
 from model.alignment import READS, WRITES
-from model.checkpoint import REPORT, load_bundle
+from model.checkpoint import load_bundle
 from model.importance import Instead, costs
 from model.means import main as write_means
+from model.measured import REPORT
 from model.report import best_head, divergences, main
 from model.report_page import page
 from model.train.data import Corpus

@@ -1,0 +1,91 @@
+"""What may lie beside a bundle's weights, measured of them.
+
+means.safetensors     each head's mean output over training data (`python -m model.means`)
+report.json           what each head does, over many sentences (`python -m model.report`)
+learning.safetensors  attention at steps of the training run (`python -m model.learning`)
+
+Each names the digest of the weights that it is of, and is refused beside others.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from safetensors import safe_open
+from torch import Tensor
+
+from model.checkpoint import Bundle
+from model.learned import Learning, load_learning
+
+MEANS = "means.safetensors"
+LEARNING = "learning.safetensors"
+REPORT = "report.json"
+
+
+@dataclass(frozen=True)
+class Aligner:
+    """The head of the cross attention that is nearest to alignments made by people."""
+
+    layer: int
+    head: int
+    error_rate: float  # AER, on pairs that it was not chosen by
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What is known of a model beyond its weights; nothing of it changes what it answers."""
+
+    means: Mapping[str, Tensor] = field(default_factory=dict)  # "encoder.1.self.mix": (H, d_k)
+    aligner: Aligner | None = None
+    learning: Learning | None = None
+
+
+def load_measured(folder: Path, bundle: Bundle) -> Measured:
+    """Whatever of it is there; raises `ValueError` for what is of other weights."""
+    return Measured(
+        means_of(folder, bundle), aligner_of(folder, bundle), learning_of(folder, bundle)
+    )
+
+
+def means_of(folder: Path, bundle: Bundle) -> dict[str, Tensor]:
+    """The means that lie beside the weights, if any do."""
+    path, config = folder / MEANS, bundle.model.config
+    if not path.is_file():
+        return {}
+    with safe_open(path, framework="pt", device=str(bundle.device)) as file:
+        _of(path, "means", (file.metadata() or {}).get("digest"), bundle)
+        found: dict[str, Tensor] = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    if any(mean.shape != (config.heads, config.d_k) for mean in found.values()):
+        raise ValueError(f"{path}: the means do not fit the config")
+    return found
+
+
+def aligner_of(folder: Path, bundle: Bundle) -> Aligner | None:
+    """The best head for alignment, if a report says one."""
+    path = folder / REPORT
+    if not path.is_file():
+        return None
+    report = json.loads(path.read_text(encoding="utf-8"))
+    _of(path, "report", report["digest"], bundle)
+    if not report["alignment"]:
+        return None
+    best = report["alignment"]["best"]
+    return Aligner(best["layer"], best["head"], best["reported on"])
+
+
+def learning_of(folder: Path, bundle: Bundle) -> Learning | None:
+    """How the model was learned, if that was kept."""
+    path = folder / LEARNING
+    if not path.is_file():
+        return None
+    found = load_learning(path)
+    _of(path, "learning", found.digest, bundle)
+    return found
+
+
+def _of(path: Path, command: str, digest: str | None, bundle: Bundle) -> None:
+    if digest != bundle.digest:
+        raise ValueError(f"{path}: it is of other weights; run model.{command} again")
