@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import Browser, expect
+from playwright.sync_api import TimeoutError as NotInTime
 
 from tests.browser.axe import violations
 from tests.browser.conftest import PATIENCE_MS
@@ -23,6 +24,7 @@ PLACE: dict[str, Any] = {
 Theme = Literal["light", "dark"]
 # 720 px is a laptop's window at 200 %, 320 px one at 400 % (WCAG 1.4.4, 1.4.10).
 WIDTHS = (1440, 1024, 720, 390, 320)
+FITS = "width => document.documentElement.scrollWidth <= width"
 
 VIEWS = "() => [...document.querySelectorAll('#views-wide input')].map((input) => input.value)"
 CHINESE_WITHOUT_LANG = r"""() => {
@@ -119,8 +121,10 @@ def test_every_view_fits_and_can_be_read_at_every_width(workspace: Workspace, la
         for width in WIDTHS:
             workspace.page.set_viewport_size({"width": width, "height": 800})
             show(workspace, view)
-            wide = workspace.page.evaluate("document.documentElement.scrollWidth")
-            if wide > width:
+            try:  # what is drawn to the old width may still be on its way to the new one
+                workspace.page.wait_for_function(FITS, arg=width, timeout=5000)
+            except NotInTime:
+                wide = workspace.page.evaluate("document.documentElement.scrollWidth")
                 wrong.append(f"{view}: {wide} px wide in {width} px")
             wrong += [
                 f"{view} at {width}: small {it}" for it in workspace.page.evaluate(SMALL_LABELS)

@@ -200,7 +200,8 @@ def test_the_draw_is_from_the_pool(workspace: Workspace) -> None:
     assert ids(own)[1] in best
     workspace.find(".roll").click()
     expect(workspace.find("#decoding-seed")).not_to_have_value("5")
-    seed = json.loads(workspace.link["decode"])["seed"]
+    seed = int(workspace.find("#decoding-seed").input_value())
+    assert json.loads(workspace.link["decode"]).get("seed", 0) == seed  # 0 goes without saying
     again = trace(workspace, decode={**SAMPLE, "seed": seed})
     expect(workspace.find("#output")).to_have_text(again["output"]["text"])
 
