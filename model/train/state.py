@@ -1,5 +1,6 @@
 """A run's folder: everything that it needs to go on as if it had never stopped.
 
+lock                             held by the process that trains here
 run.json                         data, options and config: a resumed run is held to them
 tokenizer.json
 state.safetensors                weights, Adam's moments, random-number states; JSON in its header
