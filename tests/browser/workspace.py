@@ -12,6 +12,12 @@ from playwright.sync_api import Locator, Page
 DRAWN = """() => document.documentElement.dataset.status === "ready"
     && document.querySelector("#view :is(.js-plotly-plot, [data-drawn])")
     && !document.querySelector(".sketched")"""
+# The line that waits moves for ever; everything else that moves comes to its end.
+STILL = """() => !document.querySelector(".sketched, [aria-busy='true']")
+    && document.getAnimations().every(
+        ({ playState, effect }) =>
+            playState !== "running" || effect.getComputedTiming().endTime === Infinity,
+    )"""
 # It is written after the frame that shows what was chosen.
 ADDRESS = """async () => {
     for (const _ of [1, 2, 3]) await new Promise(requestAnimationFrame);
@@ -68,8 +74,8 @@ class Workspace:
     def settled(self) -> None:
         """Wait until nothing moves: what the view fetches is there, transitions have ended."""
         self.page.wait_for_load_state("networkidle")
-        self.page.wait_for_function("() => !document.querySelector('.sketched')")
         self.page.wait_for_timeout(250)
+        self.page.wait_for_function(STILL)
 
     def says(self, source: str) -> None:
         """Wait until the address bar has this sentence."""
