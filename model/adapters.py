@@ -10,10 +10,10 @@ from typing import Unpack, cast
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from model.checkpoint import CHECKPOINTS, Bundle, load_bundle
-from model.errors import Excess, InputError
+from model.errors import InputError
 from model.inside import look
 from model.inside import names as inside_names
 from model.inside import needed as inside_needed
@@ -31,10 +31,11 @@ from model.request import (
     Trace,
     ask,
 )
+from model.rows import Rows
 from model.select import select
 from model.steps import Hypothesis
 from model.summary import needed, summary
-from model.tokens import BOS, EOS, PAD, Token, direction_of
+from model.tokens import BOS, Token
 from model.trace import SOURCE, TARGET, BatchTap, NamedTensor, NameTap, Recorder
 from model.validate import check_decode, check_interventions, check_range
 from model.writer import Writer
@@ -104,12 +105,13 @@ class Native(Adapter):
         self.places = [name[: -len(WEIGHTS)] for name in self.names if name.endswith(WEIGHTS)]
         if self.learning:
             self.learning.check(self.places, config.heads)
+        self.rows = Rows(self.tokenizer, self.directions, config.max_tokens, self.device)
         self._parameters = dict(parameters(self.model))
-        self._writer = Writer(self.model, self.tokenizer, self._batch, self._bound)
+        self._writer = Writer(self.model, self.tokenizer, self.rows.batch, self._bound)
 
     def check(self, request: Request) -> None:
         """Raises `InputError` naming the first field that this model cannot take."""
-        source, target = self._source(request), self._target(request)
+        source, target = self.rows.source(request), self.rows.target(request)
         self._selected(request)
         select(request.summarise, self.places, "summarise")
         check_decode(request.decode, self.info.max_tokens)
@@ -135,7 +137,7 @@ class Native(Adapter):
         """Decodes what has no target, then runs all as one batch and records it."""
         with torch.inference_mode():
             read = {(one.source, one.direction): one for one in requests}  # each sentence once
-            tokens = {sentence: self._source(one) for sentence, one in read.items()}
+            tokens = {sentence: self.rows.source(one) for sentence, one in read.items()}
             sources = [tokens[one.source, one.direction] for one in requests]
             written = self._written(requests, sources)
             return self._run(requests, sources, written)
@@ -144,12 +146,12 @@ class Native(Adapter):
         """Writing a translation, step by step (see `model.decode`)."""
         request = ask(sentence, **options)
         self.check(request)
-        source = self._source(request)
+        source = self.rows.source(request)
         limited = replace(request.decode, max_tokens=self._writer.limit(request, source))
         return Decoding(
             self,
             replace(request, decode=limited),
-            self._direction(request),
+            self.rows.direction(request),
             tuple(source),
             self._writer.steps(request, source),
         )
@@ -166,46 +168,6 @@ class Native(Adapter):
         """The parameters that the patterns name (see `model.parameters`)."""
         return {name: self._parameters[name] for name in select(patterns, self._parameters)}
 
-    # From text to ids
-
-    def _source(self, request: Request) -> list[Token]:
-        pieces = self.tokenizer.encode(request.source)
-        if not pieces:
-            raise InputError("empty-text", "source", "source has no text in it")
-        tag = self.tokenizer.tag(self._direction(request).split("-")[1])
-        return self._fitting("source", [tag, *pieces, self.tokenizer.control(EOS)])
-
-    def _target(self, request: Request) -> list[Token] | None:
-        """The written tokens of a given target: its pieces and <eos>."""
-        if request.target is None:
-            return None
-        pieces = self.tokenizer.encode(request.target)
-        if not pieces:
-            raise InputError("empty-text", "target", "target has no text in it")
-        return self._fitting("target", [*pieces, self.tokenizer.control(EOS)])
-
-    def _fitting(self, field: str, tokens: list[Token]) -> list[Token]:
-        most = self.info.max_tokens
-        if len(tokens) > most:
-            raise InputError(
-                "text-too-long",
-                field,
-                f"{field} has {len(tokens)} tokens; this model reads at most {most}",
-                Excess(most, "tokens", len(tokens)),
-            )
-        return tokens
-
-    def _direction(self, request: Request) -> str:
-        if request.direction is None:
-            found = direction_of(request.source)
-            return found if found in self.directions else self.directions[0]
-        if request.direction not in self.directions:
-            known = ", ".join(self.directions)
-            raise InputError("unknown-direction", "direction", f"direction must be one of {known}")
-        return request.direction
-
-    # Running
-
     def _written(
         self, requests: Sequence[Request], sources: Sequence[list[Token]]
     ) -> list[tuple[str, list[Token]]]:
@@ -218,7 +180,7 @@ class Native(Adapter):
                 text, tokens = spelled(found[index])
                 written.append((text, list(tokens)))
             else:
-                written.append((request.target or "", self._target(request) or []))
+                written.append((request.target or "", self.rows.target(request) or []))
         return written
 
     def _bound(self, request: Request) -> tuple[Intervention, ...]:
@@ -256,8 +218,8 @@ class Native(Adapter):
     ) -> list[Trace]:
         bos = self.tokenizer.control(BOS)
         targets = [[bos, *tokens[:-1]] for _, tokens in written]
-        sources = [self._padded(s, r.pad_to) for s, r in zip(sources, requests, strict=True)]
-        targets = [self._padded(t, r.pad_to) for t, r in zip(targets, requests, strict=True)]
+        sources = [self.rows.padded(s, r.pad_to) for s, r in zip(sources, requests, strict=True)]
+        targets = [self.rows.padded(t, r.pad_to) for t, r in zip(targets, requests, strict=True)]
         recorders = [
             Recorder(
                 self._recorded(request),
@@ -266,8 +228,8 @@ class Native(Adapter):
             )
             for request, source, target in zip(requests, sources, targets, strict=True)
         ]
-        source_ids, source_real = self._batch(sources)
-        target_ids, target_real = self._batch(targets)
+        source_ids, source_real = self.rows.batch(sources)
+        target_ids, target_real = self.rows.batch(targets)
         batch = Batch(source_ids, source_real, target_ids, target_real)
         tap = BatchTap(recorders)
         memory = self._memory(source_ids, source_real, recorders)
@@ -312,7 +274,7 @@ class Native(Adapter):
         return Trace(
             model=self,
             request=request,
-            direction=self._direction(request),
+            direction=self.rows.direction(request),
             source=tokens[SOURCE],
             target=tokens[TARGET],
             output=output,
@@ -345,18 +307,6 @@ class Native(Adapter):
         above = logprobs[: len(ids)].numpy() > np.array(chosen, np.float32)[:, None]
         ranks = tuple((1 + np.count_nonzero(above, axis=-1)).tolist())
         return Output(text, tuple(tokens), chosen, ranks, score, hypothesis.finished)
-
-    def _padded(self, tokens: list[Token], pad_to: int | None) -> list[Token]:
-        return tokens + [self.tokenizer.control(PAD)] * ((pad_to or 0) - len(tokens))
-
-    def _batch(self, rows: Sequence[list[Token]]) -> tuple[Tensor, Tensor]:
-        """Ids (B, longest), and true where they are no padding."""
-        ids = nn.utils.rnn.pad_sequence(
-            [torch.tensor([token.id for token in row]) for row in rows],
-            batch_first=True,
-            padding_value=self.tokenizer.pad,
-        ).to(self.device)
-        return ids, ids != self.tokenizer.pad
 
     def _names(self) -> dict[str, tuple[str, ...]]:
         """Every name that fires, with its dims: the run itself says which there are."""

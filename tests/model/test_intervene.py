@@ -156,8 +156,8 @@ EVERY = [
 @pytest.mark.parametrize("made", [*[(one,) for one in EVERY], tuple(EVERY)], ids=lambda m: m[-1].do)
 def test_a_cache_changes_nothing(tiny: Native, made: tuple[Intervention, ...]) -> None:
     """Row by row as all at once: an index means the same token in either."""
-    source = tiny._source(Request(SOURCE_TEXT))
-    ids, real = tiny._batch([source])
+    source = tiny.rows.source(Request(SOURCE_TEXT))
+    ids, real = tiny.rows.batch([source])
     rows = []
     with torch.inference_mode():
         for cached in (True, False):
