@@ -56,7 +56,6 @@ class Run:
 
     def __call__(self) -> dict[str, Tensor]:
         """Trains until the epochs, the minutes or the patience run out; the averaged weights."""
-        self.model.train()
         if not self.progress.step:
             self._snapshot()
         while not self.ended():
@@ -99,6 +98,7 @@ class Run:
     def _step(self, batch: Batch) -> None:
         at, options = self.progress, self.options
         at.step += 1
+        self.model.train(at.step >= options.dropout_from)  # what dropout alone goes by
         rate = learning_rate(
             at.step, self.model.config.d_model, options.warmup, options.learning_rate
         ) * cooling(at.step, options.steps, options.cooldown)

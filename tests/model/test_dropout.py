@@ -1,9 +1,20 @@
-"""Dropout that draws a byte an entry: the share it drops, the mean it keeps, its seed."""
+"""Dropout that draws a byte an entry: its share, the mean it keeps, its seed, its first step."""
+
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import load_file
 
+from model.config import ModelConfig
 from model.dropout import Dropout, keep
+from model.tokens import Tokenizer
+from model.train.data import Corpus
+from model.train.loop import Run
+from model.train.options import Options
+from model.train.pairs import both_ways
+from model.transformer import Transformer
 
 
 @pytest.mark.parametrize("p", [0.1, 0.25, 0.5])
@@ -38,3 +49,22 @@ def test_it_rests_when_it_should() -> None:
     x = torch.randn(4, 5)
     assert torch.equal(Dropout(0.5).eval()(x), x)
     assert torch.equal(Dropout(0.0)(x), x)
+
+
+def test_it_may_start_late(tokenizer: Tokenizer, config: ModelConfig, tmp_path: Path) -> None:
+    """Until its first step there is none; from there on it is what it would have been."""
+    examples = both_ways([("A dog.", "狗。"), ("The cat sat.", "猫坐着。")], ("en", "zh"))
+    corpus = Corpus(examples, tokenizer, config.max_tokens, torch.device("cpu"))
+
+    def trained(name: str, p: float, start: int) -> list[torch.Tensor]:
+        torch.manual_seed(1)
+        model = Transformer(replace(config, dropout=p))
+        options = Options(batch=400, steps=3, every=1, average=3, dropout_from=start, patience=9)
+        Run(tmp_path / name, model, corpus, corpus, options, say=lambda line: None)()
+        kept = sorted((tmp_path / name / "checkpoints").glob("*"))
+        return [load_file(path)["embedding.weight"] for path in kept]
+
+    never, late, after = trained("0", 0.0, 0), trained("late", 0.3, 3), trained("after", 0.3, 4)
+    assert [torch.equal(*both) for both in zip(never, late, strict=True)] == [True, True, False]
+    assert all(torch.equal(*both) for both in zip(never, after, strict=True))
+    assert not torch.equal(trained("always", 0.3, 0)[0], never[0])
