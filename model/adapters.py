@@ -50,9 +50,9 @@ def load(
     """The model of a bundle: a folder, or the name of one that ships with Headlight.
 
     `device` is "auto" (CUDA if there is one), "cpu" or "cuda". Without `measured` what lies beside
-    the weights is not read, and may be of others. Raises `ValueError` where it is read and is, and
-    for a pre-norm model: what is worked out inside a run and on the worksheet is worked out for
-    post-norm.
+    the weights is not read, and may be of others. Raises `ValueError` where it is read and is of
+    other weights, and for a pre-norm model: what is worked out inside a run and on the worksheet is
+    worked out for post-norm.
     """
     shipped = CHECKPOINTS / path
     folder = shipped if shipped.is_dir() else Path(path)

@@ -17,7 +17,6 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from model.errors import InputError
 from model.request import Adapter, Request
 from model.tokens import Token
 from model.trace import NamedTensor
@@ -120,15 +119,7 @@ def links(between: Tensor, written: Tensor) -> frozenset[Link]:
 
 def fitting(adapter: Adapter, pairs: Sequence[Pair], direction: str) -> list[Pair]:
     """The pairs, source first, that are no longer than what the model reads."""
-
-    def fits(pair: Pair) -> bool:
-        try:
-            adapter.check(_request(pair, direction))
-        except InputError:
-            return False
-        return True
-
-    return [pair for pair in pairs if fits(pair)]
+    return [pair for pair in pairs if adapter.takes(_request(pair, direction))]
 
 
 def aligned(

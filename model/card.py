@@ -14,7 +14,12 @@ TEMPLATE = "card.template.md"  # lies in the bundle: what no command can know
 
 
 def write_card(bundle: Path) -> None:
-    """Fills the bundle's template with its figures.
+    """Writes the card into the bundle."""
+    (bundle / CARD).write_text(card(bundle), encoding="utf-8")
+
+
+def card(bundle: Path) -> str:
+    """The bundle's template, filled with its figures.
 
     Raises `ValueError` when the figures were measured on other weights.
     """
@@ -25,7 +30,7 @@ def write_card(bundle: Path) -> None:
     config = json.loads((bundle / CONFIG).read_text(encoding="utf-8"))["config"]
     training = json.loads((bundle / TRAINING).read_text(encoding="utf-8"))
     template = Template((bundle / TEMPLATE).read_text(encoding="utf-8"))
-    card = template.substitute(
+    return template.substitute(
         digest=digest,
         **config,
         scores=_scores(figures["scores"]),
@@ -38,7 +43,6 @@ def write_card(bundle: Path) -> None:
         tokens=f"{training['tokens'] / 1e6:.1f}",
         hours=f"{training['seconds'] / 3600:.1f}",
     )
-    (bundle / CARD).write_text(card, encoding="utf-8")
 
 
 def _table(head: list[str], rows: list[list[str]]) -> str:

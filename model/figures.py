@@ -2,8 +2,9 @@
 
     python -m model.figures --test Tatoeba=tatoeba/test.tsv --typed tatoeba/dev.tsv
 
-Without either nothing is measured anew: the card is written again from `figures.json`. The figures
-carry the digest of the weights that they were measured on.
+What is not asked for stays as it is in `figures.json`, if that is of the same weights; without
+either nothing is measured anew, and the card is written again. The figures carry the digest of the
+weights that they were measured on.
 """
 
 from __future__ import annotations
@@ -49,14 +50,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--typed", type=Path, metavar="TSV", help="to be typed as people do")
     parser.add_argument("--device", default="auto")
     asked = parser.parse_args(arguments)
-    if asked.test:
+    if asked.test or asked.typed:
         tests = dict(test.split("=", 1) for test in asked.test)
         paths = {name: Path(path) for name, path in tests.items()}
         first, second = asked.languages
         ways = 1 if asked.one_way else 2
-        figures = measure(asked.bundle, paths, asked.typed, asked.device, (first, second), ways)
-        text = json.dumps(figures, indent=1, ensure_ascii=False) + "\n"
-        (asked.bundle / FIGURES).write_text(text, encoding="utf-8")
+        new = measure(asked.bundle, paths, asked.typed, asked.device, (first, second), ways)
+        path = asked.bundle / FIGURES
+        old = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        if old.get("digest") == new["digest"]:
+            new |= {key: old[key] for key in ("scores", "typed") if not new[key]}
+        text = json.dumps(new, indent=1, ensure_ascii=False) + "\n"
+        path.write_text(text, encoding="utf-8")
     if (asked.bundle / TEMPLATE).is_file():
         write_card(asked.bundle)
 
@@ -104,7 +109,7 @@ def as_typed(bundle: Path, device: str, path: Path, count: int = 200) -> list[di
     examples = both_ways(read_pairs(path), (first, second))
     rows = []
     for direction in (f"{first}-{second}", f"{second}-{first}"):
-        mine = [e for e in examples if e.language == direction[-2:]]
+        mine = [e for e in examples if direction.endswith(f"-{e.language}")]
         pairs = {kind.__name__: _made(kind, mine)[:count] for kind in KINDS}
         sources = sorted({e.source for made in pairs.values() for pair in made for e in pair})
         written = dict(zip(sources, translate(adapter, sources, direction, Decode()), strict=True))

@@ -107,11 +107,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         int(path.stem): load_file(path) for path in asked.snapshots
     }
     weights[asked.final] = {n: v.clone() for n, v in bundle.model.state_dict().items()}
+    first, second = bundle.languages
     tests = [
         TestSet(t.direction, t.sources[: asked.sources], t.references[: asked.sources])
-        for t in read_test_sets(asked.dev)
+        for t in read_test_sets(asked.dev, (first, second))
     ]
-    first, second = bundle.languages
     corpus = Corpus(
         both_ways(read_pairs(asked.dev), (first, second)),
         bundle.tokenizer,

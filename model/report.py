@@ -58,7 +58,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if not means:
             raise ValueError(f"{asked.bundle} has no means; run model.means first")
         adapter = Native(bundle, bundle.name)
-        pairs = read_texts(asked.dev)
+        pairs = [
+            pair
+            for pair in read_texts(asked.dev)
+            if all(map(adapter.takes, examples_as_requests([pair], bundle.languages)))
+        ]
         drawn = random.Random(0).sample(pairs, min(asked.pairs, len(pairs)))
         report = {
             "digest": bundle.digest,

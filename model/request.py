@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypedDict, Unpack
 
+from model.errors import InputError
 from model.intervene import Intervention
 from model.learned import Learning
 from model.measured import Aligner
@@ -199,6 +200,14 @@ class Adapter(Protocol):
 
     def check(self, request: Request) -> None:
         """Raises `InputError` for a request that this model cannot answer; cheap."""
+
+    def takes(self, request: Request) -> bool:
+        """Whether this model can answer the request."""
+        try:
+            self.check(request)
+        except InputError:
+            return False
+        return True
 
     def run(self, requests: Sequence[Request]) -> list[Trace]:
         """Answers several checked requests as one batch; none sees another's interventions."""

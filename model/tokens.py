@@ -71,7 +71,8 @@ class Tokenizer:
         tags = {match[1]: text for text in vocabulary if (match := TAG.fullmatch(text))}
         self._ids = {text: vocabulary[text] for text in (PAD, BOS, EOS, *tags.values())}
         self._pieces = {id_: text for text, id_ in vocabulary.items()}
-        self.languages = tuple(sorted(tags))
+        # In the order of training, which is that of the columns of its pairs.
+        self.languages = tuple(sorted(tags, key=lambda code: vocabulary[tags[code]]))
         self.specials = frozenset(self._ids.values())
         self.pad, self.bos, self.eos = (self._ids[text] for text in (PAD, BOS, EOS))
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import Field, asdict, fields, replace
 from pathlib import Path
@@ -24,7 +25,7 @@ from model.checkpoint import TOKENIZER, save_bundle
 from model.config import ModelConfig
 from model.tokens import Tokenizer
 from model.train.augment import augment
-from model.train.clean import clean
+from model.train.clean import clean, unseen
 from model.train.data import Corpus
 from model.train.loop import Run, say
 from model.train.options import Options
@@ -64,7 +65,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--soften", type=float, default=1.0, help="times W_q and W_k of the run taken over (1)"
     )
-    made.add_argument("--raw", action="store_true", help="take the pairs as they are")
+    made.add_argument("--raw", action="store_true", help="neither tidy nor filter the pairs")
     made.add_argument("--languages", nargs=2, default=["en", "zh"], metavar=("A", "B"))
     made.add_argument("--one-way", action="store_true", help="train A to B only")
     made.add_argument("--name", default="English ↔ Chinese", help="what the page calls the model")
@@ -109,27 +110,23 @@ def _train(asked: argparse.Namespace) -> Path:
     torch.manual_seed(options.seed)
     first, second = asked.languages
     languages = (first, second)
-    train = _examples(_train_pairs(asked, languages), languages, asked.one_way)
+    _hold_to(asked.folder, vars(asked))
+    pairs = _train_pairs(asked, languages)
     if asked.start_from and not (asked.folder / STATE).is_file():
         take_over(asked.start_from, asked.folder, asked.soften)
-    tokenizer = _tokenizer(asked.folder, train, asked.vocabulary, languages)
+    tokenizer = _tokenizer(asked.folder, pairs, asked.vocabulary, languages)
     shape = {name: getattr(asked, name) for name in SHAPE}
     config = ModelConfig(vocabulary=len(tokenizer), **shape)
-    _hold_to(asked.folder, {**vars(asked), "config": config.to_json()})
+    train = _examples(pairs, languages, asked.one_way)
     train += augment(train, asked.augment, options.seed)
     dev = _examples(_pairs(asked.dev), languages, asked.one_way)
     model = Transformer(replace(config, kernel="fused")).to(device)
+    corpus, held = (Corpus(part, tokenizer, config.max_tokens, device) for part in (train, dev))
     say(
-        f"{sum(p.numel() for p in model.parameters()):,} parameters, {len(train):,} examples, "
+        f"{sum(p.numel() for p in model.parameters()):,} parameters, {len(corpus):,} examples, "
         f"{device}, {torch.get_num_threads()} threads"
     )
-    run = Run(
-        asked.folder,
-        model,
-        Corpus(train, tokenizer, config.max_tokens, device),
-        Corpus(dev, tokenizer, config.max_tokens, device),
-        options,
-    )
+    run = Run(asked.folder, model, corpus, held, options)
     weights = run()
     bundle: Path = asked.folder / "bundle"
     save_bundle(bundle, weights, config, tokenizer, asked.name)
@@ -146,13 +143,15 @@ def _pairs(paths: Sequence[Path]) -> list[Pair]:
 def _train_pairs(asked: argparse.Namespace, languages: Pair) -> list[Pair]:
     """The pairs to learn from, tidied unless they are wanted raw; says what became of them."""
     pairs = _pairs(asked.train)
-    if asked.raw:
-        return pairs
-    kept, counts = clean(pairs, languages, _pairs([*asked.dev, *asked.held_out]))
-    steps = ", ".join(f"{name} {count:,}" for name, count in counts.items())
-    say(f"{len(kept):,} of {len(pairs):,} pairs; {steps}")
+    kept = unseen(pairs, _pairs([*asked.dev, *asked.held_out]))
+    counts = Counter({"held out": len(pairs) - len(kept)})
+    if not asked.raw:
+        kept, steps = clean(kept, languages)
+        counts |= steps
+    told = ", ".join(f"{name} {count:,}" for name, count in counts.items())
+    say(f"{len(kept):,} of {len(pairs):,} pairs; {told}")
     if not kept:
-        sys.exit(f"no pair is left of {len(pairs):,}; --raw takes them as they are")
+        sys.exit(f"no pair is left of {len(pairs):,}: {told}")
     return kept
 
 
@@ -161,12 +160,10 @@ def _examples(pairs: Sequence[Pair], languages: Pair, one_way: bool) -> list[Exa
     return [e for e in examples if e.language == languages[1]] if one_way else examples
 
 
-def _tokenizer(
-    folder: Path, train: Sequence[Example], vocabulary: int, languages: tuple[str, ...]
-) -> Tokenizer:
+def _tokenizer(folder: Path, pairs: Sequence[Pair], vocabulary: int, languages: Pair) -> Tokenizer:
     path = folder / TOKENIZER
     if not path.is_file():
-        texts = (example.target for example in train)
+        texts = (text for pair in pairs for text in pair)
         Tokenizer.train(texts, vocabulary, languages).save(path)
     return Tokenizer.load(path)
 
@@ -175,7 +172,7 @@ def _hold_to(folder: Path, asked: dict[str, Any]) -> None:
     """Writes what the run is, or exits when the folder holds another run.
 
     What says when and how it ends may change on resuming. An option that was not there when the
-    run began has its default.
+    run began has its default, and one that is no more is forgotten.
     """
     ends = {"minutes", "epochs", "steps", "cooldown", "patience", "average"}
     free = {"folder", "device", "name"} | ends

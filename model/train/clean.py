@@ -102,7 +102,8 @@ def written(pair: Pair, languages: Pair) -> Pair | None:
 def proportionate(pair: Pair, languages: Pair) -> Pair | None:
     """Without sentences that are four times as long as their translation, give or take a phrase.
 
-    A Chinese character counts as two thirds of a word, and so does any other mark in Chinese.
+    Nor with any of more than 60 words. A Chinese character counts as two thirds of a word, and so
+    does any other mark in Chinese.
     """
     lengths = sorted(
         len(text) / 1.5 if code == "zh" else len(text.split())
@@ -120,16 +121,18 @@ def key(text: str) -> str:
     return "".join(LETTER.findall(normalise(text).lower()))
 
 
-def clean(
-    pairs: Iterable[Pair], languages: Pair, held_out: Iterable[Pair] = ()
-) -> tuple[list[Pair], Counter[str]]:
+def unseen(pairs: Iterable[Pair], held_out: Iterable[Pair]) -> list[Pair]:
+    """Without the pairs that share a sentence with a held-out one, marks and capitals aside."""
+    held = {key(text) for pair in held_out for text in pair}
+    return [pair for pair in pairs if not held & {key(pair[0]), key(pair[1])}]
+
+
+def clean(pairs: Iterable[Pair], languages: Pair) -> tuple[list[Pair], Counter[str]]:
     """The pairs that are left, and how many each step changed or left out, by its name.
 
-    A pair goes that was there before, or of which a side is a side of a held-out pair but for
-    marks and capitals.
+    Pairs that are alike, marks and capitals aside, are kept once.
     """
     counts: Counter[str] = Counter()
-    held = {key(text) for pair in held_out for text in pair}
     seen: set[Pair] = set()
     kept = []
     for given in pairs:
@@ -144,9 +147,7 @@ def clean(
         if pair is None:
             continue
         keys = (key(pair[0]), key(pair[1]))
-        if held & {*keys}:
-            counts["held out"] += 1
-        elif keys in seen:
+        if keys in seen:
             counts["repeated"] += 1
         else:
             seen.add(keys)

@@ -29,7 +29,10 @@ class Batch:
 
 
 class Corpus:
-    """Examples as ids on a device; those longer than `max_tokens` are left out."""
+    """Examples as ids on a device; those longer than `max_tokens` are left out.
+
+    Raises `ValueError` where none is left.
+    """
 
     def __init__(
         self,
@@ -45,6 +48,8 @@ class Corpus:
             for source, target in _segmented(examples, tokenizer)
             if max(len(source), len(target) - 1) <= max_tokens
         ]
+        if not rows:
+            raise ValueError(f"none of {len(examples)} examples fits into {max_tokens} tokens")
         self.source = _flat([source for source, _ in rows], device)
         self.target = _flat([target for _, target in rows], device)
 

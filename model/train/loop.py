@@ -17,7 +17,7 @@ from model.train.options import Options, cooling, learning_rate
 from model.train.state import STATE, Progress, average, load_state, save_state, write
 from model.transformer import Transformer
 
-# Steps of which the weights are kept for good: 0, then √2 apart, since most is learnt early.
+# Steps of which the weights are kept for good: 0, then each √2 times the last.
 SNAPSHOTS = frozenset(round(100 * 2 ** (k / 2)) for k in range(24))
 EVERY = 15.0  # seconds between two lines of progress
 
@@ -55,12 +55,12 @@ class Run:
         self.saved = self.told = time.monotonic()
 
     def __call__(self) -> dict[str, Tensor]:
-        """Trains until the epochs, the minutes or the patience run out; the averaged weights."""
+        """Trains until the epochs, steps, minutes or the patience run out; the averaged weights."""
         if not self.progress.step:
             self._snapshot()
         while not self.ended():
             self._epoch()
-        if self.progress.step % self.options.every:
+        if self._since_look() or not self._checkpoint().is_file():
             self._look()
         return average(self._checkpoints()[-self.options.average :])
 
@@ -117,7 +117,9 @@ class Run:
         """Measures the dev loss and keeps the weights."""
         at = self.progress
         loss = dev_loss(self.model, self.dev_batches, self.options.precision)
-        train = at.loss / ((at.step - 1) % self.options.every + 1)
+        since = self._since_look()
+        again = not since and at.history
+        train = at.history.pop()["train"] if again else at.loss / max(since, 1)
         at.loss = 0.0
         at.history.append({"step": at.step, "train": train, "dev": loss, "seconds": at.seconds})
         at.looks += 1
@@ -127,8 +129,7 @@ class Run:
             f"step {at.step}: train loss {train:.4f} (smoothed), dev loss {loss:.4f} nats/token, "
             f"best {at.best:.4f} at step {at.best_step}"
         )
-        path = self.folder / "checkpoints" / f"{at.step:06d}.safetensors"
-        write(path, self.model.state_dict(), {})
+        write(self._checkpoint(), self.model.state_dict(), {})
         for old in self._checkpoints()[: -self.options.average]:
             old.unlink()
         self._save()
@@ -136,6 +137,14 @@ class Run:
     def _snapshot(self) -> None:
         path = self.folder / "snapshots" / f"{self.progress.step:06d}.safetensors"
         write(path, self.model.state_dict(), {})
+
+    def _since_look(self) -> int:
+        """Steps since the last look, the one that the sum of train losses began after."""
+        history = self.progress.history
+        return self.progress.step - int(history[-1]["step"] if history else 0)
+
+    def _checkpoint(self) -> Path:
+        return self.folder / "checkpoints" / f"{self.progress.step:06d}.safetensors"
 
     def _checkpoints(self) -> list[Path]:
         return sorted((self.folder / "checkpoints").glob("*.safetensors"))
@@ -153,7 +162,9 @@ class Run:
         left = at.seconds / done * (options.epochs - done)
         if options.minutes is not None:
             left = min(left, options.minutes * 60 - at.seconds)
-        mean = at.loss / max(at.step % options.every, 1)
+        if options.steps:
+            left = min(left, at.seconds / at.step * (options.steps - at.step))
+        mean = at.loss / self._since_look()
         self.say(
             f"epoch {done:.2f}/{options.epochs}, step {at.step}: loss {mean:.4f}, "
             f"{at.tokens / at.seconds:,.0f} tokens/s, at most {left / 60:.1f} min left"

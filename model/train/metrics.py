@@ -9,8 +9,8 @@ from pathlib import Path
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
-from model.errors import InputError
 from model.request import Adapter, Decode, Request
+from model.train.pairs import read_rows
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,12 @@ class TestSet:
 
 
 def read_test_sets(path: Path, languages: tuple[str, str] = ("en", "zh")) -> list[TestSet]:
-    """Both directions of `group<TAB>a<TAB>b`; rows of a group translate each other.
+    """Both directions of `group<TAB>a<TAB>b` (see `read_rows`), as they are written.
 
-    Without a group column the rows with the same source are a group.
+    Rows of a group translate each other; without a group column the rows with the same source are
+    one.
     """
-    rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
+    rows = read_rows(path)
     sets = []
     for a, b in ((0, 1), (1, 0)):
         sources: dict[str, str] = {}  # text -> group
@@ -48,23 +49,15 @@ def translate(
     adapter: Adapter, texts: Sequence[str], direction: str, decode: Decode, batch: int = 64
 ) -> list[str]:
     """Translations in the order of `texts`; "" for one that is too long for the model."""
-    readable = [row for row in range(len(texts)) if _readable(adapter, texts[row], direction)]
+    asked = [Request(text, direction, decode=decode, select=()) for text in texts]
+    readable = [row for row, request in enumerate(asked) if adapter.takes(request)]
     order = sorted(readable, key=lambda row: len(texts[row]))
     written = [""] * len(texts)
     for begin in range(0, len(order), batch):
         rows = order[begin : begin + batch]
-        requests = [Request(texts[row], direction, decode=decode, select=()) for row in rows]
-        for row, trace in zip(rows, adapter.run(requests), strict=True):
+        for row, trace in zip(rows, adapter.run([asked[row] for row in rows]), strict=True):
             written[row] = trace.output.text
     return written
-
-
-def _readable(adapter: Adapter, text: str, direction: str) -> bool:
-    try:
-        adapter.check(Request(text, direction, select=()))
-    except InputError:
-        return False
-    return True
 
 
 def score(test: TestSet, hypotheses: Sequence[str]) -> Mapping[str, float | str]:

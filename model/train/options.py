@@ -1,4 +1,4 @@
-"""What a training run is told, with the defaults that trained the shipped model."""
+"""What a training run is told."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Options:
     seed: int = 1
     batch: int = 3000  # tokens a step, padding included, source and target together
     epochs: int = 60
-    minutes: float | None = None  # stop after so long, whatever the epoch
+    minutes: float | None = None  # stop after so long in all, with a run that was taken over
     steps: int = 0  # stop after so many, whatever the epoch; 0: no such end
     cooldown: int = 0  # the rate falls in a line to 0 over the last so many of the steps
     every: int = 500  # steps between two looks at the dev loss, each with a checkpoint kept
@@ -26,6 +26,13 @@ class Options:
     clip: float = 1.0  # largest norm of the gradient
     average: int = 4  # so many of the last checkpoints are averaged
     precision: str = "auto"  # of matrix products: "bf16", "float32"; auto: bf16 on CUDA only
+
+    def __post_init__(self) -> None:
+        for name in ("batch", "epochs", "every", "patience", "warmup", "average"):
+            if (value := getattr(self, name)) < 1:
+                raise ValueError(f"{name} must be at least 1, not {value}")
+        if self.cooldown and not self.steps:
+            raise ValueError("a cooldown needs steps, at whose end the rate is 0")
 
 
 def learning_rate(step: int, d_model: int, warmup: int, factor: float = 1.0) -> float:

@@ -21,22 +21,24 @@ class Example:
     language: str
 
 
-def read_pairs(path: Path) -> list[Pair]:
-    """Two texts a line, tab-separated; a group number in front of them is passed over.
+def read_rows(path: Path) -> list[list[str]]:
+    """The columns of each line, tab-separated: two texts, perhaps a group in front of them.
 
     Reads `.gz` too. Raises `ValueError` naming the line that has another shape.
     """
     data = path.read_bytes()
     text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8")
-    pairs = []
-    for number, line in enumerate(text.rstrip("\n").split("\n"), 1):
-        columns = line.split("\t")
-        if len(columns) not in (2, 3):
-            raise ValueError(f"{path}, line {number}: {len(columns)} columns, not 2 or 3")
-        first, second = (normalise(column) for column in columns[-2:])
-        if first and second:
-            pairs.append((first, second))
-    return pairs
+    rows = [line.split("\t") for line in text.rstrip("\n").split("\n")]
+    for number, row in enumerate(rows, 1):
+        if len(row) not in (2, 3):
+            raise ValueError(f"{path}, line {number}: {len(row)} columns, not 2 or 3")
+    return rows
+
+
+def read_pairs(path: Path) -> list[Pair]:
+    """The texts of each row (see `read_rows`), normalised; without rows that lack one."""
+    pairs = ((normalise(row[-2]), normalise(row[-1])) for row in read_rows(path))
+    return [(first, second) for first, second in pairs if first and second]
 
 
 def both_ways(pairs: Iterable[Pair], languages: Pair) -> list[Example]:

@@ -5,7 +5,7 @@ run.json                         data, options and config: a resumed run is held
 tokenizer.json
 state.safetensors                weights, Adam's moments, random-number states; JSON in its header
 checkpoints/007000.safetensors   the weights at the last looks, for averaging
-snapshots/000400.safetensors     the weights at steps √2 apart, to see how it was learned
+snapshots/000400.safetensors     the weights at steps each √2 times the last, to look back
 """
 
 from __future__ import annotations

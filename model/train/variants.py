@@ -65,14 +65,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def read_variants(text: str) -> dict[str, list[str]]:
-    """Name and options of each line; raises `ValueError` naming a line of another shape."""
-    variants = {}
+    """Name and options of each line.
+
+    Raises `ValueError` naming a line of another shape, or with the name of one before it.
+    """
+    variants: dict[str, list[str]] = {}
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
         name, colon, options = line.partition(":")
         if not colon or not name.strip():
             raise ValueError(f"line {number} is not `name: options`: {line!r}")
+        if _folder(name.strip()) in map(_folder, variants):
+            raise ValueError(f"line {number} has the name of another: {name.strip()!r}")
         variants[name.strip()] = shlex.split(os.path.expandvars(options))
     return variants
 
@@ -85,17 +90,29 @@ def trained(
     tests: Sequence[str],
     typed: Path | None,
 ) -> Row:
-    """One run: trained to its end, measured, and written down as `row.json` in its folder."""
+    """One run: trained to its end, measured, and written down as `row.json` in its folder.
+
+    Raises `ValueError` where the folder holds what was trained or measured otherwise.
+    """
     torch.set_num_threads(1)
-    run = folder / f"{name.replace(' ', '-')}-{seed}"
+    run = folder / f"{_folder(name)}-{seed}"
+    asked = {"options": [*options], "tests": [*tests], "typed": str(typed) if typed else None}
     path = run / ROW
     if path.is_file():
-        row: Row = json.loads(path.read_text())
-        return row
-    bundle = train([str(run), *options, "--seed", str(seed)])
-    row = {"name": name, "seed": seed, **measured(bundle, tests, typed)}
-    path.write_text(json.dumps(row, indent=1) + "\n")
-    return row
+        held = json.loads(path.read_text())
+        if held["asked"] != asked:
+            raise ValueError(f"{run} holds a run by {held['asked']}, not {asked}")
+    else:
+        bundle = train([str(run), *options, "--seed", str(seed)])
+        row = {"name": name, "seed": seed, **measured(bundle, tests, typed)}
+        held = {"asked": asked, "row": row}
+        path.write_text(json.dumps(held, indent=1) + "\n")
+    found: Row = held["row"]
+    return found
+
+
+def _folder(name: str) -> str:
+    return name.replace(" ", "-")
 
 
 def measured(bundle: Path, tests: Sequence[str], typed: Path | None) -> dict[str, Any]:
@@ -123,7 +140,7 @@ def measured(bundle: Path, tests: Sequence[str], typed: Path | None) -> dict[str
 
 
 def table(rows: Sequence[Row]) -> str:
-    """Markdown: a line for each variant, the mean of its seeds and, of several, their range."""
+    """Markdown: a line for each variant, the mean of its seeds, and of several half their range."""
     by_name: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         by_name[row["name"]].append(row)

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from model.train.augment import KINDS, augment, joined, named, numbered, short
-from model.train.clean import chinese, clean, english
+from model.train.clean import chinese, clean, english, unseen
 from model.train.pairs import Example, both_ways
 
 BOTH = ("en", "zh")
@@ -53,16 +53,25 @@ def test_cleaning_says_what_became_of_the_pairs() -> None:
         ("Chinese: 灯", "灯"),
         ("...", "。。。"),
         ("A rather long sentence that says very many things about lamps and light.", "灯"),
-        ("We have met.", "我们见过。"),
     ]
-    kept, counts = clean(pairs, BOTH, held_out=[("we have met", "我们碰过面")])
+    kept, counts = clean(pairs, BOTH)
     assert kept == [("The lamp is on.", "灯亮着。"), ("The lamp is off.", "灯灭了。")]
-    assert counts["held out"] == counts["repeated"] == counts["proportionate"] == 1
+    assert counts["repeated"] == counts["proportionate"] == 1
     assert counts["written"] == 3
     assert counts["ended"] == 2
 
 
-def test_other_languages_are_only_filtered() -> None:
+def test_what_is_held_out_is_in_no_pair() -> None:
+    pairs = [
+        ("We have met.", "我们见过。"),
+        ("So we met!", "我们碰过面！"),
+        ("We met.", "我们见了。"),
+    ]
+    assert unseen(pairs, [("we have met", "我们碰过面")]) == pairs[2:]
+    assert unseen(pairs, []) == pairs
+
+
+def test_a_language_without_rules_is_ended_and_left_as_it_is() -> None:
     kept, _ = clean([("A dog .", "Ein Hund ."), ("A cat", "Eine Katze.")], ("en", "de"))
     assert kept == [("A dog.", "Ein Hund ."), ("A cat.", "Eine Katze.")]
 

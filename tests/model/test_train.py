@@ -25,7 +25,7 @@ from model.train.__main__ import main
 from model.train.data import Corpus
 from model.train.loss import cross_entropy
 from model.train.metrics import TestSet, read_test_sets, score, translate
-from model.train.options import cooling, learning_rate
+from model.train.options import Options, cooling, learning_rate
 from model.train.pairs import Example, both_ways, read_pairs
 from model.train.state import average, take_over, write
 
@@ -40,16 +40,17 @@ SHAPE = words("--d-model 32 --heads 2 --d-ff 64 --encoder-layers 1 --decoder-lay
 
 
 @pytest.fixture(scope="session")
-def counting(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A language that is quickly learnt: numbers, word for word."""
+def data(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """A language that is quickly learnt: numbers, word for word. No dev sentence is in train."""
     chance = random.Random(0)
-    rows = []
-    for _ in range(600):
-        words = chance.choices(list(WORDS), k=chance.randint(1, 4))
-        rows.append(" ".join(words) + "\t" + "".join(WORDS[word] for word in words))
-    path = tmp_path_factory.mktemp("data") / "pairs.tsv"
-    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    return path
+    folder = tmp_path_factory.mktemp("data")
+    texts = [chance.choices(list(WORDS), k=chance.randint(1, 4)) for _ in range(700)]
+    dev = [words for words in texts[600:] if words not in texts[:600]]
+    assert len(dev) > 20
+    for name, part in (("train", texts[:600]), ("dev", dev)):
+        rows = (f"{' '.join(words)}\t{''.join(WORDS[word] for word in words)}\n" for words in part)
+        (folder / f"{name}.tsv").write_text("".join(rows), encoding="utf-8")
+    return ["--train", str(folder / "train.tsv"), "--dev", str(folder / "dev.tsv")]
 
 
 def test_the_schedule_is_equation_3() -> None:
@@ -142,9 +143,8 @@ def test_averaging(tmp_path: Path) -> None:
     assert torch.equal(mean["w"], torch.full((2,), 3.0))
 
 
-def test_learning_to_count(counting: Path, tmp_path: Path) -> None:
+def test_learning_to_count(data: list[str], tmp_path: Path) -> None:
     options = words("--raw --epochs 40 --batch 1500 --warmup 60 --every 50 --average 2 --augment 0")
-    data = ["--train", str(counting), "--dev", str(counting)]
     bundle = main([str(tmp_path), *data, *options, *SHAPE])
     adapter = load(bundle, "cpu")
     assert translate(adapter, ["three one two"], "en-zh", Decode()) == ["三一二"]
@@ -155,14 +155,16 @@ def test_learning_to_count(counting: Path, tmp_path: Path) -> None:
     told = json.loads(held.read_text())
     assert told.pop("adam_beta2") == 0.98  # as before there was this option
     held.write_text(json.dumps(told))
+    progress = (bundle / "training.json").read_text()
     main([str(tmp_path), *data, *options, *SHAPE])
+    assert (bundle / "training.json").read_text() == progress  # it had ended, so nothing changed
     assert json.loads(held.read_text()) == {**told, "adam_beta2": 0.98}
     with pytest.raises(
         SystemExit, match=r"holds a run with adam_beta2 0\.98, not 0\.9; seed 1, not 2"
     ):
         main([str(tmp_path), *data, *options, *SHAPE, "--seed", "2", "--adam-beta2", "0.9"])
     with pytest.raises(SystemExit, match="no pair is left of 600"):
-        main([str(tmp_path / "empty"), *data])
+        main([str(tmp_path / "empty"), "--held-out", data[1], *data])
     steps = json.loads((bundle / "training.json").read_text())["step"]
     assert (tmp_path / "snapshots" / "000000.safetensors").is_file()
     assert (tmp_path / "snapshots" / "000141.safetensors").is_file()
@@ -174,10 +176,14 @@ def test_learning_to_count(counting: Path, tmp_path: Path) -> None:
     assert training["history"][0]["step"] == 50
     assert translate(load(further, "cpu"), ["three one"], "en-zh", Decode()) == ["三一"]
 
+    # Taken over at its end, on a step at which it looks: that look is the last row once more.
+    there = [*options[:-1], "1", "--steps", str(steps), "--every", "1", "--start-from"]
+    same = main([str(tmp_path / "same"), *data, *there, str(tmp_path), *SHAPE])
+    assert json.loads((same / "training.json").read_text())["history"][-1]["step"] == steps
 
-def test_a_run_taken_over_is_softened(counting: Path, tmp_path: Path) -> None:
+
+def test_a_run_taken_over_is_softened(data: list[str], tmp_path: Path) -> None:
     """Queries and keys of the model are halved, their moments and all else are the old run's."""
-    data = ["--train", str(counting), "--dev", str(counting)]
     options = words("--raw --steps 2 --batch 400 --warmup 2 --augment 0")
     main([str(tmp_path / "old"), *data, *options, *SHAPE])
     take_over(tmp_path / "old", tmp_path / "new", 0.5)
@@ -188,8 +194,7 @@ def test_a_run_taken_over_is_softened(counting: Path, tmp_path: Path) -> None:
         assert torch.equal(new[name], value * 0.5 if name in halved else value)
 
 
-def test_a_run_that_has_cooled_down_moves_no_more(counting: Path, tmp_path: Path) -> None:
-    data = ["--train", str(counting), "--dev", str(counting)]
+def test_a_run_that_has_cooled_down_moves_no_more(data: list[str], tmp_path: Path) -> None:
     options = words("--raw --steps 3 --batch 400 --warmup 2 --augment 0 --average 1")
     moved = {}
     for cooldown in ("0", "1000000000"):
@@ -201,39 +206,30 @@ def test_a_run_that_has_cooled_down_moves_no_more(counting: Path, tmp_path: Path
     assert moved["1000000000"] < 1e-6
 
 
-def test_pre_norm_is_learnt_and_not_shown(counting: Path, tmp_path: Path) -> None:
+def test_pre_norm_is_learnt_and_not_shown(data: list[str], tmp_path: Path) -> None:
     options = words("--raw --steps 40 --batch 1500 --warmup 20 --augment 0 --norm pre")
-    data = ["--train", str(counting), "--dev", str(counting)]
     bundle = main([str(tmp_path), *data, *options, *SHAPE])
     assert json.loads((bundle / "training.json").read_text())["best"] < 2  # ln 9 knows nothing
     with pytest.raises(ValueError, match="pre-norm model, where only post-norm is shown"):
         load(bundle, "cpu")
 
 
-def test_two_do_not_train_in_one_folder(counting: Path, tmp_path: Path) -> None:
-    line = [str(tmp_path), "--train", str(counting), "--dev", str(counting), "--raw", *SHAPE]
+def test_two_do_not_train_in_one_folder(data: list[str], tmp_path: Path) -> None:
+    line = [str(tmp_path), *data, "--raw", *SHAPE]
     with FileLock(tmp_path / "lock"), pytest.raises(SystemExit, match="by another process"):
         main(line)
     assert [path.name for path in tmp_path.iterdir()] == ["lock"]
     assert main([*line, "--steps", "1"]) == tmp_path / "bundle"
 
 
-def test_a_killed_run_goes_on_as_if_it_had_not_been(counting: Path, tmp_path: Path) -> None:
+def test_a_killed_run_goes_on_as_if_it_had_not_been(data: list[str], tmp_path: Path) -> None:
     """SIGKILL in the midst of an epoch, then the same line again: the same weights, bit for bit."""
     options = words("--raw --epochs 6 --batch 400 --warmup 30 --every 20 --average 2")
     shape = [*SHAPE[:-1], "0.1"]  # dropout: the random numbers must go on too
 
     def command(folder: str) -> list[str]:
-        data = ["--train", str(counting), "--dev", str(counting), "--device", "cpu"]
-        return [
-            sys.executable,
-            "-m",
-            "model.train",
-            str(tmp_path / folder),
-            *data,
-            *options,
-            *shape,
-        ]
+        made = [str(tmp_path / folder), *data, "--device", "cpu", *options, *shape]
+        return [sys.executable, "-m", "model.train", *made]
 
     whole = subprocess.run(command("whole"), capture_output=True, text=True, check=True)
     assert "resuming" not in whole.stderr
@@ -272,14 +268,13 @@ def test_test_sets_group_their_references(tmp_path: Path) -> None:
     assert score(to_zh, ["错"] * 3)["bleu"] == 0
 
 
-def test_learning_is_looked_back_on(counting: Path, tmp_path: Path) -> None:
+def test_learning_is_looked_back_on(data: list[str], tmp_path: Path) -> None:
     options = words("--raw --epochs 40 --batch 1500 --warmup 60 --every 50 --average 2 --augment 0")
-    data = ["--train", str(counting), "--dev", str(counting)]
     bundle = main([str(tmp_path), *data, *options, *SHAPE])
     (bundle / "examples.txt").write_text("one two three\n六五\n", "utf-8")
     step = json.loads((bundle / "training.json").read_text())["step"]
     early = [str(tmp_path / "snapshots" / f"{n:06d}.safetensors") for n in (0, 100)]
-    look_back([str(bundle), "--snapshots", *early, "--final", str(step), "--dev", str(counting)])
+    look_back([str(bundle), "--snapshots", *early, "--final", str(step), *data[2:]])
     found = load_learning(bundle / "learning.safetensors")
     assert [snapshot.step for snapshot in found.snapshots] == [0, 100, step]
     first, _, last = found.snapshots
@@ -300,3 +295,37 @@ def test_learning_is_looked_back_on(counting: Path, tmp_path: Path) -> None:
         assert torch.equal(kept[f"{step}.{name}"], expected)
         assert kept[f"0.{name}"].shape == expected.shape
         assert not torch.equal(kept[f"0.{name}"], expected)
+
+
+def test_one_way_reads_and_writes_whole_words(data: list[str], tmp_path: Path) -> None:
+    """Both languages are in the vocabulary, in the order of the columns, if one way is learnt."""
+    options = words("--raw --one-way --languages zz aa --steps 1 --batch 400 --augment 0 --every 1")
+    bundle = main([str(tmp_path), *data, *options, *SHAPE])
+    adapter = load(bundle, "cpu")
+    assert adapter.info.languages == ("zz", "aa")
+    assert [token.text for token in adapter.trace("three one").source[1:-1]] == ["three", " one"]
+    look_back = json.loads((bundle / "training.json").read_text())
+    both = main([str(tmp_path / "both"), *data, *[o for o in options if o != "--one-way"], *SHAPE])
+    assert json.loads((both / "training.json").read_text())["epochs"] < look_back["epochs"]
+
+
+@pytest.mark.parametrize(
+    ("ends", "steps"), [("--patience 2 --learning-rate 0", 6), ("--minutes 1e-9", 1)]
+)
+def test_a_run_ends(ends: str, steps: int, data: list[str], tmp_path: Path) -> None:
+    """Two looks that bring nothing, or time for one step."""
+    options = words(f"--raw --batch 400 --augment 0 --every 2 --average 1 {ends}")
+    bundle = main([str(tmp_path), *data, *options, *SHAPE])
+    progress = json.loads((bundle / "training.json").read_text())
+    assert progress["step"] == steps
+    assert progress["history"][-1]["step"] == steps
+
+
+def test_options_that_make_no_sense_are_refused() -> None:
+    with pytest.raises(ValueError, match="average must be at least 1, not 0"):
+        Options(average=0)
+    with pytest.raises(ValueError, match="a cooldown needs steps"):
+        Options(cooldown=5)
+    tokenizer = Tokenizer.train(["one two three four"], 300)
+    with pytest.raises(ValueError, match="none of 1 examples fits into 3 tokens"):
+        Corpus([Example("one two three", "one", "zh")], tokenizer, 3, torch.device("cpu"))

@@ -19,6 +19,8 @@ def test_lines_of_variants(monkeypatch: pytest.MonkeyPatch) -> None:
     }
     with pytest.raises(ValueError, match="line 2 is not `name: options`: 'no colon'"):
         read_variants("a:\nno colon")
+    with pytest.raises(ValueError, match="line 3 has the name of another: 'a-b'"):
+        read_variants("a b: --raw\n\na-b:")
 
 
 def test_seeds_of_a_variant_are_one_line() -> None:
@@ -40,10 +42,12 @@ def test_variants_are_trained_measured_and_kept(
 ) -> None:
     pairs = tmp_path / "pairs.tsv"
     pairs.write_text("one two\t一二\ntwo three\t二三\nthree\t三\n" * 4, encoding="utf-8")
+    dev = tmp_path / "dev.tsv"
+    dev.write_text("two\t二\nthree one\t三一\n", encoding="utf-8")
     lines = tmp_path / "lines.txt"
     lines.write_text("plain:\npre-norm: --norm pre\nwide: --d-ff 128\n")
     line = f"{tmp_path / 'runs'} {lines} --test some={pairs} --seeds 1 2 -- --raw --train {pairs}"
-    command = f"{line} --dev {pairs} --vocabulary 60 --augment 0 {SHAPE} --steps 4 --every 4"
+    command = f"{line} --dev {dev} --vocabulary 60 --augment 0 {SHAPE} --steps 4 --every 4"
     main(command.split())
     first = capsys.readouterr().out
     header, _, *body = first.splitlines()
@@ -60,11 +64,14 @@ def test_variants_are_trained_measured_and_kept(
     assert sizes[1] - sizes[0] == 2 * 2 * 32
     assert cells["pre-norm"][-1] == "– |"
     kept = tmp_path / "runs" / "plain-2" / "row.json"
-    row = json.loads(kept.read_text())
-    assert row["seed"] == 2
-    kept.write_text(json.dumps({**row, "dev loss": 99.0}))
+    held = json.loads(kept.read_text())
+    assert held["row"]["seed"] == 2
+    held["row"]["dev loss"] = 99.0
+    kept.write_text(json.dumps(held))
     main(command.split())
     again = capsys.readouterr().out
     assert again.splitlines()[3:] == first.splitlines()[3:]
     assert "± " in again.splitlines()[2]
     assert again != first
+    with pytest.raises(ValueError, match=r"plain-1 holds a run by .*'4', '--every'.*not .*'5'"):
+        main(command.replace("--steps 4", "--steps 5").split())
