@@ -14,7 +14,6 @@ import pytest
 import torch
 from filelock import FileLock
 from safetensors.torch import load_file
-from torch.nn import functional as F
 
 from model.adapters import load
 from model.learned import load_learning
@@ -23,7 +22,6 @@ from model.request import Decode, Request
 from model.tokens import Tokenizer
 from model.train.__main__ import main
 from model.train.data import Corpus
-from model.train.loss import cross_entropy
 from model.train.metrics import TestSet, read_test_sets, score, translate
 from model.train.options import Options, cooling, learning_rate
 from model.train.pairs import Example, both_ways, read_pairs
@@ -67,28 +65,6 @@ def test_cooling_is_a_line_down_to_nothing() -> None:
     assert cooling(901, 1000, 200) == pytest.approx(0.5)
     assert cooling(1000, 1000, 200) == pytest.approx(1 / 200)
     assert cooling(5000, 0, 200) == cooling(5000, 1000, 0) == 1
-
-
-@pytest.mark.parametrize("count", [1, 255, 256, 257, 700])
-@pytest.mark.parametrize("smoothing", [0.0, 0.1])
-def test_cross_entropy_equals_torch(count: int, smoothing: float) -> None:
-    torch.manual_seed(count)
-    x = torch.randn(count, 16, dtype=torch.double, requires_grad=True)
-    embedding = torch.randn(40, 16, dtype=torch.double, requires_grad=True)
-    written = torch.randint(40, (count,))
-    expected = F.cross_entropy(x @ embedding.T, written, label_smoothing=smoothing)
-    wanted = torch.autograd.grad(3 * expected, [x, embedding])
-    found = cross_entropy(x, embedding, written, smoothing)
-    torch.testing.assert_close(found, expected)
-    torch.testing.assert_close(torch.autograd.grad(3 * found, [x, embedding]), wanted)
-
-
-def test_cross_entropy_of_what_was_thought_impossible_is_finite() -> None:
-    x = torch.tensor([[400.0]], requires_grad=True)
-    loss = cross_entropy(x, torch.tensor([[1.0], [-1.0]]), torch.tensor([1]), 0.1)
-    [gradient] = torch.autograd.grad(loss, [x])
-    assert loss.isfinite()
-    assert gradient.isfinite().all()
 
 
 def test_reading_pairs(tmp_path: Path) -> None:
