@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from model.tokens import normalise
+from model.train.clean import MARKS
 from model.train.pairs import Example
 
 Chance = random.Random
@@ -33,7 +34,7 @@ EMOJI = "😀😂🙂😉😍😎🤔😢😭😡👍👎🙏👏💪🎉❤💔
 
 def spaced(a: str, b: str) -> str:
     """Two sentences after one another, with a space unless a Chinese mark ends the first."""
-    return normalise(a + b if a[-1:] in "。？！，；……" else f"{a} {b}")
+    return normalise(a + b if a[-1:] in MARKS else f"{a} {b}")
 
 
 def joined(one: Example, draw: Draw, chance: Chance) -> Example | None:

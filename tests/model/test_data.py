@@ -123,4 +123,8 @@ def test_sentences_stand_beside_each_other_as_each_language_has_it() -> None:
     chance = random.Random(1)
     made = {joined(one, lambda: two, chance) for _ in range(50)}
     assert made == {Example("Stop." + " Go." * n, "停。" + "走。" * n, "zh") for n in (1, 2, 3)}
+    quoted = Example("“Go.”", "“走吧。”", "zh")
+    new = joined(quoted, lambda: two, random.Random(1))
+    assert new
+    assert new.target.startswith("“走吧。”走。")
     assert all(kind.__doc__ for kind in KINDS)
