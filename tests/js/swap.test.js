@@ -8,6 +8,7 @@ test("the first word that has a counterpart takes its place, in its case", () =>
   assert.equal(swapped("My mother bought a new book."), "My father bought a new book.");
   assert.equal(swapped("He is tired."), "She is tired.");
   assert.equal(swapped("我妈妈昨天买了一本新书。"), "我爸爸昨天买了一本新书。");
+  assert.equal(swapped("The animal was too tired."), "The animal was too wide.");
   assert.equal(swapped("他的房子很大。"), "她的房子很大。");
   assert.equal(swapped("a catalogue"), "a", "a counterpart is a whole word");
 });
