@@ -7,9 +7,9 @@
 const PAIRS = [
   "mother father", "sister brother", "woman man", "girl boy", "aunt uncle", "daughter son",
   "dog cat", "he she", "him her", "yesterday today", "tomorrow tonight", "morning evening",
-  "new old", "big small", "good bad", "hot cold", "tired wide", "hungry thirsty", "happy sad", "long short",
-  "rains snows", "black white", "red blue", "book letter", "house school", "Monday Friday",
-  "妈妈 爸爸", "姐姐 哥哥", "女人 男人", "女孩 男孩", "她 他", "狗 猫", "昨天 今天", "明天 今晚",
+  "new old", "big small", "good bad", "hot cold", "tired wide", "happy sad", "long short",
+  "hungry thirsty", "rains snows", "black white", "red blue", "book letter", "house school",
+  "Monday Friday", "妈妈 爸爸", "姐姐 哥哥", "女人 男人", "女孩 男孩", "她 他", "狗 猫", "昨天 今天", "明天 今晚",
   "早上 晚上", "新 旧", "大 小", "好 坏", "冷 热", "累 饿", "长 短", "红 蓝", "书 信", "房子 学校",
 ];
 const WORD = /\p{Script=Han}+|[\p{L}\p{M}'’]+/gu;
