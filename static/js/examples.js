@@ -2,13 +2,13 @@
 
 /**
  * The first of a language is the one that the page opens on: its words change places. The others
- * show a negation and what a pronoun stands for, which the last word alone decides (Uszkoreit 2017,
- * Transformer, Google's research blog), a clause before its noun, and a place before its verb.
+ * show a negation and what a pronoun stands for (Uszkoreit 2017, Transformer, Google's research blog:
+ * the last word decides, which is the one that Compare changes), a clause before its noun, and a
+ * place before its verb.
  */
 export const EXAMPLES = Object.freeze([
   { lang: "en", text: "My mother bought a new book yesterday." },
   { lang: "en", text: "The animal didn't cross the street because it was too tired." },
-  { lang: "en", text: "The animal didn't cross the street because it was too wide." },
   { lang: "zh", text: "我妈妈昨天买了一本新书。" },
   { lang: "zh", text: "那个穿红衣服的女孩是我妹妹。" },
   { lang: "zh", text: "他在图书馆等了我两个小时。" },
