@@ -33,6 +33,7 @@ from model.train.pairs import Example, Pair, both_ways, read_pairs
 from model.train.state import STATE, take_over
 from model.transformer import Transformer
 
+HELD = "run.json"
 SHAPE = (
     "d_model",
     "heads",
@@ -110,23 +111,27 @@ def _train(asked: argparse.Namespace) -> Path:
     torch.manual_seed(options.seed)
     first, second = asked.languages
     languages = (first, second)
-    _hold_to(asked.folder, vars(asked))
+    held = _held(asked.folder, vars(asked))
     pairs = _train_pairs(asked, languages)
     if asked.start_from and not (asked.folder / STATE).is_file():
         take_over(asked.start_from, asked.folder, asked.soften)
     tokenizer = _tokenizer(asked.folder, pairs, asked.vocabulary, languages)
     shape = {name: getattr(asked, name) for name in SHAPE}
     config = ModelConfig(vocabulary=len(tokenizer), **shape)
+    # Not before: a line that fails holds the folder to nothing.
+    (asked.folder / HELD).write_text(held)
     train = _examples(pairs, languages, asked.one_way)
     train += augment(train, asked.augment, options.seed)
     dev = _examples(_pairs(asked.dev), languages, asked.one_way)
     model = Transformer(replace(config, kernel="fused")).to(device)
-    corpus, held = (Corpus(part, tokenizer, config.max_tokens, device) for part in (train, dev))
+    corpus, dev_corpus = (
+        Corpus(part, tokenizer, config.max_tokens, device) for part in (train, dev)
+    )
     say(
         f"{sum(p.numel() for p in model.parameters()):,} parameters, {len(corpus):,} examples, "
         f"{device}, {torch.get_num_threads()} threads"
     )
-    run = Run(asked.folder, model, corpus, held, options)
+    run = Run(asked.folder, model, corpus, dev_corpus, options)
     weights = run()
     bundle: Path = asked.folder / "bundle"
     save_bundle(bundle, weights, config, tokenizer, asked.name)
@@ -168,8 +173,8 @@ def _tokenizer(folder: Path, pairs: Sequence[Pair], vocabulary: int, languages: 
     return Tokenizer.load(path)
 
 
-def _hold_to(folder: Path, asked: dict[str, Any]) -> None:
-    """Writes what the run is, or exits when the folder holds another run.
+def _held(folder: Path, asked: dict[str, Any]) -> str:
+    """What the run is, as JSON; exits when the folder holds another run.
 
     What says when and how it ends may change on resuming. An option that was not there when the
     run began has its default, and one that is no more is forgotten.
@@ -178,7 +183,7 @@ def _hold_to(folder: Path, asked: dict[str, Any]) -> None:
     free = {"folder", "device", "name"} | ends
     wanted = {k: v for k, v in asked.items() if k not in free}
     text = json.dumps(wanted, indent=1, default=str, sort_keys=True) + "\n"
-    path = folder / "run.json"
+    path = folder / HELD
     if path.is_file():
         defaults = vars(parser().parse_args([str(folder), "--train", "", "--dev", ""]))
         held = {**defaults, **json.loads(path.read_text())}
@@ -189,7 +194,7 @@ def _hold_to(folder: Path, asked: dict[str, Any]) -> None:
         ]
         if other:
             sys.exit(f"{folder} holds a run with {'; '.join(other)}. Name another folder")
-    path.write_text(text)
+    return text
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """A run's folder: everything that it needs to go on as if it had never stopped.
 
 lock                             held by the process that trains here
-run.json                         data, options and config: a resumed run is held to them
+run.json                         data and options: a resumed run is held to them
 tokenizer.json
 state.safetensors                weights, Adam's moments, random-number states; JSON in its header
 checkpoints/007000.safetensors   the weights at the last looks, for averaging

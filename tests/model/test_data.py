@@ -1,12 +1,15 @@
-"""What becomes of pairs before a model sees them: tidied, filtered, held out, made."""
+"""What becomes of pairs before a model sees them: read, tidied, filtered, held out, made."""
 
+import gzip
 import random
+from pathlib import Path
 
 import pytest
 
 from model.train.augment import KINDS, augment, joined, named, numbered, short
 from model.train.clean import chinese, clean, english, unseen
-from model.train.pairs import Example, both_ways
+from model.train.metrics import TestSet, read_test_sets, score
+from model.train.pairs import Example, both_ways, read_pairs
 
 BOTH = ("en", "zh")
 
@@ -128,3 +131,32 @@ def test_sentences_stand_beside_each_other_as_each_language_has_it() -> None:
     assert new
     assert new.target.startswith("“走吧。”走。")
     assert all(kind.__doc__ for kind in KINDS)
+
+
+def test_reading_pairs(tmp_path: Path) -> None:
+    plain = tmp_path / "a.tsv"
+    plain.write_text("7\tHi  there.\t你好。\n\t \nA\t一\n", encoding="utf-8")
+    packed = tmp_path / "a.tsv.gz"
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    assert read_pairs(plain) == read_pairs(packed) == [("Hi there.", "你好。"), ("A", "一")]
+    plain.write_text("one column\n")
+    with pytest.raises(ValueError, match="line 1: 1 columns"):
+        read_pairs(plain)
+
+
+def test_test_sets_group_their_references(tmp_path: Path) -> None:
+    path = tmp_path / "test.tsv"
+    rows = ["0\tHi.\t你好吗？", "0\tHello.\t你好吗？", "0\tHi.\t您好吗？", "1\tNo, no.\t不，不。"]
+    path.write_text("\n".join(rows) + "\n", "utf-8")
+    to_zh, to_en = read_test_sets(path)
+    assert to_zh == TestSet(
+        "en-zh",
+        ("Hi.", "Hello.", "No, no."),
+        (("你好吗？", "您好吗？"), ("你好吗？", "您好吗？"), ("不，不。",)),
+    )
+    assert to_en.sources == ("你好吗？", "您好吗？", "不，不。")
+    assert to_en.references[0] == ("Hi.", "Hello.")
+    perfect = score(to_zh, ["您好吗？", "你好吗？", "不，不。"])
+    assert perfect["bleu"] == pytest.approx(100)
+    assert "tok:zh" in str(perfect["bleu_signature"])
+    assert score(to_zh, ["错"] * 3)["bleu"] == 0

@@ -52,7 +52,7 @@ def test_it_rests_when_it_should() -> None:
 
 
 def test_it_may_start_late(tokenizer: Tokenizer, config: ModelConfig, tmp_path: Path) -> None:
-    """Until its first step there is none; from there on it is what it would have been."""
+    """Until its first step a run is one without dropout, and from there on it is not."""
     examples = both_ways([("A dog.", "狗。"), ("The cat sat.", "猫坐着。")], ("en", "zh"))
     corpus = Corpus(examples, tokenizer, config.max_tokens, torch.device("cpu"))
 
