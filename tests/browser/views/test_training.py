@@ -36,6 +36,7 @@ def weights(told: dict[str, Any], place: int, name: str = CROSS) -> NDArray[Any]
 
 def shows(workspace: Workspace, told: dict[str, Any], place: int, head: int = 3) -> None:
     """Hold the large picture, the text and the numbers to a snapshot of an example."""
+    workspace.settled()  # before its first step a model writes the same of every sentence
     snapshot = told["snapshots"][place]
     expect(workspace.find(".step-now")).to_contain_text(f"{snapshot['step']:,}")
     expect(workspace.find(".said .text")).to_have_text(told["texts"][place])
