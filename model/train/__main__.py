@@ -123,7 +123,8 @@ def _train(asked: argparse.Namespace) -> Path:
     train = _examples(pairs, languages, asked.one_way)
     train += augment(train, asked.augment, options.seed)
     dev = _examples(_pairs(asked.dev), languages, asked.one_way)
-    model = Transformer(replace(config, kernel="fused")).to(device)
+    kernel = "explicit" if options.guide else "fused"  # a guide looks inside
+    model = Transformer(replace(config, kernel=kernel)).to(device)
     corpus, dev_corpus = (
         Corpus(part, tokenizer, config.max_tokens, device) for part in (train, dev)
     )

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from model.train.data import Batch, Corpus
+from model.train.guide import Guide
 from model.train.loss import autocast, dev_loss, training_loss
 from model.train.options import Options, cooling, learning_rate
 from model.train.state import STATE, Progress, average, load_state, save_state, write
@@ -49,6 +50,8 @@ class Run:
         if self.state.is_file():
             self.progress = load_state(self.state, self.model, self.optimizer)
             self.say(f"resuming at step {self.progress.step}, epoch {self.progress.epoch + 1}")
+        config, weight = self.model.config, self.options.guide
+        self.guide = Guide.of(self.train, config, weight) if weight else None
         self.dev_batches = list(self.dev.batches(self.options.batch, 0, 0))
         self.per_epoch = self.train.count(self.options.batch)
         self.started = time.monotonic() - self.progress.seconds
@@ -99,6 +102,7 @@ class Run:
         at, options = self.progress, self.options
         at.step += 1
         self.model.train(at.step >= options.dropout_from)  # what dropout alone goes by
+        guide = self.guide if at.step >= options.guide_from else None
         rate = learning_rate(
             at.step, self.model.config.d_model, options.warmup, options.learning_rate
         ) * cooling(at.step, options.steps, options.cooldown)
@@ -106,7 +110,9 @@ class Run:
             group["lr"] = rate
         self.optimizer.zero_grad(set_to_none=True)
         with autocast(self.device, options.precision):
-            loss, shown = training_loss(self.model, batch, options.label_smoothing, options.r_drop)
+            loss, shown = training_loss(
+                self.model, batch, options.label_smoothing, options.r_drop, guide
+            )
         loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(self.model.parameters(), options.clip)
         self.optimizer.step()

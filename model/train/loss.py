@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from dataclasses import fields
 from typing import Any
 
 import torch
@@ -12,6 +13,7 @@ from torch.nn import functional as F
 
 from model.trace import NULL, Tap
 from model.train.data import Batch
+from model.train.guide import Guide, Watch
 from model.transformer import Transformer
 
 CHUNK = 256  # rows of logits at a time
@@ -102,7 +104,7 @@ def divergence(p: Tensor, q: Tensor) -> Tensor:
 
 
 def training_loss(
-    model: Transformer, batch: Batch, smoothing: float, r_drop: float
+    model: Transformer, batch: Batch, smoothing: float, r_drop: float, guide: Guide | None = None
 ) -> tuple[Tensor, Tensor]:
     """What is minimised, and the cross-entropy alone for the log; nats a written token.
 
@@ -110,31 +112,30 @@ def training_loss(
     spreads ε over the vocabulary (section 5.4).
 
     With R-Drop (Wu et al. 2021) the batch runs twice, under two dropout masks, and the two answers
-    are drawn together.
+    are drawn together. With a guide two heads are drawn to what tokens translate.
     """
-    if not r_drop:
-        if batch.source.device.type == "cpu" and not torch.is_autocast_enabled("cpu"):
-            x, written = states(model, batch)
-            loss = cross_entropy(x, model.embedding.weight, written, smoothing)
-        else:
-            loss = F.cross_entropy(*answers(model, batch), label_smoothing=smoothing)
-        return loss, loss.detach()
-    twice = Batch(
-        *(
-            torch.cat([part, part])
-            for part in (
-                batch.source,
-                batch.source_real,
-                batch.read,
-                batch.written,
-                batch.target_real,
-            )
-        )
-    )
-    logits, written = answers(model, twice)
-    loss = F.cross_entropy(logits, written, label_smoothing=smoothing)
-    one, two = logits.chunk(2)
-    return loss + r_drop * divergence(one, two), loss.detach()
+    if r_drop:
+        batch = _twice(batch)
+    watch = Watch()
+    tap = watch if guide else NULL
+    if r_drop or batch.source.device.type != "cpu" or torch.is_autocast_enabled("cpu"):
+        logits, written = answers(model, batch, tap)
+        entropy = F.cross_entropy(logits, written, label_smoothing=smoothing)
+    else:
+        x, written = states(model, batch, tap)
+        entropy = cross_entropy(x, model.embedding.weight, written, smoothing)
+    loss = entropy
+    if r_drop:
+        one, two = logits.chunk(2)
+        loss = loss + r_drop * divergence(one, two)
+    if guide:
+        loss = loss + guide.loss(watch, batch)
+    return loss, entropy.detach()
+
+
+def _twice(batch: Batch) -> Batch:
+    parts = (getattr(batch, part.name) for part in fields(batch))
+    return Batch(*(torch.cat([part, part]) for part in parts))
 
 
 @torch.no_grad()

@@ -22,6 +22,8 @@ class Options:
     adam_beta2: float = 0.98  # section 5.3; nearer to 1 for batches that are small
     label_smoothing: float = 0.1  # ε_ls, section 5.4
     r_drop: float = 0.0  # weight of the divergence between two dropout passes (Wu et al. 2021)
+    guide: float = 0.0  # weight of what draws two heads to what tokens translate (Garg et al. 2019)
+    guide_from: int = 0  # the first step with it
     dropout_from: int = 0  # the first step with dropout: late dropout (Liu et al. 2023)
     clip: float = 1.0  # largest norm of the gradient
     average: int = 4  # so many of the last checkpoints are averaged
