@@ -120,6 +120,9 @@ class AlignerReply(BaseModel):
     layer: int
     head: int
     error_rate: float = Field(description="AER on pairs that it was not chosen by, 0 to 1.")
+    rows: Literal["writes", "reads"] = Field(
+        description="Those that write a word, or those that read it, one later."
+    )
 
 
 class ModelReply(BaseModel):
@@ -139,7 +142,11 @@ class ModelReply(BaseModel):
     max_tokens: int
     digest: str = Field(description="Of config, tokenizer and weights.")
     card: str = Field(description="The model card, in Markdown.")
-    aligner: AlignerReply | None = None
+    aligners: list[AlignerReply] = Field(
+        default=[],
+        description="The head nearest to alignments made by people, by the rows that write a word "
+        "and by those that read it; the nearer one first.",
+    )
     examples: int = Field(
         default=0, description="Sentences that were watched while it was learned: `…/learning`."
     )

@@ -97,7 +97,7 @@ class Native(Adapter):
             max_tokens=config.max_tokens,
             digest=bundle.digest,
             card=bundle.card,
-            aligner=measured.aligner,
+            aligners=measured.aligners,
             examples=len(self.learning.examples) if self.learning else 0,
         )
         self.names = self._names()

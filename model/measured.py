@@ -27,11 +27,12 @@ REPORT = "report.json"
 
 @dataclass(frozen=True)
 class Aligner:
-    """The head of the cross attention that is nearest to alignments made by people."""
+    """The head of the cross attention that is nearest to alignments made by people, by its rows."""
 
     layer: int
     head: int
     error_rate: float  # AER, on pairs that it was not chosen by
+    rows: str  # "writes": those that write a word, or "reads": those that read it, one later
 
 
 @dataclass(frozen=True)
@@ -39,14 +40,14 @@ class Measured:
     """What is known of a model beyond its weights; nothing of it changes what it answers."""
 
     means: Mapping[str, Tensor] = field(default_factory=dict)  # "encoder.1.self.mix": (H, d_k)
-    aligner: Aligner | None = None
+    aligners: tuple[Aligner, ...] = ()
     learning: Learning | None = None
 
 
 def load_measured(folder: Path, bundle: Bundle) -> Measured:
     """Whatever of it is there; raises `ValueError` for what is of other weights."""
     return Measured(
-        means_of(folder, bundle), aligner_of(folder, bundle), learning_of(folder, bundle)
+        means_of(folder, bundle), aligners_of(folder, bundle), learning_of(folder, bundle)
     )
 
 
@@ -63,17 +64,17 @@ def means_of(folder: Path, bundle: Bundle) -> dict[str, Tensor]:
     return found
 
 
-def aligner_of(folder: Path, bundle: Bundle) -> Aligner | None:
-    """The best head for alignment, if a report says one."""
+def aligners_of(folder: Path, bundle: Bundle) -> tuple[Aligner, ...]:
+    """The best head for alignment by each kind of rows, the better first, if a report has them."""
     path = folder / REPORT
     if not path.is_file():
-        return None
+        return ()
     report = json.loads(path.read_text(encoding="utf-8"))
     _of(path, "report", report["digest"], bundle)
-    if not report["alignment"]:
-        return None
-    best = report["alignment"]["best"]
-    return Aligner(best["layer"], best["head"], best["reported on"])
+    found = report["alignment"]["best"] if report["alignment"] else []
+    return tuple(
+        Aligner(best["layer"], best["head"], best["reported on"], best["rows"]) for best in found
+    )
 
 
 def learning_of(folder: Path, bundle: Bundle) -> Learning | None:

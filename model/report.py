@@ -13,7 +13,7 @@ import argparse
 import json
 import math
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from model.adapters import Native
-from model.alignment import WRITES, Looked, aligned, error_rate, fitting, read_pairs
+from model.alignment import READS, WRITES, Looked, aligned, error_rate, fitting, read_pairs
 from model.checkpoint import CHECKPOINTS, load_bundle
 from model.importance import costs
 from model.measured import REPORT, means_of
@@ -206,7 +206,7 @@ def alignment(adapter: Native, folder: Path, languages: Sequence[str]) -> dict[s
             ]
             for direction, found in rates.items()
         },
-        "best": best_head(list(rates.values())),
+        "best": best_heads(list(rates.values())),
     }
 
 
@@ -216,23 +216,25 @@ def _best(
     return iter(sorted(found.items(), key=lambda item: item[1][0])[:SHOWN])
 
 
-def best_head(
+def best_heads(
     rates: Sequence[Mapping[Looked, tuple[float, float]]],
-) -> dict[str, Any]:
-    """The head whose written rows err least on the first half, over both directions."""
+) -> list[dict[str, Any]]:
+    """The head that errs least on the first half, over both directions, by each kind of rows.
 
-    def mean(of: Callable[[tuple[float, float]], float], key: Looked) -> float:
-        return sum(of(found[key]) for found in rates) / len(rates)
+    The better of the two comes first.
+    """
 
-    single = [key for key in rates[0] if "." in key[0] and key[1] == WRITES]
-    key = min(single, key=lambda key: mean(lambda pair: pair[0], key))
-    layer, head = (int(part) for part in key[0].split("."))
-    return {
-        "layer": layer,
-        "head": head,
-        "chosen on": mean(lambda pair: pair[0], key),
-        "reported on": mean(lambda pair: pair[1], key),
-    }
+    def mean(half: int, key: Looked) -> float:
+        return sum(found[key][half] for found in rates) / len(rates)
+
+    best = []
+    for rows in (WRITES, READS):
+        single = [key for key in rates[0] if "." in key[0] and key[1] == rows]
+        key = min(single, key=lambda key: mean(0, key))
+        layer, head = (int(part) for part in key[0].split("."))
+        place = {"layer": layer, "head": head, "rows": rows}
+        best.append(place | {"chosen on": mean(0, key), "reported on": mean(1, key)})
+    return sorted(best, key=lambda one: one["chosen on"])
 
 
 def _number(value: Tensor) -> float | None:

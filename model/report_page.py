@@ -99,7 +99,7 @@ def _table(report: dict[str, Any], block: str) -> str:
 
 
 def _alignment(found: dict[str, Any]) -> list[str]:
-    best, half = found["best"], found["pairs"] // 2
+    half = found["pairs"] // 2
     lines = [["direction", "weights of", "rows", f"first {half}", f"other {half}"], ["---"] * 5]
     for direction, places in found["directions"].items():
         for place in places:
@@ -117,15 +117,19 @@ def _alignment(found: dict[str, Any]) -> list[str]:
         "Alignment error rate (Och & Ney 2003) of the source word that a written word looks at "
         f"most, against the {found['pairs']} hand-aligned pairs. Pieces of a word are added "
         "up where they are looked at and averaged where they "
-        "write; special tokens are left out. *writes*: the decoder's row that writes a word, as "
-        "on the page (Garg et al. 2019); *reads*: the one after it, which reads it (Chen et al. "
+        "write; special tokens are left out. *writes*: the decoder's row that writes a word "
+        "(Garg et al. 2019); *reads*: the one after it, which reads it (Chen et al. "
         "2020). What is best is chosen on the first half. Pairs of more than the model's longest "
         f"input are left out: {', '.join(map(str, found['used']))} of {half} are used.",
         "\n".join("| " + " | ".join(line) + " |" for line in lines),
-        f"The best single head by its *writes* rows, over both directions: layer "
-        f"{best['layer'] + 1}, head {best['head'] + 1}, {best['chosen on']:.1%} on the first half "
-        f"and **{best['reported on']:.1%}** on the other. The [alignment](../../../docs/views/"
-        "alignment.md) and [lines](../../../docs/views/lines.md) views open on it.",
+        "The best single heads over both directions:",
+        "\n".join(
+            f"- by its *{one['rows']}* rows layer {one['layer'] + 1}, head {one['head'] + 1}: "
+            f"{one['chosen on']:.1%} on the first half, **{one['reported on']:.1%}** on the other"
+            for one in found["best"]
+        ),
+        "The [alignment](../../../docs/views/alignment.md) view opens on the first of them, all "
+        "others on the one that aligns while it *writes*.",
     ]
 
 

@@ -113,7 +113,7 @@ class ModelInfo:
     max_tokens: int
     digest: str
     card: str
-    aligner: Aligner | None = None
+    aligners: tuple[Aligner, ...] = ()  # the best first
     examples: int = 0  # sentences that were watched while it was learned
 
 

@@ -4,7 +4,9 @@
  * Soft: the weights themselves, word by word. Hard: the source word with the largest weight, one
  * for each written word, as Garg et al. 2019 read it off the heads of a layer ("Jointly Learning to
  * Align and Translate with Transformer Models"). A decoder row has read one token and writes the
- * next: its weights belong to the *written* token.
+ * next: its weights belong to the *written* token, or, read off the other way, to the one that it
+ * has *read*: by then the decoder knows which it is (Chen et al. 2020, "Accurate Word Alignment
+ * Induction from Neural Machine Translation").
  *
  * That a word is looked at does not prove that it was translated: Jain & Wallace 2019, "Attention
  * is not Explanation".
@@ -24,14 +26,17 @@ import { joined, words } from "./words.js";
  * @property {number[]} hard  the source word of each written word; −1 where it looks at none
  * @property {number[]} special  what each written word gives to special tokens
  */
+/** @typedef {"writes" | "reads"} Rows  the rows that write a word, or those that read it, one later */
 /** @typedef {{from: number, to: number, weight: number, hard: boolean}} Link  source word, written word */
 
 /**
  * @param {{tokens: {source: Token[]}, output: {tokens: Token[]}}} trace
- * @param {Matrix} weights  [decoder row, source token], NaN where masked
+ * @param {Matrix} rows  [decoder row, source token], NaN where masked
+ * @param {Rows} [by]
  * @returns {Alignment}
  */
-export function alignment({ tokens, output }, weights) {
+export function alignment({ tokens, output }, rows, by = "writes") {
+  const weights = by === "writes" ? rows : later(rows);
   const source = line(tokens.source);
   const target = line(output.tokens.slice(0, weights.rows));
   const soft = fold(weights, target.groups, source.groups);
@@ -73,6 +78,13 @@ export function links({ soft, hard }, threshold) {
  */
 export function wordOf({ groups }, token) {
   return token === null ? -1 : groups.findIndex((group) => group.includes(token));
+}
+
+/** Each row is the one after it; nothing has read what was written last. @param {Matrix} matrix @returns {Matrix} */
+function later({ rows, cols, values }) {
+  const moved = new Float32Array(values.length).fill(NaN);
+  moved.set(values.subarray(cols));
+  return { rows, cols, values: moved };
 }
 
 /** @param {Token[]} tokens @returns {Line} */

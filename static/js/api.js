@@ -17,9 +17,10 @@ import { readBeside, readSafetensors } from "./wire.js";
  * @property {number} max_tokens
  * @property {string} digest
  * @property {number} [examples]  sentences that were watched while it was learned
- * @property {Aligner | null} [aligner]  the cross head nearest to alignments made by people
+ * @property {Aligner[]} [aligners]  the cross heads nearest to alignments made by people, by the
+ *   rows that write and by those that read, the nearer one first
  */
-/** @typedef {{layer: number, head: number, error_rate: number}} Aligner */
+/** @typedef {{layer: number, head: number, error_rate: number, rows: "writes" | "reads"}} Aligner */
 /** @typedef {{variant: string, length: number, d_model: number, positions: Float32Array, similarity: Float32Array}} Positions */
 /** @typedef {{id: string, state: Record<string, unknown>, created: string, model: ModelInfo, asks: import("./questions.js").Question[], trace: Trace}} Share */
 /** @typedef {{limit: number, unit: string, value?: number}} Excess  more than is taken at most */

@@ -152,30 +152,29 @@ export function extent({ layers, heads }, block) {
 }
 
 /**
- * Where a page opens that was not told where: across, the head that aligns best, where that is
- * known; else the head of the block that tells most at first sight.
+ * Where a page opens that was not told where: across, the head that aligns best while it writes, or
+ * in the alignment view by any rows, where that is known; else the head of the block that tells most
+ * at first sight.
  * @param {Trace} trace  with all weights of the block
  * @param {import("./api.js").ModelInfo} model
- * @param {State["block"]} block
+ * @param {Pick<State, "block" | "view">} link
  * @returns {{layer: number, head: number}}
  */
-export function opener(trace, model, block) {
-  if (block === "cross" && model.aligner) {
-    const { layer, head } = model.aligner;
-    return { layer, head };
-  }
+export function opener(trace, model, { block, view }) {
+  const best = model.aligners?.find(({ rows }) => view === "alignment" || rows === "writes");
+  if (block === "cross" && best) return { layer: best.layer, head: best.head };
   const { rows, cols } = axes(trace, block);
   const special = (/** @type {Step} */ step) => ({ special: step.writes.special });
   const { layers, heads } = extent(model, block);
-  let best = { layer: 0, head: 0, score: -1 };
+  let most = { layer: 0, head: 0, score: -1 };
   for (let layer = 0; layer < layers; layer++) {
     for (let head = 0; head < heads; head++) {
       const matrix = attention(trace, { block, layer, head });
       const score = matrix ? telling(matrix, rows.map(special), cols.map(special)) : 0;
-      if (score > best.score) best = { layer, head, score };
+      if (score > most.score) most = { layer, head, score };
     }
   }
-  return { layer: best.layer, head: best.head };
+  return { layer: most.layer, head: most.head };
 }
 
 /**

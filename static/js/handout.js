@@ -50,10 +50,10 @@ async function start() {
     part(context);
   bindExport(context, ["png", "svg", "csv"]);
   await openShare(store, api, "handout", initial, {}, OPTIONS);
-  const { view: shown, block } = store.get().link;
+  const { view: shown } = store.get().link;
   if (!context.views.includes(view(shown))) store.go({ view: initial.view });
   if (state.layer === undefined && state.head === undefined)
-    store.go(opener(trace, model, block));
+    store.go(opener(trace, model, store.get().link));
 }
 
 /**

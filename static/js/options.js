@@ -20,6 +20,9 @@ export const flag = (initial = false) => ({
   write: (value) => (value ? "1" : "0"),
 });
 
+/** One of a few, or null, which the view knows what to make of. @param {...string} values @returns {Option<string | null>} */
+export const some = (...values) => ({ ...choice(...values), initial: null, write: String });
+
 /** @param {...string} values  the first is the initial one @returns {Option<string>} */
 export const choice = (...values) => ({
   initial: values[0],

@@ -54,7 +54,7 @@ export function bindSession(store, api, wishes, { free } = { free: false }) {
     }
     const { link: present } = store.get();
     const { model, trace: seen } = answer;
-    const opening = free ? opener(seen, model, present.block) : {};
+    const opening = free ? opener(seen, model, present) : {};
     free = false;
     const link = inside({ ...present, ...opening }, model, seen);
     store.set({ status: "ready", model, trace: seen, link }, "replace");

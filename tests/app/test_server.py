@@ -121,7 +121,7 @@ async def test_models(client: httpx.AsyncClient, catalog: Catalog) -> None:
         "max_tokens",
         "digest",
         "card",
-        "aligner",
+        "aligners",
         "examples",
     ]
     assert model["id"] == "en-zh"

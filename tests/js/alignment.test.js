@@ -70,3 +70,18 @@ test("a token is found in its word", () => {
   const { source } = alignment(TRACE, WEIGHTS);
   assert.deepEqual([0, 1, 2, 3, null].map((at) => wordOf(source, at)), [-1, 0, 1, 1, -1]);
 });
+
+test("by the rows that read, a word's row is the one after it", () => {
+  const found = alignment(TRACE, WEIGHTS, "reads");
+  assert.deepEqual([...found.soft.values], [0.25, 0.75, 0, 0]);
+  assert.deepEqual(found.hard, [1, -1]);
+  assert.deepEqual(found.special, [0, 1]);
+});
+
+test("what was written last has been read by nothing", () => {
+  const trace = { ...TRACE, output: { tokens: TRACE.output.tokens.slice(0, 2) } };
+  const found = alignment(trace, { ...WEIGHTS, rows: 2, values: WEIGHTS.values.subarray(0, 10) }, "reads");
+  assert.deepEqual([...found.soft.values], [0.25, 0.75, NaN, NaN]);
+  assert.deepEqual(found.hard, [1, -1]);
+  assert.deepEqual(links(found, 0.1).links.map(({ to }) => to), [0, 0]);
+});

@@ -76,9 +76,15 @@ test("a weight is worked out from q and k, the mask left out of the sum", () => 
 });
 
 test("a page that was not told where opens on the head that tells most", () => {
-  assert.deepEqual(opener(trace(), MODEL, "cross"), { layer: 0, head: 0 });
-  assert.deepEqual(opener(trace(), MODEL, "decoder"), { layer: 0, head: 0 });
-  const aligner = { layer: 2, head: 1, error_rate: 0.5 };
-  assert.deepEqual(opener(trace(), { ...MODEL, aligner }, "cross"), { layer: 2, head: 1 });
-  assert.deepEqual(opener(trace(), { ...MODEL, aligner }, "decoder"), { layer: 0, head: 0 });
+  assert.deepEqual(opener(trace(), MODEL, { block: "cross", view: "alignment" }), { layer: 0, head: 0 });
+  assert.deepEqual(opener(trace(), MODEL, { block: "decoder", view: "heatmap" }), { layer: 0, head: 0 });
+  /** @type {import("../../static/js/api.js").Aligner[]} */
+  const aligners = [
+    { layer: 0, head: 1, error_rate: 0.4, rows: "reads" },
+    { layer: 2, head: 1, error_rate: 0.5, rows: "writes" },
+  ];
+  const model = { ...MODEL, aligners };
+  assert.deepEqual(opener(trace(), model, { block: "cross", view: "heatmap" }), { layer: 2, head: 1 });
+  assert.deepEqual(opener(trace(), model, { block: "cross", view: "alignment" }), { layer: 0, head: 1 });
+  assert.deepEqual(opener(trace(), model, { block: "decoder", view: "heatmap" }), { layer: 0, head: 0 });
 });

@@ -10,6 +10,7 @@ import { h } from "../dom.js";
  * @property {Record<string, string>} [values]  of a choice, and what they are called
  * @property {[number, number, number]} [range]  of a slider: lowest, highest, step
  * @property {(value: number) => string} [say]  a slider's value; absent: the number
+ * @property {() => any} [otherwise]  what is meant where nothing was chosen; absent: nothing
  */
 /** @typedef {{element: HTMLElement, show: (value: any) => void}} Bound */
 
@@ -23,12 +24,12 @@ export function controls({ store }, list) {
     /** @param {any} value */
     const choose = (value) => store.choose({ [control.option]: value });
     const make = control.values ? choices : control.range ? slider : toggle;
-    return { ...make(control, choose), option: control.option };
+    return { otherwise: () => null, ...control, ...make(control, choose) };
   });
   const element = h("div", { className: "options" }, ...bound.map((one) => one.element));
   const refresh = () => {
     const { options } = store.get().link;
-    bound.forEach(({ option, show }) => show(options[option]));
+    bound.forEach(({ option, show, otherwise }) => show(options[option] ?? otherwise()));
   };
   refresh();
   return Object.assign(element, { refresh });

@@ -7,7 +7,7 @@ import { alignment as alignments, links, wordOf } from "../alignment.js";
 import { attention, extent, lit, place } from "../blocks.js";
 import { four, prose, two } from "../caption.js";
 import { h, quoted, token } from "../dom.js";
-import { choice, whole } from "../options.js";
+import { choice, some, whole } from "../options.js";
 import { controls } from "../parts/controls.js";
 import { createMatrix } from "../parts/matrix.js";
 import { combine } from "../reshape.js";
@@ -20,9 +20,11 @@ import { createLines } from "./alignment/lines.js";
 /** @typedef {import("../main.js").Context} Context */
 /** @typedef {import("../store.js").Page} Page */
 /** @typedef {import("../alignment.js").Alignment} Alignment */
+/** @typedef {import("../alignment.js").Rows} Rows */
 /**
  * @typedef {object} Shown
  * @property {Alignment} found
+ * @property {Rows} by
  * @property {import("../tokens.js").Label[]} source
  * @property {import("../tokens.js").Label[]} target
  */
@@ -36,11 +38,11 @@ export const alignment = {
   name: (t) => t("Alignment"),
   about: (t) =>
     t(
-      "A line joins each written word to the source words that it looked at while it was written; the thicker, the more. The dark line is the strongest one of its word. The table has the same in numbers.",
+      "A line joins each written word to the source words that were looked at while it was written, or just after, when it was read; the thicker, the more. The dark line is the strongest one of its word. The table has the same in numbers.",
     ),
   blocks: ["cross"],
   frame: { rail: "both", inspector: false, caption: false, legend: "attention" },
-  options: { of: choice("head", "layer", "all"), least: whole(0, 100, 10) },
+  options: { of: choice("head", "layer", "all"), rows: some("writes", "reads"), least: whole(0, 100, 10) },
   needs: (page) => layers(page).flatMap((layer) => [name(layer, "weights"), name(layer, "mask")]),
   mount,
 };
@@ -67,6 +69,18 @@ function weights(page) {
   return found.length === planes.length ? combine(found, "mean") : null;
 }
 
+/** What the picked head is best at, of all heads, if it is. @param {Page} page */
+function excellence({ link, model }) {
+  if (link.options.of !== "head") return undefined;
+  return model?.aligners?.find(
+    ({ layer, head, rows }) =>
+      layer === link.layer && head === link.head && [null, rows].includes(link.options.rows),
+  );
+}
+
+/** The rows that are chosen, else those by which a head is best. @param {Page} page @returns {Rows} */
+const rowsOf = (page) => page.link.options.rows ?? excellence(page)?.rows ?? "writes";
+
 /** @type {View["mount"]} */
 function mount(context, root) {
   const { store, t, say } = context;
@@ -77,6 +91,12 @@ function mount(context, root) {
       option: "of",
       label: t("Weights of"),
       values: { head: t("this head"), layer: t("this layer"), all: t("all layers") },
+    },
+    {
+      option: "rows",
+      label: t("Rows that"),
+      values: { writes: t("write the word"), reads: t("read it") },
+      otherwise: () => rowsOf(store.get()),
     },
     {
       option: "least",
@@ -144,12 +164,21 @@ function mount(context, root) {
   /** @param {number} row  What is found in it, as a sentence. */
   function line(row) {
     if (!shown) return [];
-    const { found, source, target } = shown;
+    const { found, source, target, by } = shown;
     const values = { place: where(store.get(), t), written: quoted(target[row]) };
     const best = found.hard[row];
-    if (best < 0)
-      return say(t("{place}: while {written} is written, no source word is looked at."), values);
-    return say(t("{place}: while {written} is written, {source} is looked at most ({weight})."), {
+    const [none, most] =
+      by === "writes"
+        ? [
+            t("{place}: while {written} is written, no source word is looked at."),
+            t("{place}: while {written} is written, {source} is looked at most ({weight})."),
+          ]
+        : [
+            t("{place}: once {written} is read, no source word is looked at."),
+            t("{place}: once {written} is read, {source} is looked at most ({weight})."),
+          ];
+    if (best < 0) return say(none, values);
+    return say(most, {
       ...values,
       source: quoted(source[best]),
       weight: two(found.soft.values[row * found.soft.cols + best]),
@@ -175,7 +204,7 @@ function mount(context, root) {
     best.replaceChildren(...nearest(page));
     const matrix = weights(page);
     if (!page.trace || !matrix) return;
-    shown = read(page.trace, matrix);
+    shown = read(page.trace, matrix, rowsOf(page));
     const { found, source, target } = shown;
     const empty = !source.length || !target.length;
     root.querySelector(".aligned")?.toggleAttribute("data-empty", empty);
@@ -204,21 +233,27 @@ function mount(context, root) {
   }
 
   /** Which head aligns best, and the way to it. @param {Page} page */
-  function nearest({ model, link }) {
-    if (!model?.aligner) return [];
-    const { layer, head, error_rate } = model.aligner;
-    const at = { layer: layer + 1, head: head + 1, rate: Math.round(error_rate * 100) };
-    if (link.options.of === "head" && link.layer === layer && link.head === head)
-      return say(
-        t("★ Of all single heads this one is nearest to alignments made by people (alignment error rate {rate} %)."),
-        at,
-      );
-    const go = h("button", { type: "button" }, t("layer {layer}, head {head}", at));
+  function nearest(page) {
+    const [best] = page.model?.aligners ?? [];
+    if (!best) return [];
+    const here = excellence(page);
+    const said = here
+      ? say(
+          t("★ Of all single heads this one is, by these rows, nearest to alignments made by people (alignment error rate {rate} %)."),
+          { rate: Math.round(here.error_rate * 100) },
+        )
+      : [];
+    if (here === best) return said;
+    const { layer, head } = best;
+    const go = h("button", { type: "button" }, t("layer {layer}, head {head}", { layer: layer + 1, head: head + 1 }));
     go.addEventListener("click", () => {
-      store.choose({ of: "head" });
+      store.choose({ of: "head", rows: null });
       store.go({ layer, head }, "push");
     });
-    return say(t("★ The head nearest to alignments made by people: {place}."), { place: go });
+    const way = here
+      ? t("Nearer still, by the other rows: {place}.")
+      : t("★ The head nearest to alignments made by people: {place}.");
+    return [...said, " ", ...say(way, { place: go })];
   }
 
   function light() {
@@ -237,11 +272,11 @@ function mount(context, root) {
   };
 }
 
-/** @param {import("../wire.js").Trace} trace @param {import("../wire.js").Matrix} matrix @returns {Shown} */
-function read(trace, matrix) {
-  const found = alignments(trace, matrix);
+/** @param {import("../wire.js").Trace} trace @param {import("../wire.js").Matrix} matrix @param {Rows} by @returns {Shown} */
+function read(trace, matrix, by) {
+  const found = alignments(trace, matrix, by);
   const [from, to] = languages(trace.direction);
-  return { found, source: labels(found.source.tokens, from), target: labels(found.target.tokens, to) };
+  return { found, by, source: labels(found.source.tokens, from), target: labels(found.target.tokens, to) };
 }
 
 /** @param {import("../tokens.js").Label} label @returns {import("../tokens.js").Step} */
@@ -268,7 +303,7 @@ function where({ link }, t) {
 function remarks({ t }, { special }, least, faint) {
   const mass = special.reduce((sum, value) => sum + value, 0) / special.length;
   return [
-    t("The pieces of a word are joined: summed where it is looked at, averaged where it is written."),
+    t("The pieces of a word are joined: summed where it is looked at, averaged where it is written or read."),
     t("Special tokens are left out; they get {mass} of the attention.", { mass: two(mass) }),
     faint
       ? t("{n} pairs below {least} have no line.", { n: faint, least: two(least) })

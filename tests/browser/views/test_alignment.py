@@ -45,10 +45,12 @@ def heads(url: str, layers: list[int]) -> tuple[dict[str, Any], NDArray[Any]]:
     return reply, np.concatenate(found)
 
 
-def soft(reply: dict[str, Any], weights: NDArray[Any]) -> tuple[NDArray[Any], float]:
+def soft(
+    reply: dict[str, Any], weights: NDArray[Any], reads: bool = False
+) -> tuple[NDArray[Any], float]:
     """Written characters by source words, and what special tokens get of them on average."""
     source = reply["tokens"]["source"]
-    rows = weights[: len(START["target"])]
+    rows = weights[reads:][: len(START["target"])]
     columns, at = [], 0
     for word in WORDS:
         at = START["source"].index(word, at)
@@ -62,16 +64,17 @@ def soft(reply: dict[str, Any], weights: NDArray[Any]) -> tuple[NDArray[Any], fl
     return np.stack(columns, axis=1), float(rows[:, special].sum(axis=1).mean())
 
 
-def expected(workspace: Workspace, of: str) -> tuple[NDArray[Any], float]:
+def expected(workspace: Workspace, of: str, reads: bool = False) -> tuple[NDArray[Any], float]:
     layers = {"head": [1], "layer": [1], "all": [0, 1, 2]}[of]
     reply, weights = heads(workspace.url, layers)
-    return soft(reply, weights[START["head"]] if of == "head" else weights.mean(axis=0))
+    return soft(reply, weights[START["head"]] if of == "head" else weights.mean(axis=0), reads)
 
 
 @pytest.mark.parametrize("of", ["head", "layer", "all"])
-def test_lines_and_table_are_the_weights(workspace: Workspace, of: str) -> None:
-    workspace.open(**START, of=of)
-    matrix, special = expected(workspace, of)
+@pytest.mark.parametrize("rows", ["writes", "reads"])
+def test_lines_and_table_are_the_weights(workspace: Workspace, of: str, rows: str) -> None:
+    workspace.open(**START, of=of, rows=rows)
+    matrix, special = expected(workspace, of, rows == "reads")
     plotted, axes = workspace.figure()
     assert axes[0][1] == list(START["target"])
     assert [word.strip("·") for word in axes[1][1]] == WORDS
@@ -137,6 +140,41 @@ def test_choices_are_in_the_link(workspace: Workspace) -> None:
         | {(r, int(matrix[r].argmax())) for r in range(len(matrix))}
     )
     assert len(workspace.page.evaluate(LINES)) == count
+
+
+def test_it_opens_on_the_head_and_the_rows_that_align_best(workspace: Workspace) -> None:
+    (model,) = httpx.get(f"{workspace.url}/api/models", timeout=60).json()
+    best, other = model["aligners"]
+    assert best["error_rate"] < other["error_rate"]
+    place = {key: START[key] for key in ("source", "target", "view", "block")}
+    workspace.open(**place)
+    link = workspace.link
+    assert (int(link.get("layer", 0)), int(link.get("head", 0))) == (best["layer"], best["head"])
+    nearest, rows = workspace.find(".aligned .best"), workspace.find("input[name=option-rows]")
+    expect(nearest).to_contain_text(f"error rate {round(best['error_rate'] * 100)} %")
+    expect(nearest.get_by_role("button")).to_have_count(0)
+    expect(rows.locator(f"nth={['writes', 'reads'].index(best['rows'])}")).to_be_checked()
+
+    workspace.open(**place, layer=other["layer"], head=other["head"], rows=other["rows"])
+    expect(nearest).to_contain_text(f"error rate {round(other['error_rate'] * 100)} %")
+    nearest.get_by_role("button").click()
+    expect(nearest).to_contain_text(f"error rate {round(best['error_rate'] * 100)} %")
+    link = workspace.link
+    assert (int(link.get("layer", 0)), int(link.get("head", 0))) == (best["layer"], best["head"])
+
+
+def test_rows_that_read_are_said_as_such(workspace: Workspace) -> None:
+    workspace.open(**START, query=2)
+    said = workspace.find(".finding")
+    expect(said).to_contain_text(f"while {START['target'][2]} is written")
+    workspace.find(".options label").get_by_text("read it").click()
+    assert workspace.link["rows"] == "reads"
+    matrix, _ = expected(workspace, "head", reads=True)
+    word = WORDS[int(matrix[2].argmax())]
+    expect(said).to_have_text(
+        f"Layer 2, head 4: once {START['target'][2]} is read, {word} is looked at most "
+        f"({matrix[2].max():.2f})."
+    )
 
 
 def test_only_for_cross_attention(workspace: Workspace) -> None:
