@@ -112,17 +112,22 @@ class Health(BaseModel):
     waiting: int = Field(description="Requests that wait for a model.")
 
 
-class AlignerReply(BaseModel):
-    """The cross-attention head that is nearest to word alignments made by people."""
+class TaughtReply(BaseModel):
+    """A head of the cross attention that training asked to align."""
 
     model_config = ConfigDict(from_attributes=True)
 
     layer: int
     head: int
-    error_rate: float = Field(description="AER on pairs that it was not chosen by, 0 to 1.")
     rows: Literal["writes", "reads"] = Field(
         description="Those that write a word, or those that read it, one later."
     )
+
+
+class AlignerReply(TaughtReply):
+    """The cross-attention head that is nearest to word alignments made by people."""
+
+    error_rate: float = Field(description="AER on pairs that it was not chosen by, 0 to 1.")
 
 
 class ModelReply(BaseModel):
@@ -146,6 +151,9 @@ class ModelReply(BaseModel):
         default=[],
         description="The head nearest to alignments made by people, by the rows that write a word "
         "and by those that read it; the nearer one first.",
+    )
+    taught: list[TaughtReply] = Field(
+        default=[], description="Heads that training asked to align; all others were left alone."
     )
     examples: int = Field(
         default=0, description="Sentences that were watched while it was learned: `…/learning`."

@@ -98,6 +98,7 @@ class Native(Adapter):
             digest=bundle.digest,
             card=bundle.card,
             aligners=measured.aligners,
+            taught=measured.taught,
             examples=len(self.learning.examples) if self.learning else 0,
         )
         self.names = self._names()

@@ -2,9 +2,11 @@
 
 means.safetensors     each head's mean output over training data (`python -m model.means`)
 report.json           what each head does, over many sentences (`python -m model.report`)
+training.json         how it was trained (`python -m model.train`)
 learning.safetensors  attention at steps of the training run (`python -m model.learning`)
 
-Each names the digest of the weights that it is of, and is refused beside others.
+Those that were measured name the digest of the weights that they are of, and are refused beside
+others.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from pathlib import Path
 from safetensors import safe_open
 from torch import Tensor
 
+from model.card import TRAINING
 from model.checkpoint import Bundle
 from model.learned import Learning, load_learning
 
@@ -36,18 +39,31 @@ class Aligner:
 
 
 @dataclass(frozen=True)
+class Taught:
+    """A head of the cross attention that training asked to align, by its rows, as an `Aligner`."""
+
+    layer: int
+    head: int
+    rows: str
+
+
+@dataclass(frozen=True)
 class Measured:
     """What is known of a model beyond its weights; nothing of it changes what it answers."""
 
     means: Mapping[str, Tensor] = field(default_factory=dict)  # "encoder.1.self.mix": (H, d_k)
     aligners: tuple[Aligner, ...] = ()
+    taught: tuple[Taught, ...] = ()
     learning: Learning | None = None
 
 
 def load_measured(folder: Path, bundle: Bundle) -> Measured:
     """Whatever of it is there; raises `ValueError` for what is of other weights."""
     return Measured(
-        means_of(folder, bundle), aligners_of(folder, bundle), learning_of(folder, bundle)
+        means_of(folder, bundle),
+        aligners_of(folder, bundle),
+        taught_of(folder),
+        learning_of(folder, bundle),
     )
 
 
@@ -75,6 +91,15 @@ def aligners_of(folder: Path, bundle: Bundle) -> tuple[Aligner, ...]:
     return tuple(
         Aligner(best["layer"], best["head"], best["reported on"], best["rows"]) for best in found
     )
+
+
+def taught_of(folder: Path) -> tuple[Taught, ...]:
+    """The heads that a guide taught, if the bundle says how it was trained."""
+    path = folder / TRAINING
+    if not path.is_file():
+        return ()
+    training = json.loads(path.read_text(encoding="utf-8"))
+    return tuple(Taught(**one) for one in training.get("taught", []))
 
 
 def learning_of(folder: Path, bundle: Bundle) -> Learning | None:

@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypedDict, Unpack
 from model.errors import InputError
 from model.intervene import Intervention
 from model.learned import Learning
-from model.measured import Aligner
+from model.measured import Aligner, Taught
 from model.steps import Step
 from model.summary import Summary
 from model.tokens import Token
@@ -114,6 +114,7 @@ class ModelInfo:
     digest: str
     card: str
     aligners: tuple[Aligner, ...] = ()  # the best first
+    taught: tuple[Taught, ...] = ()
     examples: int = 0  # sentences that were watched while it was learned
 
 

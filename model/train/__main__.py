@@ -136,7 +136,11 @@ def _train(asked: argparse.Namespace) -> Path:
     weights = run()
     bundle: Path = asked.folder / "bundle"
     save_bundle(bundle, weights, config, tokenizer, asked.name)
-    progress = {**asdict(run.progress), "epochs": run.epochs}
+    progress = {
+        **asdict(run.progress),
+        "epochs": run.epochs,
+        "taught": run.guide.heads if run.guide else [],
+    }
     (bundle / TRAINING).write_text(json.dumps(progress, indent=1) + "\n")
     say(f"wrote {bundle}")
     return bundle

@@ -110,6 +110,14 @@ class Guide:
         lexicon = Lexicon.learned(corpus, config.vocabulary)
         return cls(lexicon, config.decoder_layers, weight)
 
+    @property
+    def heads(self) -> list[dict[str, int | str]]:
+        """Which heads of the cross attention these are, from 0, and by which of their rows."""
+        return [
+            {"layer": self.layers - 1, "head": WRITES, "rows": "writes"},
+            {"layer": 0, "head": READS, "rows": "reads"},
+        ]
+
     def loss(self, watch: Watch, batch: Batch) -> Tensor:
         """`weight` times the nats a written token between links and what the two heads look at."""
         first, last = watch.found[0], watch.found[self.layers - 1]  # (B, H, T, S)

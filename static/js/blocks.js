@@ -178,6 +178,15 @@ export function opener(trace, model, { block, view }) {
 }
 
 /**
+ * Whether training asked the head to align, which it was free to find for itself otherwise.
+ * @param {Pick<import("./api.js").ModelInfo, "taught">} model
+ * @param {Pick<State, "block" | "layer" | "head">} link
+ */
+export function taught(model, { block, layer, head }) {
+  return block === "cross" && model.taught?.some((one) => one.layer === layer && one.head === head);
+}
+
+/**
  * The pair to explain: what is lit, and where no key is, the one that the row looks at most.
  * @param {import("./store.js").Page} page
  * @param {Lit | null} [hovered]

@@ -122,6 +122,7 @@ async def test_models(client: httpx.AsyncClient, catalog: Catalog) -> None:
         "digest",
         "card",
         "aligners",
+        "taught",
         "examples",
     ]
     assert model["id"] == "en-zh"

@@ -9,8 +9,7 @@ import {
   opener,
   pair,
   place,
-  texts,
-} from "../../static/js/blocks.js";
+  texts, taught } from "../../static/js/blocks.js";
 import { working } from "../../static/js/attend.js";
 import { createStore } from "../../static/js/store.js";
 import { DEFAULTS } from "../../static/js/url.js";
@@ -73,6 +72,15 @@ test("a weight is worked out from q and k, the mask left out of the sum", () => 
   assert.deepEqual([found.dot, found.score, found.masked], [2, 1, false]);
   assert.equal(found.weight, 0.5);
   assert.equal(working(q, k, 0, 2, (key) => key < 2).weight, 0);
+});
+
+test("a head is taught where the model says so, across alone", () => {
+  /** @type {import("../../static/js/api.js").Taught[]} */
+  const heads = [{ layer: 2, head: 1, rows: "writes" }];
+  assert.ok(taught({ taught: heads }, { block: "cross", layer: 2, head: 1 }));
+  assert.ok(!taught({ taught: heads }, { block: "decoder", layer: 2, head: 1 }));
+  assert.ok(!taught({ taught: heads }, { block: "cross", layer: 1, head: 1 }));
+  assert.ok(!taught({}, { block: "cross", layer: 2, head: 1 }));
 });
 
 test("a page that was not told where opens on the head that tells most", () => {

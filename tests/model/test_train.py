@@ -14,9 +14,12 @@ import torch
 from filelock import FileLock
 from safetensors.torch import load_file
 
-from model.adapters import load
+from model.adapters import Native, load
+from model.alignment import READS, WRITES, aligned, error_rate
+from model.alignment import Pair as Linked
 from model.learned import load_learning
 from model.learning import main as look_back
+from model.measured import Taught
 from model.request import Decode, Request
 from model.tokens import Tokenizer
 from model.train.__main__ import main
@@ -177,6 +180,25 @@ def test_pre_norm_is_learnt_and_not_shown(data: list[str], tmp_path: Path) -> No
     assert json.loads((bundle / "training.json").read_text())["best"] < 2  # ln 9 knows nothing
     with pytest.raises(ValueError, match="pre-norm model, where only post-norm is shown"):
         load(bundle, "cpu")
+
+
+def test_heads_are_taught_to_align(data: list[str], tmp_path: Path) -> None:
+    """Word for word: the links that people would make are the diagonal."""
+    options = words("--raw --epochs 40 --batch 1500 --warmup 60 --average 1 --augment 0")
+    bundle = main([str(tmp_path), *data, *options, *SHAPE, "--guide", "1"])
+    adapter = load(bundle, "cpu")
+    assert isinstance(adapter, Native)
+    assert adapter.info.taught == (Taught(0, 0, WRITES), Taught(0, 1, READS))
+    said = [["three", "one", "six"], ["two", "five"], ["four", "four", "one", "two"]]
+    links = [frozenset((i, i) for i in range(len(words))) for words in said]
+    pairs = [
+        Linked(tuple(words), tuple(WORDS[word] for word in words), sure, sure)
+        for words, sure in zip(said, links, strict=True)
+    ]
+    for direction, ways in (("en-zh", pairs), ("zh-en", [pair.swapped() for pair in pairs])):
+        found = aligned(adapter, ways, direction)
+        assert error_rate(found["0.0", WRITES], ways) < 0.1
+        assert error_rate(found["0.1", READS], ways) < 0.1
 
 
 def test_two_do_not_train_in_one_folder(data: list[str], tmp_path: Path) -> None:

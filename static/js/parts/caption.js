@@ -1,6 +1,6 @@
 /** The one sentence that says what is seen; its words follow from the numbers of the lit row. */
 
-import { BLOCK, extent } from "../blocks.js";
+import { BLOCK, extent, taught } from "../blocks.js";
 import { finding, four, two } from "../caption.js";
 import { find, h, quoted } from "../dom.js";
 import { litIn, pairIn, reading } from "../reading.js";
@@ -62,7 +62,10 @@ function whereabouts({ link, model }, { pool, hides }, t) {
   const layer = link.layer + 1;
   const heads = model ? extent(model, link.block).heads : 0;
   const place = {
-    one: () => t("Layer {layer}, head {head}", { layer, head: link.head + 1 }),
+    one: () =>
+      model && taught(model, link)
+        ? t("Layer {layer}, head {head}, taught to align", { layer, head: link.head + 1 })
+        : t("Layer {layer}, head {head}", { layer, head: link.head + 1 }),
     mean: () => t("Layer {layer}, mean of {heads} heads", { layer, heads }),
     max: () => t("Layer {layer}, maximum of {heads} heads", { layer, heads }),
   }[pool]();

@@ -6,7 +6,7 @@
 import { alignment as alignments, links, wordOf } from "../alignment.js";
 import { attention, extent, lit, place } from "../blocks.js";
 import { four, prose, two } from "../caption.js";
-import { h, quoted, token } from "../dom.js";
+import { h, token } from "../dom.js";
 import { choice, some, whole } from "../options.js";
 import { controls } from "../parts/controls.js";
 import { createMatrix } from "../parts/matrix.js";
@@ -15,19 +15,12 @@ import { sequential } from "../scale.js";
 import { file } from "../svg.js";
 import { labels, languages } from "../tokens.js";
 import { createLines } from "./alignment/lines.js";
+import { nearest, remarks, rowsOf, sentence, text } from "./alignment/said.js";
 
 /** @typedef {import("./index.js").View} View */
 /** @typedef {import("../main.js").Context} Context */
 /** @typedef {import("../store.js").Page} Page */
-/** @typedef {import("../alignment.js").Alignment} Alignment */
-/** @typedef {import("../alignment.js").Rows} Rows */
-/**
- * @typedef {object} Shown
- * @property {Alignment} found
- * @property {Rows} by
- * @property {import("../tokens.js").Label[]} source
- * @property {import("../tokens.js").Label[]} target
- */
+/** @typedef {import("./alignment/said.js").Shown} Shown */
 
 /** Pixels: between lines and table, the least that each needs beside the other, what is around. */
 const [GAP, HALF, TEXT, LOW] = [32, 460, 150, 240];
@@ -69,21 +62,9 @@ function weights(page) {
   return found.length === planes.length ? combine(found, "mean") : null;
 }
 
-/** What the picked head is best at, of all heads, if it is. @param {Page} page */
-function excellence({ link, model }) {
-  if (link.options.of !== "head") return undefined;
-  return model?.aligners?.find(
-    ({ layer, head, rows }) =>
-      layer === link.layer && head === link.head && [null, rows].includes(link.options.rows),
-  );
-}
-
-/** The rows that are chosen, else those by which a head is best. @param {Page} page @returns {Rows} */
-const rowsOf = (page) => page.link.options.rows ?? excellence(page)?.rows ?? "writes";
-
 /** @type {View["mount"]} */
 function mount(context, root) {
-  const { store, t, say } = context;
+  const { store, t } = context;
   /** @type {Shown | null} */
   let shown = null;
   const options = controls(context, [
@@ -158,31 +139,7 @@ function mount(context, root) {
     const query = target === null ? present : found.target.groups[target][0];
     const key = source === null ? null : found.source.groups[source][0];
     store.go({ query, key }, how === "click" ? "push" : "replace");
-    if (target !== null) context.announce(line(target).map(text).join(""));
-  }
-
-  /** @param {number} row  What is found in it, as a sentence. */
-  function line(row) {
-    if (!shown) return [];
-    const { found, source, target, by } = shown;
-    const values = { place: where(store.get(), t), written: quoted(target[row]) };
-    const best = found.hard[row];
-    const [none, most] =
-      by === "writes"
-        ? [
-            t("{place}: while {written} is written, no source word is looked at."),
-            t("{place}: while {written} is written, {source} is looked at most ({weight})."),
-          ]
-        : [
-            t("{place}: once {written} is read, no source word is looked at."),
-            t("{place}: once {written} is read, {source} is looked at most ({weight})."),
-          ];
-    if (best < 0) return say(none, values);
-    return say(most, {
-      ...values,
-      source: quoted(source[best]),
-      weight: two(found.soft.values[row * found.soft.cols + best]),
-    });
+    if (target !== null) context.announce(sentence(context, shown, target).map(text).join(""));
   }
 
   /** @param {{row: number, col: number}} cell */
@@ -201,10 +158,10 @@ function mount(context, root) {
   function draw() {
     options.refresh();
     const page = store.get();
-    best.replaceChildren(...nearest(page));
+    best.replaceChildren(...nearest(context, page));
     const matrix = weights(page);
     if (!page.trace || !matrix) return;
-    shown = read(page.trace, matrix, rowsOf(page));
+    shown = read(page, page.trace, matrix);
     const { found, source, target } = shown;
     const empty = !source.length || !target.length;
     root.querySelector(".aligned")?.toggleAttribute("data-empty", empty);
@@ -217,7 +174,7 @@ function mount(context, root) {
     // Side by side where both have room, else one above the other.
     const pair = half >= HALF && lines.fits(picture, half);
     lines.draw({ ...picture, width: pair ? half : width, height: pair ? height - TEXT : LOW });
-    note.textContent = prose(remarks(context, found, least, faint));
+    note.textContent = prose(remarks(context, shown, least, faint));
     table.draw({
       matrix: found.soft,
       shade: { stops: sequential(context.theme()), range: [0, 1] },
@@ -232,36 +189,12 @@ function mount(context, root) {
     light();
   }
 
-  /** Which head aligns best, and the way to it. @param {Page} page */
-  function nearest(page) {
-    const [best] = page.model?.aligners ?? [];
-    if (!best) return [];
-    const here = excellence(page);
-    const said = here
-      ? say(
-          t("★ Of all single heads this one is, by these rows, nearest to alignments made by people (alignment error rate {rate} %)."),
-          { rate: Math.round(here.error_rate * 100) },
-        )
-      : [];
-    if (here === best) return said;
-    const { layer, head } = best;
-    const go = h("button", { type: "button" }, t("layer {layer}, head {head}", { layer: layer + 1, head: head + 1 }));
-    go.addEventListener("click", () => {
-      store.choose({ of: "head", rows: null });
-      store.go({ layer, head }, "push");
-    });
-    const way = here
-      ? t("Nearer still, by the other rows: {place}.")
-      : t("★ The head nearest to alignments made by people: {place}.");
-    return [...said, " ", ...say(way, { place: go })];
-  }
-
   function light() {
     if (!shown || !shown.source.length || !shown.target.length) return;
     const at = words();
     lines.light(at);
     table.mark({ row: at.target < 0 ? null : at.target, col: at.source < 0 ? null : at.source });
-    if (at.target >= 0) finding.replaceChildren(...line(at.target));
+    if (at.target >= 0) finding.replaceChildren(...sentence(context, shown, at.target));
   }
 
   return {
@@ -272,43 +205,13 @@ function mount(context, root) {
   };
 }
 
-/** @param {import("../wire.js").Trace} trace @param {import("../wire.js").Matrix} matrix @param {Rows} by @returns {Shown} */
-function read(trace, matrix, by) {
+/** @param {Page} page @param {import("../wire.js").Trace} trace @param {import("../wire.js").Matrix} matrix @returns {Shown} */
+function read(page, trace, matrix) {
+  const by = rowsOf(page);
   const found = alignments(trace, matrix, by);
   const [from, to] = languages(trace.direction);
-  return { found, by, source: labels(found.source.tokens, from), target: labels(found.target.tokens, to) };
+  return { page, found, by, source: labels(found.source.tokens, from), target: labels(found.target.tokens, to) };
 }
 
 /** @param {import("../tokens.js").Label} label @returns {import("../tokens.js").Step} */
 const alone = (label) => ({ reads: null, writes: label });
-
-/** @param {Node | string} part */
-const text = (part) => (typeof part === "string" ? part : (part.textContent ?? ""));
-
-/** @param {Page} page @param {Context["t"]} t */
-function where({ link }, t) {
-  const at = { layer: link.layer + 1, head: link.head + 1 };
-  if (link.options.of === "all") return t("Mean of all layers and heads");
-  if (link.options.of === "layer") return t("Layer {layer}, mean of its heads", at);
-  return t("Layer {layer}, head {head}", at);
-}
-
-/**
- * What is not drawn, and what it does not prove.
- * @param {Context} context
- * @param {Alignment} found
- * @param {number} least
- * @param {number} faint
- */
-function remarks({ t }, { special }, least, faint) {
-  const mass = special.reduce((sum, value) => sum + value, 0) / special.length;
-  return [
-    t("The pieces of a word are joined: summed where it is looked at, averaged where it is written or read."),
-    t("Special tokens are left out; they get {mass} of the attention.", { mass: two(mass) }),
-    faint
-      ? t("{n} pairs below {least} have no line.", { n: faint, least: two(least) })
-      : t("Every pair has its line."),
-    t("That a word is looked at does not prove that it is what was translated."),
-  ];
-}
-

@@ -163,6 +163,22 @@ def test_it_opens_on_the_head_and_the_rows_that_align_best(workspace: Workspace)
     assert (int(link.get("layer", 0)), int(link.get("head", 0))) == (best["layer"], best["head"])
 
 
+def test_a_head_that_was_taught_is_called_so(workspace: Workspace) -> None:
+    (model,) = httpx.get(f"{workspace.url}/api/models", timeout=60).json()
+    taught = {(one["layer"], one["head"]) for one in model["taught"]}
+    for layer, head in [*taught, (1, 3)]:
+        workspace.open(**{**START, "layer": layer, "head": head})
+        note = workspace.find(".aligned .note")
+        told = f"taught to align, one of {len(taught)}" in note.inner_text()
+        assert told == ((layer, head) in taught)
+        workspace.open(**{**START, "layer": layer, "head": head, "view": "heatmap"})
+        caption = workspace.find("#caption .place")
+        place = f"Layer {layer + 1}, head {head + 1}"
+        expect(caption).to_have_text(
+            f"{place}, taught to align" if (layer, head) in taught else place
+        )
+
+
 def test_rows_that_read_are_said_as_such(workspace: Workspace) -> None:
     workspace.open(**START, query=2)
     said = workspace.find(".finding")
