@@ -6,7 +6,7 @@ What only a model can judge (a tensor's name, a head, a length in tokens) it jud
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic import Strict as Strictly
 
 from app.fields import Name, Pattern, Strict, Text, Whole
@@ -112,8 +112,8 @@ class Health(BaseModel):
     waiting: int = Field(description="Requests that wait for a model.")
 
 
-class TaughtReply(BaseModel):
-    """A head of the cross attention that training asked to align."""
+class HeadReply(BaseModel):
+    """A head of the cross attention, by some of its rows."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -124,8 +124,14 @@ class TaughtReply(BaseModel):
     )
 
 
-class AlignerReply(TaughtReply):
-    """The cross-attention head that is nearest to word alignments made by people."""
+class TaughtReply(HeadReply):
+    """One that training asked to align."""
+
+    since: int = Field(description="The step of the training from which on it did.")
+
+
+class AlignerReply(HeadReply):
+    """The one that is nearest to word alignments made by people."""
 
     error_rate: float = Field(description="AER on pairs that it was not chosen by, 0 to 1.")
 
@@ -150,7 +156,7 @@ class ModelReply(BaseModel):
     aligners: list[AlignerReply] = Field(
         default=[],
         description="The head nearest to alignments made by people, by the rows that write a word "
-        "and by those that read it; the nearer one first.",
+        "and by those that read it; first the better one on the pairs that they were chosen by.",
     )
     taught: list[TaughtReply] = Field(
         default=[], description="Heads that training asked to align; all others were left alone."
@@ -158,6 +164,14 @@ class ModelReply(BaseModel):
     examples: int = Field(
         default=0, description="Sentences that were watched while it was learned: `…/learning`."
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def earlier(cls, given: Any) -> Any:
+        """Shares made before the rows were told apart name one head, by the rows that write."""
+        if isinstance(given, dict) and (aligner := given.get("aligner")):
+            return given | {"aligners": [{**aligner, "rows": "writes"}]}
+        return given
 
 
 class TokenReply(BaseModel):

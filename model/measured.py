@@ -40,11 +40,12 @@ class Aligner:
 
 @dataclass(frozen=True)
 class Taught:
-    """A head of the cross attention that training asked to align, by its rows, as an `Aligner`."""
+    """A head of the cross attention that training asked to align, by its rows, from a step on."""
 
     layer: int
     head: int
-    rows: str
+    rows: str  # as an aligner's
+    since: int
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,8 @@ def aligners_of(folder: Path, bundle: Bundle) -> tuple[Aligner, ...]:
     report = json.loads(path.read_text(encoding="utf-8"))
     _of(path, "report", report["digest"], bundle)
     found = report["alignment"]["best"] if report["alignment"] else []
+    if isinstance(found, dict):
+        raise ValueError(f"{path}: it is of an earlier version; run model.report again")
     return tuple(
         Aligner(best["layer"], best["head"], best["reported on"], best["rows"]) for best in found
     )

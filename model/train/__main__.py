@@ -27,6 +27,7 @@ from model.tokens import Tokenizer
 from model.train.augment import augment
 from model.train.clean import clean, unseen
 from model.train.data import Corpus
+from model.train.guide import check, taught
 from model.train.loop import Run, say
 from model.train.options import Options
 from model.train.pairs import Example, Pair, both_ways, read_pairs
@@ -118,6 +119,8 @@ def _train(asked: argparse.Namespace) -> Path:
     tokenizer = _tokenizer(asked.folder, pairs, asked.vocabulary, languages)
     shape = {name: getattr(asked, name) for name in SHAPE}
     config = ModelConfig(vocabulary=len(tokenizer), **shape)
+    if options.guide:
+        check(config)
     # Not before: a line that fails holds the folder to nothing.
     (asked.folder / HELD).write_text(held)
     train = _examples(pairs, languages, asked.one_way)
@@ -139,7 +142,7 @@ def _train(asked: argparse.Namespace) -> Path:
     progress = {
         **asdict(run.progress),
         "epochs": run.epochs,
-        "taught": run.guide.heads if run.guide else [],
+        "taught": taught(config, run.progress.guided),
     }
     (bundle / TRAINING).write_text(json.dumps(progress, indent=1) + "\n")
     say(f"wrote {bundle}")

@@ -2,8 +2,9 @@
 
 What they are to look at comes from the corpus alone: how often pieces stand in each other's
 translations (IBM model 1, Brown et al. 1993), with a prior for the diagonal (Dyer et al. 2013,
-fast_align), taken where both directions agree (Liang et al. 2006). The loss is that of
-Garg et al. 2019, Jointly Learning to Align and Translate, equation 9 (arXiv:1909.02074).
+fast_align), taken where both directions agree (Liang et al. 2006). The loss is a cross-entropy
+with them, as in Garg et al. 2019, Jointly Learning to Align and Translate (arXiv:1909.02074); rows
+of links are not made to add up to 1, so that a token counts by how sure its links are.
 
 Shapes: B batch, S source tokens, T target tokens, V vocabulary.
 """
@@ -17,6 +18,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from model.alignment import READS, WRITES
 from model.config import ModelConfig
 from model.trace import Tap
 from model.train.data import Batch, Corpus
@@ -25,7 +27,7 @@ ROUNDS = 5  # of expectation and maximisation, as fast_align
 UNALIGNED = 0.08  # how probable it is beforehand that nothing is translated: p_0 of fast_align
 TENSION = 4.0  # how strongly the diagonal is preferred: λ of fast_align
 SIZE = 30_000  # tokens of a batch to count in
-WRITES, READS = 0, 1  # the heads
+WRITER, READER = 0, 1  # the heads
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,8 @@ class Lexicon:
                 for given, said, share in found._both_ways(batch):
                     cell = given[:, None, :] * vocabulary + said[:, :, None]
                     counts.view(-1).scatter_add_(0, cell.flatten(), share.flatten())
-            found = cls(counts / counts.sum(dim=1, keepdim=True).clamp(min=1e-9))
+            counts /= counts.sum(dim=1, keepdim=True).clamp(min=1e-9)
+            found = cls(counts)
         return found
 
     def links(self, batch: Batch) -> Tensor:
@@ -59,7 +62,8 @@ class Lexicon:
     def _both_ways(self, batch: Batch) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
         """Twice (given ids, said ids, shares (B, said, given)): the target said, then the source.
 
-        What is given begins with what stands for nothing: the tag of a source, <bos> of a target.
+        What is given begins with what stands for nothing: the tag of a source, <bos> of a target
+        (which does so in both languages, and claims half of what a tag does).
         """
         target = torch.cat([batch.read[:, :1], batch.written], dim=1)
         real = F.pad(batch.target_real, (1, 0), value=True)
@@ -87,6 +91,22 @@ def _place(real: Tensor) -> Tensor:
     return torch.arange(1, real.shape[1] + 1, device=real.device) / count.clamp(min=1)
 
 
+def check(config: ModelConfig) -> None:
+    """Raises `ValueError` for a model that has no two heads to teach."""
+    if config.heads < 2:
+        raise ValueError(f"a guide needs two heads, not {config.heads}")
+
+
+def taught(config: ModelConfig, since: int | None) -> list[dict[str, int | str]]:
+    """The heads that a guide has taught since a step, if it has, counted from 0."""
+    heads = (config.decoder_layers - 1, WRITER, WRITES), (0, READER, READS)
+    return [
+        {"layer": layer, "head": head, "rows": rows, "since": since}
+        for layer, head, rows in heads
+        if since is not None
+    ]
+
+
 @dataclass(frozen=True)
 class Guide:
     """Draws two heads of the cross attention to what tokens translate.
@@ -95,7 +115,6 @@ class Guide:
     the first layer at what the token that was read last does: the first layer knows hardly more
     than that token, and the last one what is to come of it.
 
-    Raises `ValueError` for a model that has no two heads.
     """
 
     lexicon: Lexicon
@@ -105,23 +124,14 @@ class Guide:
     @classmethod
     def of(cls, corpus: Corpus, config: ModelConfig, weight: float) -> Guide:
         """Learns the lexicon of a corpus."""
-        if config.heads < 2:
-            raise ValueError(f"a guide needs two heads, not {config.heads}")
+        check(config)
         lexicon = Lexicon.learned(corpus, config.vocabulary)
         return cls(lexicon, config.decoder_layers, weight)
-
-    @property
-    def heads(self) -> list[dict[str, int | str]]:
-        """Which heads of the cross attention these are, from 0, and by which of their rows."""
-        return [
-            {"layer": self.layers - 1, "head": WRITES, "rows": "writes"},
-            {"layer": 0, "head": READS, "rows": "reads"},
-        ]
 
     def loss(self, watch: Watch, batch: Batch) -> Tensor:
         """`weight` times the nats a written token between links and what the two heads look at."""
         first, last = watch.found[0], watch.found[self.layers - 1]  # (B, H, T, S)
-        seen = torch.stack([last[:, WRITES], first[:, READS]], dim=1)
+        seen = torch.stack([last[:, WRITER], first[:, READER]], dim=1)
         writes = self.lexicon.links(batch)
         reads = F.pad(writes, (0, 0, 1, 0))[:, :-1]  # a row reads what the one before it wrote
         links = torch.stack([writes, reads], dim=1) * batch.target_real[:, None, :, None]

@@ -50,8 +50,7 @@ class Run:
         if self.state.is_file():
             self.progress = load_state(self.state, self.model, self.optimizer)
             self.say(f"resuming at step {self.progress.step}, epoch {self.progress.epoch + 1}")
-        config, weight = self.model.config, self.options.guide
-        self.guide = Guide.of(self.train, config, weight) if weight else None
+        self.guide: Guide | None = None
         self.dev_batches = list(self.dev.batches(self.options.batch, 0, 0))
         self.per_epoch = self.train.count(self.options.batch)
         self.started = time.monotonic() - self.progress.seconds
@@ -61,6 +60,8 @@ class Run:
         """Trains until the epochs, steps, minutes or the patience run out; the averaged weights."""
         if not self.progress.step:
             self._snapshot()
+        if self.options.guide and not self.ended():
+            self.guide = Guide.of(self.train, self.model.config, self.options.guide)
         while not self.ended():
             self._epoch()
         if self._since_look() or not self._checkpoint().is_file():
@@ -106,6 +107,8 @@ class Run:
         rate = learning_rate(
             at.step, self.model.config.d_model, options.warmup, options.learning_rate
         ) * cooling(at.step, options.steps, options.cooldown)
+        if guide and at.guided is None:
+            at.guided = at.step
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.zero_grad(set_to_none=True)

@@ -33,6 +33,8 @@ class Options:
         for name in ("batch", "epochs", "every", "patience", "warmup", "average"):
             if (value := getattr(self, name)) < 1:
                 raise ValueError(f"{name} must be at least 1, not {value}")
+        if self.guide < 0:
+            raise ValueError(f"guide must be at least 0, not {self.guide}")
         if self.cooldown and not self.steps:
             raise ValueError("a cooldown needs steps, at whose end the rate is 0")
 

@@ -40,6 +40,7 @@ class Progress:
     best: float = float("inf")  # dev loss, nats a token
     best_step: int = 0
     looks: int = 0  # since the best
+    guided: int | None = None  # the first step with a guide, if there was one
     loss: float = 0.0  # smoothed train loss summed since the last look, nats a token
     history: list[dict[str, float]] = field(default_factory=list)
 

@@ -24,30 +24,33 @@ import { joined, words } from "./words.js";
  * @property {Line} target  the written words, without <eos>
  * @property {Matrix} soft  [written word, source word]; a row adds up to 1 less what is left out
  * @property {number[]} hard  the source word of each written word; −1 where it looks at none
- * @property {number[]} special  what each written word gives to special tokens
+ * @property {number[]} special  what each written word gives to special tokens; NaN where it has no row
  */
 /** @typedef {"writes" | "reads"} Rows  the rows that write a word, or those that read it, one later */
 /** @typedef {{from: number, to: number, weight: number, hard: boolean}} Link  source word, written word */
 
 /**
  * @param {{tokens: {source: Token[]}, output: {tokens: Token[]}}} trace
- * @param {Matrix} rows  [decoder row, source token], NaN where masked
+ * @param {Matrix} weights  [decoder row, source token], NaN where masked
  * @param {Rows} [by]
  * @returns {Alignment}
  */
-export function alignment({ tokens, output }, rows, by = "writes") {
-  const weights = by === "writes" ? rows : later(rows);
+export function alignment({ tokens, output }, weights, by = "writes") {
   const source = line(tokens.source);
   const target = line(output.tokens.slice(0, weights.rows));
-  const soft = fold(weights, target.groups, source.groups);
+  // Nothing has read what was written last.
+  const rows = target.groups.map((group) =>
+    by === "writes" ? group : group.map((token) => token + 1).filter((row) => row < weights.rows),
+  );
+  const soft = fold(weights, rows, source.groups);
   const specials = tokens.source.flatMap(({ special }, i) => (special ? [i] : []));
-  const mass = fold(weights, target.groups, [specials]);
+  const mass = fold(weights, rows, [specials]);
   return {
     source,
     target,
     soft,
     hard: target.groups.map((_, row) => largest(soft, row)),
-    special: [...mass.values].map((value) => value || 0),
+    special: [...mass.values].map((value, word) => (rows[word].length ? value || 0 : NaN)),
   };
 }
 
@@ -78,13 +81,6 @@ export function links({ soft, hard }, threshold) {
  */
 export function wordOf({ groups }, token) {
   return token === null ? -1 : groups.findIndex((group) => group.includes(token));
-}
-
-/** Each row is the one after it; nothing has read what was written last. @param {Matrix} matrix @returns {Matrix} */
-function later({ rows, cols, values }) {
-  const moved = new Float32Array(values.length).fill(NaN);
-  moved.set(values.subarray(cols));
-  return { rows, cols, values: moved };
 }
 
 /** @param {Token[]} tokens @returns {Line} */

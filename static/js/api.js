@@ -18,11 +18,12 @@ import { readBeside, readSafetensors } from "./wire.js";
  * @property {string} digest
  * @property {number} [examples]  sentences that were watched while it was learned
  * @property {Aligner[]} [aligners]  the cross heads nearest to alignments made by people, by the
- *   rows that write and by those that read, the nearer one first
+ *   rows that write and by those that read, the one that was better when they were chosen first
  * @property {Taught[]} [taught]  the cross heads that training asked to align
  */
-/** @typedef {{layer: number, head: number, rows: "writes" | "reads"}} Taught */
-/** @typedef {Taught & {error_rate: number}} Aligner */
+/** @typedef {{layer: number, head: number, rows: "writes" | "reads"}} Head */
+/** @typedef {Head & {since: number}} Taught  since: the step of the training from which on */
+/** @typedef {Head & {error_rate: number}} Aligner */
 /** @typedef {{variant: string, length: number, d_model: number, positions: Float32Array, similarity: Float32Array}} Positions */
 /** @typedef {{id: string, state: Record<string, unknown>, created: string, model: ModelInfo, asks: import("./questions.js").Question[], trace: Trace}} Share */
 /** @typedef {{limit: number, unit: string, value?: number}} Excess  more than is taken at most */

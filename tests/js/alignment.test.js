@@ -83,5 +83,13 @@ test("what was written last has been read by nothing", () => {
   const found = alignment(trace, { ...WEIGHTS, rows: 2, values: WEIGHTS.values.subarray(0, 10) }, "reads");
   assert.deepEqual([...found.soft.values], [0.25, 0.75, NaN, NaN]);
   assert.deepEqual(found.hard, [1, -1]);
+  assert.deepEqual(found.special, [0, NaN]);
   assert.deepEqual(links(found, 0.1).links.map(({ to }) => to), [0, 0]);
+});
+
+test("a word whose last piece nothing has read goes by those that were", () => {
+  const trace = { ...TRACE, output: { tokens: [token("un", 0), token("happy", 2)] } };
+  const { soft, special } = alignment(trace, { ...WEIGHTS, rows: 2, values: WEIGHTS.values.subarray(0, 10) }, "reads");
+  assert.deepEqual([...soft.values], [0.25, 0.75]);
+  assert.deepEqual(special, [0]);
 });

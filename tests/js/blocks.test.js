@@ -76,7 +76,7 @@ test("a weight is worked out from q and k, the mask left out of the sum", () => 
 
 test("a head is taught where the model says so, across alone", () => {
   /** @type {import("../../static/js/api.js").Taught[]} */
-  const heads = [{ layer: 2, head: 1, rows: "writes" }];
+  const heads = [{ layer: 2, head: 1, rows: "writes", since: 1 }];
   assert.ok(taught({ taught: heads }, { block: "cross", layer: 2, head: 1 }));
   assert.ok(!taught({ taught: heads }, { block: "decoder", layer: 2, head: 1 }));
   assert.ok(!taught({ taught: heads }, { block: "cross", layer: 1, head: 1 }));

@@ -185,11 +185,12 @@ def test_pre_norm_is_learnt_and_not_shown(data: list[str], tmp_path: Path) -> No
 def test_heads_are_taught_to_align(data: list[str], tmp_path: Path) -> None:
     """Word for word: the links that people would make are the diagonal."""
     options = words("--raw --epochs 40 --batch 1500 --warmup 60 --average 1 --augment 0")
-    bundle = main([str(tmp_path), *data, *options, *SHAPE, "--guide", "1"])
+    guided = ["--guide", "1", "--guide-from", "3"]
+    bundle = main([str(tmp_path / "run"), *data, *options, *SHAPE, *guided])
     adapter = load(bundle, "cpu")
     assert isinstance(adapter, Native)
-    assert adapter.info.taught == (Taught(0, 0, WRITES), Taught(0, 1, READS))
-    said = [["three", "one", "six"], ["two", "five"], ["four", "four", "one", "two"]]
+    assert adapter.info.taught == (Taught(0, 0, WRITES, 3), Taught(0, 1, READS, 3))
+    said = [["three", "one", "six"], ["two", "five"], ["four", "three", "one", "two"]]
     links = [frozenset((i, i) for i in range(len(words))) for words in said]
     pairs = [
         Linked(tuple(words), tuple(WORDS[word] for word in words), sure, sure)
@@ -199,6 +200,26 @@ def test_heads_are_taught_to_align(data: list[str], tmp_path: Path) -> None:
         found = aligned(adapter, ways, direction)
         assert error_rate(found["0.0", WRITES], ways) < 0.1
         assert error_rate(found["0.1", READS], ways) < 0.1
+
+    # What is taken over was taught; what ended before was not.
+    steps = json.loads((bundle / "training.json").read_text())["step"]
+    after = ["--raw", "--steps", str(steps + 1), "--start-from", str(tmp_path / "run")]
+    bundle = main([str(tmp_path / "after"), *data, *after, *SHAPE])
+    assert [
+        one["since"] for one in json.loads((bundle / "training.json").read_text())["taught"]
+    ] == [3, 3]
+    before = ["--raw", "--steps", "2", *SHAPE, *guided]
+    bundle = main([str(tmp_path / "before"), *data, *before])
+    assert json.loads((bundle / "training.json").read_text())["taught"] == []
+
+
+def test_one_head_cannot_be_guided(data: list[str], tmp_path: Path) -> None:
+    line = [str(tmp_path), *data, "--raw", *SHAPE, "--guide", "1"]
+    with pytest.raises(ValueError, match="two heads, not 1"):
+        main([*line, "--heads", "1"])
+    assert not (tmp_path / "run.json").exists()
+    with pytest.raises(ValueError, match=r"guide must be at least 0, not -1\.0"):
+        main([*line, "--guide", "-1"])
 
 
 def test_two_do_not_train_in_one_folder(data: list[str], tmp_path: Path) -> None:

@@ -118,7 +118,10 @@ function mount(context, root) {
     if (!shown) return { target: -1, source: -1, by: /** @type {const} */ ("default") };
     const at = lit(store.get(), store.hovered());
     const { source, target } = shown.found;
-    return { target: wordOf(target, at.query), source: wordOf(source, at.key), by: at.by };
+    // The row that is lit by itself is worth a look for what it reads, where that is what is shown.
+    const before = at.by === "default" && shown.by === "reads" && at.query !== null;
+    const query = before ? Math.max(Number(at.query) - 1, 0) : at.query;
+    return { target: wordOf(target, query), source: wordOf(source, at.key), by: at.by };
   }
 
   /** @param {{target: number | null, source: number | null}} at */
@@ -146,12 +149,13 @@ function mount(context, root) {
   function tip({ row, col }) {
     if (!shown) return [];
     const value = shown.found.soft.values[row * shown.found.soft.cols + col];
+    const none = Number.isNaN(shown.found.special[row]) ? t("no row") : t("masked");
     return [
       h("span", { className: "as-query" }, token(shown.target[row])),
       " ",
       h("span", { className: "as-key" }, token(shown.source[col])),
       " ",
-      h("b", {}, Number.isNaN(value) ? t("masked") : four(value)),
+      h("b", {}, Number.isNaN(value) ? none : four(value)),
     ];
   }
 

@@ -145,7 +145,7 @@ def test_choices_are_in_the_link(workspace: Workspace) -> None:
 def test_it_opens_on_the_head_and_the_rows_that_align_best(workspace: Workspace) -> None:
     (model,) = httpx.get(f"{workspace.url}/api/models", timeout=60).json()
     best, other = model["aligners"]
-    assert best["error_rate"] < other["error_rate"]
+    assert {best["rows"], other["rows"]} == {"writes", "reads"}
     place = {key: START[key] for key in ("source", "target", "view", "block")}
     workspace.open(**place)
     link = workspace.link
@@ -161,6 +161,9 @@ def test_it_opens_on_the_head_and_the_rows_that_align_best(workspace: Workspace)
     expect(nearest).to_contain_text(f"error rate {round(best['error_rate'] * 100)} %")
     link = workspace.link
     assert (int(link.get("layer", 0)), int(link.get("head", 0))) == (best["layer"], best["head"])
+    workspace.page.go_back()
+    expect(nearest).to_contain_text(f"error rate {round(other['error_rate'] * 100)} %")
+    assert workspace.link["rows"] == other["rows"]
 
 
 def test_a_head_that_was_taught_is_called_so(workspace: Workspace) -> None:
@@ -190,6 +193,17 @@ def test_rows_that_read_are_said_as_such(workspace: Workspace) -> None:
     expect(said).to_have_text(
         f"Layer 2, head 4: once {START['target'][2]} is read, {word} is looked at most "
         f"({matrix[2].max():.2f})."
+    )
+
+
+def test_the_row_that_is_lit_by_itself_is_said_for_what_it_reads(workspace: Workspace) -> None:
+    workspace.open(**START)
+    lit = workspace.find("#target-tokens .as-query")
+    row = START["target"].index(lit.locator(".token:last-child").inner_text())
+    expect(workspace.find(".finding")).to_contain_text(f"while {START['target'][row]} is written")
+    workspace.find(".options label").get_by_text("read it").click()
+    expect(workspace.find(".finding")).to_contain_text(
+        f"once {START['target'][max(row - 1, 0)]} is read"
     )
 
 

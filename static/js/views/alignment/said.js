@@ -53,6 +53,8 @@ export function sentence({ say, t }, { page, found, by, source, target }, row) {
           t("{place}: once {written} is read, no source word is looked at."),
           t("{place}: once {written} is read, {source} is looked at most ({weight})."),
         ];
+  if (Number.isNaN(found.special[row]))
+    return say(t("{place}: {written} was written last, and no row has read it."), values);
   if (best < 0) return say(none, values);
   return say(most, {
     ...values,
@@ -73,7 +75,7 @@ function where({ link }, t) {
 }
 
 /**
- * Which head aligns best, and the way to it.
+ * Which head aligns best, and the way to it; a sentence an element.
  * @param {Pick<Context, "say" | "t" | "store">} context
  * @param {Page} page
  */
@@ -81,23 +83,22 @@ export function nearest({ say, store, t }, page) {
   const [best] = page.model?.aligners ?? [];
   if (!best) return [];
   const here = excellence(page);
+  const rate = Math.round((here?.error_rate ?? 0) * 100);
   const said = here
-    ? say(
-        t("★ Of all single heads this one is, by these rows, nearest to alignments made by people (alignment error rate {rate} %)."),
-        { rate: Math.round(here.error_rate * 100) },
-      )
+    ? [t("★ Of all single heads this one is, by these rows, nearest to alignments made by people (alignment error rate {rate} %).", { rate })]
     : [];
-  if (here === best) return said;
   const { layer, head } = best;
   const go = h("button", { type: "button" }, t("layer {layer}, head {head}", { layer: layer + 1, head: head + 1 }));
   go.addEventListener("click", () => {
-    store.choose({ of: "head", rows: null });
-    store.go({ layer, head }, "push");
+    const { options } = page.link;
+    store.go({ layer, head, options: { ...options, of: "head", rows: null } }, "push");
   });
   const way = here
-    ? t("Nearer still, by the other rows: {place}.")
+    ? t("Best of all, by the other rows: {place}.")
     : t("★ The head nearest to alignments made by people: {place}.");
-  return [...said, " ", ...say(way, { place: go })];
+  return [said, here === best ? [] : say(way, { place: go })]
+    .filter((sentence) => sentence.length)
+    .map((sentence) => h("span", {}, ...sentence));
 }
 
 /**
@@ -108,7 +109,8 @@ export function nearest({ say, store, t }, page) {
  * @param {number} faint
  */
 export function remarks({ t }, { page: { link, model }, found }, least, faint) {
-  const mass = found.special.reduce((sum, value) => sum + value, 0) / found.special.length;
+  const special = found.special.filter((value) => !Number.isNaN(value));
+  const mass = special.reduce((sum, value) => sum + value, 0) / Math.max(special.length, 1);
   const said = [
     t("The pieces of a word are joined: summed where it is looked at, averaged where it is written or read."),
     t("Special tokens are left out; they get {mass} of the attention.", { mass: two(mass) }),

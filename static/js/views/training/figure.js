@@ -64,7 +64,12 @@ export function createFigure(context, { now, above, lit }) {
   }
 
   /** What is read of a moment's trace, as if the page had run it. @param {Moment} moment */
-  const page = ({ page, trace }) => ({ ...page, trace, link: { ...page.link, query: null, key: null } });
+  const page = ({ page, trace, found, place }) => ({
+    ...page,
+    trace,
+    model: page.model && asAt(page.model, found.snapshots[place].step),
+    link: { ...page.link, query: null, key: null },
+  });
 
   /**
    * What is lit: what is pointed at, else the pin, else the row on which the trained head is clearest.
@@ -133,3 +138,10 @@ export function createFigure(context, { now, above, lit }) {
     destroy: () => matrix.destroy(),
   };
 }
+
+/**
+ * A model's heads are called taught from the step on from which they were.
+ * @param {import("../../api.js").ModelInfo} model
+ * @param {number} step
+ */
+const asAt = (model, step) => ({ ...model, taught: model.taught?.filter(({ since }) => since <= step) });
