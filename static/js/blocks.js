@@ -3,7 +3,7 @@
 import { finding, salient, telling } from "./caption.js";
 import { once } from "./once.js";
 import { plane, row } from "./wire.js";
-import { plainStep, sides } from "./tokens.js";
+import { ofWord, plainStep, sides } from "./tokens.js";
 
 /** @typedef {import("./wire.js").Trace} Trace */
 /** @typedef {import("./wire.js").Matrix} Matrix */
@@ -136,8 +136,7 @@ export function lit({ link, trace }, hovered) {
 function firstLook(trace, block, matrix) {
   const { query, key } = BLOCK[block];
   const { rows, cols } = axes(trace, block);
-  const special = (/** @type {Step} */ step) => ({ special: step.writes.special });
-  return salient(matrix, rows.map(special), cols.map(special), query === key);
+  return salient(matrix, rows.map(ofWord), cols.map(ofWord), query === key);
 }
 
 /**

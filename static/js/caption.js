@@ -38,11 +38,11 @@ export function finding(row) {
 }
 
 /**
- * The row worth showing first: the one that looks hardest at another word. Special tokens and
- * tokens that look at themselves say less to someone who sees this for the first time.
+ * The row worth showing first: the one that looks hardest at another word. Special tokens, marks
+ * and tokens that look at themselves say less to someone who sees this for the first time.
  * @param {import("./wire.js").Matrix} matrix
- * @param {{special: boolean}[]} rows
- * @param {{special: boolean}[]} cols
+ * @param {boolean[]} rows  whether each is a word
+ * @param {boolean[]} cols
  * @param {boolean} self  rows and columns are the same tokens
  * @returns {number}
  */
@@ -52,7 +52,7 @@ export function salient({ values, cols: width }, rows, cols, self) {
     const found = finding(values.subarray(query * width, (query + 1) * width));
     if (found.kind !== "most" || found.weight <= best.weight) continue;
     const [key] = found.keys;
-    const says = !rows[query].special && !cols[key].special && !(self && query === key);
+    const says = rows[query] && cols[key] && !(self && query === key);
     if (says) best = { query, weight: found.weight };
   }
   return best.query;

@@ -7,7 +7,7 @@ import { BLOCK, attention, axes, extent, lit } from "./blocks.js";
 import { finding, salient } from "./caption.js";
 import { comparison } from "./compare.js";
 import { axis, combine, fold, shares, strongest } from "./reshape.js";
-import { labels, languages } from "./tokens.js";
+import { labels, languages, ofWord } from "./tokens.js";
 import { row } from "./wire.js";
 import { joined, singles, words } from "./words.js";
 
@@ -139,8 +139,7 @@ export function litIn(page, hovered, { matrix, rows, cols }) {
     return { row, col: key === null ? null : (cols.axis.at[key] ?? null), by };
   }
   const block = BLOCK[page.link.block];
-  const special = (/** @type {Step} */ step) => ({ special: step.writes.special });
-  const first = salient(matrix, rows.steps.map(special), cols.steps.map(special), block.query === block.key);
+  const first = salient(matrix, rows.steps.map(ofWord), cols.steps.map(ofWord), block.query === block.key);
   return { row: matrix.rows ? first : null, col: null, by };
 }
 

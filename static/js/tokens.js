@@ -26,6 +26,9 @@ const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
 /** @param {Token} token */
 export const isPad = ({ text, special }) => special && text === "<pad>";
 
+/** Whether a row is a word's, and not a special token's or a mark's. @param {Step} step */
+export const ofWord = ({ writes: { special, word } }) => !special && /[\p{L}\p{N}]/u.test(word);
+
 /**
  * @param {Token[]} tokens
  * @param {string} lang

@@ -19,9 +19,9 @@ test("masked cells neither win nor tie", () => {
   assert.deepEqual(/** @type {any} */ (finding(row(NaN, 0.3, 0.7))).keys, [2]);
 });
 
-test("the first row shown looks at another word, not at itself or a special token", () => {
+test("the first row shown is a word's that looks at another word, not at itself", () => {
   const values = row(0, 0, 1, 0.1, 0.9, 0, 0.2, 0.6, 0.2);
-  const tokens = [{ special: true }, { special: false }, { special: false }];
+  const tokens = [false, true, true];
   assert.equal(salient({ rows: 3, cols: 3, values }, tokens, tokens, true), 2);
   assert.equal(salient({ rows: 3, cols: 3, values }, tokens, tokens, false), 1);
 });

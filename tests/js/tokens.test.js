@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { labels, plain, plainStep, sides } from "../../static/js/tokens.js";
+import { labels, plain, plainStep, sides, ofWord } from "../../static/js/tokens.js";
 import { token, trace } from "./trace.js";
 
 const say = (/** @type {string[]} */ ...texts) =>
@@ -29,4 +29,11 @@ test("languages follow the direction, special tokens are nobody's words", () => 
     ["en", "zh-Hans"],
   );
   assert.equal(plainStep({ reads: target[0], writes: written[0] }), "<bos> → 这");
+});
+
+test("a mark is no word, a digit is", () => {
+  const step = (/** @type {string} */ word, special = false) =>
+    ({ reads: null, writes: { space: "", word, nth: null, lang: "en", special } });
+  assert.deepEqual(["cat", "猫", "7", "'t", "。", "?", "🎉"].map((word) => ofWord(step(word))), [true, true, true, true, false, false, false]);
+  assert.ok(!ofWord(step("<eos>", true)));
 });
