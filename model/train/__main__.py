@@ -184,11 +184,11 @@ def _tokenizer(folder: Path, pairs: Sequence[Pair], vocabulary: int, languages: 
 def _held(folder: Path, asked: dict[str, Any]) -> str:
     """What the run is, as JSON; exits when the folder holds another run.
 
-    What says when and how it ends may change on resuming. An option that was not there when the
-    run began has its default, and one that is no more is forgotten.
+    What says when and how it ends may change on resuming, and a guide's weight. An option that was
+    not there when the run began has its default, and one that is no more is forgotten.
     """
     ends = {"minutes", "epochs", "steps", "cooldown", "patience", "average"}
-    free = {"folder", "device", "name"} | ends
+    free = {"folder", "device", "name", "guide"} | ends
     wanted = {k: v for k, v in asked.items() if k not in free}
     text = json.dumps(wanted, indent=1, default=str, sort_keys=True) + "\n"
     path = folder / HELD

@@ -169,6 +169,7 @@ def test_it_opens_on_the_head_and_the_rows_that_align_best(workspace: Workspace)
 def test_a_head_that_was_taught_is_called_so(workspace: Workspace) -> None:
     (model,) = httpx.get(f"{workspace.url}/api/models", timeout=60).json()
     taught = {(one["layer"], one["head"]) for one in model["taught"]}
+    assert taught
     for layer, head in [*taught, (1, 3)]:
         workspace.open(**{**START, "layer": layer, "head": head})
         note = workspace.find(".aligned .note")
