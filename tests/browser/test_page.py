@@ -41,7 +41,9 @@ def test_opens_on_a_sentence_that_is_traced(workspace: Workspace) -> None:
     assert workspace.find("#output").inner_text()
     expect(workspace.find(".mark.row")).to_be_visible()
     said = workspace.find("#caption").inner_text()
-    assert re.fullmatch(r"Layer \d, head \d: .+\(\d\.\d\d( each)?\)\.", said), said
+    assert re.fullmatch(r"Layer \d, head \d(, taught to align)?: .+\(\d\.\d\d( each)?\)\.", said), (
+        said
+    )
     assert "source" in workspace.link, "the address bar is a link from the start"
 
 
