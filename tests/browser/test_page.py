@@ -224,3 +224,12 @@ def test_reference_works_offline(workspace: Workspace, watch: Watch) -> None:
     expect(workspace.find(".opblock-summary-path").first).to_be_visible()
     assert workspace.find(".opblock").count() >= 6
     watch.check()
+
+
+def test_the_open_view_is_in_sight_on_a_phone(workspace: Workspace) -> None:
+    workspace.page.set_viewport_size({"width": 390, "height": 844})
+    workspace.open(**START | {"view": "training"})
+    tab = workspace.find(".thumbbar label:has(input[value=training])")
+    expect(tab).to_be_in_viewport(ratio=1)
+    workspace.open(**START)
+    expect(workspace.find(".thumbbar label").first).to_be_in_viewport(ratio=1)

@@ -119,11 +119,23 @@ function blocks(store) {
  */
 function choose(list, name, present, go, store) {
   const radios = [...list.querySelectorAll("input")];
-  const show = () => radios.forEach((radio) => (radio.checked = radio.value === present()));
+  const show = () => {
+    for (const radio of radios) {
+      const chosen = radio.value === present();
+      if (chosen && !radio.checked) reveal(list, /** @type {Element} */ (radio.closest("label")));
+      radio.checked = chosen;
+    }
+  };
   radios.forEach((radio) => (radio.name = name));
   list.addEventListener("change", (event) =>
     go(/** @type {HTMLInputElement} */ (event.target).value),
   );
   store.subscribe(show);
   show();
+}
+
+/** A list that is wider than its window moves so that a choice stands in its middle. @param {Element} list @param {Element} label */
+function reveal(list, label) {
+  const [outer, inner] = [list, label].map((element) => element.getBoundingClientRect());
+  list.scrollLeft += (inner.left + inner.right - outer.left - outer.right) / 2;
 }
