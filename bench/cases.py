@@ -1,25 +1,23 @@
 """What is compared: each case is two ways to do one thing with one model."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from app.wire import trace_reply
-from bench.compare import Work
+from bench.compare import Case
+from bench.training import training
 from model.adapters import Native
 from model.checkpoint import Bundle
 from model.decode import Reader
-from model.dropout import Dropout
 from model.request import Request, Trace
 from model.select import select
 from model.sweep import sweep
 from model.tokens import Token
 from model.trace import NULL, BatchTap, Recorder, Tap
-from model.train.loss import cross_entropy
 from model.transformer import Transformer
 
 SENTENCE = "The animal didn't cross the street because it was too tired to walk any further."
@@ -28,15 +26,6 @@ SHORT = "The old animal didn't cross the street because it was too tired."
 SHORT_TARGET = "动物没有过马路，因为它很累了。"
 DECODED = 48  # tokens, whether or not the sentence ends before
 BATCH = 8
-
-
-@dataclass(frozen=True)
-class Case:
-    """Two ways to do one thing; the first is the one that is expected to take longer."""
-
-    name: str
-    slow: Work
-    fast: Work
 
 
 def cases(bundle: Bundle) -> Iterator[Case]:
@@ -58,35 +47,9 @@ def cases(bundle: Bundle) -> Iterator[Case]:
         lambda: adapter.run([known] * BATCH),
     )
     yield _sweep(adapter)
-    yield from _training(bundle.model)
+    yield from training(bundle.model)
     reply = trace_reply(trace, "", bundle.name)
     yield Case("writing a reply of everything: JSON / safetensors", reply.json, reply.safetensors)
-
-
-def _training(model: Transformer) -> Iterator[Case]:
-    """What a step of training on a CPU does in a way of its own: 1,400 written tokens."""
-    width = model.config.d_model
-    torch.manual_seed(0)
-    x = torch.randn(1400, width, requires_grad=True)
-    embedding = model.embedding.weight.detach().clone().requires_grad_()
-    written = torch.randint(len(embedding), (len(x),))
-
-    def whole() -> object:
-        loss = F.cross_entropy(x @ embedding.T, written, label_smoothing=0.1)
-        return torch.autograd.grad(loss, [x, embedding])
-
-    def chunks() -> object:
-        loss = cross_entropy(x, embedding, written, 0.1)
-        return torch.autograd.grad(loss, [x, embedding])
-
-    yield Case("cross-entropy and its gradients: torch's / in chunks of rows", whole, chunks)
-    dropped = x.detach()
-    own = Dropout(0.1)
-    yield Case(
-        "dropout: a float an entry / a byte an entry",
-        lambda: F.dropout(dropped, 0.1),
-        lambda: own(dropped),
-    )
 
 
 def sizes(bundle: Bundle) -> dict[str, tuple[int, int]]:

@@ -9,6 +9,15 @@ Work = Callable[[], object]
 
 
 @dataclass(frozen=True)
+class Case:
+    """Two ways to do one thing; the first is the one that is expected to take longer."""
+
+    name: str
+    slow: Work
+    fast: Work
+
+
+@dataclass(frozen=True)
 class Ratio:
     """How long two ways take (seconds, medians) and how many times the first is as long."""
 

@@ -62,7 +62,7 @@ def parser() -> argparse.ArgumentParser:
         "--held-out", type=Path, nargs="+", default=[], help="TSV files that train must not touch"
     )
     made.add_argument(
-        "--start-from", type=Path, help="another run's folder, whose state this one takes over"
+        "--start-from", type=Path, help="a run's folder or a bundle, from which this one goes on"
     )
     made.add_argument(
         "--soften", type=float, default=1.0, help="times W_q and W_k of the run taken over (1)"
@@ -126,7 +126,8 @@ def _train(asked: argparse.Namespace) -> Path:
     train = _examples(pairs, languages, asked.one_way)
     train += augment(train, asked.augment, options.seed)
     dev = _examples(_pairs(asked.dev), languages, asked.one_way)
-    kernel = "explicit" if options.guide else "fused"  # a guide looks inside
+    # A guide looks inside; on a CPU torch's own kernel is no faster forwards, and slow backwards.
+    kernel = "explicit" if options.guide or device.type == "cpu" else "fused"
     model = Transformer(replace(config, kernel=kernel)).to(device)
     corpus, dev_corpus = (
         Corpus(part, tokenizer, config.max_tokens, device) for part in (train, dev)

@@ -104,9 +104,9 @@ class Run:
         at.step += 1
         self.model.train(at.step >= options.dropout_from)  # what dropout alone goes by
         guide = self.guide if at.step >= options.guide_from else None
-        rate = learning_rate(
-            at.step, self.model.config.d_model, options.warmup, options.learning_rate
-        ) * cooling(at.step, options.steps, options.cooldown)
+        width = self.model.config.d_model
+        rate = learning_rate(at.step, width, options.warmup, options.learning_rate, at.begun)
+        rate *= cooling(at.step, options.steps, options.cooldown)
         if guide and at.guided is None:
             at.guided = at.step
         for group in self.optimizer.param_groups:

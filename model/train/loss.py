@@ -22,10 +22,18 @@ CHUNK = 256  # rows of logits at a time
 def autocast(device: torch.device, precision: str) -> AbstractContextManager[None]:
     """Matrix products in bfloat16, sums and softmax in float32, if `precision` is "bf16".
 
-    "auto" takes bfloat16 on CUDA only: a processor without instructions for it is slower so.
+    "auto" takes bfloat16 on CUDA, and on a CPU that has instructions for it: others are slower so.
     """
-    bf16 = precision == "bf16" or (precision == "auto" and device.type == "cuda")
+    bf16 = precision == "bf16" or (precision == "auto" and fast_in_bf16(device))
     return torch.autocast(device.type, torch.bfloat16, enabled=bf16)
+
+
+def fast_in_bf16(device: torch.device) -> bool:
+    """Whether the device has instructions for products in bfloat16."""
+    if device.type != "cpu":
+        return device.type == "cuda"
+    able = torch.cpu.get_capabilities()
+    return bool(able.get("avx512_bf16") or able.get("amx_bf16"))
 
 
 def states(model: Transformer, batch: Batch, tap: Tap = NULL) -> tuple[Tensor, Tensor]:

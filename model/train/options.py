@@ -27,7 +27,7 @@ class Options:
     dropout_from: int = 0  # the first step with dropout: late dropout (Liu et al. 2023)
     clip: float = 1.0  # largest norm of the gradient
     average: int = 4  # so many of the last checkpoints are averaged
-    precision: str = "auto"  # of matrix products: "bf16", "float32"; auto: bf16 on CUDA only
+    precision: str = "auto"  # of matrix products: "bf16", "float32"; auto: bf16 where it is fast
 
     def __post_init__(self) -> None:
         for name in ("batch", "epochs", "every", "patience", "warmup", "average"):
@@ -39,9 +39,15 @@ class Options:
             raise ValueError("a cooldown needs steps, at whose end the rate is 0")
 
 
-def learning_rate(step: int, d_model: int, warmup: int, factor: float = 1.0) -> float:
-    """factor · d_model^−0.5 · min(step^−0.5, step · warmup^−1.5), step from 1 (equation 3)."""
-    return float(factor * d_model**-0.5 * min(step**-0.5, step * warmup**-1.5))
+def learning_rate(
+    step: int, d_model: int, warmup: int, factor: float = 1.0, begun: int = 0
+) -> float:
+    """factor · d_model^−0.5 · min(step^−0.5, (step − begun) · warmup^−1.5), step from 1.
+
+    Equation 3, where Adam began at step 0. Where it began anew at a later one, the rate rises from
+    0 once more, as steeply: its first steps are as large as the rate allows, whatever the gradient.
+    """
+    return float(factor * d_model**-0.5 * min(step**-0.5, (step - begun) * warmup**-1.5))
 
 
 def cooling(step: int, steps: int, cooldown: int) -> float:

@@ -13,8 +13,9 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import safe_open
@@ -22,7 +23,8 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 from torch.optim import Optimizer
 
-from model.checkpoint import TOKENIZER
+from model.card import TRAINING
+from model.checkpoint import TOKENIZER, WEIGHTS
 from model.transformer import Transformer
 
 STATE = "state.safetensors"
@@ -35,6 +37,7 @@ class Progress:
     epoch: int = 0  # the epoch under way
     batch: int = 0  # batches of it that are done
     step: int = 0
+    begun: int = 0  # the step at which Adam began
     seconds: float = 0.0
     tokens: int = 0
     best: float = float("inf")  # dev loss, nats a token
@@ -58,9 +61,15 @@ def save_state(path: Path, model: Transformer, optimizer: Optimizer, progress: P
 
 
 def load_state(path: Path, model: Transformer, optimizer: Optimizer) -> Progress:
-    """Puts model, optimizer and random numbers back; returns where the run was."""
+    """Puts model, optimizer and random numbers back; returns where the run was.
+
+    Raises `ValueError` where the state is of a model of another shape.
+    """
     tensors = load_file(path)
-    model.load_state_dict(_under("model.", tensors))
+    try:
+        model.load_state_dict(_under("model.", tensors))
+    except RuntimeError as error:
+        raise ValueError(f"{path} holds a model of another shape: {error}") from error
     state: dict[int, dict[str, Tensor]] = {}
     for key, value in _under("adam.", tensors).items():
         index, name = key.split(".")
@@ -77,20 +86,37 @@ def load_state(path: Path, model: Transformer, optimizer: Optimizer) -> Progress
 def take_over(old: Path, new: Path, soften: float = 1.0) -> None:
     """Starts the run in the folder `new` where `old` is, on other data from its first batch on.
 
-    Vocabulary, weights, moments, random numbers and the count of steps are the old run's. W_q and
-    W_k are multiplied by `soften`, scores thus by its square: heads that have come to look at one
-    token each, whatever stands there, have hardly a gradient to leave it by.
+    `old` is the folder of a run, whose vocabulary, weights, moments, random numbers and count of
+    steps are taken over, or a bundle, which has no moments: Adam begins them anew. W_q and W_k are
+    multiplied by `soften`, scores thus by its square: heads that have come to look at one token
+    each, whatever stands there, have hardly a gradient to leave it by.
+
+    Raises `FileNotFoundError` where `old` is neither.
     """
-    new.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(old / TOKENIZER, new / TOKENIZER)
-    with safe_open(old / STATE, "pt") as opened:
-        progress = json.loads(opened.metadata()["progress"])
-        tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
+    if (old / STATE).is_file():
+        with safe_open(old / STATE, "pt") as opened:
+            progress = json.loads(opened.metadata()["progress"])
+        tensors = load_file(old / STATE)
+    elif (old / WEIGHTS).is_file():
+        progress = _written(old / TRAINING)
+        progress["begun"] = progress.get("step", 0)
+        tensors = {f"model.{k}": v.float() for k, v in load_file(old / WEIGHTS).items()}
+        tensors["random.cpu"] = torch.get_rng_state()
+    else:
+        raise FileNotFoundError(f"{old} holds neither a run ({STATE}) nor a bundle ({WEIGHTS})")
     for name, value in tensors.items():
         if name.startswith("model.") and (".W_q." in name or ".W_k." in name):
             value *= soften
     progress |= {"epoch": 0, "batch": 0, "looks": 0, "best": float("inf"), "best_step": 0}
+    new.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(old / TOKENIZER, new / TOKENIZER)
     write(new / STATE, tensors, {"progress": json.dumps(progress)})
+
+
+def _written(path: Path) -> dict[str, Any]:
+    """Where the run that wrote a bundle was; the start of one if the bundle does not say."""
+    told = json.loads(path.read_text()) if path.is_file() else {}
+    return {f.name: told[f.name] for f in fields(Progress) if f.name in told}
 
 
 def average(paths: list[Path]) -> dict[str, Tensor]:

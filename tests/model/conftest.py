@@ -10,6 +10,7 @@ from model.checkpoint import load_bundle, save_bundle
 from model.config import ModelConfig
 from model.tokens import Tokenizer
 from model.transformer import Transformer
+from tests.model.counting import write_pairs
 
 TEXTS = [
     "The cat sat on the mat.",
@@ -52,3 +53,9 @@ def bundle(
 @pytest.fixture(scope="session")
 def tiny(bundle: Path) -> Native:
     return Native(load_bundle(bundle), "tiny")
+
+
+@pytest.fixture(scope="session")
+def data(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """What to train on and to look at: options for `python -m model.train`."""
+    return write_pairs(tmp_path_factory.mktemp("data"))

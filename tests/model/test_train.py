@@ -1,8 +1,6 @@
 """Training: the paper's schedule, batches that lose nothing, a run that survives being killed."""
 
 import json
-import random
-import re
 import signal
 import subprocess
 import sys
@@ -14,12 +12,9 @@ import torch
 from filelock import FileLock
 from safetensors.torch import load_file
 
-from model.adapters import Native, load
-from model.alignment import READS, WRITES, aligned, error_rate
-from model.alignment import Pair as Linked
+from model.adapters import load
 from model.learned import load_learning
 from model.learning import main as look_back
-from model.measured import Taught
 from model.request import Decode, Request
 from model.tokens import Tokenizer
 from model.train.__main__ import main
@@ -27,30 +22,8 @@ from model.train.data import Corpus
 from model.train.metrics import translate
 from model.train.options import Options, cooling, learning_rate
 from model.train.pairs import Example, both_ways
-from model.train.state import average, take_over, write
-
-WORDS = {"one": "一", "two": "二", "three": "三", "four": "四", "five": "五", "six": "六"}
-
-
-def words(line: str) -> list[str]:
-    return line.split()
-
-
-SHAPE = words("--d-model 32 --heads 2 --d-ff 64 --encoder-layers 1 --decoder-layers 1 --dropout 0")
-
-
-@pytest.fixture(scope="session")
-def data(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """A language that is quickly learnt: numbers, word for word. No dev sentence is in train."""
-    chance = random.Random(0)
-    folder = tmp_path_factory.mktemp("data")
-    texts = [chance.choices(list(WORDS), k=chance.randint(1, 4)) for _ in range(700)]
-    dev = [words for words in texts[600:] if words not in texts[:600]]
-    assert len(dev) > 20
-    for name, part in (("train", texts[:600]), ("dev", dev)):
-        rows = (f"{' '.join(words)}\t{''.join(WORDS[word] for word in words)}\n" for words in part)
-        (folder / f"{name}.tsv").write_text("".join(rows), encoding="utf-8")
-    return ["--train", str(folder / "train.tsv"), "--dev", str(folder / "dev.tsv")]
+from model.train.state import average, write
+from tests.model.counting import SHAPE, words
 
 
 def test_the_schedule_is_equation_3() -> None:
@@ -59,6 +32,10 @@ def test_the_schedule_is_equation_3() -> None:
     assert learning_rate(16000, 512, 4000) == pytest.approx(512**-0.5 * 16000**-0.5)
     rates = [learning_rate(step, 256, 50) for step in range(1, 200)]
     assert rates.index(max(rates)) == 49
+    # Adam begun anew: from 0, as steeply as at first, up to where it would have been.
+    assert learning_rate(901, 512, 100, begun=900) == learning_rate(1, 512, 100)
+    assert learning_rate(932, 512, 100, begun=900) < learning_rate(932, 512, 100)
+    assert learning_rate(933, 512, 100, begun=900) == learning_rate(933, 512, 100)
 
 
 def test_cooling_is_a_line_down_to_nothing() -> None:
@@ -133,33 +110,8 @@ def test_learning_to_count(data: list[str], tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="no pair is left of 600"):
         main([str(tmp_path / "empty"), "--held-out", data[1], *data])
     assert not (tmp_path / "empty" / "run.json").exists()  # so that a corrected line can go on
-    steps = json.loads((bundle / "training.json").read_text())["step"]
     assert (tmp_path / "snapshots" / "000000.safetensors").is_file()
     assert (tmp_path / "snapshots" / "000141.safetensors").is_file()
-
-    more = [*options[:-1], "1", "--steps", str(steps + 5), "--start-from", str(tmp_path)]
-    further = main([str(tmp_path / "further"), *data, *more, *SHAPE])
-    training = json.loads((further / "training.json").read_text())
-    assert training["step"] == steps + 5
-    assert training["history"][0]["step"] == 50
-    assert translate(load(further, "cpu"), ["three one"], "en-zh", Decode()) == ["三一"]
-
-    # Taken over at its end, on a step at which it looks: that look is the last row once more.
-    there = [*options[:-1], "1", "--steps", str(steps), "--every", "1", "--start-from"]
-    same = main([str(tmp_path / "same"), *data, *there, str(tmp_path), *SHAPE])
-    assert json.loads((same / "training.json").read_text())["history"][-1]["step"] == steps
-
-
-def test_a_run_taken_over_is_softened(data: list[str], tmp_path: Path) -> None:
-    """Queries and keys of the model are halved, their moments and all else are the old run's."""
-    options = words("--raw --steps 2 --batch 400 --warmup 2 --augment 0")
-    main([str(tmp_path / "old"), *data, *options, *SHAPE])
-    take_over(tmp_path / "old", tmp_path / "new", 0.5)
-    old, new = (load_file(tmp_path / name / "state.safetensors") for name in ("old", "new"))
-    halved = {name for name in old if name.startswith("model.") and re.search(r"W_[qk]\.", name)}
-    assert len(halved) == 3 * 2 * 2  # attentions, of each W_q and W_k, of each weight and bias
-    for name, value in old.items():
-        assert torch.equal(new[name], value * 0.5 if name in halved else value)
 
 
 def test_a_run_that_has_cooled_down_moves_no_more(data: list[str], tmp_path: Path) -> None:
@@ -180,49 +132,6 @@ def test_pre_norm_is_learnt_and_not_shown(data: list[str], tmp_path: Path) -> No
     assert json.loads((bundle / "training.json").read_text())["best"] < 2  # ln 9 knows nothing
     with pytest.raises(ValueError, match="pre-norm model, where only post-norm is shown"):
         load(bundle, "cpu")
-
-
-def test_heads_are_taught_to_align(data: list[str], tmp_path: Path) -> None:
-    """Word for word: the links that people would make are the diagonal."""
-    options = words("--raw --epochs 40 --batch 1500 --warmup 60 --average 1 --augment 0")
-    guided = ["--guide", "1", "--guide-from", "3"]
-    bundle = main([str(tmp_path / "run"), *data, *options, *SHAPE, *guided])
-    adapter = load(bundle, "cpu")
-    assert isinstance(adapter, Native)
-    assert adapter.info.taught == (Taught(0, 0, WRITES, 3), Taught(0, 1, READS, 3))
-    said = [["three", "one", "six"], ["two", "five"], ["four", "three", "one", "two"]]
-    links = [frozenset((i, i) for i in range(len(words))) for words in said]
-    pairs = [
-        Linked(tuple(words), tuple(WORDS[word] for word in words), sure, sure)
-        for words, sure in zip(said, links, strict=True)
-    ]
-    for direction, ways in (("en-zh", pairs), ("zh-en", [pair.swapped() for pair in pairs])):
-        found = aligned(adapter, ways, direction)
-        assert error_rate(found["0.0", WRITES], ways) < 0.1
-        assert error_rate(found["0.1", READS], ways) < 0.1
-
-    # The weight may change on resuming. What is taken over was taught; what ended before was not.
-    steps = json.loads((bundle / "training.json").read_text())["step"]
-    more = ["--steps", str(steps + 1), "--epochs", "99", "--guide", "2"]
-    bundle = main([str(tmp_path / "run"), *data, *options, *SHAPE, *guided, *more])
-    assert json.loads((bundle / "training.json").read_text())["step"] == steps + 1
-    after = ["--raw", "--steps", str(steps + 2), "--start-from", str(tmp_path / "run")]
-    bundle = main([str(tmp_path / "after"), *data, *after, *SHAPE])
-    assert [
-        one["since"] for one in json.loads((bundle / "training.json").read_text())["taught"]
-    ] == [3, 3]
-    before = ["--raw", "--steps", "2", *SHAPE, *guided]
-    bundle = main([str(tmp_path / "before"), *data, *before])
-    assert json.loads((bundle / "training.json").read_text())["taught"] == []
-
-
-def test_one_head_cannot_be_guided(data: list[str], tmp_path: Path) -> None:
-    line = [str(tmp_path), *data, "--raw", *SHAPE, "--guide", "1"]
-    with pytest.raises(ValueError, match="two heads, not 1"):
-        main([*line, "--heads", "1"])
-    assert not (tmp_path / "run.json").exists()
-    with pytest.raises(ValueError, match=r"guide must be at least 0, not -1\.0"):
-        main([*line, "--guide", "-1"])
 
 
 def test_two_do_not_train_in_one_folder(data: list[str], tmp_path: Path) -> None:

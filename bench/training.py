@@ -1,0 +1,75 @@
+"""What a step of training on a CPU does in a way of its own, beside what torch does."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+
+import torch
+from torch.nn import functional as F
+
+from bench.compare import Case
+from model.dropout import Dropout
+from model.train.data import Batch
+from model.train.loss import autocast, cross_entropy, fast_in_bf16, training_loss
+from model.transformer import Transformer
+
+
+def training(model: Transformer) -> Iterator[Case]:
+    """The parts by themselves, 1,400 written tokens; then the gradients of a small batch."""
+    width = model.config.d_model
+    torch.manual_seed(0)
+    x = torch.randn(1400, width, requires_grad=True)
+    embedding = model.embedding.weight.detach().clone().requires_grad_()
+    written = torch.randint(len(embedding), (len(x),))
+
+    def whole() -> object:
+        loss = F.cross_entropy(x @ embedding.T, written, label_smoothing=0.1)
+        return torch.autograd.grad(loss, [x, embedding])
+
+    def chunks() -> object:
+        loss = cross_entropy(x, embedding, written, 0.1)
+        return torch.autograd.grad(loss, [x, embedding])
+
+    yield Case("cross-entropy and its gradients: torch's / in chunks of rows", whole, chunks)
+    dropped = x.detach()
+    own = Dropout(0.1)
+    yield Case(
+        "dropout: a float an entry / a byte an entry",
+        lambda: F.dropout(dropped, 0.1),
+        lambda: own(dropped),
+    )
+
+    yield from _steps(model)
+
+
+def _steps(model: Transformer) -> Iterator[Case]:
+    """750 tokens, half of them read and half written: the attention's kernel, and the precision."""
+    ids = torch.randint(model.config.vocabulary, (25, 15))
+    real = torch.ones_like(ids, dtype=torch.bool)
+    batch = Batch(ids, real, ids, ids, real)
+    explicit, fused = (_copy(model, kernel) for kernel in ("explicit", "fused"))
+
+    def gradients(of: Transformer, precision: str) -> None:
+        of.zero_grad(set_to_none=True)
+        with autocast(ids.device, precision):
+            loss, _ = training_loss(of, batch, 0.1, 0.0)
+        loss.backward()  # type: ignore[no-untyped-call]
+
+    for precision in ("float32", "bf16") if fast_in_bf16(ids.device) else ("float32",):
+        yield Case(
+            f"gradients of a batch, {precision}: fused / explicit attention",
+            partial(gradients, fused, precision),
+            partial(gradients, explicit, precision),
+        )
+    if fast_in_bf16(ids.device):
+        yield Case(
+            "gradients of a batch: float32 / bf16",
+            partial(gradients, explicit, "float32"),
+            partial(gradients, explicit, "bf16"),
+        )
+
+
+def _copy(model: Transformer, kernel: str) -> Transformer:
+    copy = Transformer(replace(model.config, kernel=kernel))
+    copy.load_state_dict(model.state_dict())
+    return copy.train()

@@ -1,0 +1,25 @@
+"""A language that is quickly learnt: numbers, word for word."""
+
+import random
+from pathlib import Path
+
+WORDS = {"one": "一", "two": "二", "three": "三", "four": "四", "five": "五", "six": "六"}
+
+
+def words(line: str) -> list[str]:
+    return line.split()
+
+
+SHAPE = words("--d-model 32 --heads 2 --d-ff 64 --encoder-layers 1 --decoder-layers 1 --dropout 0")
+
+
+def write_pairs(folder: Path) -> list[str]:
+    """Writes train.tsv and dev.tsv; no dev sentence is in train. Returns the options for them."""
+    chance = random.Random(0)
+    texts = [chance.choices(list(WORDS), k=chance.randint(1, 4)) for _ in range(700)]
+    dev = [words for words in texts[600:] if words not in texts[:600]]
+    assert len(dev) > 20
+    for name, part in (("train", texts[:600]), ("dev", dev)):
+        rows = (f"{' '.join(words)}\t{''.join(WORDS[word] for word in words)}\n" for words in part)
+        (folder / f"{name}.tsv").write_text("".join(rows), encoding="utf-8")
+    return ["--train", str(folder / "train.tsv"), "--dev", str(folder / "dev.tsv")]
