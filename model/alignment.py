@@ -5,7 +5,8 @@ pieces are added up, rows of a written word's pieces averaged. The rows are thos
 piece, as on the page (Garg et al. 2019), or those that *read* it, one later: by then the decoder
 knows which word it is to be aligned (Chen et al. 2020, "shift", arXiv:2004.14837).
 
-Source: alignment error rate, Och & Ney 2003, section 2.
+Sources: alignment error rate, Och & Ney 2003, section 2; two directions as one, Koehn, Och & Marcu
+2003, section 4.
 """
 
 from __future__ import annotations
@@ -39,12 +40,7 @@ class Pair:
 
     def swapped(self) -> Pair:
         """The same from the other side."""
-        return Pair(
-            self.second,
-            self.first,
-            frozenset((b, a) for a, b in self.sure),
-            frozenset((b, a) for a, b in self.possible),
-        )
+        return Pair(self.second, self.first, mirrored(self.sure), mirrored(self.possible))
 
 
 def read_pairs(folder: Path) -> list[Pair]:
@@ -117,9 +113,32 @@ def links(between: Tensor, written: Tensor) -> frozenset[Link]:
     return frozenset((best[word], word) for word in range(len(best)) if there[word])
 
 
+def grown(one: Set[Link], other: Set[Link]) -> frozenset[Link]:
+    """Two directions' links as one: those of both, and what grows out of them (grow-diag).
+
+    A link of either is taken if it touches one that is taken, sideways or diagonally, and one of
+    its words is not linked yet; again and again, in order, until none is (Koehn, Och & Marcu 2003,
+    Statistical Phrase-Based Translation, section 4).
+    """
+    taken, left = set(one & other), sorted(one ^ other)
+    while True:
+        before = len(taken)
+        for first, second in left:
+            lonely = all(first != a for a, _ in taken) or all(second != b for _, b in taken)
+            if lonely and any(max(abs(first - a), abs(second - b)) == 1 for a, b in taken):
+                taken.add((first, second))
+        if len(taken) == before:
+            return frozenset(taken)
+
+
 def fitting(adapter: Adapter, pairs: Sequence[Pair], direction: str) -> list[Pair]:
     """The pairs, source first, that are no longer than what the model reads."""
     return [pair for pair in pairs if adapter.takes(_request(pair, direction))]
+
+
+def mirrored(links: Iterable[Link]) -> frozenset[Link]:
+    """The same from the other side."""
+    return frozenset((b, a) for a, b in links)
 
 
 def aligned(

@@ -21,7 +21,17 @@ import torch
 from torch import Tensor
 
 from model.adapters import Native
-from model.alignment import READS, WRITES, Looked, aligned, error_rate, fitting, read_pairs
+from model.alignment import (
+    READS,
+    WRITES,
+    Looked,
+    aligned,
+    error_rate,
+    fitting,
+    grown,
+    mirrored,
+    read_pairs,
+)
 from model.checkpoint import CHECKPOINTS, load_bundle
 from model.importance import costs
 from model.measured import REPORT, means_of
@@ -36,6 +46,7 @@ from model.train.pairs import read_pairs as read_texts
 
 BATCH = 32  # sentences
 SHOWN = 6  # places to read alignments off, the best ones
+JOINED = "both, joined"
 
 Head = tuple[str, int]  # "encoder.0.self", 3
 
@@ -185,17 +196,20 @@ def alignment(adapter: Native, folder: Path, languages: Sequence[str]) -> dict[s
     pairs = read_pairs(folder)
     half = len(pairs) // 2
     first, second = languages
-    rates: dict[str, dict[Looked, tuple[float, float]]] = {}
+    there, back = f"{second}-{first}", f"{first}-{second}"
+    rates: dict[str, dict[Looked, list[float]]] = {way: {} for way in (there, back, JOINED)}
     used = []
-    for direction, turn in ((f"{second}-{first}", False), (f"{first}-{second}", True)):
-        halves = []
-        for part in (pairs[:half], pairs[half:]):
-            fit = fitting(adapter, [p.swapped() if turn else p for p in part], direction)
-            used.append(len(fit))
-            halves.append(
-                {k: error_rate(f, fit) for k, f in aligned(adapter, fit, direction).items()}
-            )
-        rates[direction] = {key: (halves[0][key], halves[1][key]) for key in halves[0]}
+    for part in (pairs[:half], pairs[half:]):
+        fit = fitting(adapter, part, there)
+        fit = [pair.swapped() for pair in fitting(adapter, [p.swapped() for p in fit], back)]
+        used.append(len(fit))
+        turned = [pair.swapped() for pair in fit]
+        one, other = aligned(adapter, fit, there), aligned(adapter, turned, back)
+        for key in one:
+            ways = [mirrored(links) for links in other[key]]
+            both = [grown(*links) for links in zip(one[key], ways, strict=True)]
+            for way, found in ((there, one[key]), (back, ways), (JOINED, both)):
+                rates[way].setdefault(key, []).append(error_rate(found, fit))
     return {
         "pairs": len(pairs),
         "used": used,
@@ -206,18 +220,18 @@ def alignment(adapter: Native, folder: Path, languages: Sequence[str]) -> dict[s
             ]
             for direction, found in rates.items()
         },
-        "best": best_heads(list(rates.values())),
+        "best": best_heads([rates[there], rates[back]]),
     }
 
 
 def _best(
-    found: Mapping[Looked, tuple[float, float]],
-) -> Iterator[tuple[Looked, tuple[float, float]]]:
+    found: Mapping[Looked, Sequence[float]],
+) -> Iterator[tuple[Looked, Sequence[float]]]:
     return iter(sorted(found.items(), key=lambda item: item[1][0])[:SHOWN])
 
 
 def best_heads(
-    rates: Sequence[Mapping[Looked, tuple[float, float]]],
+    rates: Sequence[Mapping[Looked, Sequence[float]]],
 ) -> list[dict[str, Any]]:
     """The head that errs least on the first half, over both directions, by each kind of rows.
 

@@ -119,8 +119,9 @@ def _alignment(found: dict[str, Any]) -> list[str]:
         "up where they are looked at and averaged where they "
         "write; special tokens are left out. *writes*: the decoder's row that writes a word "
         "(Garg et al. 2019); *reads*: the one after it, which reads it (Chen et al. "
-        "2020). What is best is chosen on the first half. Pairs of more than the model's longest "
-        f"input are left out: {', '.join(map(str, found['used']))} of {half} are used.",
+        "2020). *both, joined*: the links of both directions as one, by grow-diag (Koehn et al. "
+        "2003). What is best is chosen on the first half. Pairs of more than the model's longest "
+        f"input are left out: {' and '.join(map(str, found['used']))} of {half} are used.",
         "\n".join("| " + " | ".join(line) + " |" for line in lines),
         "The best single heads over both directions:",
         "\n".join(

@@ -10,6 +10,7 @@ from model.alignment import (
     Pair,
     aligned,
     error_rate,
+    grown,
     joined,
     links,
     membership,
@@ -41,6 +42,24 @@ def test_error_rate(found: set[tuple[int, int]], rate: float) -> None:
 
 def test_rates_of_many_pairs_are_of_their_sums() -> None:
     assert error_rate([SURE, {(0, 2)}], [PAIR, PAIR]) == pytest.approx(1 - 4 / (3 + 4))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ({(0, 0)}, {(1, 1)}, set()),  # nothing that both have, nothing to grow from
+        ({(0, 0), (1, 1)}, {(0, 0)}, {(0, 0), (1, 1)}),  # diagonally
+        ({(0, 0), (0, 1)}, {(0, 0)}, {(0, 0), (0, 1)}),  # sideways, the second word is new
+        ({(0, 0), (2, 2)}, {(0, 0)}, {(0, 0)}),  # too far
+        ({(0, 0), (2, 2)}, {(0, 0), (1, 1)}, {(0, 0), (1, 1), (2, 2)}),  # in steps
+        ({(2, 2), (0, 0)}, {(2, 2), (1, 1)}, {(0, 0), (1, 1), (2, 2)}),  # a second round
+        ({(0, 0), (1, 1), (0, 1)}, {(0, 0), (1, 1)}, {(0, 0), (1, 1)}),  # both words are linked
+    ],
+)
+def test_two_directions_as_one(
+    one: set[tuple[int, int]], other: set[tuple[int, int]], expected: set[tuple[int, int]]
+) -> None:
+    assert grown(one, other) == grown(other, one) == expected
 
 
 def test_reading(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def test_a_report_of_a_bundle(bundle: Path, tmp_path: Path) -> None:
     assert (
         len(report["heads"]) == (config.encoder_layers + 2 * config.decoder_layers) * config.heads
     )
-    assert report["alignment"]["used"] == [2, 2, 2, 2]
+    assert report["alignment"]["used"] == [2, 2]
     text = (folder / "REPORT.md").read_text()
     assert text == page(report)
     assert f"of {len(report['heads'])}** when silent" in text
