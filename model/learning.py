@@ -5,7 +5,8 @@
 writes `learning.safetensors` into the bundle (`model.learned`): for each sentence of its
 `examples.txt` and each snapshot the weights of every attention. Every snapshot reads the same
 target, the one that the trained model writes: so the maps are over the same tokens, and what the
-snapshot itself would have written stands beside them.
+snapshot itself would have written stands beside them. With `--extend` what is there of a run that
+went on stays, its sentences and targets too, and what came of it since is added.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -21,7 +23,7 @@ from torch import Tensor
 
 from model.adapters import Native
 from model.checkpoint import CHECKPOINTS, Bundle, load_bundle
-from model.learned import Example, Learning, Snapshot, save
+from model.learned import Example, Learning, Snapshot, load_learning, save
 from model.measured import LEARNING
 from model.request import Decode, Request
 from model.tokens import direction_of
@@ -35,22 +37,29 @@ BATCH = 4096  # tokens, padding included
 LONGEST = 40  # an untrained model does not know when to stop
 
 
+def fixed(bundle: Bundle, sentences: Sequence[str]) -> list[Request]:
+    """The sentences, and what the bundle writes of them as their targets."""
+    requests = [Request(text, direction_of(text)) for text in sentences]
+    traces = Native(bundle, bundle.name).run(requests)
+    return [
+        replace(request, target=trace.output.text)
+        for request, trace in zip(requests, traces, strict=True)
+    ]
+
+
+def _target(example: Example) -> str:
+    return "".join(token.text for token in example.written if not token.special)
+
+
 def watch(
     bundle: Bundle,
     weights: Mapping[int, Mapping[str, Tensor]],
-    sentences: Sequence[str],
+    requests: Sequence[Request],
     tests: Sequence[TestSet],
     corpus: Corpus,
 ) -> Learning:
-    """Runs the sentences through the bundle with the `weights` of each step in place of its own."""
-    trained = Native(bundle, bundle.name)
-    requests = [Request(text, direction_of(text)) for text in sentences]
-    targets = [trace.output for trace in trained.run(requests)]
-    fixed = [
-        Request(request.source, request.direction, target=output.text)
-        for request, output in zip(requests, targets, strict=True)
-    ]
-    traces = trained.run(fixed)
+    """Reads the requests with the `weights` of each step in place of the bundle's own."""
+    traces = Native(bundle, bundle.name).run(requests)
     final = {name: value.clone() for name, value in bundle.model.state_dict().items()}
     batches = list(corpus.batches(BATCH, 0, 0))
     kept: dict[str, Tensor] = {}
@@ -67,9 +76,9 @@ def watch(
         }
         loss = dev_loss(bundle.model, batches)
         snapshots.append(Snapshot(step, loss, bleu))
-        free = adapter.run([Request(r.source, r.direction, decode=short) for r in fixed])
+        free = adapter.run([Request(r.source, r.direction, decode=short) for r in requests])
         texts.append([trace.output.text for trace in free])
-        for index, trace in enumerate(adapter.run(fixed)):
+        for index, trace in enumerate(adapter.run(requests)):
             for name, tensor in trace.tensors.items():
                 kept[f"{index}.{step}.{name}"] = (tensor.value * 255).round().to(torch.uint8)
         print(snapshots[-1], texts[-1], file=sys.stderr, flush=True)
@@ -78,13 +87,34 @@ def watch(
         Example(
             trace.request.source,
             str(trace.request.direction),
-            {"source": trace.source, "target": trace.target},
+            {"source": [*trace.source], "target": [*trace.target]},
             trace.output.tokens,
             [written[index] for written in texts],
         )
         for index, trace in enumerate(traces)
     ]
     return Learning(bundle.digest, snapshots, examples, kept)
+
+
+def joined(earlier: Learning, later: Learning) -> Learning:
+    """A run looked back on in two goes, over the same sentences and targets.
+
+    Raises `ValueError` where they have other ones, or a step in common.
+    """
+    if [e.tokens for e in earlier.examples] != [e.tokens for e in later.examples]:
+        raise ValueError("what is there is of other sentences or targets")
+    steps = [snapshot.step for snapshot in (*earlier.snapshots, *later.snapshots)]
+    if steps != sorted(set(steps)):
+        raise ValueError(f"steps must rise, not {', '.join(map(str, steps))}")
+    return Learning(
+        later.digest,
+        [*earlier.snapshots, *later.snapshots],
+        [
+            replace(new, texts=[*old.texts, *new.texts])
+            for old, new in zip(earlier.examples, later.examples, strict=True)
+        ],
+        {**earlier.weights, **later.weights},
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -96,11 +126,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("bundle", type=Path, nargs="?", default=CHECKPOINTS / "en-zh")
     parser.add_argument(
-        "--snapshots", type=Path, nargs="+", required=True, help="…/000400.safetensors"
+        "--snapshots", type=Path, nargs="*", default=[], help="…/000400.safetensors"
     )
     parser.add_argument("--final", type=int, required=True, help="the step that the bundle is at")
     parser.add_argument("--dev", type=Path, required=True, help="TSV file to measure on")
     parser.add_argument("--sources", type=int, default=200, help="so many a direction (200)")
+    parser.add_argument("--extend", action="store_true", help="add to what is there")
     asked = parser.parse_args(arguments)
     bundle = load_bundle(asked.bundle)
     weights: dict[int, Mapping[str, Tensor]] = {
@@ -118,8 +149,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         bundle.model.config.max_tokens,
         torch.device("cpu"),
     )
-    sentences = (asked.bundle / EXAMPLES).read_text(encoding="utf-8").splitlines()
-    save(watch(bundle, weights, sentences, tests, corpus), asked.bundle / LEARNING)
+    path = asked.bundle / LEARNING
+    if asked.extend:
+        earlier = load_learning(path)
+        requests = [Request(e.source, e.direction, target=_target(e)) for e in earlier.examples]
+        save(joined(earlier, watch(bundle, weights, requests, tests, corpus)), path)
+    else:
+        sentences = (asked.bundle / EXAMPLES).read_text(encoding="utf-8").splitlines()
+        save(watch(bundle, weights, fixed(bundle, sentences), tests, corpus), path)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """What a bundle holds of how it was learned is of its own weights, or it is refused."""
 
+import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
@@ -8,9 +10,14 @@ import pytest
 import torch
 
 from model.adapters import Native, load
-from model.checkpoint import CHECKPOINTS
+from model.checkpoint import CHECKPOINTS, load_bundle
 from model.learned import Example, Learning, Snapshot, load_learning, save, sides
+from model.learning import joined
+from model.learning import main as look_back
 from model.measured import LEARNING
+from model.request import Request
+from model.train.__main__ import main
+from tests.model.counting import SHAPE, words
 
 
 @pytest.fixture
@@ -75,3 +82,61 @@ def test_what_is_shipped_has_every_step_once() -> None:
     for example in found.examples:
         assert len(example.texts) == len(steps)
         assert len(example.written) == len(example.tokens["target"])
+
+
+def test_learning_is_looked_back_on(data: list[str], tmp_path: Path) -> None:
+    options = words("--raw --epochs 40 --batch 1500 --warmup 60 --every 50 --average 2 --augment 0")
+    bundle = main([str(tmp_path), *data, *options, *SHAPE])
+    (bundle / "examples.txt").write_text("one two three\n六五\n", "utf-8")
+    step = json.loads((bundle / "training.json").read_text())["step"]
+    early = [str(tmp_path / "snapshots" / f"{n:06d}.safetensors") for n in (0, 100)]
+    look_back([str(bundle), "--snapshots", *early, "--final", str(step), *data[2:]])
+    found = load_learning(bundle / "learning.safetensors")
+    assert [snapshot.step for snapshot in found.snapshots] == [0, 100, step]
+    first, _, last = found.snapshots
+    assert first.loss > last.loss
+    assert last.bleu["en-zh"] > 90 > first.bleu["en-zh"]
+    one, two = found.examples
+    assert (one.direction, one.texts[-1]) == ("en-zh", "一二三")
+    assert two.texts[-1] == "six five"
+    # The last snapshot is the bundle, and reads what it wrote: equal to the byte.
+    adapter = load(bundle, "cpu")
+    trace = adapter.run([Request(one.source, "en-zh", target=one.texts[-1])])[0]
+    assert list(trace.source) == one.tokens["source"]
+    assert list(trace.output.tokens) == one.written
+    kept = found.of(0)
+    assert len(kept) == 3 * len(trace.tensors)
+    for name, tensor in trace.tensors.items():
+        expected = (tensor.value * 255).round().to(torch.uint8)
+        assert torch.equal(kept[f"{step}.{name}"], expected)
+        assert kept[f"0.{name}"].shape == expected.shape
+        assert not torch.equal(kept[f"0.{name}"], expected)
+
+    # A run that went on: what was there stays, over the same sentences and targets.
+    (bundle / "examples.txt").unlink()
+    more = words("--raw --batch 1500 --warmup 60 --augment 0 --average 1 --learning-rate 0.2")
+    more += ["--start-from", str(bundle), "--steps", str(step + 10), *SHAPE]
+    further = main([str(tmp_path / "further"), *data, *more])
+    shutil.copy(bundle / "learning.safetensors", further)
+    look_back([str(further), "--extend", "--final", str(step + 10), *data[2:]])
+    longer = load_learning(further / "learning.safetensors")
+    assert longer.digest == load_bundle(further).digest != found.digest
+    assert [snapshot.step for snapshot in longer.snapshots] == [0, 100, step, step + 10]
+    assert longer.snapshots[:3] == found.snapshots
+    for before, after in zip(found.examples, longer.examples, strict=True):
+        assert after.texts[:3] == before.texts
+        assert (after.tokens, after.written) == (before.tokens, before.written)
+    for name, weights in found.weights.items():
+        assert torch.equal(longer.weights[name], weights)
+    assert len(longer.of(1)) == 4 * len(trace.tensors)
+    maps = (longer.of(0)[f"{at}.encoder.0.self.weights"] for at in (step, step + 10))
+    assert not torch.equal(*maps)
+    with pytest.raises(ValueError, match=rf"must rise, not 0, 100, {step}, {step + 10}, 9"):
+        look_back([str(further), "--extend", "--final", "9", *data[2:]])
+
+
+def test_other_sentences_are_not_added(learning: Learning) -> None:
+    example = learning.examples[0]
+    other = replace(example, tokens={**example.tokens, "target": example.written})
+    with pytest.raises(ValueError, match="of other sentences or targets"):
+        joined(learning, replace(learning, examples=[other]))

@@ -13,9 +13,7 @@ from filelock import FileLock
 from safetensors.torch import load_file
 
 from model.adapters import load
-from model.learned import load_learning
-from model.learning import main as look_back
-from model.request import Decode, Request
+from model.request import Decode
 from model.tokens import Tokenizer
 from model.train.__main__ import main
 from model.train.data import Corpus
@@ -168,35 +166,6 @@ def test_a_killed_run_goes_on_as_if_it_had_not_been(data: list[str], tmp_path: P
         for folder in ("whole", "killed")
     )
     assert all(torch.equal(one[name], other[name]) for name in one)
-
-
-def test_learning_is_looked_back_on(data: list[str], tmp_path: Path) -> None:
-    options = words("--raw --epochs 40 --batch 1500 --warmup 60 --every 50 --average 2 --augment 0")
-    bundle = main([str(tmp_path), *data, *options, *SHAPE])
-    (bundle / "examples.txt").write_text("one two three\n六五\n", "utf-8")
-    step = json.loads((bundle / "training.json").read_text())["step"]
-    early = [str(tmp_path / "snapshots" / f"{n:06d}.safetensors") for n in (0, 100)]
-    look_back([str(bundle), "--snapshots", *early, "--final", str(step), *data[2:]])
-    found = load_learning(bundle / "learning.safetensors")
-    assert [snapshot.step for snapshot in found.snapshots] == [0, 100, step]
-    first, _, last = found.snapshots
-    assert first.loss > last.loss
-    assert last.bleu["en-zh"] > 90 > first.bleu["en-zh"]
-    one, two = found.examples
-    assert (one.direction, one.texts[-1]) == ("en-zh", "一二三")
-    assert two.texts[-1] == "six five"
-    # The last snapshot is the bundle, and reads what it wrote: equal to the byte.
-    adapter = load(bundle, "cpu")
-    trace = adapter.run([Request(one.source, "en-zh", target=one.texts[-1])])[0]
-    assert list(trace.source) == one.tokens["source"]
-    assert list(trace.output.tokens) == one.written
-    kept = found.of(0)
-    assert len(kept) == 3 * len(trace.tensors)
-    for name, tensor in trace.tensors.items():
-        expected = (tensor.value * 255).round().to(torch.uint8)
-        assert torch.equal(kept[f"{step}.{name}"], expected)
-        assert kept[f"0.{name}"].shape == expected.shape
-        assert not torch.equal(kept[f"0.{name}"], expected)
 
 
 def test_one_way_reads_and_writes_whole_words(data: list[str], tmp_path: Path) -> None:
