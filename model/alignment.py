@@ -25,6 +25,7 @@ from model.trace import NamedTensor
 Link = tuple[int, int]  # a word of the first text, a word of the second, from 0
 BATCH = 16
 WRITES, READS = "writes", "reads"
+JOINED = "both, joined"  # both directions' links as one
 # The weights, "2.3" (layer 2, head 3), "2" (mean of a layer's heads) or "all", and the rows.
 Looked = tuple[str, str]
 

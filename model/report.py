@@ -13,7 +13,7 @@ import argparse
 import json
 import math
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from torch import Tensor
 
 from model.adapters import Native
 from model.alignment import (
+    JOINED,
     READS,
     WRITES,
     Looked,
@@ -45,8 +46,6 @@ from model.train.pairs import both_ways
 from model.train.pairs import read_pairs as read_texts
 
 BATCH = 32  # sentences
-SHOWN = 6  # places to read alignments off, the best ones
-JOINED = "both, joined"
 
 Head = tuple[str, int]  # "encoder.0.self", 3
 
@@ -216,18 +215,12 @@ def alignment(adapter: Native, folder: Path, languages: Sequence[str]) -> dict[s
         "directions": {
             direction: [
                 {"weights": key, "rows": row, "chosen on": chosen, "reported on": told}
-                for (key, row), (chosen, told) in _best(found)
+                for (key, row), (chosen, told) in found.items()
             ]
             for direction, found in rates.items()
         },
         "best": best_heads([rates[there], rates[back]]),
     }
-
-
-def _best(
-    found: Mapping[Looked, Sequence[float]],
-) -> Iterator[tuple[Looked, Sequence[float]]]:
-    return iter(sorted(found.items(), key=lambda item: item[1][0])[:SHOWN])
 
 
 def best_heads(

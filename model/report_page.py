@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from itertools import product
 from pathlib import Path
 from typing import Any
 
+from model.alignment import JOINED, READS, WRITES
 from model.checkpoint import digest_of
 from model.measured import REPORT
 
@@ -100,18 +102,15 @@ def _table(report: dict[str, Any], block: str) -> str:
 
 def _alignment(found: dict[str, Any]) -> list[str]:
     half = found["pairs"] // 2
-    lines = [["direction", "weights of", "rows", f"first {half}", f"other {half}"], ["---"] * 5]
-    for direction, places in found["directions"].items():
-        for place in places:
-            lines.append(
-                [
-                    direction,
-                    _place(place["weights"]),
-                    place["rows"],
-                    f"{place['chosen on']:.1%}",
-                    f"{place['reported on']:.1%}",
-                ]
-            )
+    rates: dict[str, list[str]] = {}  # by place, a column a direction and kind of rows
+    columns = list(product(found["directions"], (WRITES, READS)))
+    for direction, rows in columns:
+        for one in found["directions"][direction]:
+            if one["rows"] == rows:
+                cell = f"{one['chosen on']:.1%} / {one['reported on']:.1%}"
+                rates.setdefault(one["weights"], []).append(cell)
+    lines = [["weights of", *map(", ".join, columns)], ["---"] * (1 + len(columns))]
+    lines += [[_place(weights), *cells] for weights, cells in rates.items()]
     return [
         "## Alignment",
         "Alignment error rate (Och & Ney 2003) of the source word that a written word looks at "
@@ -120,18 +119,30 @@ def _alignment(found: dict[str, Any]) -> list[str]:
         "write; special tokens are left out. *writes*: the decoder's row that writes a word "
         "(Garg et al. 2019); *reads*: the one after it, which reads it (Chen et al. "
         "2020). *both, joined*: the links of both directions as one, by grow-diag (Koehn et al. "
-        "2003). What is best is chosen on the first half. Pairs of more than the model's longest "
+        f"2003). In a cell stand the first half of {half} pairs, by which what is best is chosen, "
+        "and the other, by which it is reported. Pairs of more than the model's longest "
         f"input are left out: {' and '.join(map(str, found['used']))} of {half} are used.",
         "\n".join("| " + " | ".join(line) + " |" for line in lines),
-        "The best single heads over both directions:",
+        "The best single heads, by the mean of the two directions:",
         "\n".join(
             f"- by its *{one['rows']}* rows layer {one['layer'] + 1}, head {one['head'] + 1}: "
-            f"{one['chosen on']:.1%} on the first half, **{one['reported on']:.1%}** on the other"
+            f"{one['chosen on']:.1%} on the first half, **{one['reported on']:.1%}** on the other, "
+            f"**{_joined(found, one):.1%}** with both directions joined"
             for one in found["best"]
         ),
         "The [alignment](../../../docs/views/alignment.md) view opens on the first of them, all "
         "others on the one that aligns while it *writes*.",
     ]
+
+
+def _joined(found: dict[str, Any], best: dict[str, Any]) -> float:
+    weights = f"{best['layer']}.{best['head']}"
+    [rate] = [
+        float(one["reported on"])
+        for one in found["directions"][JOINED]
+        if (one["weights"], one["rows"]) == (weights, best["rows"])
+    ]
+    return rate
 
 
 def _place(weights: str) -> str:
