@@ -10,7 +10,7 @@ export const EXAMPLES = Object.freeze([
   { lang: "en", text: "My mother bought a new book yesterday." },
   { lang: "en", text: "The animal didn't cross the street because it was too tired." },
   { lang: "zh", text: "我妈妈昨天买了一本新书。" },
-  { lang: "zh", text: "那个穿红衣服的女孩是我妹妹。" },
+  { lang: "zh", text: "坐在门口的那个人是我的老师。" },
   { lang: "zh", text: "他在图书馆等了我两个小时。" },
 ]);
 
