@@ -31,7 +31,7 @@ export function createFigure(context, { now, above, lit }) {
   const note = h(
     "p",
     { className: "note" },
-    t("Every step reads the trained model's translation. Weights are kept in steps of 1/255: two decimals are near, not exact."),
+    t("Every step reads the same translation. Weights are kept in steps of 1/255: two decimals are near, not exact."),
   );
   const matrix = createMatrix(context, {
     label: t("Attention weights at this step. Arrow keys move the cell, Escape lets go."),
