@@ -99,7 +99,7 @@ def watch(
 def joined(earlier: Learning, later: Learning) -> Learning:
     """A run looked back on in two goes, over the same sentences and targets.
 
-    Raises `ValueError` where they have other ones, or a step in common.
+    Raises `ValueError` where they have other ones, or the later steps do not come after.
     """
     if [e.tokens for e in earlier.examples] != [e.tokens for e in later.examples]:
         raise ValueError("what is there is of other sentences or targets")

@@ -126,7 +126,7 @@ def _train(asked: argparse.Namespace) -> Path:
     train = _examples(pairs, languages, asked.one_way)
     train += augment(train, asked.augment, options.seed)
     dev = _examples(_pairs(asked.dev), languages, asked.one_way)
-    # A guide looks inside; on a CPU torch's own kernel is no faster forwards, and slow backwards.
+    # A guide looks inside; on a CPU torch's own kernel is slow in bfloat16 (docs/bench.md).
     kernel = "explicit" if options.guide or device.type == "cpu" else "fused"
     model = Transformer(replace(config, kernel=kernel)).to(device)
     corpus, dev_corpus = (

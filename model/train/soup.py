@@ -2,9 +2,9 @@
 
     python -m model.train.soup runs/soup runs/one/bundle runs/other/bundle
 
-Runs that part from one another late stay near enough for their mean to be as good as the best of
-them, and good at what each of them is good at (Wortsman et al. 2022, Model soups,
-arXiv:2203.05482). How it was trained is told of the first.
+Runs that part from one another late stay near enough for their mean to be a good model too, at what
+each of them is good at (Wortsman et al. 2022, Model soups, arXiv:2203.05482). How it was trained is
+told of the first.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-import torch
-
 from model.card import TRAINING
-from model.checkpoint import TOKENIZER, load_bundle, save_bundle
+from model.checkpoint import TOKENIZER, WEIGHTS, load_bundle, save_bundle
+from model.train.state import average
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -39,8 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         same = (path / TOKENIZER).read_bytes() == (asked.bundles[0] / TOKENIZER).read_bytes()
         if not same or other.model.config != first.model.config:
             raise ValueError(f"{path} has another shape or vocabulary than {asked.bundles[0]}")
-    states = [bundle.model.state_dict() for bundle in bundles]
-    mean = {name: torch.stack([s[name] for s in states]).mean(dim=0) for name in states[0]}
+    mean = average([path / WEIGHTS for path in asked.bundles])
     save_bundle(asked.folder, mean, first.model.config, first.tokenizer, first.name)
     if (asked.bundles[0] / TRAINING).is_file():
         shutil.copyfile(asked.bundles[0] / TRAINING, asked.folder / TRAINING)

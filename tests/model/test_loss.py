@@ -10,7 +10,7 @@ from torch.nn import functional as F
 from model.config import ModelConfig
 from model.tokens import Tokenizer
 from model.train.data import Batch, Corpus
-from model.train.loss import cross_entropy, divergence, training_loss
+from model.train.loss import autocast, cross_entropy, divergence, training_loss
 from model.train.pairs import both_ways
 from model.transformer import Transformer
 
@@ -66,3 +66,23 @@ def test_r_drop_draws_two_answers_together(p: float, batch: Batch, config: Model
         assert loss - shown > 0.01
     else:  # two answers alike, and the loss of the batch twice is that of the batch
         assert loss == pytest.approx(shown, abs=1e-6) == pytest.approx(plain, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("able", "precision", "expected"),
+    [
+        ({"avx512_bf16": True}, "auto", True),
+        ({"amx_bf16": True}, "auto", True),
+        ({"avx2": True}, "auto", False),
+        ({"avx512_bf16": True}, "float32", False),
+        ({"avx2": True}, "bf16", True),
+    ],
+)
+def test_bfloat16_where_the_processor_has_it(
+    able: dict[str, bool], precision: str, expected: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: able)
+    with autocast(torch.device("cpu"), precision):
+        assert torch.is_autocast_enabled("cpu") is expected
+        product = torch.ones(2, 2) @ torch.ones(2, 2)
+    assert product.dtype == (torch.bfloat16 if expected else torch.float32)
