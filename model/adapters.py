@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -14,13 +14,12 @@ from torch import Tensor
 
 from model.checkpoint import CHECKPOINTS, Bundle, load_bundle
 from model.errors import InputError
-from model.inside import look
+from model.forward import forward
 from model.inside import names as inside_names
 from model.inside import needed as inside_needed
 from model.intervene import Intervention, Pattern
 from model.measured import Measured, load_measured
 from model.parameters import parameters
-from model.relevance import Batch
 from model.request import (
     Adapter,
     Decoding,
@@ -36,12 +35,11 @@ from model.select import select
 from model.steps import Hypothesis
 from model.summary import needed, summary
 from model.tokens import BOS, Token
-from model.trace import SOURCE, TARGET, BatchTap, NamedTensor, NameTap, Recorder
+from model.trace import SOURCE, TARGET, NamedTensor, NameTap, Recorder
 from model.validate import check_decode, check_interventions, check_range
 from model.writer import Writer
 
 WEIGHTS = ".weights"
-ENCODING = ("source", "encoder.")  # how names begin up to the encoder's end
 
 
 def load(
@@ -229,15 +227,9 @@ class Native(Adapter):
             )
             for request, source, target in zip(requests, sources, targets, strict=True)
         ]
-        source_ids, source_real = self.rows.batch(sources)
-        target_ids, target_real = self.rows.batch(targets)
-        batch = Batch(source_ids, source_real, target_ids, target_real)
-        tap = BatchTap(recorders)
-        memory = self._memory(source_ids, source_real, recorders)
-        x = self.model.decode(target_ids, target_real, memory, source_real, tap)
-        logits = self.model.logits(x, tap)
-        look(self.model, batch, recorders, [[t.id for t in tokens] for _, tokens in written])
-        logprobs = logits.log_softmax(dim=-1).cpu()
+        logprobs = forward(
+            self.model, self.rows, recorders, sources, targets, [tokens for _, tokens in written]
+        )
         return [
             self._trace(
                 request,
@@ -247,22 +239,6 @@ class Native(Adapter):
             )
             for index, request in enumerate(requests)
         ]
-
-    def _memory(self, ids: Tensor, real: Tensor, recorders: Sequence[Recorder]) -> Tensor:
-        """What the encoder makes of `ids` (B, S): (B, S, d_model).
-
-        Rows that read the same, and neither record nor change anything of it differently, are run
-        once: most of a sweep over heads is.
-        """
-        first: dict[Hashable, int] = {}
-        rows = [
-            first.setdefault((tuple(row), _encoding(recorder, index)), index)
-            for index, (row, recorder) in enumerate(zip(ids.tolist(), recorders, strict=True))
-        ]
-        run = list(first.values())
-        tap = BatchTap([recorders[row] for row in run])
-        memory = self.model.encode(ids[run], real[run], tap)
-        return memory[[run.index(row) for row in rows]]
 
     def _trace(
         self,
@@ -316,11 +292,3 @@ class Native(Adapter):
         with torch.inference_mode():
             self.model(ids, ids, tap=NameTap(names))
         return names
-
-
-def _encoding(recorder: Recorder, index: int) -> Hashable:
-    """What a row does to the encoder; nobody else's if it records there."""
-    if any(name.startswith(ENCODING) for name in recorder.select):
-        return index
-    made = tuple(one for one in recorder.interventions if one.at.startswith(ENCODING))
-    return recorder.lengths[SOURCE], made

@@ -1,17 +1,14 @@
 """Decoding: what is kept between steps changes nothing, and the search finds what there is."""
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from itertools import product
 
 import pytest
 import torch
-from torch import Tensor
 
 from model.config import ModelConfig
-from model.decode import Draw, Reader, beam, greedy, narrowed, sample
+from model.decode import Draw, Reader, beam, greedy, sample
 from model.steps import FINISHED, LIVE, PRUNED, Hypothesis, Step
 from model.tokens import Tokenizer
 from model.transformer import Transformer
@@ -127,70 +124,6 @@ def test_control_tokens_are_never_written(model: Transformer, tokenizer: Tokeniz
     never = sorted(tokenizer.specials - {tokenizer.eos})
     assert (logprobs[:, never] == -torch.inf).all()
     assert logprobs[0, tokenizer.eos] > -torch.inf
-
-
-DRAWS = [
-    Draw(),
-    Draw(temperature=0.5),
-    Draw(temperature=2.0, top_k=3),
-    Draw(top_p=0.7),
-    Draw(temperature=1.5, top_k=4, top_p=0.8),
-]
-
-
-def allowed(probabilities: list[float], draw: Draw) -> list[float]:
-    """What a token is drawn with, the long way."""
-    cooled = [p ** (1 / draw.temperature) for p in probabilities]
-    order = sorted(range(len(cooled)), key=lambda id_: -cooled[id_])[: draw.top_k]
-    total = sum(cooled[id_] for id_ in order)
-    kept: dict[int, float] = {}
-    for id_ in order:
-        if sum(kept.values()) / total >= draw.top_p:
-            break
-        kept[id_] = cooled[id_]
-    return [kept.get(id_, 0.0) / sum(kept.values()) for id_ in range(len(cooled))]
-
-
-@pytest.mark.parametrize("draw", DRAWS, ids=str)
-def test_narrowing_leaves_what_it_says(draw: Draw) -> None:
-    probabilities = [0.35, 0.05, 0.25, 0.1, 0.2, 0.05]
-    found = narrowed(torch.tensor(probabilities).log(), draw).exp()
-    assert found.tolist() == pytest.approx(allowed(probabilities, draw), abs=1e-6)
-
-
-@torch.inference_mode()
-@pytest.mark.parametrize("draw", DRAWS, ids=str)
-def test_frequencies_are_the_probabilities(draw: Draw) -> None:
-    """A chi-squared test over 4,000 first tokens, at the 0.1 % level."""
-    probabilities, times = [0.35, 0.05, 0.25, 0.1, 0.2, 0.05], 4000
-    chances = allowed(probabilities, draw)
-    logprobs = torch.tensor(probabilities).log().repeat(times, 1)
-    draws = [replace(draw, seed=seed) for seed in range(times)]
-    [step] = sample(Stub(logprobs), Alphabet(), [1] * times, draws)  # type: ignore[arg-type]
-    rows = step.written
-    counts = Counter(row.ids[0] for row in rows)
-    open_ = [id_ for id_, chance in enumerate(chances) if chance]
-    assert set(counts) <= set(open_)
-    squares = [(counts[i] - times * chances[i]) ** 2 / (times * chances[i]) for i in open_]
-    critical = {1: 10.83, 2: 13.82, 3: 16.27, 4: 18.47, 5: 20.52}  # of χ², by degrees of freedom
-    assert sum(squares) < critical[max(len(open_) - 1, 1)]
-    assert rows[0].logprobs[0] == pytest.approx(math.log(probabilities[rows[0].ids[0]]))
-
-
-class Stub:
-    """A reader whose rows all have the same next tokens."""
-
-    def __init__(self, logprobs: Tensor) -> None:
-        self.next = logprobs
-
-    def logprobs(self) -> Tensor:
-        return self.next
-
-
-class Alphabet:
-    """A tokenizer as far as sampling looks at one."""
-
-    eos = -1
 
 
 @torch.inference_mode()
@@ -336,16 +269,3 @@ def test_candidates_and_the_rest_are_everything() -> None:
     listed, rest = step.candidates(0, 50)
     assert len(listed) == 6
     assert rest == pytest.approx(0, abs=1e-6)
-
-
-@torch.inference_mode()
-@pytest.mark.parametrize("draw", DRAWS, ids=str)
-def test_a_draw_says_out_of_how_many(draw: Draw) -> None:
-    probabilities = [0.35, 0.05, 0.25, 0.1, 0.2, 0.05]
-    chances = allowed(probabilities, draw)
-    stub, alphabet = Stub(torch.tensor([probabilities]).log()), Alphabet()
-    [step] = sample(stub, alphabet, [1], [draw])  # type: ignore[arg-type]
-    [branch] = step.branches
-    assert branch.drawn is not None
-    assert branch.drawn.pool == sum(chance > 0 for chance in chances)
-    assert branch.drawn.probability == pytest.approx(chances[branch.hypothesis.ids[0]], abs=1e-6)
