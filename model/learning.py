@@ -97,15 +97,12 @@ def watch(
 
 
 def joined(earlier: Learning, later: Learning) -> Learning:
-    """A run looked back on in two goes, over the same sentences and targets.
+    """A run looked back on in two goes.
 
-    Raises `ValueError` where they have other ones, or the later steps do not come after.
+    Raises `ValueError` where they are over other sentences or targets.
     """
     if [e.tokens for e in earlier.examples] != [e.tokens for e in later.examples]:
         raise ValueError("what is there is of other sentences or targets")
-    steps = [snapshot.step for snapshot in (*earlier.snapshots, *later.snapshots)]
-    if steps != sorted(set(steps)):
-        raise ValueError(f"steps must rise, not {', '.join(map(str, steps))}")
     return Learning(
         later.digest,
         [*earlier.snapshots, *later.snapshots],
@@ -152,6 +149,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     path = asked.bundle / LEARNING
     if asked.extend:
         earlier = load_learning(path)
+        steps = [*(snapshot.step for snapshot in earlier.snapshots), *sorted(weights)]
+        if steps != sorted(set(steps)):
+            raise ValueError(f"steps must rise, not {', '.join(map(str, steps))}")
         requests = [Request(e.source, e.direction, target=_target(e)) for e in earlier.examples]
         save(joined(earlier, watch(bundle, weights, requests, tests, corpus)), path)
     else:
