@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.problems import MEDIA_TYPE, URN
+from app.problems import URN
 from tests.app.conftest import Serving
+from tests.app.problem import JSON, OPTIONS_33, hold
 
-JSON = {"Content-Type": "application/json"}
 DEEP = "[" * 40_000
 
 BODIES = [
@@ -87,8 +87,6 @@ BODIES = [
     ('{"source": "hi", "pad_to": ' + "9" * 400 + "}", 422, "out-of-range", "pad_to"),
 ]
 
-OPTIONS_33 = {f"option_{'a' * (n // 26)}{chr(97 + n % 26)}": "1" for n in range(33)}
-
 INTERVENTIONS: list[tuple[Any, str, str]] = [
     ({"at": "encoder.0.self", "head": 99, "do": "zero"}, "out-of-range", ".head"),
     ({"at": "encoder.0.self", "head": -1, "do": "zero"}, "out-of-range", ".head"),
@@ -105,19 +103,6 @@ INTERVENTIONS: list[tuple[Any, str, str]] = [
     ({"at": "encoder.0.self", "do": "zero", "when": 1}, "unknown-field", ""),
     ("zero", "wrong-type", ""),
 ]
-
-
-def hold(response: httpx.Response, status: int, kind: str, field: str | None) -> dict[str, Any]:
-    """Check that the reply is this problem, and return the document."""
-    assert response.status_code == status, response.text
-    assert response.headers["content-type"] == MEDIA_TYPE
-    problem: dict[str, Any] = response.json()
-    assert problem["type"] == URN + kind
-    assert problem["status"] == status
-    assert problem.get("field") == field
-    assert problem["title"]
-    assert (field or "") in problem["detail"]
-    return problem
 
 
 @pytest.mark.parametrize(("body", "status", "kind", "field"), BODIES)
@@ -184,72 +169,6 @@ async def test_too_many_interventions(client: httpx.AsyncClient) -> None:
     request = {"source": "hi", "interventions": [{"at": "encoder.0.self", "do": "zero"}] * 65}
     problem = hold(await client.post("/api/trace", json=request), 422, "too-long", "interventions")
     assert "64" in problem["detail"]
-
-
-@pytest.mark.parametrize(
-    ("body", "kind", "field"),
-    [
-        ({}, "missing", "state"),
-        ({"state": {}}, "missing", "state.source"),
-        ({"state": []}, "wrong-type", "state"),
-        ({"state": {"source": ""}}, "empty-text", "state.source"),
-        ({"state": {"source": "x" * 2_001}}, "text-too-long", "state.source"),
-        ({"state": {"source": "hi", "layer": -1}}, "out-of-range", "state.layer"),
-        ({"state": {"source": "hi", "model": "no"}}, "unknown-model", "state.model"),
-        ({"state": {"source": "hi", "Scale": "log"}}, "unknown-field", "state"),
-        ({"state": {"source": "hi", "": "log"}}, "unknown-field", "state"),
-        ({"state": {"source": "hi", "\ud800": "log"}}, "unknown-field", "state"),
-        ({"state": {"source": "hi", "scale\n": "log"}}, "unknown-field", "state"),
-        ({"state": {"source": "hi", "a" * 21: "log"}}, "unknown-field", "state"),
-        ({"state": {"source": "hi", "model_config": {}}}, "wrong-type", "state.model_config"),
-        ({"state": {"source": "hi", "options": 1}}, "wrong-type", "state.options"),
-        ({"state": {"source": "hi", "scale": {"a": 1}}}, "wrong-type", "state.scale"),
-        ({"state": {"source": "hi", "scale": ["log"]}}, "wrong-type", "state.scale"),
-        ({"state": {"source": "hi", "scale": 1}}, "wrong-type", "state.scale"),
-        ({"state": {"source": "hi", "scale": None}}, "wrong-type", "state.scale"),
-        ({"state": {"source": "hi", "scale": "\0"}}, "not-text", "state.scale"),
-        ({"state": {"source": "hi", "scale": "\ud800"}}, "not-text", "state.scale"),
-        ({"state": {"source": "hi", "scale": "x" * 2_001}}, "too-long", "state.scale"),
-        ({"state": {"source": "hi"} | OPTIONS_33}, "too-long", "state"),
-        ({"state": {"source": "hi"}, "select": ["*.q", "no"]}, "unknown-tensor", "select[1]"),
-        ({"state": {"source": "hi"}, "select": "*"}, "wrong-type", "select"),
-        ({"state": {"source": "hi"}, "asks": {}}, "wrong-type", "asks"),
-        ({"state": {"source": "hi"}, "asks": [1]}, "wrong-type", "asks[0]"),
-        ({"state": {"source": "hi"}, "asks": [{}]}, "missing", "asks[0]"),
-        ({"state": {"source": "hi"}, "asks": [{"secret": 1}]}, "unknown-field", "asks[0]"),
-        (
-            {"state": {"source": "hi"}, "asks": [{"parameters": {"select": []}}] * 5},
-            "too-long",
-            "asks",
-        ),
-        (
-            {"state": {"source": "hi"}, "asks": [{"trace": {"source": " "}}]},
-            "empty-text",
-            "asks[0].trace.source",
-        ),
-        (
-            {"state": {"source": "hi"}, "asks": [{"trace": {"source": "a", "select": ["b"]}}]},
-            "unknown-tensor",
-            "asks[0].trace.select[0]",
-        ),
-        (
-            {"state": {"source": "hi"}, "asks": [{"parameters": {"select": ["no"]}}]},
-            "unknown-tensor",
-            "asks[0].parameters.select[0]",
-        ),
-        (
-            {"state": {"source": "hi"}, "asks": [{"parameters": {"select": [], "model": "b"}}]},
-            "unknown-model",
-            "asks[0].parameters.model",
-        ),
-    ],
-)
-async def test_share(
-    client: httpx.AsyncClient, body: dict[str, Any], kind: str, field: str
-) -> None:
-    content = json.dumps(body).encode()
-    response = await client.post("/api/shares", content=content, headers=JSON)
-    hold(response, 422, kind, field)
 
 
 @pytest.mark.parametrize("media_type", [None, "text/plain", "application/xml", "nonsense", "é"])

@@ -3,18 +3,14 @@
 import asyncio
 import json
 import math
-import zlib
-from collections.abc import Callable
 from typing import Any
 
 import httpx
 import pytest
-import zstandard
 
 from app.catalog import Catalog
 from app.stream_schemas import DecodeLine
 from tests.app.conftest import Serving
-from tests.app.live import Live, until
 from tests.app.slow import Slow
 
 SOURCE = "The cat didn't sit on the mat."
@@ -229,77 +225,3 @@ async def test_a_full_queue_is_busy(serving: Serving) -> None:
     assert busy.status_code == 503
     assert busy.json()["type"] == "urn:headlight:busy"
     assert int(busy.headers["retry-after"]) > 0
-
-
-async def test_who_leaves_stops_the_work(live: Live) -> None:
-    live.model.go.set()
-    reader, writer = await live.send("endless", "/api/decode")
-    for _ in range(30):
-        await reader.readline()
-    writer.close()
-    await until(lambda: live.engine.streams == 0)
-    taken = live.model.steps
-    await asyncio.sleep(0.1)
-    assert live.model.steps == taken
-    assert live.engine.waiting == 0
-
-
-async def test_who_leaves_before_the_first_step_gives_up_the_place(live: Live) -> None:
-    _, first = await live.send("first")
-    await until(live.model.started.is_set)
-    _, leaver = await live.send("leaver", "/api/decode")
-    await until(lambda: live.engine.streams == 1)
-    leaver.close()
-    await until(lambda: live.engine.streams == 0)
-    live.model.go.set()
-    await until(lambda: live.engine.waiting == 0)
-    assert live.model.steps == 0
-    first.close()
-
-
-async def test_others_are_answered_meanwhile(live: Live) -> None:
-    live.model.go.set()
-    _, endless = await live.send("endless", "/api/decode")
-    await until(lambda: live.model.steps > 3)
-    reader, writer = await live.send("short")
-    async with asyncio.timeout(5):
-        assert b"200 OK" in await reader.readline()
-    assert live.engine.streams == 1
-    endless.close()
-    writer.close()
-
-
-async def test_what_goes_wrong_on_the_way_is_the_last_line(live: Live) -> None:
-    live.model.go.set()
-    reader, writer = await live.send("poison", "/api/decode")
-    body = (await reader.read()).split(b"\r\n\r\n", 1)[1]
-    lines = [json.loads(line) for line in body.splitlines() if line.startswith(b"{")]
-    assert [next(iter(line)) for line in lines] == ["start", "step", "step", "error"]
-    problem = DecodeLine.model_validate(lines[-1]).error
-    assert problem is not None
-    assert (problem.status, problem.type) == (500, "urn:headlight:internal")
-    assert "poison" not in problem.detail
-    writer.close()
-
-
-@pytest.mark.parametrize("encoding", ["identity", "gzip", "zstd"])
-async def test_no_line_is_held_back(live: Live, encoding: str) -> None:
-    """The first line is read whole while the model has not taken the first step."""
-    reader, writer = await live.send("hello", "/api/decode", encoding)
-    unzip = zlib.decompressobj(31)
-    unpackers: dict[str, Callable[[bytes], bytes]] = {
-        "identity": bytes,
-        "gzip": lambda data: unzip.decompress(data),
-        "zstd": zstandard.ZstdDecompressor().decompressobj().decompress,
-    }
-    unpack = unpackers[encoding]
-    head = await reader.readuntil(b"\r\n\r\n")
-    assert (b"content-encoding: " + encoding.encode() in head) == (encoding != "identity")
-    told = b""
-    async with asyncio.timeout(5):
-        while not told.endswith(b"\n"):
-            size = int(await reader.readline(), 16)
-            told += unpack((await reader.readexactly(size + 2))[:-2])
-    assert json.loads(told).keys() == {"start"}
-    assert live.model.steps == 0
-    writer.close()

@@ -1,21 +1,30 @@
 """The decoding theatre: what it draws, against numpy on the logits and against /api/trace."""
 
 import json
-import re
 from typing import Any
 from urllib.parse import urlencode
 
 import httpx
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from playwright.sync_api import Page, Route, expect
 
+from tests.browser.views.theatre import (
+    BEAM,
+    DRAWN,
+    NODES,
+    SOURCE,
+    Array,
+    begin,
+    ids,
+    logprobs,
+    number,
+    trace,
+    written,
+)
 from tests.browser.watch import Watch
 from tests.browser.workspace import Workspace
 
-SOURCE = "The dog is tired, so it sleeps."
-BEAM: dict[str, Any] = {"method": "beam", "beam": 3, "length_penalty": 1.0}
 SAMPLE: dict[str, Any] = {"method": "sample", "temperature": 1.5, "top_k": 4, "seed": 5}
 # Ids, probabilities and log-probabilities of the candidates, as they are written.
 CANDIDATES = """() => [...document.querySelectorAll(".candidates button")].map((row) =>
@@ -23,10 +32,6 @@ CANDIDATES = """() => [...document.querySelectorAll(".candidates button")].map((
 STRIPS = """() => Object.fromEntries([...document.querySelectorAll(".look")].map((look) =>
     [look.dataset.block, [...look.querySelectorAll(".weight")].map(
         (it) => Number(it.textContent))]))"""
-NODES = """() => [...document.querySelectorAll(".tree [data-node]")].map((node) => ({
-    ids: node.dataset.node.split(",").map(Number), state: node.dataset.state,
-    best: node.hasAttribute("data-best"), score: Number(node.dataset.score),
-    text: [...node.querySelectorAll("text")].map((it) => it.textContent) }))"""
 STEP = """() => ["finding", "candidates", "strips", "where"].map((name) =>
     document.querySelector(`.theatre .${name}`).textContent)"""
 LEDGER = """(n) => [...[...document.querySelectorAll(".ledger table")][n].tBodies[0].rows].map(
@@ -34,46 +39,6 @@ LEDGER = """(n) => [...[...document.querySelectorAll(".ledger table")][n].tBodie
 WORDS = """(theatre) => [...theatre.querySelectorAll("p, h3, h4, th, legend, button")]
     .filter((it) => it.checkVisibility() && !it.querySelector(".token, p"))
     .map((it) => it.textContent.trim()).filter((text) => /[a-z]{3}/i.test(text))"""
-DRAWN = ".theatre[data-drawn=all]"
-
-Array = NDArray[np.float64]
-
-
-def begin(workspace: Workspace, **link: object) -> None:
-    """Open the view and wait until all of it is there."""
-    start = {"source": SOURCE, "view": "decoding", "layer": 1, "head": 2, "lang": "en"}
-    words = {key: json.dumps(it) if isinstance(it, dict) else it for key, it in link.items()}
-    workspace.page.goto(f"{workspace.url}/?{urlencode({**start, **words})}")
-    workspace.find(DRAWN).wait_for()
-
-
-def trace(workspace: Workspace, *select: str, **request: object) -> dict[str, Any]:
-    """Return what the API says without the page."""
-    body = {"source": SOURCE, "select": select, **request}
-    reply = httpx.post(f"{workspace.url}/api/trace", json=body, timeout=60, trust_env=False)
-    document: dict[str, Any] = reply.raise_for_status().json()
-    return document
-
-
-def logprobs(workspace: Workspace, **request: object) -> Array:
-    """The log-softmax of the logits, row by row, in float64."""
-    reply = trace(workspace, "decoder.logits", **request)
-    logits = np.array(reply["tensors"]["decoder.logits"]["data"], dtype=float)
-    shifted = logits - logits.max(axis=-1, keepdims=True)
-    found: Array = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
-    return found
-
-
-def ids(reply: dict[str, Any]) -> list[int]:
-    return [token["id"] for token in reply["output"]["tokens"]]
-
-
-def number(text: str) -> float:
-    return float(text.replace("−", "-"))
-
-
-def written(workspace: Workspace) -> str:
-    return workspace.find("#output").inner_text()
 
 
 def step(workspace: Workspace) -> list[str]:
@@ -206,42 +171,6 @@ def test_the_draw_is_from_the_pool(workspace: Workspace) -> None:
     expect(workspace.find("#output")).to_have_text(again["output"]["text"])
 
 
-def test_the_best_path_of_the_tree_is_the_beam_search(workspace: Workspace) -> None:
-    begin(workspace, decode=BEAM, query=1)
-    expected = trace(workspace, decode=BEAM)
-    nodes = workspace.page.evaluate(NODES)
-    best = sorted((node for node in nodes if node["best"]), key=lambda node: len(node["ids"]))
-    assert best[-1]["ids"] == ids(expected)
-    assert [node["ids"] for node in best] == [ids(expected)[: n + 1] for n in range(len(best))]
-    assert best[-1]["state"] == "finished"
-    sums = np.cumsum(expected["output"]["logprobs"])
-    lengths = np.arange(1, len(sums) + 1)
-    scores = sums / ((5 + lengths) / 6) ** BEAM["length_penalty"]
-    np.testing.assert_allclose([node["score"] for node in best], scores, atol=1e-5)
-    np.testing.assert_allclose([number(node["text"][1]) for node in best], scores, atol=0.0051)
-    keys = {tuple(node["ids"]) for node in nodes} | {()}
-    assert all(tuple(node["ids"][:-1]) in keys for node in nodes)
-    for length in range(1, len(sums)):
-        column = [node for node in nodes if len(node["ids"]) == length]
-        assert sum(node["state"] == "live" for node in column) == BEAM["beam"]
-    assert any(node["state"] == "pruned" for node in nodes)
-
-
-def test_a_beam_can_be_looked_at_and_another_token_taken_in_it(workspace: Workspace) -> None:
-    begin(workspace, decode=BEAM, query=2)
-    workspace.find(".hypotheses label").nth(1).click()
-    nodes = workspace.page.evaluate(NODES)
-    live = [node for node in nodes if len(node["ids"]) == 2 and node["state"] == "live"]
-    second = sorted(live, key=lambda node: -node["score"])[1]
-    fifth = workspace.find(".candidates button").nth(4)
-    taken = int(fifth.get_attribute("data-id") or 0)
-    fifth.click()
-    workspace.find(f"{DRAWN} .versus").wait_for()
-    decode = json.loads(workspace.link["decode"])
-    assert decode == {**BEAM, "prefix": [*second["ids"], taken]}
-    assert written(workspace) == trace(workspace, decode=decode)["output"]["text"]
-
-
 def test_a_typed_translation_is_scored(workspace: Workspace) -> None:
     begin(workspace, query=0)
     target = "这只狗很累。"
@@ -349,24 +278,3 @@ def test_a_share_of_a_model_that_is_gone_shows_what_was_frozen(
     expect(workspace.find("#open-live")).to_be_visible()
     expect(workspace.find(".candidates button").first).to_be_disabled()
     expect(workspace.find(".look")).to_have_count(3)
-
-
-def test_a_share_of_a_model_that_is_served_searches_again(page: Page, workspace: Workspace) -> None:
-    state = {"source": SOURCE, "view": "decoding", "decode": BEAM, "query": 2, "lang": "en"}
-    made = httpx.post(f"{workspace.url}/api/shares", json={"state": state}, trust_env=False).json()
-    page.goto(f"{workspace.url}/s/{made['id']}")
-    workspace.find(DRAWN).wait_for()
-    nodes = page.evaluate(NODES)
-    best = max((node["ids"] for node in nodes if node["best"]), key=len)
-    assert best == ids(trace(workspace, decode=BEAM))
-    expect(workspace.find(".candidates button").first).to_be_disabled()
-
-
-def test_the_tree_is_taken_away_as_a_picture(page: Page, workspace: Workspace) -> None:
-    begin(workspace, decode=BEAM, query=2)
-    page.locator("#export").click()
-    with page.expect_download() as download:
-        page.locator(".export-kind", has_text=re.compile("SVG")).click()
-    picture = download.value.path().read_text()
-    assert picture.count("stroke-dasharray") > 3
-    assert "class=" not in picture
