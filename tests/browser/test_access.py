@@ -231,9 +231,7 @@ def test_a_walk_with_a_finger_at_320_px(browser: Browser, live_server: AppServer
     workspace.find("#source-tokens .chip").nth(2).tap()
     assert workspace.link["query"] == "2"
     bar = workspace.find(".thumbbar")
-    for button in bar.locator("button").all():
-        box = button.bounding_box()
-        assert box, "no button in the bar"
+    for box in workspace.boxes(".thumbbar button"):
         assert min(box["width"], box["height"]) >= 44
     bar.get_by_role("button", name="next head").tap()
     bar.get_by_role("button", name="next layer").tap()

@@ -194,9 +194,7 @@ def test_the_menu_is_worked_by_keys_and_by_thumbs(workspace: Workspace, tmp_path
     button.focus()
     workspace.page.keyboard.press("Enter")
     expect(button).to_have_attribute("aria-expanded", "true")
-    for kind in workspace.find(".export-kind").all():
-        box = kind.bounding_box()
-        assert box is not None
+    for box in workspace.boxes(".export-kind"):
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= 320
         assert box["height"] >= 44

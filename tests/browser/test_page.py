@@ -70,12 +70,12 @@ def test_first_picture_does_not_wait_for_plotly(workspace: Workspace) -> None:
     assert painted > 10
     # Letters that come late move everything once, the sketch as well.
     workspace.page.evaluate("document.fonts.ready.then(() => new Promise(requestAnimationFrame))")
-    sketch = canvas.bounding_box()
+    (sketch,) = workspace.boxes(".chart canvas")
     while held:
         held.pop().continue_()
     workspace.drawn()
     expect(canvas).to_be_hidden()
-    assert workspace.find(".chart .main-svg").first.bounding_box() == sketch
+    assert workspace.boxes(".chart .main-svg")[0] == sketch
 
 
 def test_hovering_a_token_lights_it_everywhere(workspace: Workspace) -> None:

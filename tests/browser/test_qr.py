@@ -33,8 +33,7 @@ def test_a_long_link_is_shown_as_a_short_one(workspace: Workspace, theme: str) -
     assert link.startswith(f"{workspace.url}/s/")
     assert read(workspace) == link
     expect(workspace.find("#qr-note")).to_be_visible()  # 127.0.0.1 is this machine only
-    box = workspace.find("#qr-picture").bounding_box()
-    assert box is not None
+    (box,) = workspace.boxes("#qr-picture")
     assert box["width"] >= 600
 
     workspace.page.goto(read(workspace))

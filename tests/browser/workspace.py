@@ -40,6 +40,10 @@ CELL = """([row, col]) => {
     const y = (at) => top + yaxis._offset + yaxis.c2p(at);
     return [[x(col - 0.5), y(row - 0.5)], [x(col + 0.5), y(row + 0.5)]];
 }"""
+BOXES = """(selector) => [...document.querySelectorAll(selector)].map((element) => {
+    const { x, y, width, height } = element.getBoundingClientRect();
+    return { x, y, width, height };
+})"""
 PIXELS = """async ([png, points]) => {
     const image = new Image();
     image.src = `data:image/png;base64,${png}`;
@@ -100,6 +104,16 @@ class Workspace:
         """A point in a cell, in pixels of the window, by the axes that Plotly drew with."""
         (left, top), (right, bottom) = self.page.evaluate(CELL, [row, col])
         return left + (right - left) * across, top + (bottom - top) * down
+
+    def boxes(self, selector: str) -> list[dict[str, float]]:
+        """Where all of these lie, in pixels of the window.
+
+        Asked in one go: a view that draws itself anew while it is measured, as when a scroll bar
+        has come, takes a locator's element away between finding it and asking it.
+        """
+        found: list[dict[str, float]] = self.page.evaluate(BOXES, selector)
+        assert found, f"nothing matches {selector}"
+        return found
 
     def pixels(self, points: Sequence[Point]) -> list[tuple[int, ...]]:
         """The colours on the screen."""

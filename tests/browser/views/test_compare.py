@@ -180,7 +180,8 @@ def test_three_stand_below_each_other_on_a_phone(workspace: Workspace, width: in
     workspace.page.set_viewport_size({"width": width, "height": 800})
     workspace.open(**START)
     figures(workspace.page)
-    boxes = [workspace.find(f".trio-{which}").bounding_box() for which in ("a", "b", "delta")]
-    lefts = {round(box["x"]) for box in boxes if box}
+    boxes = workspace.boxes(".trio-a, .trio-b, .trio-delta")
+    assert len(boxes) == 3
+    lefts = {round(box["x"]) for box in boxes}
     assert len(lefts) == 1
     assert workspace.page.evaluate("document.documentElement.scrollWidth") == width

@@ -135,10 +135,8 @@ def test_a_token_is_marked_in_all_heads(workspace: Workspace) -> None:
 def test_a_cell_pointed_at_lights_its_tokens_and_previews_its_head(workspace: Workspace) -> None:
     opened(workspace, block="cross", layer=0, head=0)
     rows, cols = heads(workspace.url, "cross")[0].shape[-2:]
-    box = workspace.find(".tile").nth(10).bounding_box()
-    assert box
-    size = box["width"]
-    workspace.page.mouse.move(box["x"] + 2.5 * size / cols, box["y"] + 3.5 * size / rows)
+    size = workspace.boxes(".tile")[10]["width"]
+    workspace.find(".tile").nth(10).hover(position={"x": 2.5 * size / cols, "y": 3.5 * size / rows})
     expect(workspace.find("#source-tokens .chip").nth(2)).to_have_class(re.compile("as-key"))
     expect(workspace.find("#target-tokens .chip").nth(3)).to_have_class(re.compile("as-query"))
     expect(workspace.find(".preview h3")).to_have_text("Layer 2, head 3")
@@ -176,10 +174,9 @@ def test_thumbnails_stay_readable_and_inside(workspace: Workspace, width: int) -
     workspace.page.set_viewport_size({"width": width, "height": 844})
     opened(workspace, block="cross")
     assert workspace.page.evaluate("document.documentElement.scrollWidth") <= width
-    boxes = [tile.bounding_box() for tile in workspace.find(".tile").all()]
+    boxes = workspace.boxes(".tile")
     assert len(boxes) == 24
     for box in boxes:
-        assert box
         assert box["width"] >= 72
         assert box["x"] + box["width"] <= width
 

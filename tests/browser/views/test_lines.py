@@ -195,8 +195,7 @@ def test_a_phone_has_room_for_it(workspace: Workspace, width: int) -> None:
     workspace.page.set_viewport_size({"width": width, "height": 844})
     opened(workspace, block="cross", numbers=1)
     assert workspace.page.evaluate("document.documentElement.scrollWidth") <= width
-    box = workspace.find(".weave svg").bounding_box()
-    assert box
+    (box,) = workspace.boxes(".weave svg")
     assert box["x"] + box["width"] <= width
 
 

@@ -95,10 +95,7 @@ def test_keys_are_ranked_by_their_dot_product(workspace: Workspace, block: str) 
 
 def test_pointing_at_a_query_shows_what_it_finds(workspace: Workspace) -> None:
     workspace.open(**START, block="encoder")
-    marks = workspace.find(".qk-plane circle[data-point='5']")
-    box = marks.bounding_box()
-    assert box
-    workspace.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    workspace.find(".qk-plane circle[data-point='5']").hover()
     expect(workspace.find("#source-tokens .as-query")).to_have_count(1)
     near = int(workspace.find(".qk-plane").get_attribute("data-drawn") or -1)
     assert near != START["query"]
