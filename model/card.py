@@ -21,7 +21,8 @@ def write_card(bundle: Path) -> None:
 def card(bundle: Path) -> str:
     """The bundle's template, filled with its figures.
 
-    Raises `ValueError` when the figures were measured on other weights.
+    Raises `ValueError` when the figures were measured on other weights, or when the template asks
+    for what is not known.
     """
     figures = json.loads((bundle / "figures.json").read_text(encoding="utf-8"))
     digest = digest_of(bundle)
@@ -30,19 +31,26 @@ def card(bundle: Path) -> str:
     config = json.loads((bundle / CONFIG).read_text(encoding="utf-8"))["config"]
     training = json.loads((bundle / TRAINING).read_text(encoding="utf-8"))
     template = Template((bundle / TEMPLATE).read_text(encoding="utf-8"))
-    return template.substitute(
-        digest=digest,
+    known = {
+        "digest": digest,
         **config,
-        scores=_scores(figures["scores"]),
-        signatures=_signatures(figures["scores"]),
-        sentences=_sentences(figures["sentences"]),
-        typed=_typed(figures["typed"]),
-        curve=_curve(training["history"]),
-        steps=f"{training['step']:,}",
-        final=training["step"],
-        tokens=f"{training['tokens'] / 1e6:.1f}",
-        hours=f"{training['seconds'] / 3600:.1f}",
-    )
+        "scores": _scores(figures["scores"]),
+        "signatures": _signatures(figures["scores"]),
+        "sentences": _sentences(figures["sentences"]),
+        "typed": _typed(figures["typed"]),
+        "curve": _curve(training["history"]),
+        "steps": f"{training['step']:,}",
+        "final": training["step"],
+        "tokens": f"{training['tokens'] / 1e6:.1f}",
+        "hours": f"{training['seconds'] / 3600:.1f}",
+    }
+    if not template.is_valid():
+        raise ValueError(f"{bundle / TEMPLATE}: a $ before no name; a dollar sign is $$")
+    if unknown := sorted(set(template.get_identifiers()) - known.keys()):
+        raise ValueError(
+            f"{bundle / TEMPLATE}: ${unknown[0]} is none of ${', $'.join(sorted(known))}"
+        )
+    return template.substitute(known)
 
 
 def _table(head: list[str], rows: list[list[str]]) -> str:

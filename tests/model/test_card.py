@@ -1,12 +1,13 @@
 """The card's figures belong to the weights that are shipped, and nothing in it is older."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from model.adapters import load
-from model.card import card
+from model.card import TEMPLATE, card
 from model.checkpoint import CHECKPOINTS, digest_of
 from model.figures import sentences
 from model.report_page import page
@@ -71,3 +72,15 @@ def test_the_readmes_quote_the_figures(readme: str) -> None:
     for row in figures["scores"]:
         if row["set"] == "tatoeba-en-zh" and row["method"] == "beam":
             assert f"{row['bleu']:.1f} BLEU" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "says"), [("$hour hours", r"\$hour is none of"), ("3 $", r"\$\$")]
+)
+def test_a_template_that_asks_for_what_is_not_known_says_so(
+    tmp_path: Path, shipped: Path, text: str, says: str
+) -> None:
+    bundle = Path(shutil.copytree(shipped, tmp_path / "bundle"))
+    (bundle / TEMPLATE).write_text(text)
+    with pytest.raises(ValueError, match=says):
+        card(bundle)
