@@ -115,15 +115,15 @@ export function settle(task, wait) {
 }
 
 /**
- * How high elements are together. Asking them makes the browser lay the page out at once; what is
- * said here is from the last layout.
+ * How high elements are together. Asking them makes the browser lay the page out at once, so that is
+ * done the first time, when they have just been filled; what is said later is from the last layout.
  * @param {...HTMLElement} elements
  * @returns {() => number}
  */
 export function heightOf(...elements) {
   const measure = () => elements.reduce((sum, { offsetHeight }) => sum + offsetHeight, 0);
   let known = 0;
-  const observer = new ResizeObserver(() => (known = measure()));
+  const observer = new ResizeObserver(() => (known &&= measure()));
   elements.forEach((element) => observer.observe(element));
-  return () => known || (known = measure());
+  return () => (known ||= measure());
 }

@@ -80,7 +80,7 @@ SCENES: dict[str, dict[str, object]] = {
     "positions-shuffle": {"view": "positions", "part": "shuffle"},
     "flow": {"view": "flow", "block": "encoder", "layer": 2},
     "flow-cross": {"view": "flow", "block": "cross", "layer": 2},
-    "training": {"view": "training", "block": "cross", "layer": 1},
+    "training": {"view": "training"},
     "training-start": {"view": "training", "block": "decoder", "example": 2, "snapshot": 0},
     "whatif": {"view": "whatif"},
     "whatif-tokens": {"view": "whatif", "effect": "tokens", "interventions": CHANGES},

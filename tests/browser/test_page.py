@@ -59,8 +59,21 @@ def test_caption_says_what_the_numbers_say(workspace: Workspace) -> None:
             assert f"most at {columns[plotted[row].argmax()].strip('·')}" in said
 
 
+# Every size that the sketch has had, but for that of a canvas on which nothing is drawn yet.
+SIZES = """(() => {
+    window.sizes = new Set();
+    const look = () => {
+        const canvas = document.querySelector(".chart canvas");
+        if (canvas && canvas.width !== 300) window.sizes.add(`${canvas.width} x ${canvas.height}`);
+        requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+})()"""
+
+
 def test_first_picture_does_not_wait_for_plotly(workspace: Workspace) -> None:
     held: list[Route] = []
+    workspace.page.add_init_script(SIZES)
     workspace.page.route("**/plotly.min.js", lambda route: held.append(route))
     workspace.page.goto(workspace.url)
     canvas = workspace.find(".chart canvas")
@@ -68,14 +81,13 @@ def test_first_picture_does_not_wait_for_plotly(workspace: Workspace) -> None:
     assert int(canvas.get_attribute("width") or 0) > 300
     painted = canvas.evaluate(TONES)
     assert painted > 10
-    # Letters that come late move everything once, the sketch as well.
-    workspace.page.evaluate("document.fonts.ready.then(() => new Promise(requestAnimationFrame))")
     (sketch,) = workspace.boxes(".chart canvas")
     while held:
         held.pop().continue_()
     workspace.drawn()
     expect(canvas).to_be_hidden()
     assert workspace.boxes(".chart .main-svg")[0] == sketch
+    assert len(workspace.page.evaluate("[...sizes]")) == 1, "it is drawn at once as it stays"
 
 
 def test_hovering_a_token_lights_it_everywhere(workspace: Workspace) -> None:
