@@ -12,6 +12,7 @@ import { choice } from "../options.js";
 import { controls } from "../parts/controls.js";
 import { ruler } from "../parts/labels.js";
 import { enlarge, file } from "../svg.js";
+import { bindRiver } from "./flow/pointing.js";
 import { graphOf, names, needs, streamOf } from "./flow/read.js";
 import { FAINT, STRONG, river } from "./flow/river.js";
 import { strip } from "./flow/strip.js";
@@ -83,7 +84,7 @@ function mount(context, root) {
       note,
     ),
   );
-  bind(water, { store, chosen, move, announce: () => context.announce(finding.textContent ?? "") });
+  bindRiver(water, { store, move, announce: () => context.announce(finding.textContent ?? "") });
 
   /** The token above and the input that are lit. */
   function chosen() {
@@ -257,45 +258,4 @@ function remarks({ store, t }) {
     }),
     t("The residual stream is read at the input and behind every sublayer, a number opening each layer: its length before the layer norm, its direction after it."),
   ];
-}
-
-/**
- * @param {HTMLElement} element
- * @param {{store: import("../store.js").Store, chosen: () => {top: number, leaf: number | null}, move: (down: number, right: number) => void, announce: () => void}} page
- */
-function bind(element, { store, move, announce }) {
-  const MOVES = /** @type {Record<string, [number, number]>} */ ({
-    ArrowUp: [-1, 0],
-    ArrowDown: [1, 0],
-    ArrowLeft: [0, -1],
-    ArrowRight: [0, 1],
-  });
-  /** @param {Event} event */
-  function under(event) {
-    const spot = /** @type {Element} */ (event.target).closest("[data-top], [data-leaf]");
-    const block = BLOCK[store.get().link.block];
-    const [top, leaf] = ["data-top", "data-leaf"].map((name) => spot?.getAttribute(name) ?? null);
-    if (top !== null) return { query: { side: block.query, index: Number(top) }, key: null };
-    const sources = store.get().trace?.tokens.source.length ?? 0;
-    if (leaf === null || (store.get().link.block === "cross" && Number(leaf) >= sources)) return null;
-    return { query: null, key: { side: block.key, index: Number(leaf) } };
-  }
-  element.addEventListener("pointermove", (event) => {
-    if (event.pointerType !== "touch") store.hover(under(event));
-  });
-  element.addEventListener("pointerleave", () => store.hover(null));
-  element.addEventListener("click", (event) => {
-    const at = under(event);
-    if (!at) return;
-    const present = lit(store.get(), null).query;
-    store.go({ query: at.query?.index ?? present, key: at.key?.index ?? null }, "push");
-    announce();
-  });
-  element.addEventListener("keydown", (event) => {
-    const by = MOVES[event.key];
-    if (!by || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
-    move(...by);
-    announce();
-  });
 }
