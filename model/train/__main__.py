@@ -30,7 +30,7 @@ from model.train.data import Corpus
 from model.train.guide import check, taught
 from model.train.loop import Run, say
 from model.train.options import Options
-from model.train.pairs import Example, Pair, both_ways, read_pairs
+from model.train.pairs import Example, Pair, both_ways, read_back, read_pairs
 from model.train.state import STATE, take_over
 from model.transformer import Transformer
 
@@ -60,6 +60,9 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--dev", type=Path, nargs="+", required=True, help="TSV files to stop by")
     made.add_argument(
         "--held-out", type=Path, nargs="+", default=[], help="TSV files that train must not touch"
+    )
+    made.add_argument(
+        "--back", type=Path, nargs="+", default=[], help="TSV files that model.train.back made"
     )
     made.add_argument(
         "--start-from", type=Path, help="a run's folder or a bundle, from which this one goes on"
@@ -113,7 +116,7 @@ def _train(asked: argparse.Namespace) -> Path:
     first, second = asked.languages
     languages = (first, second)
     held = _held(asked.folder, vars(asked))
-    pairs = _train_pairs(asked, languages)
+    pairs = _tidied(_pairs(asked.train), asked, languages)
     if asked.start_from and not (asked.folder / STATE).is_file():
         take_over(asked.start_from, asked.folder, asked.soften)
     tokenizer = _tokenizer(asked.folder, pairs, asked.vocabulary, languages)
@@ -124,6 +127,7 @@ def _train(asked: argparse.Namespace) -> Path:
     # Not before: a line that fails holds the folder to nothing.
     (asked.folder / HELD).write_text(held)
     train = _examples(pairs, languages, asked.one_way)
+    train += _back(asked, languages)
     train += augment(train, asked.augment, options.seed)
     dev = _examples(_pairs(asked.dev), languages, asked.one_way)
     # A guide looks inside; on a CPU torch's own kernel is slow in bfloat16 (docs/bench.md).
@@ -154,9 +158,8 @@ def _pairs(paths: Sequence[Path]) -> list[Pair]:
     return [pair for path in paths for pair in read_pairs(path)]
 
 
-def _train_pairs(asked: argparse.Namespace, languages: Pair) -> list[Pair]:
+def _tidied(pairs: Sequence[Pair], asked: argparse.Namespace, languages: Pair) -> list[Pair]:
     """The pairs to learn from, tidied unless they are wanted raw; says what became of them."""
-    pairs = _pairs(asked.train)
     kept = unseen(pairs, _pairs([*asked.dev, *asked.held_out]))
     counts = Counter({"held out": len(pairs) - len(kept)})
     if not asked.raw:
@@ -172,6 +175,24 @@ def _train_pairs(asked: argparse.Namespace, languages: Pair) -> list[Pair]:
 def _examples(pairs: Sequence[Pair], languages: Pair, one_way: bool) -> list[Example]:
     examples = both_ways(pairs, languages)
     return [e for e in examples if e.language == languages[1]] if one_way else examples
+
+
+def _back(asked: argparse.Namespace, languages: Pair) -> list[Example]:
+    """Back-translations, tidied too, each into the language that people wrote.
+
+    Raises `ValueError` for a language that is not trained.
+    """
+    rows = [row for path in asked.back for row in read_back(path)]
+    if other := {language for language, _ in rows} - {*languages}:
+        raise ValueError(f"--back has rows of {', '.join(sorted(other))}, not {languages}")
+    into = languages[1:] if asked.one_way else languages
+    return [
+        example
+        for language in into
+        if (pairs := [pair for wrote, pair in rows if wrote == language])
+        for example in both_ways(_tidied(pairs, asked, languages), languages)
+        if example.language == language
+    ]
 
 
 def _tokenizer(folder: Path, pairs: Sequence[Pair], vocabulary: int, languages: Pair) -> Tokenizer:

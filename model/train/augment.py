@@ -37,13 +37,23 @@ def spaced(a: str, b: str) -> str:
     return normalise(a + b if a[-1:] in MARKS else f"{a} {b}")
 
 
-def joined(one: Example, draw: Draw, chance: Chance) -> Example | None:
-    """Two, three or four sentences in one input, the fewer the likelier."""
+def followed(one: Example, draw: Draw, more: int) -> Example:
+    """An example with so many others behind it."""
     source, target = one.source, one.target
-    for _ in range(chance.choice((1, 1, 1, 2, 2, 3))):
+    for _ in range(more):
         two = draw()
         source, target = spaced(source, two.source), spaced(target, two.target)
     return Example(source, target, one.language)
+
+
+def joined(one: Example, draw: Draw, chance: Chance) -> Example | None:
+    """Two, three or four sentences in one input, the fewer the likelier."""
+    return followed(one, draw, chance.choice((1, 1, 1, 2, 2, 3)))
+
+
+def paragraph(one: Example, draw: Draw, chance: Chance) -> Example | None:
+    """Five to eight sentences in one input."""
+    return followed(one, draw, chance.randint(4, 7))
 
 
 def unmarked(one: Example, draw: Draw, chance: Chance) -> Example | None:
@@ -125,6 +135,7 @@ def with_emoji(one: Example, draw: Draw, chance: Chance) -> Example | None:
 
 KINDS: dict[Kind, int] = {  # how many tickets each has
     joined: 12,
+    paragraph: 4,
     unmarked: 3,
     lower: 3,
     short: 5,

@@ -21,7 +21,7 @@ class Example:
     language: str
 
 
-def read_rows(path: Path) -> list[list[str]]:
+def read_rows(path: Path, columns: tuple[int, ...] = (2, 3)) -> list[list[str]]:
     """The columns of each line, tab-separated: two texts, perhaps a group in front of them.
 
     Reads `.gz` too. Raises `ValueError` naming the line that has another shape.
@@ -30,8 +30,9 @@ def read_rows(path: Path) -> list[list[str]]:
     text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8")
     rows = [line.split("\t") for line in text.rstrip("\n").split("\n")]
     for number, row in enumerate(rows, 1):
-        if len(row) not in (2, 3):
-            raise ValueError(f"{path}, line {number}: {len(row)} columns, not 2 or 3")
+        if len(row) not in columns:
+            wanted = " or ".join(map(str, columns))
+            raise ValueError(f"{path}, line {number}: {len(row)} columns, not {wanted}")
     return rows
 
 
@@ -45,3 +46,10 @@ def both_ways(pairs: Iterable[Pair], languages: Pair) -> list[Example]:
     """Each pair as two examples, one a direction."""
     first, second = languages
     return [example for a, b in pairs for example in (Example(a, b, second), Example(b, a, first))]
+
+
+def read_back(path: Path) -> list[tuple[str, Pair]]:
+    """The language that people wrote and the texts of each row that `model.train.back` made."""
+    return [
+        (row[0], (normalise(row[1]), normalise(row[2]))) for row in read_rows(path, columns=(3,))
+    ]

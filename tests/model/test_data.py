@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from model.train.augment import KINDS, augment, joined, named, numbered, short
+from model.train.augment import KINDS, augment, joined, named, numbered, paragraph, short
 from model.train.clean import chinese, clean, english, unseen
 from model.train.metrics import TestSet, read_test_sets, score
 from model.train.pairs import Example, both_ways, read_pairs
@@ -126,6 +126,8 @@ def test_sentences_stand_beside_each_other_as_each_language_has_it() -> None:
     chance = random.Random(1)
     made = {joined(one, lambda: two, chance) for _ in range(50)}
     assert made == {Example("Stop." + " Go." * n, "停。" + "走。" * n, "zh") for n in (1, 2, 3)}
+    made = {paragraph(one, lambda: two, chance) for _ in range(80)}
+    assert made == {Example("Stop." + " Go." * n, "停。" + "走。" * n, "zh") for n in (4, 5, 6, 7)}
     quoted = Example("“Go.”", "“走吧。”", "zh")
     new = joined(quoted, lambda: two, random.Random(1))
     assert new
