@@ -1,5 +1,6 @@
 """Back-translation: a model makes up sources for what people wrote, and a run learns from them."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ PAIRS = [
 ]
 
 
-def written(path: Path, rows: list[tuple[str, ...]]) -> Path:
+def written(path: Path, rows: Sequence[tuple[str, ...]]) -> Path:
     path.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
     return path
 
