@@ -6,12 +6,12 @@ piece, as on the page (Garg et al. 2019), or those that *read* it, one later: by
 knows which word it is to be aligned (Chen et al. 2020, "shift", arXiv:2004.14837).
 
 Sources: alignment error rate, Och & Ney 2003, section 2; two directions as one, Koehn, Och & Marcu
-2003, section 4.
+2003, section 4; links that are too faint left out, Dou & Neubig 2021 (arXiv:2101.08231).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -107,11 +107,19 @@ def words(weights: Tensor, written: Tensor, source: Tensor) -> Tensor:
     return share @ weights @ source.T
 
 
-def links(between: Tensor, written: Tensor) -> frozenset[Link]:
-    """(source word, written word) for each written word that has tokens; `between` (W, S)."""
-    best = between.argmax(dim=1).tolist()
+def links(between: Tensor, written: Tensor) -> dict[Link, float]:
+    """(source word, written word) for each written word that has tokens, with the weight there.
+
+    `between` is (W, S).
+    """
+    most, best = (found.tolist() for found in between.max(dim=1))
     there = written.any(dim=1).tolist()
-    return frozenset((best[word], word) for word in range(len(best)) if there[word])
+    return {(best[word], word): most[word] for word in range(len(best)) if there[word]}
+
+
+def kept(links: Mapping[Link, float], least: float = 0.0) -> frozenset[Link]:
+    """The links of at least so much weight."""
+    return frozenset(link for link, weight in links.items() if weight >= least)
 
 
 def grown(one: Set[Link], other: Set[Link]) -> frozenset[Link]:
@@ -144,12 +152,12 @@ def mirrored(links: Iterable[Link]) -> frozenset[Link]:
 
 def aligned(
     adapter: Adapter, pairs: Sequence[Pair], direction: str
-) -> dict[Looked, list[Set[Link]]]:
-    """Links (first word, second word) of every pair, from each place that can be looked at.
+) -> dict[Looked, list[dict[Link, float]]]:
+    """Links (first word, second word) of every pair and their weights, from each place to look at.
 
     `pairs` have the source first. What is longer than the model reads raises `InputError`.
     """
-    found: dict[Looked, list[Set[Link]]] = {}
+    found: dict[Looked, list[dict[Link, float]]] = {}
     from_, to = direction.split("-")
     for start in range(0, len(pairs), BATCH):
         batch = pairs[start : start + BATCH]

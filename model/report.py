@@ -21,18 +21,7 @@ import torch
 from torch import Tensor
 
 from model.adapters import Native
-from model.alignment import (
-    JOINED,
-    READS,
-    WRITES,
-    Looked,
-    aligned,
-    error_rate,
-    fitting,
-    grown,
-    mirrored,
-    read_pairs,
-)
+from model.aligners import alignment
 from model.checkpoint import CHECKPOINTS, load_bundle
 from model.importance import costs
 from model.measured import REPORT, means_of
@@ -188,60 +177,6 @@ def divergences(weights: Tensor) -> Tensor:
     mixed = torch.special.entr(middle).sum(-1)  # (H, H, N)
     apart: Tensor = mixed - (entropy[:, None] + entropy[None]) / 2
     return apart.clamp(min=0).mean(-1)
-
-
-def alignment(adapter: Native, folder: Path, languages: Sequence[str]) -> dict[str, Any]:
-    """Error rates on two halves: what is best is chosen on the first, and told of the second."""
-    pairs = read_pairs(folder)
-    half = len(pairs) // 2
-    first, second = languages
-    there, back = f"{second}-{first}", f"{first}-{second}"
-    rates: dict[str, dict[Looked, list[float]]] = {way: {} for way in (there, back, JOINED)}
-    used = []
-    for part in (pairs[:half], pairs[half:]):
-        fit = fitting(adapter, part, there)
-        fit = [pair.swapped() for pair in fitting(adapter, [p.swapped() for p in fit], back)]
-        used.append(len(fit))
-        turned = [pair.swapped() for pair in fit]
-        one, other = aligned(adapter, fit, there), aligned(adapter, turned, back)
-        for key in one:
-            ways = [mirrored(links) for links in other[key]]
-            both = [grown(*links) for links in zip(one[key], ways, strict=True)]
-            for way, found in ((there, one[key]), (back, ways), (JOINED, both)):
-                rates[way].setdefault(key, []).append(error_rate(found, fit))
-    return {
-        "pairs": len(pairs),
-        "used": used,
-        "directions": {
-            direction: [
-                {"weights": key, "rows": row, "chosen on": chosen, "reported on": told}
-                for (key, row), (chosen, told) in found.items()
-            ]
-            for direction, found in rates.items()
-        },
-        "best": best_heads([rates[there], rates[back]]),
-    }
-
-
-def best_heads(
-    rates: Sequence[Mapping[Looked, Sequence[float]]],
-) -> list[dict[str, Any]]:
-    """The head that errs least on the first half, over both directions, by each kind of rows.
-
-    The better of the two comes first.
-    """
-
-    def mean(half: int, key: Looked) -> float:
-        return sum(found[key][half] for found in rates) / len(rates)
-
-    best = []
-    for rows in (WRITES, READS):
-        single = [key for key in rates[0] if "." in key[0] and key[1] == rows]
-        key = min(single, key=lambda key: mean(0, key))
-        layer, head = (int(part) for part in key[0].split("."))
-        place = {"layer": layer, "head": head, "rows": rows}
-        best.append(place | {"chosen on": mean(0, key), "reported on": mean(1, key)})
-    return sorted(best, key=lambda one: one["chosen on"])
 
 
 def _number(value: Tensor) -> float | None:

@@ -8,6 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from model.aligners import LEAST
 from model.alignment import JOINED, READS, WRITES
 from model.checkpoint import digest_of
 from model.measured import REPORT
@@ -128,6 +129,14 @@ def _alignment(found: dict[str, Any]) -> list[str]:
             f"- by its *{one['rows']}* rows layer {one['layer'] + 1}, head {one['head'] + 1}: "
             f"{one['chosen on']:.1%} on the first half, **{one['reported on']:.1%}** on the other, "
             f"**{_joined(found, one):.1%}** with both directions joined"
+            for one in found["best"]
+        ),
+        "With links of less weight than a bound left out, which is chosen on the first half in steps "
+        f"of {LEAST[1]} (a threshold, as in Dou & Neubig 2021), on the other half:",
+        "\n".join(
+            f"- layer {one['layer'] + 1}, head {one['head'] + 1}, *{one['rows']}*, at least "
+            f"{one['firm']['least']}: "
+            + ", ".join(f"{way} **{rate:.1%}**" for way, rate in one["firm"]["reported on"].items())
             for one in found["best"]
         ),
         "The [alignment](../../../docs/views/alignment.md) view opens on the first of them, all "

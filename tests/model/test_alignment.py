@@ -12,6 +12,7 @@ from model.alignment import (
     error_rate,
     grown,
     joined,
+    kept,
     links,
     membership,
     read_pairs,
@@ -84,7 +85,15 @@ def test_keys_are_added_and_rows_averaged() -> None:
     written = torch.tensor([[1.0, 1], [0, 0]])
     between = words(weights, written, source)
     torch.testing.assert_close(between, torch.tensor([[0.45, 0.3], [0.0, 0.0]]))
-    assert links(between, written) == {(0, 0)}, "a word without tokens has no link"
+    found = links(between, written)
+    assert found == {(0, 0): pytest.approx(0.45)}, "a word without tokens has no link"
+
+
+def test_links_that_are_faint_are_left_out() -> None:
+    found = {(0, 0): 0.5, (2, 1): 0.25, (1, 2): 0.0}
+    assert kept(found) == found.keys()
+    assert kept(found, 0.25) == {(0, 0), (2, 1)}
+    assert kept(found, 0.51) == frozenset()
 
 
 def test_every_head_and_mean_is_there(tiny: Native) -> None:
@@ -92,5 +101,5 @@ def test_every_head_and_mean_is_there(tiny: Native) -> None:
     layers, heads = tiny.info.layers["decoder"], tiny.info.heads["decoder"]
     assert len(found) == 2 * (1 + layers + layers * heads)
     for both in found.values():
-        assert both[0] == both[1], "a batch changes nothing"
+        assert both[0] == pytest.approx(both[1]), "a batch changes nothing"
         assert {word for _, word in both[0]} == {0, 1}

@@ -9,12 +9,11 @@ import pytest
 import torch
 
 from model.adapters import Native
-from model.alignment import READS, WRITES
 from model.checkpoint import load_bundle
 from model.importance import Instead, costs
 from model.means import main as write_means
 from model.measured import REPORT
-from model.report import best_heads, divergences, main
+from model.report import divergences, main
 from model.report_page import page
 from model.train.data import Corpus
 from model.train.loss import dev_loss
@@ -65,27 +64,6 @@ def test_divergence_by_hand() -> None:
     half = math.log(2) / 2  # nothing in common in one row, alike in the other
     expected = torch.tensor([[0, half, 0], [half, 0, half], [0, half, 0]])
     torch.testing.assert_close(divergences(weights), expected)
-
-
-def test_the_best_heads_are_chosen_on_the_first_half_alone() -> None:
-    one = {
-        ("0.1", WRITES): (0.5, 0.1),
-        ("1.0", WRITES): (0.4, 0.9),
-        ("1", WRITES): (0.1, 0.1),
-        ("0.1", READS): (0.6, 0.2),
-        ("1.0", READS): (0.7, 0.1),
-    }
-    other = one | {("0.1", READS): (0.3, 0.4), ("0.1", WRITES): (0.35, 0.2)}
-    writes = {"layer": 1, "head": 0, "rows": WRITES, "chosen on": 0.4, "reported on": 0.9}
-    reads = {"layer": 0, "head": 1, "rows": READS, "chosen on": 0.6, "reported on": 0.2}
-    assert best_heads([one]) == [writes, reads]
-    assert best_heads([one, one]) == [writes, reads]
-    writes |= {"chosen on": 0.4}
-    reads |= {"chosen on": pytest.approx(0.45), "reported on": pytest.approx(0.3)}
-    assert best_heads([one, other]) == [writes, reads]
-    better = other | {("0.1", READS): (0.1, 0.4)}
-    reads |= {"chosen on": pytest.approx(0.35)}
-    assert best_heads([one, better]) == [reads, writes]
 
 
 def test_a_report_of_a_bundle(bundle: Path, tmp_path: Path) -> None:
