@@ -131,8 +131,8 @@ def _alignment(found: dict[str, Any]) -> list[str]:
             f"**{_joined(found, one):.1%}** with both directions joined"
             for one in found["best"]
         ),
-        "With links of less weight than a bound left out, which is chosen on the first half in steps "
-        f"of {LEAST[1]} (a threshold, as in Dou & Neubig 2021), on the other half:",
+        "With links of less weight than a bound left out, which is chosen on the first half in "
+        f"steps of {LEAST[1]} (a threshold, as in Dou & Neubig 2021), on the other half:",
         "\n".join(
             f"- layer {one['layer'] + 1}, head {one['head'] + 1}, *{one['rows']}*, at least "
             f"{one['firm']['least']}: "
