@@ -52,6 +52,9 @@ async def test_together_as_alone(client: httpx.AsyncClient) -> None:
         for number in ("logprobs", "score"):
             one, other = (each.document["output"].pop(number) for each in (reply, alone))
             np.testing.assert_allclose(one, other, atol=1e-5)
+        # Among thousands of tokens two can be so nearly as likely that rounding swaps them.
+        one, other = (each.document["output"].pop("ranks") for each in (reply, alone))
+        np.testing.assert_allclose(one, other, rtol=0.01)
         assert reply.document == alone.document
 
 
