@@ -22,6 +22,7 @@ import torch
 
 from model.adapters import load
 from model.request import Decode
+from model.tokens import normalise
 from model.train.metrics import translate
 from model.train.pairs import Pair, read_pairs
 
@@ -42,9 +43,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--jobs", type=int, default=1, help="at a time, on a thread each (1)")
     asked = parser.parse_args(arguments)
     pairs = [pair for path in asked.train for pair in read_pairs(path)]
-    with asked.out.open("w", encoding="utf-8") as out:
+    # Under its name lies all or nothing: half a file would be trained on and not be missed.
+    partial = asked.out.with_name(f"{asked.out.name}.partial")
+    with partial.open("w", encoding="utf-8") as out:
         for row in made(asked.bundle, pairs, Decode(asked.method), asked.jobs):
             print(*row, sep="\t", file=out)
+    partial.replace(asked.out)
 
 
 def made(
@@ -63,7 +67,7 @@ def made(
             direction = f"{language}-{languages[1 - side]}"
             work = [(bundle, chunk, direction, decode) for chunk in chunks]
             for chunk, written in zip(chunks, pool.map(_translated, work), strict=True):
-                for text, other in zip(chunk, written, strict=True):
+                for text, other in zip(chunk, map(normalise, written), strict=True):
                     pair = (other, text) if side else (text, other)
                     if other and pair not in there:
                         yield language, *pair

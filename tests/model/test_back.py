@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from model.adapters import load
 from model.train.__main__ import main as train
 from model.train.back import main
-from model.train.pairs import read_back
+from model.train.data import Corpus
+from model.train.pairs import Example, read_back
 from tests.model.counting import SHAPE, words
 
 PAIRS = [
@@ -40,23 +42,36 @@ def test_both_sides_get_sources_that_the_model_makes_up(tmp_path: Path) -> None:
     given = written(tmp_path / "pairs.tsv", pairs)
     main(["model/checkpoints/en-zh", "--train", str(given), "--out", str(out)])
     assert read_back(out) == wanted
+    assert not [*tmp_path.glob("*.partial")]
 
 
 def test_a_run_learns_to_write_what_people_wrote(
-    data: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    data: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    seen: list[list[Example]] = []
+
+    def corpus(examples: list[Example], *rest: Any) -> Corpus:
+        seen.append(examples)
+        return Corpus(examples, *rest)
+
+    monkeypatch.setattr("model.train.__main__.Corpus", corpus)
     line = [*data, *words("--raw --augment 0 --epochs 1000 --steps 1"), *SHAPE]
-    rows = [("zh", "one five", "一五"), ("zh", "one six", "一六"), ("en", "one six", "六一")]
+    # Of more words than any sentence of the data, so that they come from here alone.
+    to_zh = Example("one five six two one", "一五六二一", "zh")
+    to_en = Example("六一五二三", "six one five two three", "en")
+    rows = [("zh", to_zh.source, to_zh.target), ("en", to_en.target, to_en.source)]
     back = written(tmp_path / "back.tsv", rows)
 
-    def examples(name: str, *more: str) -> int:
+    def examples(name: str, *more: str) -> list[Example]:
+        seen.clear()
         train([str(tmp_path / name), *line, *more])
-        [told] = [line for line in capsys.readouterr().err.splitlines() if "examples" in line]
-        return int(told.split(" parameters, ")[1].split(" examples")[0].replace(",", ""))
+        return seen[0]
 
     plain = examples("plain")
-    assert examples("both", "--back", str(back)) == plain + 3
-    assert examples("one", "--back", str(back), "--one-way") == plain // 2 + 2
+    # Each one way only: from what a model made up to what people wrote.
+    assert examples("both", "--back", str(back)) == [*plain, to_en, to_zh]
+    one_way = [example for example in plain if example.language == "zh"]
+    assert examples("one", "--back", str(back), "--one-way") == [*one_way, to_zh]
     with pytest.raises(ValueError, match=r"--back has rows of de, not \('en', 'zh'\)"):
         train([str(tmp_path / "c"), *line, "--back", str(written(back, [("de", "a", "b")]))])
     with pytest.raises(ValueError, match="line 1: 2 columns, not 3"):
