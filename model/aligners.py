@@ -27,7 +27,7 @@ from model.alignment import (
     read_pairs,
 )
 
-LEAST = [step / 20 for step in range(13)]  # weights of which a link is to have at least one
+LEAST = [step / 20 for step in range(13)]  # bounds on a link's weight that are tried
 
 
 @dataclass(frozen=True)
