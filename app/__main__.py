@@ -9,10 +9,10 @@ import tempfile
 import uvicorn
 from pydantic import ValidationError
 
-from app.catalog import Catalog
+from app.engine.catalog import Catalog
 from app.main import create_app
 from app.settings import Settings
-from app.store import open_store
+from app.store.store import open_store
 
 GRACE_SECONDS = 10  # for requests that are running when the server is told to end
 

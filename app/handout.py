@@ -13,11 +13,20 @@ from typing import Any
 
 from markupsafe import Markup
 
-from app.assets import STATIC, vendored, view_sheets
-from app.inline import PREFIX, block, compressed, data_url, document, import_map, script, style
-from app.languages import SOURCE_LANGUAGE, languages, messages
-from app.pages import environment, static_digest
-from app.wire import Reply
+from app.answers.pages import environment, static_digest
+from app.assets.files import STATIC, vendored, view_sheets
+from app.assets.inline import (
+    PREFIX,
+    block,
+    compressed,
+    data_url,
+    document,
+    import_map,
+    script,
+    style,
+)
+from app.assets.languages import SOURCE_LANGUAGE, languages, messages
+from app.engine.wire import Reply
 
 # What its views draw: attention, what could have been written at each step, and what the inspector
 # works a weight out from.
@@ -25,7 +34,7 @@ FEW = ("weights", "mask", "probabilities", "candidates")
 PARTS = (*FEW, "q", "k", "v")
 SELECT = [f"*.{part}" for part in PARTS]
 MANY = 1_000_000  # numbers; of a long sentence only the attention is kept
-ENTRY = "handout.js"
+ENTRY = "pages/handout.js"
 SHEETS = ["theme", "base", "page", "sentence", "figure", "inspector", "controls", "export"]
 LAST_SHEETS = ["phone", "plotly", "handout"]
 

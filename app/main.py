@@ -7,12 +7,15 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from starlette_compress import CompressMiddleware, add_compress_type
 
-from app import __version__, problems
-from app.catalog import Catalog
-from app.conditional import Conditional
-from app.limits import BodyLimit
-from app.pages import not_found_page
-from app.replies import problems as problems_of_routes
+from app import __version__
+from app.answers.pages import not_found_page
+from app.engine.catalog import Catalog
+from app.engine.wire import SAFETENSORS
+from app.http import problems
+from app.http.conditional import Conditional
+from app.http.limits import BodyLimit
+from app.http.replies import problems as problems_of_routes
+from app.http.security import SecurityHeaders
 from app.routes import (
     assets,
     decode,
@@ -26,10 +29,8 @@ from app.routes import (
     sweep,
     trace,
 )
-from app.security import SecurityHeaders
 from app.services import open_services
 from app.settings import Settings
-from app.wire import SAFETENSORS
 
 DESCRIPTION = """\
 What happens inside a Transformer, for any sentence: attention of every head, queries, keys and

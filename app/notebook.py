@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
 
+from app.engine.wire import trace_reply
 from app.handout import SELECT, handout
-from app.schemas import ModelReply
-from app.wire import trace_reply
-from model.request import Trace
+from app.schemas.traces import ModelReply
+from model.adapters.request import Trace
 
 HEIGHT = 760  # pixels: a sentence's figure without scrolling
 

@@ -8,13 +8,13 @@ from typing import Annotated
 from anyio import to_thread
 from fastapi import Depends, Request
 
-from app.assets import Vendor, vendored
-from app.catalog import Catalog
-from app.engine import Engine
-from app.limits import PerMinute
-from app.preview import Previews
+from app.assets.files import Vendor, vendored
+from app.engine.catalog import Catalog
+from app.engine.engine import Engine
+from app.http.limits import PerMinute
+from app.preview.card import Previews
 from app.settings import Settings
-from app.store import Store, open_store
+from app.store.store import Store, open_store
 
 
 @dataclass(frozen=True)

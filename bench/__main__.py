@@ -10,7 +10,7 @@ import torch
 
 from bench.cases import cases, sizes
 from bench.compare import compare
-from model.checkpoint import CHECKPOINTS, load_bundle
+from model.bundle.weights import CHECKPOINTS, load_bundle
 
 
 def main() -> None:

@@ -7,18 +7,18 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from app.wire import trace_reply
+from app.engine.wire import trace_reply
 from bench.compare import Case
 from bench.training import training
-from model.adapters import Native
-from model.checkpoint import Bundle
-from model.decode import Reader
-from model.request import Request, Trace
-from model.select import select
-from model.sweep import sweep
-from model.tokens import Token
-from model.trace import NULL, BatchTap, Recorder, Tap
-from model.transformer import Transformer
+from model.adapters.native import Native
+from model.adapters.request import Request, Trace
+from model.adapters.sweep import sweep
+from model.bundle.weights import Bundle
+from model.decode.search import Reader
+from model.text.tokens import Token
+from model.trace.select import select
+from model.trace.tap import NULL, BatchTap, Recorder, Tap
+from model.transformer.stacks import Transformer
 
 SENTENCE = "The animal didn't cross the street because it was too tired to walk any further."
 TARGET = "那只动物没有过马路，因为它太累了，走不动了。"

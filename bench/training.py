@@ -8,10 +8,10 @@ import torch
 from torch.nn import functional as F
 
 from bench.compare import Case
-from model.dropout import Dropout
 from model.train.data import Batch
 from model.train.loss import autocast, cross_entropy, fast_in_bf16, training_loss
-from model.transformer import Transformer
+from model.transformer.dropout import Dropout
+from model.transformer.stacks import Transformer
 
 
 def training(model: Transformer) -> Iterator[Case]:

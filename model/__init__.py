@@ -5,11 +5,11 @@ from model import load
 trace = load("en-zh").trace("Hello")
 """
 
-from model.adapters import load
+from model.adapters.native import load
+from model.adapters.request import Adapter, Decode, Request, Trace
 from model.errors import InputError
-from model.intervene import Intervention
-from model.request import Adapter, Decode, Request, Trace
-from model.trace import NamedTensor
+from model.trace.interventions import Intervention
+from model.trace.tap import NamedTensor
 
 __all__ = [
     "Adapter",

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 READMES = [ROOT / "README.md", ROOT / "README.zh.md"]
 PAGES = [*READMES, *DOCS]
-VIEWS = sorted(path for path in (ROOT / "static/js/views").glob("*.js") if path.stem != "index")
+VIEWS = sorted(path.parent for path in (ROOT / "static/js/views").glob("*/view.js"))
 
 
 def name(path: Path) -> str:
@@ -66,7 +66,7 @@ def test_every_route_is_documented() -> None:
 
 @pytest.mark.parametrize("view", VIEWS, ids=name)
 def test_every_view_is_documented(view: Path) -> None:
-    assert f"{view.stem}.js" in page("docs/page.md")
+    assert f"{view.name}/" in page("docs/page.md")
 
 
 @pytest.mark.parametrize("target", re.findall(r"^([a-z]+):", page("Makefile"), re.MULTILINE))

@@ -26,10 +26,10 @@ MODEL_USES = {
 NOT_FOR_APP = {"tests", "bench", "pytest", "httpx", "playwright"}
 
 # The browser's one-of-a-kind files, and what only they may say; the entries hand it to them.
-ENTRIES = ("main.js", "embed.js")
+ENTRIES = ("workspace.js", "embed.js")
 ONLY_IN = {
     "api.js": r"\bfetch\(|\bXMLHttpRequest\b|\bWebSocket\b|\bEventSource\b",
-    "url.js": r"\bpushState\(|\breplaceState\(|\blocation\.(search|hash|href)\b",
+    "link.js": r"\bpushState\(|\breplaceState\(|\blocation\.(search|hash|href)\b",
     "chart.js": r"\bPlotly\b",
 }
 

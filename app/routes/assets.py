@@ -4,10 +4,10 @@ from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse, JSONResponse, Response
 from starlette.exceptions import HTTPException
 
-from app.accept import preferences
-from app.assets import FOREVER, find_static
-from app.languages import languages, messages
-from app.pages import static_digest
+from app.answers.pages import static_digest
+from app.assets.files import FOREVER, find_static
+from app.assets.languages import languages, messages
+from app.http.accept import preferences
 from app.services import Opened
 
 router = APIRouter(include_in_schema=False)

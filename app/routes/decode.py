@@ -2,12 +2,12 @@
 
 from fastapi import APIRouter, Request, Response
 
-from app.decoding import lines
-from app.replies import run_problems
-from app.runs import check_limits
+from app.answers.decoding import lines
+from app.answers.lines import Lines, in_lines, stream
+from app.answers.traces import check_limits
+from app.http.replies import run_problems
+from app.schemas.streams import DecodeLine, DecodeRequest
 from app.services import Opened
-from app.stream_schemas import DecodeLine, DecodeRequest
-from app.streaming import Lines, in_lines, stream
 
 router = APIRouter(tags=["decode"])
 

@@ -7,13 +7,14 @@ from anyio import to_thread
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 
-from app import handouts, sharing
-from app.languages import languages, negotiate
-from app.pages import base_url
-from app.replies import run_problems
-from app.runs import while_present
+from app.answers import handouts
+from app.answers import shares as sharing
+from app.answers.pages import base_url
+from app.answers.traces import while_present
+from app.assets.languages import languages, negotiate
+from app.http.replies import run_problems
+from app.schemas.shares import ShareRequest
 from app.services import Opened
-from app.share_schemas import ShareRequest
 
 router = APIRouter(tags=["shares"])
 

@@ -5,13 +5,13 @@ from typing import Annotated
 from anyio import to_thread
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from app import learning
-from app.catalog import Catalog
-from app.learning_schemas import ExampleReply, LearningReply
-from app.problems import ProblemError
-from app.replies import in_both_forms, media_type, problems, reply
-from app.runs import encoder, parameters
-from app.schemas import ModelReply, ParametersReply
+from app.answers import history as learning
+from app.answers.traces import encoder, parameters
+from app.engine.catalog import Catalog
+from app.http.problems import ProblemError
+from app.http.replies import in_both_forms, media_type, problems, reply
+from app.schemas.history import ExampleReply, LearningReply
+from app.schemas.traces import ModelReply, ParametersReply
 from app.services import Opened
 
 router = APIRouter(prefix="/models", tags=["models"])

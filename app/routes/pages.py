@@ -6,10 +6,10 @@ from anyio import to_thread
 from fastapi import APIRouter, Path, Request, Response
 from fastapi.responses import HTMLResponse
 
-from app import sharing
-from app.assets import FOREVER
-from app.pages import render
-from app.security import FOR_OTHERS, FRAMED
+from app.answers import shares as sharing
+from app.answers.pages import render
+from app.assets.files import FOREVER
+from app.http.security import FOR_OTHERS, FRAMED
 from app.services import Opened
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
@@ -46,7 +46,9 @@ async def embed_page(
     """A share for a frame in another site's page, which only this address may be."""
     share = await sharing.find(services, share_id)
     card = await to_thread.run_sync(sharing.card, share)
-    return render(request, services, "embed.html", share=card, entry="embed.js", headers=FRAMED)
+    return render(
+        request, services, "embed.html", share=card, entry="pages/embed.js", headers=FRAMED
+    )
 
 
 @router.get("/docs")

@@ -5,9 +5,9 @@ from typing import Annotated
 from anyio import to_thread
 from fastapi import APIRouter, Query, Response
 
-from app.positions import positions_table
-from app.replies import problems
-from app.schemas import PositionsReply
+from app.answers.positions import positions_table
+from app.http.replies import problems
+from app.schemas.traces import PositionsReply
 from app.services import Opened
 
 router = APIRouter(tags=["positions"])

@@ -5,8 +5,8 @@ from typing import Annotated
 from anyio import to_thread
 from fastapi import APIRouter, Query, Response
 
-from app.qr import qr_code
-from app.replies import problems
+from app.assets.qr import qr_code
+from app.http.replies import problems
 
 router = APIRouter(tags=["links"])
 

@@ -5,14 +5,14 @@ from typing import Annotated
 from anyio import to_thread
 from fastapi import APIRouter, Path, Request, Response
 
-from app import sharing
-from app.learning_schemas import ExampleReply
-from app.pages import base_url
-from app.replies import in_both_forms, media_type, problems, reply, run_problems
-from app.runs import while_present
-from app.schemas import ParametersReply, TraceReply
+from app.answers import shares as sharing
+from app.answers.pages import base_url
+from app.answers.traces import while_present
+from app.http.replies import in_both_forms, media_type, problems, reply, run_problems
+from app.schemas.history import ExampleReply
+from app.schemas.shares import ShareCreated, ShareReply, ShareRequest
+from app.schemas.traces import ParametersReply, TraceReply
 from app.services import Opened
-from app.share_schemas import ShareCreated, ShareReply, ShareRequest
 
 router = APIRouter(prefix="/shares", tags=["shares"])
 

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 from fastapi import APIRouter, Request, Response
 
-from app.replies import run_problems
-from app.runs import check_limits
+from app.answers.lines import Lines, in_lines, stream
+from app.answers.sweep import lines
+from app.answers.traces import check_limits
+from app.http.replies import run_problems
+from app.schemas.streams import SweepLine, SweepRequest
 from app.services import Opened
-from app.stream_schemas import SweepLine, SweepRequest
-from app.streaming import Lines, in_lines, stream
-from app.sweeping import lines
-from model.sweep import check
+from model.adapters.sweep import check
 
 router = APIRouter(tags=["sweep"])
 

@@ -2,9 +2,9 @@
 
 from fastapi import APIRouter, Request, Response
 
-from app.replies import in_both_forms, media_type, reply, run_problems
-from app.runs import encoder, run_trace, while_present
-from app.schemas import TraceReply, TraceRequest
+from app.answers.traces import encoder, run_trace, while_present
+from app.http.replies import in_both_forms, media_type, reply, run_problems
+from app.schemas.traces import TraceReply, TraceRequest
 from app.services import Opened
 
 router = APIRouter(tags=["trace"])

@@ -20,10 +20,9 @@ from typing import Any
 import torch
 from filelock import FileLock, Timeout
 
-from model.card import TRAINING
-from model.checkpoint import TOKENIZER, save_bundle
-from model.config import ModelConfig
-from model.tokens import Tokenizer
+from model.bundle.card import TRAINING
+from model.bundle.weights import TOKENIZER, save_bundle
+from model.text.tokens import Tokenizer
 from model.train.augment import augment
 from model.train.clean import clean, unseen
 from model.train.data import Corpus
@@ -32,7 +31,8 @@ from model.train.loop import Run, say
 from model.train.options import Options
 from model.train.pairs import Example, Pair, both_ways, read_back, read_pairs
 from model.train.state import STATE, take_over
-from model.transformer import Transformer
+from model.transformer.config import ModelConfig
+from model.transformer.stacks import Transformer
 
 HELD = "run.json"
 SHAPE = (

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from model.tokens import normalise
+from model.text.tokens import normalise
 from model.train.clean import MARKS
 from model.train.pairs import Example
 

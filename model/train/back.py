@@ -20,9 +20,9 @@ from pathlib import Path
 
 import torch
 
-from model.adapters import load
-from model.request import Decode
-from model.tokens import normalise
+from model.adapters.native import load
+from model.adapters.request import Decode
+from model.text.tokens import normalise
 from model.train.metrics import translate
 from model.train.pairs import Pair, read_pairs
 

@@ -10,8 +10,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
-from model.script import HAN, LATIN_WORD
-from model.tokens import normalise
+from model.text.script import HAN, LATIN_WORD
+from model.text.tokens import normalise
 from model.train.pairs import Pair
 
 INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufe00-\ufe0f\ufeff]")

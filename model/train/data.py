@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from model.tokens import Tokenizer
+from model.text.tokens import Tokenizer
 from model.train.pairs import Example
 
 

@@ -18,10 +18,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from model.alignment import READS, WRITES
-from model.config import ModelConfig
-from model.trace import Tap
+from model.measure.alignment import READS, WRITES
+from model.trace.tap import Tap
 from model.train.data import Batch, Corpus
+from model.transformer.config import ModelConfig
 
 ROUNDS = 5  # of expectation and maximisation, as fast_align
 UNALIGNED = 0.08  # how probable it is beforehand that nothing is translated: p_0 of fast_align

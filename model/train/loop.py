@@ -16,7 +16,7 @@ from model.train.guide import Guide
 from model.train.loss import autocast, dev_loss, training_loss
 from model.train.options import Options, cooling, learning_rate
 from model.train.state import STATE, Progress, average, load_state, save_state, write
-from model.transformer import Transformer
+from model.transformer.stacks import Transformer
 
 # Steps of which the weights are kept for good: 0, then each √2 times the last.
 SNAPSHOTS = frozenset(round(100 * 2 ** (k / 2)) for k in range(24))

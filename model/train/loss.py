@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from model.trace import NULL, Tap
+from model.trace.tap import NULL, Tap
 from model.train.data import Batch
 from model.train.guide import Guide, Watch
-from model.transformer import Transformer
+from model.transformer.stacks import Transformer
 
 CHUNK = 256  # rows of logits at a time
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from model.tokens import normalise
+from model.text.tokens import normalise
 
 Pair = tuple[str, str]
 

@@ -14,8 +14,8 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from model.card import TRAINING
-from model.checkpoint import TOKENIZER, WEIGHTS, load_bundle, save_bundle
+from model.bundle.card import TRAINING
+from model.bundle.weights import TOKENIZER, WEIGHTS, load_bundle, save_bundle
 from model.train.state import average
 
 

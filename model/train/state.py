@@ -23,9 +23,9 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 from torch.optim import Optimizer
 
-from model.card import TRAINING
-from model.checkpoint import TOKENIZER, WEIGHTS
-from model.transformer import Transformer
+from model.bundle.card import TRAINING
+from model.bundle.weights import TOKENIZER, WEIGHTS
+from model.transformer.stacks import Transformer
 
 STATE = "state.safetensors"
 

@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from app.assets import Vendor
-from app.catalog import Catalog
+from app.assets.files import Vendor
+from app.engine.catalog import Catalog
 from app.main import create_app
 from app.settings import Settings
 from tests.app.live import Live, running

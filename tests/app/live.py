@@ -8,8 +8,8 @@ from pathlib import Path
 
 import uvicorn
 
-from app.catalog import Catalog
-from app.engine import Engine
+from app.engine.catalog import Catalog
+from app.engine.engine import Engine
 from app.main import create_app
 from app.services import Services
 from app.settings import Settings

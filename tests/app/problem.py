@@ -4,7 +4,7 @@ from typing import Any
 
 import httpx
 
-from app.problems import MEDIA_TYPE, URN
+from app.http.problems import MEDIA_TYPE, URN
 
 JSON = {"Content-Type": "application/json"}
 OPTIONS_33 = {f"option_{'a' * (n // 26)}{chr(97 + n % 26)}": "1" for n in range(33)}

@@ -6,11 +6,20 @@ from typing import Unpack
 
 import torch
 
+from model.adapters.request import (
+    Adapter,
+    Decoding,
+    ModelInfo,
+    Options,
+    Output,
+    Request,
+    Trace,
+    ask,
+)
+from model.decode.steps import Branch, Hypothesis, Step
 from model.errors import InputError
-from model.request import Adapter, Decoding, ModelInfo, Options, Output, Request, Trace, ask
-from model.steps import Branch, Hypothesis, Step
-from model.tokens import Token
-from model.trace import NamedTensor
+from model.text.tokens import Token
+from model.trace.tap import NamedTensor
 
 
 class Slow(Adapter):

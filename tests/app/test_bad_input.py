@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.problems import URN
+from app.http.problems import URN
 from tests.app.conftest import Serving
 from tests.app.problem import JSON, OPTIONS_33, hold
 

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import numpy as np
 
-from app.wire import Reply
+from app.engine.wire import Reply
 from tests.app.conftest import Serving
 
 OCTETS = {"Accept": "application/octet-stream"}

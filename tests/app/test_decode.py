@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from app.catalog import Catalog
-from app.stream_schemas import DecodeLine
+from app.engine.catalog import Catalog
+from app.schemas.streams import DecodeLine
 from tests.app.conftest import Serving
 from tests.app.slow import Slow
 

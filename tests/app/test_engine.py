@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from app.engine import BusyError, Engine
+from app.engine.engine import BusyError, Engine
+from model.adapters.request import Request, Trace
 from model.errors import InputError
-from model.request import Request, Trace
 from tests.app.slow import Slow
 
 

@@ -14,12 +14,12 @@ import httpx
 import numpy as np
 import pytest
 
-from app.assets import STATIC, vendored
-from app.catalog import Catalog
+from app.assets.files import STATIC, vendored
+from app.assets.inline import PREFIX, import_map, script
+from app.engine.catalog import Catalog
+from app.engine.wire import Reply
 from app.handout import FEW, MANY
-from app.inline import PREFIX, import_map, script
 from app.notebook import show
-from app.wire import Reply
 from tests.app.conftest import Serving
 
 STATE = {"source": "The cat sat on the mat.", "target": "猫坐在垫子上。", "layer": 1, "head": 4}
@@ -94,8 +94,8 @@ async def test_it_may_load_nothing(client: httpx.AsyncClient) -> None:
 
 
 def test_modules_name_each_other() -> None:
-    imports = json.loads(import_map("handout.js"))["imports"]
-    assert "headlight/scale.js" in imports
+    imports = json.loads(import_map("pages/handout.js"))["imports"]
+    assert "headlight/draw/scale.js" in imports
     for name, address in imports.items():
         code = base64.b64decode(address.partition(",")[2]).decode()
         statements = re.findall(r'^(?:import|export) [^;\'"]*? from "([^"]+)"', code, re.MULTILINE)

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
-from app.catalog import Catalog
-from app.wire import Reply
-from model.checkpoint import CHECKPOINTS
-from model.learned import Learning, load_learning
-from model.measured import LEARNING
+from app.engine.catalog import Catalog
+from app.engine.wire import Reply
+from model.bundle.history import Learning, load_learning
+from model.bundle.measured import LEARNING
+from model.bundle.weights import CHECKPOINTS
 from tests.app.conftest import Serving
 from tests.app.slow import Slow
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from app.wire import Reply
+from app.engine.wire import Reply
 
 SENTENCE = {"source": "The cat sat on the mat.", "target": "猫坐在垫子上。", "select": ["*"]}
 NPZ = {"Accept": "application/x-npz"}

@@ -9,8 +9,9 @@ import httpx
 import pytest
 from starlette.requests import Request
 
-from app import languages, pages
-from app.assets import FOREVER, Vendor, digest_of, find_static, vendored
+from app.answers import pages
+from app.assets import languages
+from app.assets.files import FOREVER, Vendor, digest_of, find_static, vendored
 from tests.app.conftest import Serving
 
 PO = """
@@ -107,13 +108,13 @@ async def test_what_a_page_names_is_there(client: httpx.AsyncClient) -> None:
 
 
 async def test_modules_find_each_other(client: httpx.AsyncClient) -> None:
-    response = await client.get(pages.static_url("js/main.js"))
+    response = await client.get(pages.static_url("js/pages/workspace.js"))
     assert response.headers["content-type"].startswith("text/javascript")
     assert b"import" in response.content
 
 
 async def test_an_old_address_is_answered_but_not_kept(client: httpx.AsyncClient) -> None:
-    response = await client.get("/static/0123456789abcdef/js/main.js")
+    response = await client.get("/static/0123456789abcdef/js/pages/workspace.js")
     assert response.status_code == 200
     assert response.headers["cache-control"] == "no-cache"
 

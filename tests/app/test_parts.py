@@ -10,17 +10,17 @@ import pytest
 import torch
 from pydantic import ValidationError
 
-from app.accept import choose, preferences
-from app.intervention_schemas import DEEDS, InterventionRequest
-from app.limits import PerMinute
-from app.problems import TITLES, ProblemError
-from app.schemas import DecodeOptions
+from app.engine.wire import Reply, trace_reply
+from app.http.accept import choose, preferences
+from app.http.limits import PerMinute
+from app.http.problems import TITLES, ProblemError
+from app.schemas.interventions import DEEDS, InterventionRequest
+from app.schemas.traces import DecodeOptions
 from app.settings import ROOT, Settings
-from app.wire import Reply, trace_reply
-from model.intervene import EFFECTS
-from model.request import METHODS, Output, Request, Trace
-from model.tokens import Token
-from model.trace import HEAD, KEY, QUERY, NamedTensor
+from model.adapters.request import METHODS, Output, Request, Trace
+from model.text.tokens import Token
+from model.trace.interventions import EFFECTS
+from model.trace.tap import HEAD, KEY, QUERY, NamedTensor
 from tests.app.slow import Slow
 
 FORMS = ["application/json", "application/octet-stream"]

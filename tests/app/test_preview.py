@@ -12,11 +12,10 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
-from app import sharing
-from app.assets import FOREVER
-from app.fonts import Typeface, chinese_file
-from app.heatmap import HATCH, Grid, Heatmap, draw_heatmap
-from app.preview import (
+from app.answers import shares as sharing
+from app.assets.files import FOREVER
+from app.engine.wire import Reply
+from app.preview.card import (
     ALTERED,
     HEIGHT,
     MARGIN,
@@ -29,15 +28,16 @@ from app.preview import (
     preview,
     wrap,
 )
-from app.scale import PAPER, VIOLET, colours, rgb
-from app.wire import Reply
+from app.preview.fonts import Typeface, chinese_file
+from app.preview.heatmap import HATCH, Grid, Heatmap, draw_heatmap
+from app.preview.scale import PAPER, VIOLET, colours, rgb
 from tests.servers import ROOT
 
 STATE = {"source": "The cat sat on the mat.", "target": "猫坐着。", "layer": 1, "head": 2}
 OCTETS = {"Accept": "application/octet-stream"}
 ROOM = (MARGIN, MARGIN, TEXT - 40, HEIGHT - MARGIN)
 PAGE_COLOURS = """
-import { sequential, colour } from "./static/js/scale.js";
+import { sequential, colour } from "./static/js/draw/scale.js";
 const stops = sequential({ paper: "#fbfaf7", attention: "#4c1d95", ink: "", q: "", k: "" });
 let text = "";
 for await (const part of process.stdin) text += part;

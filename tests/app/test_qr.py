@@ -11,8 +11,8 @@ import pytest
 import zxingcpp
 from numpy.typing import NDArray
 
-from app.problems import MEDIA_TYPE, URN
-from app.qr import MAX_LINK
+from app.assets.qr import MAX_LINK
+from app.http.problems import MEDIA_TYPE, URN
 
 SVG = "{http://www.w3.org/2000/svg}"
 LONGEST = "https://example.org/" + "x" * (MAX_LINK - 20)

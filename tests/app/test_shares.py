@@ -11,11 +11,11 @@ import httpx
 import numpy as np
 import pytest
 
-from app.catalog import Catalog
-from app.schemas import ModelReply
-from app.store import ALPHABET, ID_LENGTH, new_id
-from app.wire import Reply
-from model.adapters import Native
+from app.engine.catalog import Catalog
+from app.engine.wire import Reply
+from app.schemas.traces import ModelReply
+from app.store.store import ALPHABET, ID_LENGTH, new_id
+from model.adapters.native import Native
 from tests.app.conftest import Serving
 from tests.app.slow import Slow
 from tests.servers import AppServer

@@ -15,12 +15,12 @@ from sqlalchemy import Connection, insert, make_url
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from app.settings import Settings
-from app.store import Answer, metadata, open_store, shares, upgrade
+from app.store.store import Answer, metadata, open_store, shares, upgrade
 from tests.servers import ROOT
 
 OPEN = """
 import asyncio, sys
-from app.store import open_store
+from app.store.store import open_store
 
 async def main():
     async with open_store(sys.argv[1]):

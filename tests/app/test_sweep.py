@@ -8,9 +8,9 @@ import httpx
 import numpy as np
 import pytest
 
-from app.catalog import Catalog
-from app.stream_schemas import SweepLine
-from app.wire import Reply
+from app.engine.catalog import Catalog
+from app.engine.wire import Reply
+from app.schemas.streams import SweepLine
 from tests.app.conftest import Serving
 from tests.app.slow import Slow
 

@@ -6,8 +6,8 @@ import httpx
 import numpy as np
 import pytest
 
-from app.catalog import Catalog
-from app.wire import Reply
+from app.engine.catalog import Catalog
+from app.engine.wire import Reply
 
 SENTENCE = "The cat sat on the mat."
 OCTETS = {"Accept": "application/octet-stream"}

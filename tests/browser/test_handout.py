@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from app.catalog import Catalog
+from app.engine.catalog import Catalog
 from app.notebook import show
 from tests.browser.legible import SMALL_LABELS
 from tests.browser.test_numbers import PLACES, SENTENCE, TARGET, trace, weights

@@ -9,13 +9,13 @@ import {
   opener,
   pair,
   place,
-  texts, taught } from "../../static/js/blocks.js";
-import { working } from "../../static/js/attend.js";
-import { createStore } from "../../static/js/store.js";
-import { DEFAULTS } from "../../static/js/url.js";
+  texts, taught } from "../../static/js/data/blocks.js";
+import { working } from "../../static/js/compute/attend.js";
+import { createStore } from "../../static/js/state/store.js";
+import { DEFAULTS } from "../../static/js/state/link.js";
 import { MODEL, trace } from "./trace.js";
 
-/** @param {Partial<import("../../static/js/url.js").State>} link */
+/** @param {Partial<import("../../static/js/state/link.js").State>} link */
 const page = (link) => ({ ...createStore({ ...DEFAULTS, ...link }).get(), trace: trace() });
 
 test("tensors have the names of the API", () => {
@@ -75,7 +75,7 @@ test("a weight is worked out from q and k, the mask left out of the sum", () => 
 });
 
 test("a head is taught where the model says so, across alone", () => {
-  /** @type {import("../../static/js/api.js").Taught[]} */
+  /** @type {import("../../static/js/data/api.js").Taught[]} */
   const heads = [{ layer: 2, head: 1, rows: "writes", since: 1 }];
   assert.ok(taught({ taught: heads }, { block: "cross", layer: 2, head: 1 }));
   assert.ok(!taught({ taught: heads }, { block: "decoder", layer: 2, head: 1 }));
@@ -86,7 +86,7 @@ test("a head is taught where the model says so, across alone", () => {
 test("a page that was not told where opens on the head that tells most", () => {
   assert.deepEqual(opener(trace(), MODEL, { block: "cross", view: "alignment" }), { layer: 0, head: 0 });
   assert.deepEqual(opener(trace(), MODEL, { block: "decoder", view: "heatmap" }), { layer: 0, head: 0 });
-  /** @type {import("../../static/js/api.js").Aligner[]} */
+  /** @type {import("../../static/js/data/api.js").Aligner[]} */
   const aligners = [
     { layer: 0, head: 1, error_rate: 0.4, rows: "reads" },
     { layer: 2, head: 1, error_rate: 0.5, rows: "writes" },

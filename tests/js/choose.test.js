@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 
-import { gesture, paced } from "../../static/js/views/whatif/choose.js";
+import { gesture, paced } from "../../static/js/views/whatif/change-controls.js";
 
 test("a gesture is one step of history, however far it goes", () => {
   const step = gesture();

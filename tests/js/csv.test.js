@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { csv, quoted, shortest } from "../../static/js/csv.js";
+import { csv, quoted, shortest } from "../../static/js/lib/csv.js";
 
 /** @param {string} text */
 const token = (text) => ({ text, id: 1, start: 0, end: 1, special: false });

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { beside, held } from "../../static/js/frozen.js";
-import { answer, encoding, keyOf, parameters, thumbnails, traced } from "../../static/js/questions.js";
-import { bindSession, openShare } from "../../static/js/session.js";
-import { createStore } from "../../static/js/store.js";
-import { DEFAULTS } from "../../static/js/url.js";
+import { beside, held } from "../../static/js/state/frozen.js";
+import { answer, encoding, keyOf, parameters, thumbnails, traced } from "../../static/js/state/questions.js";
+import { bindSession, openShare } from "../../static/js/state/session.js";
+import { createStore } from "../../static/js/state/store.js";
+import { DEFAULTS } from "../../static/js/state/link.js";
 import { MODEL, trace } from "./trace.js";
 
-/** @type {import("../../static/js/url.js").State} */
+/** @type {import("../../static/js/state/link.js").State} */
 const LINK = { ...DEFAULTS, source: "the the", block: "cross" };
 const page = () => ({ ...createStore(LINK).get(), model: MODEL });
 const other = () => traced(page(), { source: "a", select: ["*.weights"] });

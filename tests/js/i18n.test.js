@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { parts, translator } from "../../static/js/i18n.js";
+import { parts, translator } from "../../static/js/lib/i18n.js";
 
 test("what is missing in a catalog is said in English", () => {
   const { t } = translator({ "Layer {n}": "第 {n} 层" });

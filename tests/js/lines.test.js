@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Problem, createApi } from "../../static/js/api.js";
+import { Problem, createApi } from "../../static/js/data/api.js";
 
 const encoder = new TextEncoder();
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Problem, createApi } from "../../static/js/api.js";
-import { wording } from "../../static/js/parts/problems.js";
-import { translator } from "../../static/js/i18n.js";
+import { Problem, createApi } from "../../static/js/data/api.js";
+import { wording } from "../../static/js/chrome/problem-notices.js";
+import { translator } from "../../static/js/lib/i18n.js";
 
 /** @param {object} document  of the problem @param {number} status */
 async function answered(document, status) {

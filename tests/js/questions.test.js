@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { answer, encoding, keyOf, thumbnails, traced } from "../../static/js/questions.js";
-import { bindSession } from "../../static/js/session.js";
-import { createStore } from "../../static/js/store.js";
-import { DEFAULTS } from "../../static/js/url.js";
+import { answer, encoding, keyOf, thumbnails, traced } from "../../static/js/state/questions.js";
+import { bindSession } from "../../static/js/state/session.js";
+import { createStore } from "../../static/js/state/store.js";
+import { DEFAULTS } from "../../static/js/state/link.js";
 import { MODEL, trace } from "./trace.js";
 
 const store = () => createStore({ ...DEFAULTS, source: "the the", block: "cross" });

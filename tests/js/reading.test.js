@@ -1,25 +1,25 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { initials } from "../../static/js/options.js";
-import { litIn, litTokens, pairIn, reading, tokenAt } from "../../static/js/reading.js";
-import { COVER } from "../../static/js/reshape.js";
-import { createStore } from "../../static/js/store.js";
-import { texts } from "../../static/js/blocks.js";
-import { DEFAULTS } from "../../static/js/url.js";
-import { attention } from "../../static/js/views/heatmap.js";
+import { initials } from "../../static/js/state/options.js";
+import { litIn, litTokens, pairIn, reading, tokenAt } from "../../static/js/state/reading.js";
+import { COVER } from "../../static/js/compute/reshape.js";
+import { createStore } from "../../static/js/state/store.js";
+import { texts } from "../../static/js/data/blocks.js";
+import { DEFAULTS } from "../../static/js/state/link.js";
+import { attention } from "../../static/js/views/attention/view.js";
 import { MODEL, trace } from "./trace.js";
 
 /**
  * @param {Record<string, unknown>} choices
- * @param {Partial<import("../../static/js/url.js").State>} [link]
+ * @param {Partial<import("../../static/js/state/link.js").State>} [link]
  */
 function page(choices, link = {}) {
   const options = { ...initials(attention.options ?? {}), ...choices };
   const state = { ...DEFAULTS, ...link, options };
   return { ...createStore(state).get(), model: MODEL, trace: trace() };
 }
-/** @param {import("../../static/js/store.js").Page} page */
+/** @param {import("../../static/js/state/store.js").Page} page */
 function read(page) {
   const found = reading(page);
   assert.ok(found);

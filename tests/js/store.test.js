@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { createStore } from "../../static/js/store.js";
-import { DEFAULTS } from "../../static/js/url.js";
+import { createStore } from "../../static/js/state/store.js";
+import { DEFAULTS } from "../../static/js/state/link.js";
 
 test("a listener hears of each change once, with what was before", () => {
   const store = createStore({ ...DEFAULTS });

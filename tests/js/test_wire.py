@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import torch
 
-from app.wire import Dtype, trace_reply
-from model.request import Output, Request, Trace
-from model.tokens import Token
-from model.trace import HEAD, KEY, QUERY, RANK, NamedTensor
+from app.engine.wire import Dtype, trace_reply
+from model.adapters.request import Output, Request, Trace
+from model.text.tokens import Token
+from model.trace.tap import HEAD, KEY, QUERY, RANK, NamedTensor
 from tests.app.slow import Slow
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from model.config import ModelConfig
-from model.parameters import parameters
-from model.trace import SOURCE, TARGET, BatchTap, NamedTensor, Recorder
-from model.transformer import Transformer
+from model.trace.tap import SOURCE, TARGET, BatchTap, NamedTensor, Recorder
+from model.transformer.config import ModelConfig
+from model.transformer.parameters import parameters
+from model.transformer.stacks import Transformer
 
 GOLDEN = Path(__file__).parent / "golden/worksheet.json"
 LENGTHS = {SOURCE: 4, TARGET: 3}

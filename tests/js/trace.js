@@ -3,7 +3,7 @@
 /**
  * @param {string} text
  * @param {boolean} [special]
- * @returns {import("../../static/js/wire.js").Token}
+ * @returns {import("../../static/js/data/wire.js").Token}
  */
 export const token = (text, special = false) => ({ text, id: 0, start: 0, end: 0, special });
 
@@ -11,7 +11,7 @@ export const token = (text, special = false) => ({ text, id: 0, start: 0, end: 0
  * @param {string[]} dims
  * @param {number[]} shape
  * @param {number[]} data
- * @returns {import("../../static/js/wire.js").Tensor}
+ * @returns {import("../../static/js/data/wire.js").Tensor}
  */
 export const tensor = (dims, shape, data) => ({
   dims,
@@ -21,7 +21,7 @@ export const tensor = (dims, shape, data) => ({
   data: Float32Array.from(data),
 });
 
-/** @type {import("../../static/js/api.js").ModelInfo} */
+/** @type {import("../../static/js/data/api.js").ModelInfo} */
 export const MODEL = {
   id: "en-zh",
   name: "A small one",
@@ -37,7 +37,7 @@ export const MODEL = {
 
 const WEIGHTS = ["head", "query", "key"];
 
-/** @returns {import("../../static/js/wire.js").Trace} */
+/** @returns {import("../../static/js/data/wire.js").Trace} */
 export function trace() {
   return {
     id: "1",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { DEFAULTS } from "../../static/js/url.js";
+import { DEFAULTS } from "../../static/js/state/link.js";
 import { VIEWS } from "../../static/js/views/index.js";
 
 const WORDS = ["", "0", "1", "7", "64", "0,2", "head", "log", "words of mine"];

@@ -9,7 +9,7 @@ import {
   readDocument,
   readSafetensors,
   row,
-} from "../../static/js/wire.js";
+} from "../../static/js/data/wire.js";
 import { tensor } from "./trace.js";
 
 /** @param {string} name  Made by tests/js/test_wire.py out of the server's own code. */

@@ -2,21 +2,21 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { affine, row, size, terms } from "../../static/js/vectors.js";
-import { names, reconcile, worksheet } from "../../static/js/worksheet.js";
+import { affine, row, size, terms } from "../../static/js/lib/vectors.js";
+import { names, reconcile, worksheet } from "../../static/js/compute/worksheet.js";
 import { tensor } from "./trace.js";
 
 const golden = JSON.parse(
   readFileSync(new URL("golden/worksheet.json", import.meta.url), "utf8"),
 );
 const DEPTH = 2;
-const CELLS = /** @type {import("../../static/js/worksheet.js").Cell[]} */ ([
+const CELLS = /** @type {import("../../static/js/compute/worksheet.js").Cell[]} */ ([
   { block: "encoder", layer: 0, head: 1, query: 2, key: 1 },
   { block: "decoder", layer: 1, head: 0, query: 2, key: 0 },
   { block: "cross", layer: 1, head: 1, query: 1, key: 2 },
 ]);
 
-/** @param {string} name @returns {import("../../static/js/wire.js").Tensor} */
+/** @param {string} name @returns {import("../../static/js/data/wire.js").Tensor} */
 function find(name) {
   const { dims, shape, data } = golden.tensors[name] ?? golden.parameters[name];
   return tensor(dims, shape, data);
@@ -34,7 +34,7 @@ function near(found, expected) {
   expected.forEach((value, i) => assert.ok(Math.abs(found[i] - value) < 2e-6, `${i}: ${found[i]} ≠ ${value}`));
 }
 
-/** @param {import("../../static/js/worksheet.js").Cell} cell */
+/** @param {import("../../static/js/compute/worksheet.js").Cell} cell */
 const sheet = (cell) => worksheet(find, cell, names(cell, DEPTH));
 
 test("what a cell is worked out from", () => {

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from model.adapters import Native
-from model.checkpoint import load_bundle, save_bundle
-from model.config import ModelConfig
-from model.tokens import Tokenizer
-from model.transformer import Transformer
+from model.adapters.native import Native
+from model.bundle.weights import load_bundle, save_bundle
+from model.text.tokens import Tokenizer
+from model.transformer.config import ModelConfig
+from model.transformer.stacks import Transformer
 from tests.model.counting import write_pairs
 
 TEXTS = [

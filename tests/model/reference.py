@@ -11,11 +11,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from model.attention import MultiHeadAttention
-from model.config import ModelConfig
-from model.layers import AddNorm
-from model.trace import NULL
-from model.transformer import Transformer
+from model.trace.tap import NULL
+from model.transformer.attention import MultiHeadAttention
+from model.transformer.config import ModelConfig
+from model.transformer.layers import AddNorm
+from model.transformer.stacks import Transformer
 
 CONFIG = ModelConfig(
     vocabulary=50, d_model=32, heads=4, d_ff=64, encoder_layers=2, decoder_layers=2, max_tokens=64

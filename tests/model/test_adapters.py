@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import torch
 
-from model.adapters import Native
+from model.adapters.native import Native
+from model.adapters.request import Decode, Request
 from model.errors import InputError
-from model.intervene import Intervention
-from model.request import Decode, Request
+from model.trace.interventions import Intervention
 
 
 def rebuilt(error: InputError) -> InputError:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from model.aligners import Half, best_heads, firm
-from model.alignment import READS, WRITES, Link, Pair
+from model.measure.aligning_heads import Half, best_heads, firm
+from model.measure.alignment import READS, WRITES, Link, Pair
 
 KEY = "0.1", READS
 PAIR = Pair(("a", "b"), ("x", "y"), frozenset({(0, 0), (1, 1)}), frozenset({(0, 0), (1, 1)}))

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from model.adapters import Native
-from model.alignment import (
+from model.adapters.native import Native
+from model.measure.alignment import (
     Pair,
     aligned,
     error_rate,
@@ -18,7 +18,7 @@ from model.alignment import (
     read_pairs,
     words,
 )
-from model.tokens import Token
+from model.text.tokens import Token
 
 SURE, MAYBE = frozenset({(0, 0), (1, 2)}), frozenset({(0, 0), (1, 2), (1, 1)})
 PAIR = Pair(("猫", "坐着"), ("the", "cat", "sits"), SURE, MAYBE)

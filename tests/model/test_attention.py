@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from model.attention import KERNELS, MultiHeadAttention, explicit, masked_softmax
-from model.trace import NULL
+from model.trace.tap import NULL
+from model.transformer.attention import KERNELS, MultiHeadAttention, explicit, masked_softmax
 
 LENGTHS = [1, 2, 3, 5, 8, 9, 16, 17, 33, 64]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from model.adapters import load
+from model.adapters.native import load
 from model.train.__main__ import main as train
 from model.train.back import main
 from model.train.data import Corpus

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from model.adapters import load
-from model.card import TEMPLATE, card
-from model.checkpoint import CHECKPOINTS, digest_of
-from model.figures import sentences
-from model.report_page import page
+from model.adapters.native import load
+from model.bundle.card import TEMPLATE, card
+from model.bundle.weights import CHECKPOINTS, digest_of
+from model.measure.page import page
+from model.measure.scores import sentences
 
 BUNDLES = sorted(path.parent for path in CHECKPOINTS.glob("*/config.json"))
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from model.adapters import load
-from model.checkpoint import digest_of, load_bundle
+from model.adapters.native import load
+from model.bundle.weights import digest_of, load_bundle
 
 
 def copied(bundle: Path, tmp_path: Path) -> Path:

@@ -7,11 +7,11 @@ from itertools import product
 import pytest
 import torch
 
-from model.config import ModelConfig
-from model.decode import Draw, Reader, beam, greedy, sample
-from model.steps import FINISHED, LIVE, PRUNED, Hypothesis, Step
-from model.tokens import Tokenizer
-from model.transformer import Transformer
+from model.decode.search import Draw, Reader, beam, greedy, sample
+from model.decode.steps import FINISHED, LIVE, PRUNED, Hypothesis, Step
+from model.text.tokens import Tokenizer
+from model.transformer.config import ModelConfig
+from model.transformer.stacks import Transformer
 
 
 @pytest.fixture(scope="module")

@@ -7,14 +7,14 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from model.config import ModelConfig
-from model.dropout import Dropout, keep
-from model.tokens import Tokenizer
+from model.text.tokens import Tokenizer
 from model.train.data import Corpus
 from model.train.loop import Run
 from model.train.options import Options
 from model.train.pairs import both_ways
-from model.transformer import Transformer
+from model.transformer.config import ModelConfig
+from model.transformer.dropout import Dropout, keep
+from model.transformer.stacks import Transformer
 
 
 @pytest.mark.parametrize("p", [0.1, 0.25, 0.5])

@@ -4,9 +4,9 @@ import json
 import shutil
 from pathlib import Path
 
-from model.adapters import load
-from model.figures import main
-from model.request import Request
+from model.adapters.native import load
+from model.adapters.request import Request
+from model.measure.scores import main
 from model.train.augment import KINDS
 
 PAIRS = "The cat sat.\t猫坐着。\nA dog barks!\t狗叫！\nTom has 2 cats.\t汤姆有2只猫。\n"

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 import torch
 
-from model.config import ModelConfig
-from model.tokens import Tokenizer
+from model.text.tokens import Tokenizer
 from model.train.data import Batch, Corpus
 from model.train.guide import ROUNDS, TENSION, UNALIGNED, Guide, Lexicon, Watch, prior
 from model.train.loop import Run
 from model.train.loss import training_loss
 from model.train.options import Options
 from model.train.pairs import both_ways
-from model.transformer import Transformer
+from model.transformer.config import ModelConfig
+from model.transformer.stacks import Transformer
 
 # Each word stands beside others, so that which word translates which can be told.
 PAIRS = [

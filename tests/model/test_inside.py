@@ -10,13 +10,13 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from model.adapters import Native
-from model.checkpoint import load_bundle
-from model.config import ModelConfig
+from model.adapters.native import Native
+from model.adapters.request import Request, Trace
+from model.bundle.weights import load_bundle
 from model.errors import InputError
-from model.intervene import Cell, Intervention
-from model.request import Request, Trace
-from model.transformer import Transformer
+from model.trace.interventions import Cell, Intervention
+from model.transformer.config import ModelConfig
+from model.transformer.stacks import Transformer
 
 Array = NDArray[np.float64]
 SENTENCE = Request("The cat sat.", target="猫坐在这")

@@ -7,12 +7,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from model.adapters import Native
-from model.decode import Reader, greedy
+from model.adapters.native import Native
+from model.adapters.request import Request
+from model.decode.search import Reader, greedy
 from model.errors import InputError
-from model.intervene import Cell, Intervention
-from model.request import Request
-from model.trace import SOURCE, BatchTap, Recorder
+from model.trace.interventions import Cell, Intervention
+from model.trace.tap import SOURCE, BatchTap, Recorder
 
 SOURCE_TEXT, TARGET_TEXT = "The cat sat.", "猫坐在这"
 PLACES = ["encoder.1.self", "decoder.1.self", "decoder.0.cross"]

@@ -9,13 +9,13 @@ from shutil import copytree
 import pytest
 import torch
 
-from model.adapters import Native, load
-from model.checkpoint import CHECKPOINTS, load_bundle
-from model.learned import Example, Learning, Snapshot, load_learning, save, sides
-from model.learning import joined
-from model.learning import main as look_back
-from model.measured import LEARNING
-from model.request import Request
+from model.adapters.native import Native, load
+from model.adapters.request import Request
+from model.bundle.history import Example, Learning, Snapshot, load_learning, save, sides
+from model.bundle.measured import LEARNING
+from model.bundle.weights import CHECKPOINTS, load_bundle
+from model.measure.snapshots import joined
+from model.measure.snapshots import main as look_back
 from model.train.__main__ import main
 from tests.model.counting import SHAPE, words
 

@@ -7,12 +7,12 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from model.config import ModelConfig
-from model.tokens import Tokenizer
+from model.text.tokens import Tokenizer
 from model.train.data import Batch, Corpus
 from model.train.loss import autocast, cross_entropy, divergence, training_loss
 from model.train.pairs import both_ways
-from model.transformer import Transformer
+from model.transformer.config import ModelConfig
+from model.transformer.stacks import Transformer
 
 
 @pytest.mark.parametrize("count", [1, 255, 256, 257, 700])

@@ -8,13 +8,13 @@ import pytest
 import torch
 from safetensors import safe_open
 
-from model.adapters import Native, load
-from model.checkpoint import CHECKPOINTS, WEIGHTS, digest_of, load_bundle
+from model.adapters.native import Native, load
+from model.adapters.request import Request
+from model.bundle.measured import MEANS, load_measured, means_of
+from model.bundle.weights import CHECKPOINTS, WEIGHTS, digest_of, load_bundle
 from model.errors import InputError
-from model.intervene import Intervention
-from model.means import main
-from model.measured import MEANS, load_measured, means_of
-from model.request import Request
+from model.measure.mean_outputs import main
+from model.trace.interventions import Intervention
 
 PAIRS = [
     ("The cat sat on the mat.", "猫坐在垫子上。"),

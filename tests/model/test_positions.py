@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from model.positions import sinusoidal
+from model.transformer.positions import sinusoidal
 
 
 def test_position_one_of_eight_features() -> None:

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from model import Decode, InputError, Intervention, Request
-from model.adapters import Native
-from model.request import ask
+from model.adapters.native import Native
+from model.adapters.request import ask
 
 PAGE = Path(__file__).parents[2] / "docs" / "python.md"
 EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)

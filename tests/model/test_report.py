@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from model.adapters import Native
-from model.checkpoint import load_bundle
-from model.importance import Instead, costs
-from model.means import main as write_means
-from model.measured import REPORT
-from model.report import divergences, main
-from model.report_page import page
+from model.adapters.native import Native
+from model.bundle.measured import REPORT
+from model.bundle.weights import load_bundle
+from model.measure.heads import divergences, main
+from model.measure.importance import Instead, costs
+from model.measure.mean_outputs import main as write_means
+from model.measure.page import page
 from model.train.data import Corpus
 from model.train.loss import dev_loss
 from model.train.pairs import both_ways

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from model.checkpoint import load_bundle, save_bundle
+from model.bundle.weights import load_bundle, save_bundle
 from model.train.soup import main
 
 

@@ -9,8 +9,8 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from model.adapters import load
-from model.request import Decode
+from model.adapters.native import load
+from model.adapters.request import Decode
 from model.train.__main__ import main
 from model.train.metrics import translate
 from model.train.state import take_over

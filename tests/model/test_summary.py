@@ -7,10 +7,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from model.adapters import Native
+from model.adapters.native import Native
 from model.errors import InputError
-from model.summary import PATTERNS, Axes, patterns, tally
-from model.tokens import Token
+from model.explain.patterns import PATTERNS, Axes, patterns, tally
+from model.text.tokens import Token
 
 
 def tokens(*texts: str) -> list[Token]:

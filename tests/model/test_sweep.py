@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 import torch
 
-from model.adapters import Native
+from model.adapters.native import Native
+from model.adapters.request import Decode, Request, Trace
+from model.adapters.sweep import TOKENS, Ablation, sweep
+from model.decode.steps import Hypothesis
 from model.errors import InputError
-from model.intervene import Intervention
-from model.request import Decode, Request, Trace
-from model.steps import Hypothesis
-from model.sweep import TOKENS, Ablation, sweep
+from model.trace.interventions import Intervention
 
 LOGITS = ("decoder.logits",)
 MASKED = (Intervention("source", "mask", value=1), Intervention("encoder.0.self", "zero", 1))

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from model.adapters import Native, load
-from model.alignment import READS, WRITES, aligned, error_rate, kept
-from model.alignment import Pair as Linked
-from model.measured import Taught
+from model.adapters.native import Native, load
+from model.bundle.measured import Taught
+from model.measure.alignment import READS, WRITES, aligned, error_rate, kept
+from model.measure.alignment import Pair as Linked
 from model.train.__main__ import main
 from tests.model.counting import SHAPE, WORDS, words
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from model.script import fold, is_chinese
-from model.tokens import Tokenizer, direction_of, normalise
+from model.text.script import fold, is_chinese
+from model.text.tokens import Tokenizer, direction_of, normalise
 
 anything = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 likely = st.text(

@@ -12,9 +12,9 @@ import torch
 from filelock import FileLock
 from safetensors.torch import load_file
 
-from model.adapters import load
-from model.request import Decode
-from model.tokens import Tokenizer
+from model.adapters.native import load
+from model.adapters.request import Decode
+from model.text.tokens import Tokenizer
 from model.train.__main__ import main
 from model.train.data import Corpus
 from model.train.metrics import translate

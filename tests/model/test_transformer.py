@@ -4,9 +4,9 @@ import pytest
 import torch
 from torch import nn
 
-from model.config import ModelConfig
-from model.trace import NULL
-from model.transformer import Transformer
+from model.trace.tap import NULL
+from model.transformer.config import ModelConfig
+from model.transformer.stacks import Transformer
 from tests.model.reference import CONFIG, LENGTHS, differences, our_stacks, padded, torch_stacks
 
 Stacks = tuple[nn.TransformerEncoder, nn.TransformerDecoder]

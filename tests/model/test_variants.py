@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from model.train.variants import main, read_variants, table
+from model.measure.variants import main, read_variants, table
 
 SHAPE = "--d-model 32 --heads 2 --d-ff 64 --encoder-layers 1 --decoder-layers 1"
 

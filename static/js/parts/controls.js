@@ -1,8 +1,8 @@
 /** What a view lets one choose, as controls that look and work alike in all views. */
 
-import { h } from "../dom.js";
+import { h } from "../lib/dom.js";
 
-/** @typedef {import("../main.js").Context} Context */
+/** @typedef {import("../pages/workspace.js").Context} Context */
 /**
  * @typedef {object} Control
  * @property {string} option  its name in the link

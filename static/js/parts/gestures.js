@@ -1,9 +1,9 @@
 /** Pointer and keys on a matrix: what they point at, what they pick. */
 
-import { hit } from "../geometry.js";
+import { hit } from "../draw/geometry.js";
 
-/** @typedef {import("../geometry.js").Geometry} Geometry */
-/** @typedef {import("../geometry.js").Place} Place */
+/** @typedef {import("../draw/geometry.js").Geometry} Geometry */
+/** @typedef {import("../draw/geometry.js").Place} Place */
 /** @typedef {{row: number, col: number}} Cell */
 /**
  * @typedef {object} Gestures

@@ -1,13 +1,13 @@
 /** What the colours and patterns of a matrix mean, in one line below it. */
 
-import { h } from "../dom.js";
-import { COVER } from "../reshape.js";
-import { gradient } from "../scale.js";
+import { h } from "../lib/dom.js";
+import { COVER } from "../compute/reshape.js";
+import { gradient } from "../draw/scale.js";
 
-/** @typedef {import("../main.js").Context} Context */
+/** @typedef {import("../pages/workspace.js").Context} Context */
 /**
  * @typedef {object} Meaning
- * @property {import("../paint.js").Shade} shade
+ * @property {import("../draw/paint.js").Shade} shade
  * @property {Set<number>} covers  the patterns that are there (`COVER`)
  */
 
@@ -40,7 +40,7 @@ export function legend({ t }) {
   };
 }
 
-/** @param {import("../paint.js").Shade} shade @returns {[string, string]} */
+/** @param {import("../draw/paint.js").Shade} shade @returns {[string, string]} */
 function ends({ range: [low, high], floor }) {
   if (floor) return [`≤ ${floor}`, "1"];
   if (low === 0) return ["0", String(high)];

@@ -1,10 +1,10 @@
 /** What is lit in a matrix, its row, column and cell, and the tooltip of the cell pointed at. */
 
-import { h } from "../dom.js";
-import { box } from "../geometry.js";
+import { h } from "../lib/dom.js";
+import { box } from "../draw/geometry.js";
 
-/** @typedef {import("../geometry.js").Geometry} Geometry */
-/** @typedef {import("../geometry.js").Place} Place */
+/** @typedef {import("../draw/geometry.js").Geometry} Geometry */
+/** @typedef {import("../draw/geometry.js").Place} Place */
 
 export function createMarks() {
   const [row, col, cell] = ["row", "col", "cell"].map((which) =>

@@ -3,20 +3,20 @@
  * and pointer and keys. It knows rows and columns; what they mean the view knows.
  */
 
-import { texts } from "../blocks.js";
-import { createChart } from "../chart.js";
-import { h } from "../dom.js";
-import { fit } from "../geometry.js";
-import { photograph } from "../plate.js";
-import { createEnds, roomForEnds } from "./ends.js";
+import { texts } from "../data/blocks.js";
+import { createChart } from "../draw/chart.js";
+import { h } from "../lib/dom.js";
+import { fit } from "../draw/geometry.js";
+import { photograph } from "../draw/matrix-image.js";
+import { createEnds, roomForEnds } from "../draw/row-bars.js";
 import { bindGestures } from "./gestures.js";
-import { createLabels, ruler, stands } from "./labels.js";
+import { createLabels, ruler, stands } from "../draw/labels.js";
 import { createMarks } from "./marks.js";
 
-/** @typedef {import("../main.js").Context} Context */
-/** @typedef {import("../tokens.js").Step} Step */
-/** @typedef {import("../geometry.js").Place} Place */
-/** @typedef {import("../geometry.js").Geometry} Geometry */
+/** @typedef {import("../pages/workspace.js").Context} Context */
+/** @typedef {import("../data/tokens.js").Step} Step */
+/** @typedef {import("../draw/geometry.js").Place} Place */
+/** @typedef {import("../draw/geometry.js").Geometry} Geometry */
 /**
  * @typedef {object} Options
  * @property {string} label  says what it is, to a screen reader
@@ -27,10 +27,10 @@ import { createMarks } from "./marks.js";
  */
 /**
  * @typedef {object} Content
- * @property {import("../wire.js").Matrix} matrix
+ * @property {import("../data/wire.js").Matrix} matrix
  * @property {Uint8Array} [cover]  why a cell shows no number; absent: NaN is masked
- * @property {import("./ends.js").Ends | null} [ends]  what stands at each row's end
- * @property {import("../paint.js").Shade} shade
+ * @property {import("../draw/row-bars.js").Ends | null} [ends]  what stands at each row's end
+ * @property {import("../draw/paint.js").Shade} shade
  * @property {Step[]} rows
  * @property {Step[]} cols  empty: columns are only counted
  * @property {{rows: string, cols: string}} titles
@@ -64,7 +64,7 @@ export function createMatrix(context, options) {
   const chart = createChart(host, context.plotter);
   /** @type {Geometry | null} */
   let geometry = null;
-  /** @type {import("../plate.js").Plate | null} */
+  /** @type {import("../draw/matrix-image.js").Plate | null} */
   let plate = null;
 
   bindGestures(element, {

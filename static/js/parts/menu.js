@@ -1,9 +1,9 @@
 /** A choice among many, in one line: what does not fit side by side in the controls of a view. */
 
-import { h } from "../dom.js";
+import { h } from "../lib/dom.js";
 
 /**
- * @param {import("../main.js").Context} context
+ * @param {import("../pages/workspace.js").Context} context
  * @param {string} option  its name in the link
  * @param {string} label
  * @returns {{element: HTMLElement, fill: (values: Record<string, string>) => void}}  fill says what

@@ -1,43 +1,43 @@
 /** The map of the views. A view is a file of its own and a line here. */
 
-import { alignment } from "./alignment.js";
-import { flow } from "./flow.js";
-import { attention } from "./heatmap.js";
-import { compare } from "./compare.js";
-import { decoding } from "./decoding.js";
-import { heads } from "./heads.js";
-import { inside } from "./inside.js";
-import { lines } from "./lines.js";
-import { positions } from "./positions.js";
-import { qkv } from "./qkv.js";
-import { space } from "./space.js";
-import { training } from "./training.js";
-import { whatif } from "./whatif.js";
-import { worksheet } from "./worksheet.js";
-import { PAGE } from "../options.js";
+import { alignment } from "./alignment/view.js";
+import { flow } from "./flow/view.js";
+import { attention } from "./attention/view.js";
+import { compare } from "./compare/view.js";
+import { decoding } from "./decoding/view.js";
+import { heads } from "./heads/view.js";
+import { inside } from "./inside/view.js";
+import { lines } from "./lines/view.js";
+import { positions } from "./positions/view.js";
+import { qkv } from "./qkv/view.js";
+import { space } from "./space/view.js";
+import { training } from "./training/view.js";
+import { whatif } from "./whatif/view.js";
+import { worksheet } from "./worksheet/view.js";
+import { PAGE } from "../state/options.js";
 
-/** @typedef {import("../main.js").Context} Context */
-/** @typedef {import("../store.js").Page} Page */
-/** @typedef {import("../url.js").State} State */
+/** @typedef {import("../pages/workspace.js").Context} Context */
+/** @typedef {import("../state/store.js").Page} Page */
+/** @typedef {import("../state/link.js").State} State */
 /**
  * @typedef {object} View
  * @property {string} id  in the address bar
- * @property {(t: import("../i18n.js").Translate) => string} name
- * @property {(t: import("../i18n.js").Translate) => string} about  how to read it, in a paragraph
+ * @property {(t: import("../lib/i18n.js").Translate) => string} name
+ * @property {(t: import("../lib/i18n.js").Translate) => string} about  how to read it, in a paragraph
  * @property {State["block"][]} [blocks]  kinds of attention that it is for; absent: all
  * @property {Frame} frame
  * @property {boolean} [live]  whether it is nothing without a server to ask
- * @property {import("../options.js").Options} [options]  what it lets one choose
+ * @property {import("../state/options.js").Options} [options]  what it lets one choose
  * @property {(page: Page) => string[]} needs  tensors of the present trace that it shows
- * @property {(page: Page) => import("../questions.js").Question[]} [asks]  all else that it shows
+ * @property {(page: Page) => import("../state/questions.js").Question[]} [asks]  all else that it shows
  * @property {(page: Page) => Subject | null} [subject]  absent: the page's own run
  * @property {(context: Context, root: HTMLElement) => Mounted} mount
  */
 /**
  * @typedef {object} Subject  what a view shows in place of the page's own run
  * @property {string} source
- * @property {import("../wire.js").Trace} trace
- * @property {(t: import("../i18n.js").Translate) => string} says  which run of it
+ * @property {import("../data/wire.js").Trace} trace
+ * @property {(t: import("../lib/i18n.js").Translate) => string} says  which run of it
  * @property {string} name  the same in a file's name
  * @property {string} path  where the API has its numbers
  */

@@ -1,11 +1,11 @@
 /** What was done to the weights before they were drawn, in words: nothing is changed silently. */
 
-import { extent } from "../../blocks.js";
-import { two } from "../../caption.js";
-import { isPad } from "../../tokens.js";
+import { extent } from "../../data/blocks.js";
+import { two } from "../../compute/finding.js";
+import { isPad } from "../../data/tokens.js";
 
-/** @typedef {import("../../main.js").Context} Context */
-/** @typedef {import("../../reading.js").Reading} Reading */
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/reading.js").Reading} Reading */
 
 /**
  * @param {Context} context
@@ -39,7 +39,7 @@ export function notes({ store, t }, reading, floor) {
   ].filter((line) => typeof line === "string");
 }
 
-/** @param {...import("../../reshape.js").Axis} axes */
+/** @param {...import("../../compute/reshape.js").Axis} axes */
 const joins = (...axes) => axes.some(({ groups }) => groups.some((group) => group.length > 1));
 
 /**

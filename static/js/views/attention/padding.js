@@ -1,9 +1,9 @@
 /** A run that is filled up with padding, so that its mask can be seen: `pad_to` of the request. */
 
-import { h } from "../../dom.js";
-import { isPad } from "../../tokens.js";
+import { h } from "../../lib/dom.js";
+import { isPad } from "../../data/tokens.js";
 
-/** @typedef {import("../../main.js").Context} Context */
+/** @typedef {import("../../pages/workspace.js").Context} Context */
 
 /** So many tokens of padding at first: enough to be seen, and few enough not to push the rest aside. */
 const FIRST = 3;

@@ -1,13 +1,13 @@
 /** What could be written at this step: the most probable tokens as bars, and the mass of all others. */
 
-import { four, prose, two } from "../../caption.js";
-import { h, token } from "../../dom.js";
-import { labels } from "../../tokens.js";
-import { chances, onPath } from "../../theatre.js";
+import { four, prose, two } from "../../compute/finding.js";
+import { h, token } from "../../lib/dom.js";
+import { labels } from "../../data/tokens.js";
+import { chances, onPath } from "../../compute/decoding-steps.js";
 
-/** @typedef {import("../../main.js").Context} Context */
-/** @typedef {import("./scene.js").Scene} Scene */
-/** @typedef {import("../../theatre.js").Candidate} Candidate */
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("./current-step.js").Scene} Scene */
+/** @typedef {import("../../compute/decoding-steps.js").Candidate} Candidate */
 
 /**
  * @param {Context} context
@@ -156,7 +156,7 @@ export function createCandidates({ t }, { pick, turn }) {
   return { element, show };
 }
 
-/** @param {Scene} scene @returns {import("../../theatre.js").Beam | undefined}  what was written after the hypothesis that is shown */
+/** @param {Scene} scene @returns {import("../../compute/decoding-steps.js").Beam | undefined}  what was written after the hypothesis that is shown */
 export function taken({ step, hypothesis, ids }) {
   const beam = onPath(step, ids);
   return beam?.parent === hypothesis

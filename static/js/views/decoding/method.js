@@ -1,11 +1,11 @@
 /** How the translation is to be written: the method and its numbers, kept in the link as the API takes them. */
 
-import { two } from "../../caption.js";
-import { h, settle } from "../../dom.js";
-import { METHODS, plan, said } from "../../plan.js";
+import { two } from "../../compute/finding.js";
+import { h, settle } from "../../lib/dom.js";
+import { METHODS, plan, said } from "../../data/decode-options.js";
 
-/** @typedef {import("../../main.js").Context} Context */
-/** @typedef {import("../../plan.js").Plan} Plan */
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../data/decode-options.js").Plan} Plan */
 /** @typedef {{of: Plan["method"], element: HTMLElement, show: (plan: Plan) => void}} Bound */
 
 /** Milliseconds after which a slider that stands still is meant. */

@@ -1,8 +1,8 @@
 /** Where tokens and lines lie, in pixels. */
 
-import { plainStep } from "../../tokens.js";
+import { plainStep } from "../../data/tokens.js";
 
-/** @typedef {import("../../tokens.js").Step} Step */
+/** @typedef {import("../../data/tokens.js").Step} Step */
 /**
  * @typedef {object} Layout
  * @property {number} width

@@ -3,9 +3,9 @@
  * starts at twelve and goes clockwise, ω radians a position.
  */
 
-import { fine, s } from "../../svg.js";
+import { fine, s } from "../../draw/svg.js";
 
-/** @typedef {import("../../theme.js").Theme} Theme */
+/** @typedef {import("../../draw/theme.js").Theme} Theme */
 /** @typedef {{x: number, y: number, radius: number}} Face */
 
 /**

@@ -1,13 +1,13 @@
 /** The training as a line: how good the model was at each step, and a slider over the steps. */
 
-import { two } from "../../caption.js";
-import { h } from "../../dom.js";
-import { counted } from "../../learned.js";
-import { margins, plot } from "../../parts/curves.js";
-import { createTransport } from "../../parts/transport.js";
+import { two } from "../../compute/finding.js";
+import { h } from "../../lib/dom.js";
+import { counted } from "../../state/training-history.js";
+import { margins, plot } from "../../draw/curves.js";
+import { createTransport } from "../../parts/playback.js";
 
-/** @typedef {import("../../main.js").Context} Context */
-/** @typedef {import("../training.js").Moment} Moment */
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("./view.js").Moment} Moment */
 
 /** Milliseconds that a step is looked at while it plays. */
 const BEAT = 900;
@@ -85,7 +85,7 @@ export function createTimeline(context, { now, go }) {
     transport.show(t("snapshot {n} of {count}", { n: place + 1, count: snapshots.length }));
   }
 
-  /** What a step is besides. @param {number} place @param {import("../../learned.js").Snapshot[]} snapshots */
+  /** What a step is besides. @param {number} place @param {import("../../state/training-history.js").Snapshot[]} snapshots */
   function stage(place, snapshots) {
     if (snapshots[place].step === 0) return t("before training");
     return place === snapshots.length - 1 ? t("trained") : "";

@@ -1,21 +1,21 @@
 /** The causal sweep: every head changed by itself, as a map; a click on one keeps it so. */
 
-import { Problem, request } from "../../api.js";
-import { changes, linked, where } from "../../changes.js";
-import { two } from "../../caption.js";
-import { h, quoted } from "../../dom.js";
+import { Problem, request } from "../../data/api.js";
+import { changes, linked, where } from "../../state/interventions.js";
+import { two } from "../../compute/finding.js";
+import { h, quoted } from "../../lib/dom.js";
 import { controls } from "../../parts/controls.js";
-import { machine } from "../../parts/machine.js";
-import { wording } from "../../parts/problems.js";
-import { left, placeOf, strongest } from "../../sweep.js";
-import { plain } from "../../tokens.js";
-import { headMap } from "./map.js";
-import { rowPicker, writes } from "./rows.js";
-import { sweeper } from "./sweeper.js";
+import { machine } from "../../state/edit-model.js";
+import { wording } from "../../chrome/problem-notices.js";
+import { left, placeOf, strongest } from "../../compute/head-sweep.js";
+import { plain } from "../../data/tokens.js";
+import { headMap } from "./head-map.js";
+import { rowPicker, writes } from "./row-picker.js";
+import { sweeper } from "./sweep-stream.js";
 
-/** @typedef {import("../../main.js").Context} Context */
-/** @typedef {import("../../whatif.js").Runs} Runs */
-/** @typedef {import("../../sweep.js").Sweep} Sweep */
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/effects.js").Runs} Runs */
+/** @typedef {import("../../compute/head-sweep.js").Sweep} Sweep */
 
 /** Nats under which nothing is said to be needed: it prints as 0.00. */
 const NOTHING = 0.005;

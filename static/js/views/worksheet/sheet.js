@@ -1,16 +1,16 @@
 /** A stage of the worksheet as elements: its words, formulas, bars, tables and its verdict. */
 
-import { four } from "../../caption.js";
-import { h, quoted } from "../../dom.js";
-import { mathml } from "../../formula.js";
-import { exact } from "./stages.js";
+import { four } from "../../compute/finding.js";
+import { h, quoted } from "../../lib/dom.js";
+import { mathml } from "../../compute/formula.js";
+import { exact } from "./stage-order.js";
 
-/** @typedef {import("../../main.js").Context} Context */
-/** @typedef {import("./page.js").Stage} Stage */
-/** @typedef {import("./page.js").Prose} Prose */
-/** @typedef {import("./page.js").Band} Band */
-/** @typedef {import("./page.js").Table} Table */
-/** @typedef {import("./page.js").Entry} Entry */
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("./sheet-model.js").Stage} Stage */
+/** @typedef {import("./sheet-model.js").Prose} Prose */
+/** @typedef {import("./sheet-model.js").Band} Band */
+/** @typedef {import("./sheet-model.js").Table} Table */
+/** @typedef {import("./sheet-model.js").Entry} Entry */
 
 /** More bars than this are thinner than a pixel somewhere, and get an outline. */
 const DENSE = 300;
@@ -54,7 +54,7 @@ function uttered(value) {
   return "math" in value ? mathml(document, value.math) : h("b", {}, quoted(value.writes));
 }
 
-/** @param {Context} context @param {import("../../worksheet.js").Check} check */
+/** @param {Context} context @param {import("../../compute/worksheet.js").Check} check */
 export function judgement({ t, say }, { agrees, largest, count }) {
   const word = agrees
     ? h("b", {}, "✓ ", t("Agrees with the model"))

@@ -1,0 +1,104 @@
+"""Writing a translation for someone who watches: a line a step."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from math import exp
+from typing import Any
+
+from app.answers.lines import line
+from model.adapters.request import Adapter, Decoding
+from model.decode.steps import PRUNED, Branch, Hypothesis, Step
+
+Document = dict[str, Any]
+
+
+def lines(name: str, decoding: Decoding, candidates: int) -> Iterator[bytes]:
+    """How it starts, every step as it is taken, and how it ends; `name` is the model's."""
+    decode = decoding.request.decode
+    yield line(
+        {
+            "start": {
+                "model": name,
+                "direction": decoding.direction,
+                "tokens": {"source": [asdict(token) for token in decoding.source]},
+                "decode": asdict(decode),
+                "max_tokens": decode.max_tokens,
+            }
+        }
+    )
+    teller = Teller(decoding.model, decode.length_penalty, candidates)
+    written = Hypothesis()
+    for index, step in enumerate(decoding.steps):
+        written = step.written[0]
+        yield line({"step": teller.step(index, step)})
+    yield line({"end": {"output": teller.output(written)}})
+
+
+class Teller:
+    """Puts texts to ids and scores to sums."""
+
+    def __init__(self, adapter: Adapter, length_penalty: float, candidates: int) -> None:
+        self.adapter = adapter
+        self.length_penalty = length_penalty
+        self.candidates = candidates
+
+    def step(self, index: int, step: Step) -> Document:
+        """A step: what had been written, what could come next, what was made of it."""
+        return {
+            "index": index,
+            "forced": step.forced,
+            "hypotheses": [self._hypothesis(row, step) for row in range(len(step.read))],
+            "beams": [self._branch(branch, step) for branch in step.branches],
+        }
+
+    def output(self, hypothesis: Hypothesis) -> Document:
+        """What was written in the end, as in a trace."""
+        text, tokens = self.adapter.written(hypothesis.ids)
+        return {
+            "text": text,
+            "tokens": [asdict(token) for token in tokens],
+            "logprobs": hypothesis.logprobs,
+            "score": hypothesis.score(self.length_penalty),
+            "finished": hypothesis.finished,
+        }
+
+    def _hypothesis(self, row: int, step: Step) -> Document:
+        read = step.read[row]
+        kept = {
+            branch.hypothesis.ids[-1]
+            for branch in step.branches
+            if branch.parent == row and branch.state != PRUNED
+        }
+        candidates, rest = step.candidates(row, self.candidates)
+        return {
+            "ids": read.ids,
+            "text": self.adapter.written(read.ids)[0],
+            "logprob": read.logprob,
+            "score": read.score(self.length_penalty),
+            "candidates": [
+                {
+                    "id": one.id,
+                    "text": self.adapter.token(one.id, first=not read.ids).text,
+                    "logprob": one.logprob,
+                    "probability": exp(one.logprob),
+                    "kept": one.id in kept,
+                }
+                for one in candidates
+            ],
+            "rest": rest,
+        }
+
+    def _branch(self, branch: Branch, step: Step) -> Document:
+        new = branch.hypothesis
+        token = self.adapter.token(new.ids[-1], first=len(new.ids) == 1)
+        drawn = branch.drawn
+        return {
+            "parent": branch.parent,
+            "token": {"id": token.id, "text": token.text, "special": token.special},
+            "logprob": new.logprob,
+            "score": new.score(self.length_penalty),
+            "state": branch.state,
+            "rank": step.rank(branch),
+            "pool": drawn and drawn.pool,
+            "drawn": drawn and drawn.probability,
+        }

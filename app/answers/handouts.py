@@ -1,0 +1,57 @@
+"""Handouts of what a server is asked, or has kept: see `app.handout` for the file."""
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from anyio import to_thread
+
+from app.answers.shares import thaw, within
+from app.answers.traces import run
+from app.engine.wire import Reply
+from app.handout import SELECT, handout
+from app.schemas.shares import ShareState
+from app.schemas.traces import ModelReply
+from app.services import Services
+from app.store.store import Share
+
+PLAIN = re.compile(r"[A-Za-z0-9-]+")
+
+
+async def create(services: Services, state: ShareState, home: str, theme: str | None) -> bytes:
+    """The handout of a state that is run for it; raises what `run` raises."""
+
+    def same(reply: Reply) -> Reply:
+        reply.check(services.settings.max_values)
+        return reply
+
+    with within("state"):
+        reply = await run(services, state, SELECT, same, summarise=["*"])
+    name, _ = services.catalog.pick(state.model)
+    about = {
+        "state": state.model_dump(exclude_unset=True),
+        "asks": [],
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "model": ModelReply.model_validate(services.catalog.describe(name)).model_dump(),
+    }
+    return await to_thread.run_sync(handout, reply, about, home, theme)
+
+
+def of_share(share: Share, home: str, lang: str, theme: str | None) -> bytes:
+    """The handout of a share, in a reader's language."""
+    about = {
+        "id": share.id,
+        "state": {**share.state, "lang": lang},
+        "asks": [],
+        "created": share.created.isoformat(timespec="seconds"),
+        "model": share.model,
+    }
+    return handout(thaw(share.trace), about, home, theme)
+
+
+def name(state: Mapping[str, Any]) -> str:
+    """What the file is called: the model, and the place that it opens on."""
+    place = (f"{key}-{state[key] + 1}" for key in ("layer", "head") if state.get(key) is not None)
+    parts = ["headlight", *(state.get(key) for key in ("model", "view", "block")), *place]
+    return "-".join(part for part in parts if part and PLAIN.fullmatch(part)) + ".html"

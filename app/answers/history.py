@@ -1,0 +1,111 @@
+"""How a model was learned, as replies: an overview, and an example with all its attention.
+
+An example's tensors are named by the step and the place, ``"400.encoder.0.self.weights"``: without
+the step they are those of a trace. Every place has its mask beside them, which no step changes.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor
+
+from app.engine.wire import Reply, bytes_reply
+from app.services import Services
+from model.adapters.request import Adapter
+from model.bundle.history import Learning, sides
+from model.errors import InputError
+from model.text.tokens import Token
+from model.trace.tap import HEAD, KEY, QUERY, TARGET, NamedTensor
+from model.transformer.masks import causal, padding
+
+Result = TypeVar("Result")
+
+
+def overview(name: str, adapter: Adapter) -> dict[str, Any]:
+    """The steps that were kept and the sentences that were watched.
+
+    Raises InputError for a model that came without.
+    """
+    learning = _learning(adapter)
+    return {
+        "model": name,
+        "digest": learning.digest,
+        "snapshots": [asdict(snapshot) for snapshot in learning.snapshots],
+        "examples": [
+            {
+                "source": example.source,
+                "direction": example.direction,
+                "text": _text(adapter, example.written),
+            }
+            for example in learning.examples
+        ],
+    }
+
+
+def example(
+    services: Services, name: str | None, number: int, finish: Callable[[Reply], Result]
+) -> Result:
+    """What `finish` makes of the reply about one example; None is the first model.
+
+    Raises InputError for a model that is not served or came without, and for an example that it
+    does not have.
+    """
+    name, adapter = services.catalog.pick(name)
+    learning = _learning(adapter)
+    last = len(learning.examples) - 1
+    if not 0 <= number <= last:
+        raise InputError("out-of-range", "example", f"example must be from 0 to {last}")
+    chosen = learning.examples[number]
+    document = {
+        **overview(name, adapter),
+        "example": number,
+        "direction": chosen.direction,
+        "tokens": {
+            side: [asdict(token) for token in tokens] for side, tokens in chosen.tokens.items()
+        },
+        "output": {
+            "text": _text(adapter, chosen.written),
+            "tokens": [asdict(token) for token in chosen.written],
+        },
+        "texts": chosen.texts,
+    }
+    return finish(bytes_reply(document, _tensors(learning, number, adapter.places)))
+
+
+def _learning(adapter: Adapter) -> Learning:
+    if adapter.learning is None:
+        raise InputError("no-learning", "id", "this model came without snapshots of its training")
+    return adapter.learning
+
+
+def _text(adapter: Adapter, tokens: Iterable[Token]) -> str:
+    text, _ = adapter.written([token.id for token in tokens])
+    return text
+
+
+def _tensors(learning: Learning, number: int, places: Sequence[str]) -> dict[str, NamedTensor]:
+    """The weights by step and place, (head, query, key), and each place's mask, (query, key)."""
+    lengths = {side: len(tokens) for side, tokens in learning.examples[number].tokens.items()}
+    over = {place: dict(zip((QUERY, KEY), sides(place), strict=True)) for place in places}
+    masks = {
+        f"{place}.mask": NamedTensor((QUERY, KEY), over[place], _mask(place, lengths))
+        for place in places
+    }
+    weights = {
+        name: NamedTensor((HEAD, QUERY, KEY), over[_place(name)], value)
+        for name, value in learning.of(number).items()
+    }
+    return masks | weights
+
+
+def _place(name: str) -> str:
+    """Where a tensor such as "400.encoder.0.self.weights" is from: "encoder.0.self"."""
+    return name.split(".", 1)[1].rpartition(".")[0]
+
+
+def _mask(place: str, lengths: Mapping[str, int]) -> Tensor:
+    queries, keys = sides(place)
+    mask = causal if queries == keys == TARGET else padding
+    return mask(torch.ones(1, lengths[keys], dtype=torch.bool), lengths[queries])[0]

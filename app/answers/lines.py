@@ -1,0 +1,73 @@
+"""Replies that come line by line, as they happen: newline-delimited JSON."""
+
+import logging
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import orjson
+from fastapi import Request, Response
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel
+from starlette_compress import add_compress_type
+
+from app.answers.traces import while_present
+from app.http.problems import problem_of
+from app.services import Services
+
+MEDIA_TYPE = "application/x-ndjson"
+# A proxy that collects what it passes on would hold the lines back.
+HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+
+add_compress_type(MEDIA_TYPE, streaming=True)  # each line is flushed
+
+log = logging.getLogger(__name__)
+
+
+def line(document: Any) -> bytes:
+    """A document as a line; null where a number is not finite."""
+    return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
+
+
+class Lines(StreamingResponse):
+    """A reply of lines."""
+
+    media_type = MEDIA_TYPE
+
+
+def in_lines(model: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
+    """The reference's words on a route that answers in lines of this kind (as `Lines`)."""
+    return {
+        200: {
+            "model": model,
+            "description": "Lines of JSON, each as it happens.",
+            "content": {MEDIA_TYPE: {"schema": {"type": "object"}}},  # one line
+        }
+    }
+
+
+async def stream(request: Request, services: Services, lines: Iterator[bytes]) -> Response:
+    """A reply of lines, each made on the engine's thread once the client has taken the last.
+
+    What goes wrong before the first line is raised; later it is told as a last line,
+    ``{"error": problem}``. A client that leaves ends the work. The body of the request must have
+    been read.
+    """
+    coming = services.engine.stream(lines)
+    first = await while_present(request, _first(coming))
+    return Lines(_told(first, coming), headers=HEADERS)
+
+
+async def _first(lines: AsyncIterator[bytes]) -> bytes:
+    return await anext(lines)
+
+
+async def _told(first: bytes, lines: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    yield first
+    try:
+        async for one in lines:
+            yield one
+    except Exception as error:
+        problem = problem_of(error)
+        if problem.status_code == 500:
+            log.exception("a stream broke off")
+        yield line({"error": problem.document})

@@ -1,0 +1,192 @@
+"""Shares: freezing what was seen, and showing it again without the model."""
+
+import asyncio
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+
+import orjson
+import zstandard
+from anyio import to_thread
+
+from app.answers.history import example
+from app.answers.traces import parameters, run, run_trace
+from app.engine.engine import BusyError
+from app.engine.wire import JSON, SAFETENSORS, Reply
+from app.http.problems import ProblemError
+from app.preview.card import preview
+from app.schemas.shares import Question, ShareRequest, ShareState
+from app.schemas.traces import ModelReply
+from app.services import Services
+from app.settings import Settings
+from app.store.store import Answer, Share
+from model.errors import Excess, InputError
+
+# What the page draws, so that a share needs no model: attention, what it is made of, and the
+# next-token probabilities.
+FROZEN = ["*.weights", "*.mask", "*.q", "*.k", "*.v", "decoder.probabilities", "decoder.candidates"]
+SPACE = re.compile(r"\s+")
+
+
+async def create(services: Services, wanted: ShareRequest) -> Share:
+    """Runs the state and the questions and keeps them with what was seen; durable on return.
+
+    Raises what `run` raises, with fields named as they stand in a request for a share.
+    """
+    settings = services.settings
+    _check_options(settings, wanted.state)
+    freezer = Freezer(settings.max_values)
+    try:
+        async with asyncio.timeout(settings.max_wait_seconds):
+            trace = await _freeze_state(services, wanted, freezer)
+            more = [
+                await _freeze_answer(services, question, f"asks[{n}]", freezer)
+                for n, question in enumerate(wanted.asks)
+            ]
+    except TimeoutError as error:
+        detail = f"the model took more than {settings.max_wait_seconds:g} seconds"
+        raise BusyError(detail) from error
+    name, _ = services.catalog.pick(wanted.state.model)
+    model = ModelReply.model_validate(services.catalog.describe(name)).model_dump()
+    return await services.store.add(wanted.state.model_dump(exclude_unset=True), model, trace, more)
+
+
+class Freezer:
+    """Makes replies into what the store keeps, as long as there is room for their numbers."""
+
+    def __init__(self, max_values: int) -> None:
+        self.max_values = max_values
+        self.left = max_values
+
+    def __call__(self, reply: Reply) -> bytes:
+        """The compressed file; InputError where all replies together hold too many numbers."""
+        self.left -= reply.values
+        if self.left < 0:
+            detail = f"a share has at most {self.max_values} numbers"
+            raise InputError("reply-too-large", "", detail, Excess(self.max_values, "numbers"))
+        return zstandard.compress(reply.safetensors())
+
+
+async def find(services: Services, share_id: str) -> Share:
+    """The share of an id; raises a 404 ProblemError if there is none."""
+    share = await services.store.find(share_id)
+    if share is None:
+        raise ProblemError(404, "unknown-share", "there is no share with this id", field="id")
+    return share
+
+
+async def find_answer(services: Services, share_id: str, n: int) -> bytes:
+    """The answer to the n-th question of a share; raises a 404 ProblemError if there is none."""
+    answer = await services.store.find_answer(share_id, n)
+    if answer is None:
+        await find(services, share_id)
+        raise ProblemError(404, "not-found", "n counts the questions of the share", field="n")
+    return answer
+
+
+def card(share: Share) -> dict[str, str]:
+    """What a link preview says: the sentence and what the model made of it, each on one line."""
+    document = Reply.metadata(zstandard.decompress(share.trace))["trace"]
+    written = str(document["output"]["text"])
+    return {
+        "id": share.id,
+        "title": SPACE.sub(" ", str(share.state["source"])).strip(),
+        "translation": SPACE.sub(" ", written).strip(),
+        "changed": "yes" if share.state.get("interventions") else "",
+    }
+
+
+async def picture(services: Services, share_id: str) -> bytes:
+    """The PNG for link previews, drawn off the event loop; a 404 ProblemError without a share."""
+    share_id = share_id.lower()
+    known = services.previews.find(share_id)
+    if known is not None:
+        return known
+    share = await find(services, share_id)
+    drawn = await to_thread.run_sync(_draw, share)
+    return services.previews.keep(share_id, drawn)
+
+
+def _draw(share: Share) -> bytes:
+    return preview(share.state, str(share.model["name"]), thaw(share.trace))
+
+
+def thaw(frozen: bytes) -> Reply:
+    """What was seen when the share was made."""
+    return Reply.parse(zstandard.decompress(frozen))
+
+
+def encode(share: Share, media_type: str) -> bytes:
+    """The share as JSON, or as a file with all but the trace beside it under "share"."""
+    about = {
+        "id": share.id,
+        "state": share.state,
+        "created": share.created.isoformat(timespec="seconds"),
+        "model": share.model,
+        "asks": share.asks,
+    }
+    reply = thaw(share.trace)
+    if media_type == JSON:
+        return orjson.dumps({**about, "trace": orjson.Fragment(reply.json())})
+    return reply.write(media_type, share=about)
+
+
+def encode_answer(answer: bytes, media_type: str) -> bytes:
+    """An answer in one of the forms that its question is answered in elsewhere."""
+    if media_type == SAFETENSORS:
+        return zstandard.decompress(answer)
+    return thaw(answer).write(media_type)
+
+
+def _check_options(settings: Settings, state: ShareState) -> None:
+    limit = settings.max_text_characters
+    for name, text in state.options.items():
+        if len(text) > limit:
+            detail = f"state.{name} takes at most {limit} characters"
+            excess = Excess(limit, "characters", len(text))
+            raise InputError("too-long", f"state.{name}", detail, excess)
+
+
+async def _freeze_state(services: Services, wanted: ShareRequest, freezer: Freezer) -> bytes:
+    # The client's own patterns come first, so that an error counts them as the client does.
+    with within("state", but="select" if wanted.select else None):
+        select = [*wanted.select, *FROZEN]
+        return await run(services, wanted.state, select, freezer, summarise=["*"])
+
+
+async def _freeze_answer(
+    services: Services, question: Question, place: str, freezer: Freezer
+) -> Answer:
+    if question.trace is not None:
+        with within(f"{place}.trace"):
+            frozen = await run_trace(services, question.trace, freezer)
+    elif question.parameters is not None:
+        asked = question.parameters
+        answer = partial(parameters, services, asked.model, asked.select, freezer)
+        with within(f"{place}.parameters"):
+            frozen = await to_thread.run_sync(answer)
+    else:
+        watched = question.learning
+        assert watched is not None  # the schema takes one of the three
+        learned = partial(example, services, watched.model, watched.example, freezer)
+        with within(f"{place}.learning"):
+            frozen = await to_thread.run_sync(learned)
+    return Answer(question.model_dump(exclude_unset=True), frozen)
+
+
+@contextmanager
+def within(place: str, but: str | None = None) -> Iterator[None]:
+    """Names the field of an InputError as it stands in the request, under `place`.
+
+    A field that begins with `but` stands at the top.
+    """
+    try:
+        yield
+    except InputError as error:
+        if but and error.field.startswith(but):
+            raise
+        field = f"{place}.{error.field}".removesuffix(".")
+        detail = str(error)
+        named = detail.replace(error.field, field, 1) if error.field else f"{field}: {detail}"
+        raise InputError(error.kind, field, named, error.excess) from error

@@ -1,0 +1,113 @@
+"""Running a sentence for someone who waits for the answer."""
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import Any, TypeVar
+
+import orjson
+from fastapi import Request
+from starlette.requests import ClientDisconnect
+
+from app.engine.wire import Dtype, Reply, parameters_reply, trace_reply
+from app.schemas.traces import Run, Sentence, TraceRequest
+from app.services import Services
+from app.settings import Settings
+from model.adapters.request import Request as Asked
+from model.adapters.request import Trace
+from model.errors import Excess, InputError
+
+Result = TypeVar("Result")
+
+
+async def run(
+    services: Services,
+    wanted: Run,
+    select: list[str],
+    finish: Callable[[Reply], Result],
+    dtype: Dtype = "float32",
+    summarise: list[str] | None = None,
+) -> Result:
+    """What `finish`, off the event loop, makes of the reply to a sentence.
+
+    Raises InputError for bad input and BusyError where the model has no time.
+    """
+    check_limits(services.settings, wanted)
+    name, adapter = services.catalog.pick(wanted.model)
+    asked = wanted.request(select, summarise or [])
+    identity = _identity(wanted, asked, dtype, adapter.info.digest)
+
+    def reply(trace: Trace) -> Result:
+        return finish(trace_reply(trace, identity, name, dtype))
+
+    return await services.engine.run(adapter, asked, reply)
+
+
+async def run_trace(
+    services: Services, wanted: TraceRequest, finish: Callable[[Reply], Result]
+) -> Result:
+    """What `finish`, off the event loop, makes of the reply to a trace request."""
+    return await run(services, wanted, wanted.select, finish, wanted.dtype, wanted.summarise)
+
+
+def encoder(services: Services, form: str) -> Callable[[Reply], bytes]:
+    """Makes replies in the form that a client chose, no larger than the settings allow."""
+    return partial(Reply.encode, form=form, max_values=services.settings.max_values)
+
+
+async def while_present(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
+    """The result of `work`, which is cancelled if the client leaves before it is done.
+
+    Raises ClientDisconnect then. The body of the request must have been read.
+    """
+    working = asyncio.create_task(work)
+    leaving = asyncio.create_task(_departure(request))
+    try:
+        await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise ClientDisconnect
+        return working.result()
+    finally:
+        working.cancel()
+        leaving.cancel()
+        await asyncio.gather(working, leaving, return_exceptions=True)
+
+
+async def _departure(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def check_limits(settings: Settings, wanted: Sentence) -> None:
+    """Raises InputError for longer texts, or more interventions, than the settings allow."""
+    limit = settings.max_text_characters
+    for field, text in (("source", wanted.source), ("target", getattr(wanted, "target", None))):
+        text = text or ""
+        if len(text) > limit:
+            detail = f"{field} has {len(text)} characters; at most {limit} are taken"
+            excess = Excess(limit, "characters", len(text))
+            raise InputError("text-too-long", field, detail, excess)
+    if len(wanted.interventions) > settings.max_interventions:
+        detail = f"interventions takes at most {settings.max_interventions} entries"
+        excess = Excess(settings.max_interventions, "entries", len(wanted.interventions))
+        raise InputError("too-long", "interventions", detail, excess)
+
+
+def _identity(wanted: Run, asked: Asked, dtype: Dtype, digest: str) -> str:
+    """A digest of the request in one canonical form, and of the model that answers it."""
+    canonical = Run.model_dump(wanted, include=set(Run.model_fields) - {"model"})
+    canonical |= {"select": asked.select, "summarise": asked.summarise}
+    canonical |= {"dtype": dtype, "model": digest}
+    return hashlib.sha256(orjson.dumps(canonical, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
+
+
+def parameters(
+    services: Services, name: str | None, select: list[str], finish: Callable[[Reply], Result]
+) -> Result:
+    """What `finish` makes of the reply to a request for parameters; None is the first model.
+
+    Raises InputError for a model that is not served, and for a bad pattern.
+    """
+    name, adapter = services.catalog.pick(name)
+    return finish(parameters_reply(name, adapter.parameters(select)))

@@ -1,0 +1,1 @@
+"""Static files, languages and QR codes."""

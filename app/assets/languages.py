@@ -1,0 +1,73 @@
+"""Languages: the gettext catalogs in `locale/`, for the server's pages and for the browser.
+
+English is the language of the source; every folder ``locale/{lang}`` is one more. Catalogs are
+read from the ``.po`` files themselves, so there is nothing to compile.
+"""
+
+import io
+from pathlib import Path
+
+from babel import negotiate_locale
+from babel.messages.catalog import Catalog
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
+from babel.support import NullTranslations, Translations
+from starlette.requests import Request
+
+from app.http.accept import preferences
+from app.settings import ROOT
+
+SOURCE_LANGUAGE = "en"
+LOCALE = ROOT / "locale"
+COOKIE = "lang"
+
+
+def languages(folder: Path = LOCALE) -> list[str]:
+    """The languages that pages can be read in, the source's first."""
+    found = sorted(path.parents[1].name for path in folder.glob("*/LC_MESSAGES/messages.po"))
+    return [SOURCE_LANGUAGE, *(lang for lang in found if lang != SOURCE_LANGUAGE)]
+
+
+def negotiate(request: Request, offered: list[str]) -> str:
+    """The language for a reader: `?lang=`, then the cookie, then what the browser prefers."""
+    wanted = [
+        request.query_params.get("lang", ""),
+        request.cookies.get(COOKIE, ""),
+        *preferences(request.headers.get("accept-language", "")),
+    ]
+    asked = [lang.replace("-", "_") for lang in wanted if lang]
+    return negotiate_locale(asked, offered, sep="_") or SOURCE_LANGUAGE
+
+
+def catalog(lang: str, folder: Path = LOCALE) -> Catalog:
+    """The catalog of a language as written in its ``.po``; empty for the source's own."""
+    path = folder / lang / "LC_MESSAGES" / "messages.po"
+    if not path.is_file():
+        return Catalog(locale=lang)
+    with path.open("rb") as file:
+        return read_po(file, locale=lang)
+
+
+def translations(lang: str, folder: Path = LOCALE) -> NullTranslations:
+    """The catalog of a language in the shape that templates use."""
+    compiled = io.BytesIO()
+    write_mo(compiled, catalog(lang, folder))
+    compiled.seek(0)
+    return Translations(compiled)
+
+
+def messages(lang: str, folder: Path = LOCALE) -> dict[str, str | list[str]]:
+    r"""The catalog in the shape that the browser uses: ``{msgid: msgstr, …}``.
+
+    A message with a plural is a list of its forms under its singular; one with a context is under
+    ``context + "\u0004" + msgid``, as in gettext itself. What is not translated, or marked
+    fuzzy, is left out.
+    """
+    found: dict[str, str | list[str]] = {}
+    for message in catalog(lang, folder):
+        if not message.id or message.fuzzy or not message.string:
+            continue
+        name = message.id if isinstance(message.id, str) else message.id[0]
+        key = f"{message.context}\x04{name}" if message.context else name
+        found[key] = message.string if isinstance(message.string, str) else list(message.string)
+    return found

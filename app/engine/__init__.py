@@ -1,0 +1,1 @@
+"""Batches for the models, and their replies on the wire."""

@@ -1,0 +1,1 @@
+"""Middleware, negotiation and problem documents: what every route shares."""

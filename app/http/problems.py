@@ -1,0 +1,263 @@
+"""Problem documents (RFC 9457): what a client is told when a request cannot be answered.
+
+    Exception
+    ├── HTTPException           raised by Starlette
+    │   └── ProblemError        raised by the server's own rooms; names its kind
+    ├── InputError              raised by `model/` for bad input
+    ├── BusyError               raised by the engine; 503
+    ├── RequestValidationError  raised by FastAPI
+    └── anything else           a bug; 500, logged, nothing told
+
+`type` is ``urn:headlight:`` and a stable kind, so that a page can word it in the reader's language.
+`detail` names the field and the limit in words of our own: what was sent is never repeated.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import orjson
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+
+from app.engine.engine import BusyError
+from app.http.accept import choose
+from app.http.security import HEADERS
+from model.errors import Excess, InputError
+
+MEDIA_TYPE = "application/problem+json"
+URN = "urn:headlight:"
+
+TITLES = {
+    "invalid-json": "The body is not valid JSON",
+    "unsupported-media-type": "The body must be sent as application/json",
+    "body-too-large": "The body is too large",
+    "not-acceptable": "No form of the reply is acceptable",
+    "not-found": "There is nothing at this address",
+    "method-not-allowed": "The method is not allowed here",
+    "bad-request": "The request cannot be read",
+    "missing": "A field is missing",
+    "unknown-field": "A field is not known",
+    "unknown-value": "A value is not one of those offered",
+    "unknown-model": "The model is not served here",
+    "wrong-type": "A value has the wrong type",
+    "too-long": "A value is too long",
+    "too-short": "A value is too short",
+    "text-too-long": "The text is too long",
+    "not-text": "A text holds what no text may hold",
+    "out-of-range": "A number is out of range",
+    "not-finite": "A number is not finite",
+    "no-means": "The model came without the means of its heads",
+    "no-learning": "The model came without snapshots of its training",
+    "reply-too-large": "The reply would be too large",
+    "not-weights": "Only weights can be sent as uint8",
+    "unknown-share": "There is no such share",
+    "too-many-shares": "Too many shares in a short time",
+    "busy": "The model is busy",
+    "internal": "Something went wrong in the server",
+}
+
+STATUS_KINDS = {
+    400: "invalid-json",  # FastAPI's word for a body that it could not read
+    404: "not-found",
+    405: "method-not-allowed",
+}
+DETAILS = {
+    "invalid-json": "the body is not valid JSON",
+    "not-found": "there is nothing at this address",
+    "method-not-allowed": "the method is not allowed here; Allow names those that are",
+    "bad-request": "the request cannot be read",
+}
+
+Handler = Callable[[Request, Exception], Awaitable[Response]]
+
+
+class ProblemError(HTTPException):
+    """A request that cannot be answered, told to the client as a problem document."""
+
+    def __init__(
+        self,
+        status: int,
+        kind: str,
+        detail: str,
+        *,
+        field: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        excess: Excess | None = None,
+    ) -> None:
+        super().__init__(status, detail, dict(headers or {}))
+        self.kind = kind
+        self.field = field
+        self.excess = excess
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """What the client is told."""
+        document: dict[str, Any] = {
+            "type": URN + self.kind,
+            "title": TITLES.get(self.kind, self.kind.replace("-", " ").capitalize()),
+            "status": self.status_code,
+            "detail": self.detail,
+        }
+        if self.field:
+            document["field"] = self.field
+        if self.excess:
+            told = asdict(self.excess)
+            document |= {name: value for name, value in told.items() if value is not None}
+        return document
+
+    def response(self) -> Response:
+        """The document, with its headers."""
+        headers = {"Cache-Control": "no-store", **(self.headers or {})}
+        return Response(orjson.dumps(self.document), self.status_code, headers, MEDIA_TYPE)
+
+
+def install(app: FastAPI, not_found_page: Callable[[Request], Response]) -> None:
+    """Makes every error of the application a problem document; a reader's 404 is a page."""
+    conversions: dict[type[Exception], Callable[[Request, Any], ProblemError]] = {
+        ProblemError: lambda _, error: error,
+        InputError: _input_problem,
+        BusyError: _busy_problem,
+        RequestValidationError: _validation_problem,
+        HTTPException: _http_problem,
+        Exception: _bug_problem,
+    }
+
+    def handler(convert: Callable[[Request, Any], ProblemError]) -> Handler:
+        async def handle(request: Request, error: Exception) -> Response:
+            problem = convert(request, error)
+            if problem.status_code == 404 and _is_reader(request):
+                return not_found_page(request)
+            return problem.response()
+
+        return handle
+
+    for exception, convert in conversions.items():
+        app.add_exception_handler(exception, handler(convert))
+    app.add_exception_handler(ClientDisconnect, _nobody)
+
+
+def problem_of(error: Exception) -> ProblemError:
+    """The problem that an error is, for a client that has had the first half of its reply."""
+    match error:
+        case ProblemError():
+            return error
+        case InputError():
+            return _input_problem(None, error)
+        case BusyError():
+            return _busy_problem(None, error)
+    return _bug_problem(None, error)
+
+
+async def _nobody(_: Request, __: Exception) -> Response:
+    return Response(status_code=499)  # nobody reads it; nginx's number for it
+
+
+def _input_problem(_: Request | None, error: InputError) -> ProblemError:
+    return ProblemError(422, error.kind, str(error), field=error.field, excess=error.excess)
+
+
+def _busy_problem(_: Request | None, error: BusyError) -> ProblemError:
+    headers = {"Retry-After": str(error.retry_after)}
+    return ProblemError(503, "busy", f"{error}; try again shortly", headers=headers)
+
+
+def _http_problem(_: Request, error: HTTPException) -> ProblemError:
+    kind = STATUS_KINDS.get(error.status_code, "bad-request")
+    return ProblemError(error.status_code, kind, DETAILS[kind], headers=error.headers)
+
+
+def _bug_problem(_: Request | None, __: Exception) -> ProblemError:
+    # Sent from outside all middleware, so it brings the headers that they would add.
+    return ProblemError(500, "internal", "the server has logged what happened", headers=HEADERS)
+
+
+def _validation_problem(request: Request, invalid: RequestValidationError) -> ProblemError:
+    error = invalid.errors()[0]
+    place, *path = error["loc"]
+    if error["type"] == "json_invalid":
+        return ProblemError(400, "invalid-json", DETAILS["invalid-json"])
+    if place == "body" and not path and not _is_json(request):
+        detail = "Content-Type must be application/json"
+        return ProblemError(415, "unsupported-media-type", detail)
+    kind, rule = _rule(error["type"], error.get("ctx", {}))
+    if error["type"] == "extra_forbidden":
+        path = path[:-1]  # the last step is a name that the client made up
+    field = _field(path)
+    excess = _excess(error["type"], error.get("ctx", {}))
+    detail = f"{field or 'the body'} {rule}"
+    return ProblemError(422, kind, detail, field=field or None, excess=excess)
+
+
+def _is_reader(request: Request) -> bool:
+    accepted = choose(request.headers.get("accept"), [MEDIA_TYPE, "text/html"])
+    return accepted == "text/html" and not request.url.path.startswith("/api/")
+
+
+def _is_json(request: Request) -> bool:
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return media_type.startswith("application/") and media_type.endswith(("/json", "+json"))
+
+
+def _field(path: Sequence[str | int]) -> str:
+    """("interventions", 0, "head") as ``interventions[0].head``.
+
+    Behind "do" pydantic names the kind of effect that it took the value for: no step of the path.
+    """
+    own = (step for before, step in zip(["", *path], path, strict=False) if before != "do")
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in own)
+    return "".join(steps).lstrip(".")
+
+
+RULES = {
+    "missing": ("missing", "is required"),
+    "extra_forbidden": ("unknown-field", "has a field that is not known"),
+    "literal_error": ("unknown-value", "must be {expected}"),
+    "string_too_long": ("too-long", "takes at most {max_length} characters"),
+    "string_too_short": ("too-short", "takes at least {min_length} characters"),
+    "too_long": ("too-long", "takes at most {max_length} entries"),
+    "too_short": ("too-short", "takes at least {min_length} entries"),
+    "greater_than_equal": ("out-of-range", "must be at least {ge}"),
+    "greater_than": ("out-of-range", "must be more than {gt}"),
+    "less_than_equal": ("out-of-range", "must be at most {le}"),
+    "less_than": ("out-of-range", "must be less than {lt}"),
+    "finite_number": ("not-finite", "must be a finite number"),
+    "string_unicode": ("not-text", "must not contain lone surrogates"),
+    "surrogate": ("not-text", "must not contain lone surrogates"),
+    "nul": ("not-text", "must not contain NUL"),
+    "option_name": ("unknown-field", "has a field that is not known"),
+    "options_many": ("too-long", "takes at most {limit} options of views"),
+    "one_question": ("missing", "takes one of trace, parameters and learning"),
+    "string_pattern_mismatch": ("unknown-value", "has characters that it does not take"),
+    "string_type": ("wrong-type", "must be text"),
+    "list_type": ("wrong-type", "must be a list"),
+    "union_tag_not_found": ("unknown-value", "must be an effect and what it takes"),
+    "union_tag_invalid": ("unknown-value", "must be an effect and what it takes"),
+    "tuple_type": ("wrong-type", "must be a list"),
+    "model_attributes_type": ("wrong-type", "must be an object"),
+    "model_type": ("wrong-type", "must be an object"),
+    "dict_type": ("wrong-type", "must be an object"),
+}
+
+
+def _rule(error_type: str, context: Mapping[str, Any]) -> tuple[str, str]:
+    """The kind and our wording of one of pydantic's errors."""
+    if error_type.startswith("int_"):
+        return "wrong-type", "must be a whole number"
+    if error_type.startswith("float_"):
+        return "wrong-type", "must be a number"
+    kind, words = RULES.get(error_type, ("wrong-type", "is not what this field takes"))
+    return kind, words.format_map(context)
+
+
+COUNTS = {"string_too_long": "characters", "too_long": "entries", "options_many": "entries"}
+
+
+def _excess(error_type: str, context: Mapping[str, Any]) -> Excess | None:
+    """The limit that one of pydantic's errors is about; it does not always count to the end."""
+    if error_type not in COUNTS:
+        return None
+    limit = context.get("max_length", context.get("limit"))
+    return Excess(int(limit), COUNTS[error_type]) if limit is not None else None

@@ -1,0 +1,63 @@
+"""Replying in the form that the client asked for, and saying so in the API reference."""
+
+from types import UnionType
+from typing import Any
+
+from fastapi import Request, Response
+from pydantic import BaseModel
+
+from app.engine.wire import FORMS, NPZ, SAFETENSORS
+from app.http.accept import choose
+from app.http.problems import MEDIA_TYPE, ProblemError
+from app.schemas.traces import ProblemReply
+
+
+def media_type(request: Request) -> str:
+    """The form that the client wants; raises a 406 ProblemError if it takes none."""
+    chosen = choose(request.headers.get("accept"), FORMS)
+    if chosen is None:
+        raise ProblemError(406, "not-acceptable", f"the reply is one of {', '.join(FORMS)}")
+    return chosen
+
+
+def reply(content: bytes, form: str, cache: str) -> Response:
+    """A reply in a form that `media_type` chose."""
+    return Response(content, headers={"Vary": "Accept", "Cache-Control": cache}, media_type=form)
+
+
+def in_both_forms(model: type[BaseModel] | UnionType) -> dict[int | str, dict[str, Any]]:
+    """The reference's words on a route that answers in either form."""
+    binary = {"schema": {"type": "string", "format": "binary"}}
+    description = (
+        "JSON; or, for `Accept: application/octet-stream`, one safetensors file with the same "
+        "document, without `data`, as JSON text in its metadata under `trace`; or, for "
+        "`Accept: application/x-npz`, one NPZ file with that text as `trace.json`."
+    )
+    return {
+        200: {
+            "model": model,
+            "description": description,
+            "content": {SAFETENSORS: binary, NPZ: binary},
+        }
+    }
+
+
+def problems(**statuses: str) -> dict[int | str, dict[str, Any]]:
+    """The reference's words on problem documents: ``problems(_404="No such share.")``."""
+    schema = {"schema": ProblemReply.model_json_schema()}
+    return {
+        status.removeprefix("_"): {"description": words, "content": {MEDIA_TYPE: schema}}
+        for status, words in statuses.items()
+    }
+
+
+def run_problems(**more: str) -> dict[int | str, dict[str, Any]]:
+    """The same for a route that takes a body of JSON and runs a model; `more` as `problems`."""
+    return problems(
+        _400="The body is not JSON.",
+        _413="The body is too large.",
+        _415="The body is not sent as JSON.",
+        _422="A field is not what it must be; `detail` says why.",
+        _503="The model is busy; `Retry-After` says when to come back.",
+        **more,
+    )

@@ -1,0 +1,215 @@
+"""The picture of a share for link previews (Open Graph): its heatmap, from the frozen weights.
+
+┌────────────────────────────────────────────┐
+│ ░░ labels of keys     │ the sentence       │
+│ q  ▓ heatmap          │ its translation    │
+│ u  of one head        │ layer, head, model │
+└────────────────────────────────────────────┘
+"""
+
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw
+
+from app.engine.wire import Reply
+from app.preview.fonts import Typeface, chinese_file
+from app.preview.heatmap import Heatmap, draw_heatmap
+from app.preview.scale import PAPER, VIOLET
+
+WIDTH, HEIGHT = 1200, 630  # what link previews are made for
+KEPT = 128  # pictures of some 60 kB
+MARGIN = 48
+TEXT = 772  # where the words begin
+INK, MUTED, ALTERED = "#14171f", "#5b606d", "#b03a08"
+PLACES = {"encoder": "encoder.{}.self", "decoder": "decoder.{}.self", "cross": "decoder.{}.cross"}
+CLOSING = "。，、；：？！）》」』”’…"  # never at the beginning of a line
+SAYS = {"mean": "mean of the heads", "max": "maximum of the heads"}
+KINDS = {
+    "encoder": "encoder self-attention",
+    "decoder": "decoder self-attention",
+    "cross": "cross-attention",
+}
+
+
+class Previews:
+    """The pictures drawn last, by share; made on any thread."""
+
+    def __init__(self, kept: int = KEPT) -> None:
+        self.kept = kept
+        self._pictures: dict[str, bytes] = {}
+
+    def find(self, share_id: str) -> bytes | None:
+        """The picture of a share, if it is still there."""
+        return self._pictures.get(share_id)
+
+    def keep(self, share_id: str, picture: bytes) -> bytes:
+        """Keeps a picture and lets the oldest go."""
+        self._pictures[share_id] = picture
+        for old in list(self._pictures)[: -self.kept]:
+            self._pictures.pop(old, None)
+        return picture
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a share's state looks at, as near as its trace has it."""
+
+    block: str
+    layer: int
+    head: int
+    pool: str  # "one", or how the heads of the layer are made into one
+    weights: NDArray[np.float64]  # (query, key)
+    mask: NDArray[np.bool_]  # true: may attend
+
+    @property
+    def place(self) -> str:
+        """In words."""
+        head = SAYS.get(self.pool, f"head {self.head + 1}")
+        return f"Layer {self.layer + 1}, {head}"
+
+
+def look(state: Mapping[str, Any], reply: Reply) -> Seen:
+    """The weights that the state looks at; the nearest layer and head that there are."""
+    blocks = [name for name in PLACES if _weights(name, 0) in reply.arrays]
+    wanted = str(state.get("block"))
+    block = wanted if wanted in blocks else blocks[-1]
+    layers = sum(name.startswith(_start(block)) for name in reply.arrays)
+    layer = min(int(state.get("layer") or 0), layers - 1)
+    while _weights(block, layer) not in reply.arrays:
+        layer -= 1
+    heads = reply.arrays[_weights(block, layer)].astype(float)
+    head = min(int(state.get("head") or 0), len(heads) - 1)
+    pool = str(state.get("pool"))
+    pooled = {"mean": heads.mean(axis=0), "max": heads.max(axis=0)}
+    mask = reply.arrays[f"{PLACES[block].format(layer)}.mask"]
+    return Seen(block, layer, head, pool, pooled.get(pool, heads[head]), mask)
+
+
+def _weights(block: str, layer: int) -> str:
+    return f"{PLACES[block].format(layer)}.weights"
+
+
+def _start(block: str) -> str:
+    return PLACES[block].partition("{")[0]
+
+
+def preview(
+    state: Mapping[str, Any], model: str, reply: Reply, face: Typeface | None = None
+) -> bytes:
+    """The PNG, 1200 × 630. `face` stands in for the system's own."""
+    face = face or Typeface(chinese_file())
+    seen = look(state, reply)
+    picture = Image.new("RGB", (WIDTH, HEIGHT), PAPER)
+    room = (MARGIN, MARGIN, TEXT - 40, HEIGHT - MARGIN)
+    draw_heatmap(picture, room, heatmap(seen, reply.document), face)
+    _words(picture, state, model, reply.document, seen, face)
+    file = io.BytesIO()
+    picture.save(file, "PNG", optimize=True)
+    return file.getvalue()
+
+
+def heatmap(seen: Seen, document: Mapping[str, Any]) -> Heatmap:
+    """The weights with the tokens of their rows and columns."""
+    source, target = document["tokens"]["source"], document["tokens"]["target"]
+    written = document["output"]["tokens"]
+    rows = source if seen.block == "encoder" else written
+    columns = target if seen.block == "decoder" else source
+    return Heatmap(
+        seen.weights,
+        seen.mask,
+        [label(token) for token in rows],
+        [label(token) for token in columns],
+    )
+
+
+def label(token: Mapping[str, Any]) -> str:
+    """A token without its leading space, whose dot would take a whole character in these fonts."""
+    text = str(token["text"])
+    return text.strip() or text.replace(" ", "·").replace("\n", "⏎").replace("\t", "⇥")
+
+
+def _words(
+    picture: Image.Image,
+    state: Mapping[str, Any],
+    model: str,
+    document: Mapping[str, Any],
+    seen: Seen,
+    face: Typeface,
+) -> None:
+    draw = ImageDraw.Draw(picture)
+    width = WIDTH - MARGIN - TEXT
+    _mark(draw, TEXT, MARGIN)
+    draw.text((TEXT + 48, MARGIN + 18), "Headlight", INK, face.at(28), anchor="lm")
+    y = MARGIN + 84
+    changes = len(state.get("interventions") or [])
+    most = 3 if changes else 4
+    said = (str(state["source"]), 38, INK, most), (str(document["output"]["text"]), 28, MUTED, 3)
+    for text, size, colour, most in said:
+        for line in wrap(face.covered(" ".join(text.split())), width, size, most, face):
+            draw.text((TEXT, y), line, colour, face.at(size))
+            y += int(size * 1.35)
+        y += 14
+    bottom = HEIGHT - MARGIN
+    if changes:
+        words = "a changed machine: " + ("1 change" if changes == 1 else f"{changes} changes")
+        draw.text((TEXT, bottom - 98), words, ALTERED, face.at(22), anchor="ls")
+    draw.text((TEXT, bottom - 60), seen.place, VIOLET, face.at(28), anchor="ls")
+    draw.text((TEXT, bottom - 28), KINDS[seen.block], INK, face.at(22), anchor="ls")
+    (line, *_) = wrap(face.covered(model), width, 20, 1, face) or [""]
+    draw.text((TEXT, bottom), line, MUTED, face.at(20), anchor="ls")
+
+
+def wrap(text: str, width: int, size: int, most: int, face: Typeface) -> list[str]:
+    """At most so many lines of a width in pixels; what does not fit ends in an ellipsis."""
+    font = face.at(size)
+    lines = [""]
+    for word in _pieces(text):
+        if lines[-1] and font.getlength(lines[-1] + word.rstrip()) > width:
+            lines.append("")
+        lines[-1] += word if lines[-1] else word.lstrip()
+        while font.getlength(lines[-1].rstrip()) > width and len(lines) <= most:
+            cut = next(
+                n
+                for n in range(len(lines[-1]), 0, -1)
+                if n == 1 or font.getlength(lines[-1][:n]) <= width
+            )
+            lines[-1:] = [lines[-1][:cut], lines[-1][cut:]]
+    lines = [line.rstrip() for line in lines if line.strip()]
+    if len(lines) > most:
+        last = lines[most - 1]
+        while last and font.getlength(last + "…") > width:
+            last = last[:-1]
+        lines = [*lines[: most - 1], last.rstrip() + "…"]
+    return lines
+
+
+def _pieces(text: str) -> list[str]:
+    """Where a line may break: after a space and around Chinese characters, not before a comma."""
+    pieces = [""]
+    for character in text:
+        wide = ord(character) >= 0x2E80 and character not in CLOSING
+        if (
+            pieces[-1]
+            and character not in CLOSING
+            and (wide or pieces[-1].endswith(" ") or ord(pieces[-1][-1]) >= 0x2E80)
+        ):
+            pieces.append("")
+        pieces[-1] += character
+    return pieces
+
+
+def _mark(draw: ImageDraw.ImageDraw, x: int, y: int) -> None:
+    """static/img/mark.svg, half as large again."""
+    draw.rounded_rectangle((x, y, x + 36, y + 36), 7, VIOLET)
+    cells = [(5, 6, "#c4b5fd"), (10, 6, "#7c5cc4"), (5, 11, "#7c5cc4"), (10, 11, PAPER)]
+    cells += [(15, 11, "#7c5cc4"), (10, 16, "#7c5cc4"), (15, 16, "#c4b5fd")]
+    for left, top, colour in cells:
+        right, bottom = left + 4, min(top + 4, 19)
+        draw.rectangle(
+            (x + left * 1.5, y + top * 1.5, x + right * 1.5 - 1, y + bottom * 1.5 - 1), colour
+        )

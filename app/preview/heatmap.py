@@ -1,0 +1,164 @@
+"""A heatmap drawn with Pillow, the way the page draws it: rows look, columns are looked at."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw
+
+from app.preview.fonts import Font, Typeface
+from app.preview.scale import PAPER, colours, luminance, rgb
+
+INK, MUTED, HATCH, RULE = "#14171f", "#5b606d", "#b9b7b0", "#e2dfd6"
+CELL = 64  # pixels at most
+LABELLED = 15  # pixels a row or a column needs for a label of its own
+POSITION = 36  # pixels a column's number needs, where there is no room for labels
+NUMBERED = (44, 24)  # pixels a cell needs for its number
+GUTTER = 190  # pixels for labels at most
+
+Box = tuple[int, int, int, int]  # left, top, right, bottom
+
+
+@dataclass(frozen=True)
+class Heatmap:
+    """Weights (query, key) from 0 to 1, the mask (true: may attend), a label a row and column."""
+
+    weights: NDArray[np.float64]
+    mask: NDArray[np.bool_]
+    rows: Sequence[str]
+    columns: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Where the cells lie: corner and size of one, in whole pixels."""
+
+    left: int
+    top: int
+    across: int
+    down: int
+
+    def middle(self, row: float, column: float) -> tuple[float, float]:
+        """The middle of a cell, x before y."""
+        return self.left + (column + 0.5) * self.across, self.top + (row + 0.5) * self.down
+
+
+def draw_heatmap(picture: Image.Image, room: Box, heatmap: Heatmap, face: Typeface) -> Grid:
+    """Draws it in the middle of a room on the picture, and says where its cells came to lie."""
+    rows, columns = heatmap.weights.shape
+    names = [_readable(list(texts), face) for texts in (heatmap.rows, heatmap.columns)]
+    grid = _layout(room, rows, columns, names, face)
+    picture.paste(_cells(heatmap, grid), (grid.left, grid.top))
+    draw = ImageDraw.Draw(picture)
+    draw.rectangle(
+        (
+            grid.left - 1,
+            grid.top - 1,
+            grid.left + columns * grid.across,
+            grid.top + rows * grid.down,
+        ),
+        outline=RULE,
+    )
+    _numbers(draw, heatmap, grid, face)
+    _row_labels(draw, names[0], grid, face)
+    _column_labels(picture, names[1], grid, face)
+    return grid
+
+
+def _readable(texts: list[str], face: Typeface) -> list[str]:
+    """Labels that the face can draw; the others are their position, from 1."""
+    return [text if face.covers(text) else str(n + 1) for n, text in enumerate(texts)]
+
+
+def _size(pixels: int) -> int:
+    """Of letters, for cells of this size."""
+    return max(13, min(22, int(pixels * 0.62)))
+
+
+def _layout(room: Box, rows: int, columns: int, names: list[list[str]], face: Typeface) -> Grid:
+    left, top, right, bottom = room
+    longest = [max(face.at(20).getlength(name) for name in texts) for texts in names]
+    gutter = min(GUTTER, int(longest[0]) + 14)
+    head = min(GUTTER, int(longest[1] * 0.72) + 30)
+    across = max(1, min(CELL, (right - left - gutter) // columns))
+    down = max(1, min(CELL, (bottom - top - head) // rows))
+    down = min(down, across * 2)
+    across = min(across, down * 2)
+    spare_x = right - left - gutter - across * columns
+    spare_y = bottom - top - head - down * rows
+    return Grid(
+        left + gutter + max(0, spare_x // 2), top + head + max(0, spare_y // 2), across, down
+    )
+
+
+def _cells(heatmap: Heatmap, grid: Grid) -> Image.Image:
+    """The cells without a number: colour by weight, hatched where the mask forbids."""
+    scale = np.ones((grid.down, grid.across, 1), dtype=np.uint8)
+    cells = Image.fromarray(np.kron(colours(heatmap.weights), scale))
+    forbidden = ~np.kron(heatmap.mask, np.ones((grid.down, grid.across), dtype=bool))
+    hatch = Image.new("RGB", cells.size, rgb(PAPER))
+    lines = ImageDraw.Draw(hatch)
+    for x in range(-cells.height, cells.width, 6):
+        lines.line((x, cells.height, x + cells.height, 0), fill=HATCH)
+    cells.paste(hatch, (0, 0), Image.fromarray(forbidden))
+    return cells
+
+
+def _numbers(draw: ImageDraw.ImageDraw, heatmap: Heatmap, grid: Grid, face: Typeface) -> None:
+    if grid.across < NUMBERED[0] or grid.down < NUMBERED[1]:
+        return
+    shades = colours(heatmap.weights)
+    for row, column in np.argwhere(heatmap.mask):
+        red, green, blue = (int(channel) for channel in shades[row, column])
+        # The one of black and white with the better contrast (WCAG 2): they meet at 0.179.
+        ink = INK if luminance((red, green, blue)) > 0.179 else "#ffffff"
+        text = f"{heatmap.weights[row, column]:.2f}"
+        ink = MUTED if text == "0.00" else ink
+        draw.text(grid.middle(row, column), text, ink, face.at(16), anchor="mm")
+
+
+def _row_labels(draw: ImageDraw.ImageDraw, names: list[str], grid: Grid, face: Typeface) -> None:
+    step = -(-LABELLED // grid.down)
+    font = face.at(_size(grid.down * step))
+    for row in range(0, len(names), step):
+        name = names[row] if step == 1 else str(row + 1)
+        x, y = grid.left - 8, grid.middle(row, 0)[1]
+        draw.text((x, y), _cut(name, GUTTER - 10, font), INK, font, anchor="rm")
+
+
+def _column_labels(picture: Image.Image, names: list[str], grid: Grid, face: Typeface) -> None:
+    step = 1 if grid.across >= LABELLED else -(-POSITION // grid.across)
+    font = face.at(_size(grid.across * step))
+    draw = ImageDraw.Draw(picture)
+    shown = range(0, len(names), step)
+    texts = [_cut(names[n], GUTTER, font) if step == 1 else str(n + 1) for n in shown]
+    lengths = [font.getlength(text) for text in texts]
+    fits = all(length <= grid.across * step - 6 for length in lengths)
+    for column, text, length in zip(shown, texts, lengths, strict=True):
+        foot = grid.middle(0, column)[0], grid.top - 8
+        # A single Chinese character stands upright among words that slant.
+        if fits or (length <= grid.across - 4 and ord(text[0]) >= 0x2E80):
+            draw.text(foot, text, INK, font, anchor="ms")
+        else:
+            _slanted(picture, foot, text, font)
+
+
+def _slanted(picture: Image.Image, foot: tuple[float, float], name: str, font: Font) -> None:
+    """A label that rises to the right by 45° from its foot."""
+    draw = ImageDraw.Draw(picture)
+    left, top, right, bottom = draw.textbbox((0, 0), name, font=font, anchor="ls")
+    size = int(right - left) + 4, int(bottom - top) + 4
+    mask = Image.new("L", size)
+    ImageDraw.Draw(mask).text((2 - left, 2 - top), name, 255, font, anchor="ls")
+    mask = mask.rotate(45, expand=True, resample=Image.Resampling.BICUBIC)
+    # The label's lower left corner is, after turning, on the left edge, half a line up.
+    rise = size[1] * 0.7071
+    corner = int(foot[0] - rise * 0.5), int(foot[1] - mask.height + rise * 0.35)
+    picture.paste(Image.new("RGB", mask.size, rgb(INK)), corner, mask)
+
+
+def _cut(text: str, width: int, font: Font) -> str:
+    while len(text) > 1 and font.getlength(text) > width:
+        text = text[:-2] + "…"
+    return text

@@ -1,0 +1,1 @@
+"""What the API takes and answers, as pydantic models."""

@@ -1,0 +1,116 @@
+"""What the API takes and answers about shares, as pydantic models."""
+
+import re
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from app.schemas.fields import Count, Name, Pattern, Strict, Text
+from app.schemas.history import ExampleRequest
+from app.schemas.traces import ModelReply, Run, TraceReply, TraceRequest
+
+MAX_ASKS = 4
+MAX_OPTIONS = 32
+OPTION = re.compile(r"[a-z_]{1,20}")
+
+
+class ShareState(Run):
+    """What the address bar holds: how to run a sentence, what is looked at, what a view was set to.
+
+    Options of views stand beside the rest as they do in the address bar: flat, all of them texts.
+    """
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, Text]
+
+    view: Name | None = None
+    block: Name | None = None
+    layer: Count | None = None
+    head: Count | None = None
+    query: Count | None = None
+    key: Count | None = None
+    lang: Name | None = None
+
+    @property
+    def options(self) -> dict[str, str]:
+        """Options of views, by name."""
+        return self.__pydantic_extra__
+
+    @model_validator(mode="before")
+    @classmethod
+    def _options(cls, state: Any) -> Any:
+        """Names first: what is said of a value names its field, which must not be anything."""
+        if isinstance(state, dict):
+            names = [name for name in state if name not in cls.model_fields]
+            if not all(OPTION.fullmatch(name) for name in names):
+                raise PydanticCustomError("option_name", "bad name")
+            if len(names) > MAX_OPTIONS:
+                raise PydanticCustomError("options_many", "too many", {"limit": MAX_OPTIONS})
+        return state
+
+
+class ParametersRequest(Strict):
+    """Matrices of a model, as in `GET /api/models/{id}/parameters`."""
+
+    model: Name | None = Field(default=None, description="A model's id; absent: the first model.")
+    select: list[Pattern]
+
+
+class Question(Strict):
+    """What a view asked beside the trace of its state: one of these."""
+
+    trace: TraceRequest | None = None
+    parameters: ParametersRequest | None = None
+    learning: ExampleRequest | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if sum(one is not None for one in (self.trace, self.parameters, self.learning)) != 1:
+            raise PydanticCustomError("one_question", "one of three")
+        return self
+
+
+class ShareRequest(Strict):
+    """A state to keep, with what the server sees in it now."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"state": {"source": "The cat sat on the mat.", "block": "cross", "layer": 1}},
+                {
+                    "state": {"source": "The cat sat on the mat.", "view": "worksheet"},
+                    "select": ["encoder.0.*"],
+                    "asks": [{"parameters": {"select": ["encoder.0.self.W_q"]}}],
+                },
+            ]
+        }
+    )
+
+    state: ShareState
+    select: list[Pattern] = Field(
+        default=[], description="Patterns of tensors to freeze beside what every share holds."
+    )
+    asks: list[Question] = Field(
+        default=[], max_length=MAX_ASKS, description="Further questions, frozen with their answers."
+    )
+
+
+class ShareCreated(BaseModel):
+    """The share is kept and will open."""
+
+    id: str
+    url: str
+
+
+class ShareReply(BaseModel):
+    """A share: its state, and what the server saw when it was made."""
+
+    id: str
+    state: ShareState
+    created: str = Field(description="ISO 8601, UTC.")
+    model: ModelReply = Field(description="The model as it was then.")
+    asks: list[Question] = Field(
+        description="The questions as asked; `GET /api/shares/{id}/asks/{n}` has the answers."
+    )
+    trace: TraceReply

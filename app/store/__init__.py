@@ -1,0 +1,1 @@
+"""Shares in a database."""

@@ -1,0 +1,294 @@
+"""What makes a model answer with a Trace. Here: the Transformer of this repository."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Unpack, cast
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from model.adapters.forward import forward
+from model.adapters.request import (
+    Adapter,
+    Decoding,
+    ModelInfo,
+    Options,
+    Output,
+    Request,
+    Trace,
+    ask,
+)
+from model.adapters.rows import Rows
+from model.adapters.validate import check_decode, check_interventions, check_range
+from model.adapters.writer import Writer
+from model.bundle.measured import Measured, load_measured
+from model.bundle.weights import CHECKPOINTS, Bundle, load_bundle
+from model.decode.steps import Hypothesis
+from model.errors import InputError
+from model.explain.inside import names as inside_names
+from model.explain.inside import needed as inside_needed
+from model.explain.patterns import needed, summary
+from model.text.tokens import BOS, Token
+from model.trace.interventions import Intervention, Pattern
+from model.trace.select import select
+from model.trace.tap import SOURCE, TARGET, NamedTensor, NameTap, Recorder
+from model.transformer.parameters import parameters
+
+WEIGHTS = ".weights"
+
+
+def load(
+    path: str | Path, device: str = "auto", id_: str | None = None, *, measured: bool = True
+) -> Adapter:
+    """The model of a bundle: a folder, or the name of one that ships with Headlight.
+
+    `device` is "auto" (CUDA if there is one), "cpu" or "cuda". Without `measured` what lies beside
+    the weights is not read, and may be of others. Raises `ValueError` where it is read and is of
+    other weights, and for a pre-norm model: what is worked out inside a run and on the worksheet is
+    worked out for post-norm.
+    """
+    shipped = CHECKPOINTS / path
+    folder = shipped if shipped.is_dir() else Path(path)
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    bundle = load_bundle(folder, device)
+    if bundle.model.config.norm != "post":
+        raise ValueError(
+            f"{folder}: a {bundle.model.config.norm}-norm model, where only post-norm is shown"
+        )
+    beside = load_measured(folder, bundle) if measured else None
+    return Native(bundle, id_ or folder.name, beside)
+
+
+class Native(Adapter):
+    """An encoder–decoder bundle behind the `Adapter` interface."""
+
+    def __init__(self, bundle: Bundle, id_: str, measured: Measured | None = None) -> None:
+        self.model = bundle.model
+        self.tokenizer = bundle.tokenizer
+        measured = measured or Measured()
+        self.means = measured.means
+        self.learning = measured.learning
+        self.device = bundle.device
+        self.directions = tuple(
+            f"{source}-{target}"
+            for source in bundle.languages
+            for target in bundle.languages
+            if source != target
+        )
+        config = self.model.config
+        self.info = ModelInfo(
+            id=id_,
+            name=bundle.name,
+            kind="encoder-decoder",
+            layers={"encoder": config.encoder_layers, "decoder": config.decoder_layers},
+            heads={"encoder": config.heads, "decoder": config.heads},
+            d_model=config.d_model,
+            parameters=sum(parameter.numel() for parameter in self.model.parameters()),
+            vocabulary=config.vocabulary,
+            languages=bundle.languages,
+            max_tokens=config.max_tokens,
+            digest=bundle.digest,
+            card=bundle.card,
+            aligners=measured.aligners,
+            taught=measured.taught,
+            examples=len(self.learning.examples) if self.learning else 0,
+        )
+        self.names = self._names()
+        self.selectable = [*self.names, *inside_names(self.names)]
+        self.places = [name[: -len(WEIGHTS)] for name in self.names if name.endswith(WEIGHTS)]
+        if self.learning:
+            self.learning.check(self.places, config.heads)
+        self.rows = Rows(self.tokenizer, self.directions, config.max_tokens, self.device)
+        self._parameters = dict(parameters(self.model))
+        self._writer = Writer(self.model, self.tokenizer, self.rows.batch, self._bound)
+
+    def check(self, request: Request) -> None:
+        """Raises `InputError` naming the first field that this model cannot take."""
+        source, target = self.rows.source(request), self.rows.target(request)
+        self._selected(request)
+        select(request.summarise, self.places, "summarise")
+        check_decode(request.decode, self.info.max_tokens)
+        self._writer.check(request, source)
+        lengths = {
+            SOURCE: max(len(source), request.pad_to or 0),
+            TARGET: max(len(target), request.pad_to or 0) if target else self.info.max_tokens,
+        }
+        heads = self.model.config.heads
+        check_interventions(request.interventions, self.names, heads, lengths)
+        for index, intervention in enumerate(request.interventions):
+            if intervention.do == "freeze":
+                self._check_frozen(intervention, f"interventions[{index}].do.freeze")
+            if intervention.do == "mean" and not self.means:
+                field = f"interventions[{index}].do"
+                detail = f"{field}: this model came without the means of its heads"
+                raise InputError("no-means", field, detail)
+        if request.pad_to is not None:
+            longest = max(len(source), len(target or ()))
+            check_range("pad_to", request.pad_to, longest, self.info.max_tokens)
+
+    def run(self, requests: Sequence[Request]) -> list[Trace]:
+        """Decodes what has no target, then runs all as one batch and records it."""
+        with torch.inference_mode():
+            read = {(one.source, one.direction): one for one in requests}  # each sentence once
+            tokens = {sentence: self.rows.source(one) for sentence, one in read.items()}
+            sources = [tokens[one.source, one.direction] for one in requests]
+            written = self._written(requests, sources)
+            return self._run(requests, sources, written)
+
+    def decode(self, sentence: str | Request, **options: Unpack[Options]) -> Decoding:
+        """Writing a translation, step by step (see `model.decode.search`)."""
+        request = ask(sentence, **options)
+        self.check(request)
+        source = self.rows.source(request)
+        limited = replace(request.decode, max_tokens=self._writer.limit(request, source))
+        return Decoding(
+            self,
+            replace(request, decode=limited),
+            self.rows.direction(request),
+            tuple(source),
+            self._writer.steps(request, source),
+        )
+
+    def written(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
+        """The text that ids spell, and the ids as its tokens."""
+        return self.tokenizer.written(ids)
+
+    def token(self, id_: int, *, first: bool = False) -> Token:
+        """An id as a token without a place."""
+        return self.tokenizer.token(id_, first=first)
+
+    def parameters(self, patterns: Sequence[str]) -> dict[str, NamedTensor]:
+        """The parameters that the patterns name (see `model.transformer.parameters`)."""
+        return {name: self._parameters[name] for name in select(patterns, self._parameters)}
+
+    def _written(
+        self, requests: Sequence[Request], sources: Sequence[list[Token]]
+    ) -> list[tuple[str, list[Token]]]:
+        """What each row writes, as text and tokens: its given target, or what decoding finds."""
+        found = self._writer.write(requests, sources)
+        spelled = cache(self.tokenizer.written)
+        written = []
+        for index, request in enumerate(requests):
+            if index in found:
+                text, tokens = spelled(found[index])
+                written.append((text, list(tokens)))
+            else:
+                written.append((request.target or "", self.rows.target(request) or []))
+        return written
+
+    def _bound(self, request: Request) -> tuple[Intervention, ...]:
+        """The interventions with what they take at hand: patterns and means are looked up here."""
+        looked_up = {"freeze": self._pattern, "mean": self._mean}
+        return tuple(
+            replace(one, value=looked_up[one.do](one)) if one.do in looked_up else one
+            for one in request.interventions
+        )
+
+    def _pattern(self, intervention: Intervention) -> Pattern:
+        """The weights (head, query, key) at the same place for another sentence."""
+        name = intervention.at + WEIGHTS
+        other = cast(Request, intervention.value)
+        [trace] = self.run([replace(other, select=(name,), summarise=(), interventions=())])
+        weights = trace.tensors[name].value.to(self.device)
+        return Pattern(weights if intervention.head is None else weights[intervention.head])
+
+    def _mean(self, intervention: Intervention) -> Pattern:
+        """The mean mix (head, channel) of the place, or of its head (channel)."""
+        mean = self.means[f"{intervention.at}.mix"]
+        return Pattern(mean if intervention.head is None else mean[intervention.head])
+
+    def _check_frozen(self, intervention: Intervention, field: str) -> None:
+        try:
+            self.check(replace(cast(Request, intervention.value), interventions=()))
+        except InputError as error:
+            raise InputError(error.kind, f"{field}.{error.field}", error.detail) from error
+
+    def _run(
+        self,
+        requests: Sequence[Request],
+        sources: Sequence[list[Token]],
+        written: Sequence[tuple[str, list[Token]]],
+    ) -> list[Trace]:
+        bos = self.tokenizer.control(BOS)
+        targets = [[bos, *tokens[:-1]] for _, tokens in written]
+        sources = [self.rows.padded(s, r.pad_to) for s, r in zip(sources, requests, strict=True)]
+        targets = [self.rows.padded(t, r.pad_to) for t, r in zip(targets, requests, strict=True)]
+        recorders = [
+            Recorder(
+                self._recorded(request),
+                {SOURCE: len(source), TARGET: len(target)},
+                self._bound(request),
+            )
+            for request, source, target in zip(requests, sources, targets, strict=True)
+        ]
+        logprobs = forward(
+            self.model, self.rows, recorders, sources, targets, [tokens for _, tokens in written]
+        )
+        return [
+            self._trace(
+                request,
+                {SOURCE: tuple(sources[index]), TARGET: tuple(targets[index])},
+                self._output(request, *written[index], logprobs[index]),
+                recorders[index].tensors,
+            )
+            for index, request in enumerate(requests)
+        ]
+
+    def _trace(
+        self,
+        request: Request,
+        tokens: Mapping[str, tuple[Token, ...]],
+        output: Output,
+        recorded: Mapping[str, NamedTensor],
+    ) -> Trace:
+        selected = self._selected(request)
+        return Trace(
+            model=self,
+            request=request,
+            direction=self.rows.direction(request),
+            source=tokens[SOURCE],
+            target=tokens[TARGET],
+            output=output,
+            tensors={name: recorded[name] for name in selected if name in recorded},
+            summaries={
+                place: summary(place, recorded, tokens, output.tokens)
+                for place in self._summarised(request)
+            },
+        )
+
+    def _selected(self, request: Request) -> tuple[str, ...]:
+        return select(request.select, self.selectable)
+
+    def _recorded(self, request: Request) -> set[str]:
+        """What is selected, and what summaries and the view inside are made from."""
+        selected = self._selected(request)
+        layers = self.info.layers["decoder"]
+        made_from = needed(self._summarised(request)), inside_needed(selected, layers)
+        return {*selected}.union(*made_from)
+
+    def _summarised(self, request: Request) -> tuple[str, ...]:
+        return select(request.summarise, self.places, "summarise")
+
+    def _output(self, request: Request, text: str, tokens: list[Token], logprobs: Tensor) -> Output:
+        """`logprobs` (T, V) of the row, T perhaps with padding."""
+        ids = [token.id for token in tokens]
+        chosen = tuple(logprobs[range(len(ids)), ids].tolist())
+        hypothesis = Hypothesis(tuple(ids), chosen, ids[-1] == self.tokenizer.eos)
+        score = hypothesis.score(request.decode.length_penalty)
+        above = logprobs[: len(ids)].numpy() > np.array(chosen, np.float32)[:, None]
+        ranks = tuple((1 + np.count_nonzero(above, axis=-1)).tolist())
+        return Output(text, tuple(tokens), chosen, ranks, score, hypothesis.finished)
+
+    def _names(self) -> dict[str, tuple[str, ...]]:
+        """Every name that fires, with its dims: the run itself says which there are."""
+        names: dict[str, tuple[str, ...]] = {}
+        ids = torch.tensor([[self.tokenizer.bos]], device=self.device)
+        with torch.inference_mode():
+            self.model(ids, ids, tap=NameTap(names))
+        return names

@@ -1,0 +1,229 @@
+"""What is asked of a model and what it answers, whatever model it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, TypedDict, Unpack
+
+from model.bundle.history import Learning
+from model.bundle.measured import Aligner, Taught
+from model.decode.steps import Step
+from model.errors import InputError
+from model.explain.patterns import Summary
+from model.text.tokens import Token
+from model.trace.interventions import Intervention
+from model.trace.tap import SOURCE, TARGET, NamedTensor
+
+METHODS = ("greedy", "beam", "sample")
+MAX_BEAM = 16
+SHOWN = 4  # names that a long list says in full
+
+
+@dataclass(frozen=True)
+class Decode:
+    """How to write the target when none is given (section 6.1)."""
+
+    method: str = "greedy"  # one of METHODS
+    beam: int = 4
+    length_penalty: float = 0.6  # α
+    max_tokens: int | None = None  # None: source length + 50, as in the paper
+    temperature: float = 1.0  # this and the next three are for "sample"
+    top_k: int | None = None  # None: all tokens
+    top_p: float = 1.0
+    seed: int = 0
+    prefix: tuple[int, ...] = ()  # ids that it begins with
+
+
+@dataclass(frozen=True)
+class Request:
+    """One sentence to run through a model."""
+
+    source: str
+    direction: str | None = None  # "en-zh"; None: by script
+    target: str | None = None  # None: decode one; else score this one
+    decode: Decode = field(default_factory=Decode)
+    interventions: tuple[Intervention, ...] = ()
+    select: tuple[str, ...] = ("*.weights",)  # patterns of tensor names
+    summarise: tuple[str, ...] = ()  # patterns of attentions, such as "encoder.*.self"
+    pad_to: int | None = None
+
+
+class Options(TypedDict, total=False):
+    """What may be said beside a sentence: the other fields of a `Request`, in looser types."""
+
+    direction: str | None
+    target: str | None
+    decode: Decode | str  # a method by itself, or with its numbers
+    interventions: Iterable[Intervention]
+    select: Iterable[str] | str  # one pattern or several
+    summarise: Iterable[str] | str
+    pad_to: int | None
+
+
+def ask(sentence: str | Request, **options: Unpack[Options]) -> Request:
+    """The request for a sentence; with options, a given request is changed in these.
+
+    Raises `TypeError` for an option that there is not.
+    """
+    fields: dict[str, Any] = {
+        name: TIGHTEN[name](given) if name in TIGHTEN else given for name, given in options.items()
+    }
+    known = sentence if isinstance(sentence, Request) else Request(sentence)
+    return replace(known, **fields)
+
+
+def _several(given: Iterable[str] | str) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+TIGHTEN: dict[str, Callable[[Any], Any]] = {
+    "decode": lambda given: Decode(given) if isinstance(given, str) else given,
+    "select": _several,
+    "summarise": _several,
+    "interventions": tuple,
+}
+
+
+@dataclass(frozen=True)
+class Output:
+    """What was written, or scored: one log-probability (nats) a token."""
+
+    text: str
+    tokens: tuple[Token, ...]
+    logprobs: tuple[float, ...]
+    ranks: tuple[int, ...]  # the place of each token among all of the vocabulary, from 1
+    score: float  # the sum of `logprobs` over the length penalty
+    finished: bool  # ends in <eos>
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """What a page must know of a model before it asks anything of it."""
+
+    id: str
+    name: str
+    kind: str  # "encoder-decoder", "encoder" or "decoder"
+    layers: Mapping[str, int]  # {"encoder": 6, "decoder": 6}
+    heads: Mapping[str, int]
+    d_model: int
+    parameters: int
+    vocabulary: int
+    languages: tuple[str, ...]
+    max_tokens: int
+    digest: str
+    card: str
+    aligners: tuple[Aligner, ...] = ()  # the best first
+    taught: tuple[Taught, ...] = ()
+    examples: int = 0  # sentences that were watched while it was learned
+
+
+@dataclass(frozen=True, repr=False)
+class Trace:
+    """One request's answer; `trace["encoder.0.self.weights"]` is one of its tensors.
+
+    Row i of a decoder tensor has read `target[i]` and writes `output.tokens[i]`.
+    """
+
+    model: Adapter
+    request: Request
+    direction: str
+    source: tuple[Token, ...]
+    target: tuple[Token, ...]
+    output: Output
+    tensors: Mapping[str, NamedTensor]
+    summaries: Mapping[str, Summary] = field(default_factory=dict)  # by attention
+
+    @property
+    def tokens(self) -> Mapping[str, tuple[Token, ...]]:
+        """What was read, by side: `trace.tokens[tensor.over["key"]]` are the tokens of an axis."""
+        return {SOURCE: self.source, TARGET: self.target}
+
+    def __getitem__(self, name: str) -> NamedTensor:
+        """The tensor of a name; a `KeyError` that says what was selected if it is not there."""
+        if name not in self.tensors:
+            raise KeyError(f"{name} is not in this trace, which has {_list(self.tensors)}")
+        return self.tensors[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.tensors
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.tensors)
+
+    def __repr__(self) -> str:
+        read = [" ".join(token.text.strip() for token in side) for side in self.tokens.values()]
+        lines = [
+            f"Trace of {self.model.info.id}, {self.direction}",
+            f"  {self.request.source} → {self.output.text}",
+            *(f"  {side}: {text}" for side, text in zip(self.tokens, read, strict=True)),
+            f"  {len(self.tensors)} tensors: {_list(self.tensors)}",
+        ]
+        return "\n".join(lines)
+
+
+def _list(names: Iterable[str]) -> str:
+    listed = list(names)
+    shown = listed if len(listed) <= SHOWN else [*listed[: SHOWN - 1], "…", listed[-1]]
+    return ", ".join(shown) or "none"
+
+
+@dataclass(frozen=True, repr=False)
+class Decoding:
+    """A translation that is being written; the model takes a step whenever one is asked for.
+
+    All its steps must be taken on one thread. The last one's `written[0]` is what a trace finds.
+    """
+
+    model: Adapter
+    request: Request  # `decode.max_tokens` as it applies here
+    direction: str
+    source: tuple[Token, ...]
+    steps: Iterator[Step]
+
+
+class Adapter(Protocol):
+    """What makes any model answer with a Trace. Its methods may be called from any thread."""
+
+    info: ModelInfo
+    places: Sequence[str]  # its attentions, such as "encoder.0.self"
+    learning: Learning | None = None  # how it was learned, where that was watched
+
+    def trace(self, sentence: str | Request, **options: Unpack[Options]) -> Trace:
+        """One sentence, seen inside; `options` are the other fields of a `Request`.
+
+        Raises `InputError` for what this model cannot answer.
+        """
+        request = ask(sentence, **options)
+        self.check(request)
+        [trace] = self.run([request])
+        return trace
+
+    def check(self, request: Request) -> None:
+        """Raises `InputError` for a request that this model cannot answer; cheap."""
+
+    def takes(self, request: Request) -> bool:
+        """Whether this model can answer the request."""
+        try:
+            self.check(request)
+        except InputError:
+            return False
+        return True
+
+    def run(self, requests: Sequence[Request]) -> list[Trace]:
+        """Answers several checked requests as one batch; none sees another's interventions."""
+
+    def decode(self, sentence: str | Request, **options: Unpack[Options]) -> Decoding:
+        """Writing a translation, step by step; a target and what is selected are not looked at.
+
+        Raises `InputError` for what this model cannot answer.
+        """
+
+    def written(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
+        """The text that ids spell, and each of them as a token with its span of that text."""
+
+    def token(self, id_: int, *, first: bool = False) -> Token:
+        """An id as a token without a place; as the `first` one of a text it needs no space."""
+
+    def parameters(self, select: Sequence[str]) -> dict[str, NamedTensor]:
+        """Matrices and vectors by name; raises `InputError` for a pattern that matches none."""

@@ -1,0 +1,147 @@
+"""Which heads matter: each is taken out once, and what was written is scored again.
+
+For a row t that writes the token y_t, with p the model's next-token distribution there and p' the
+one without the head:
+
+    delta_t      = log p'(y_t) − log p(y_t)
+    divergence_t = KL(p ‖ p') = Σ_y p(y) (log p(y) − log p'(y))
+
+both in nats. All rows read the same target (teacher forcing), so a row says what a head does to
+this token and not to those before it.
+
+Source: Michel et al. 2019, "Are Sixteen Heads Really Better than One?", section 3.2
+(one head at a time; there, what is told is BLEU).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+import torch
+from torch import Tensor
+
+from model.adapters.request import Adapter, Request, Trace
+from model.adapters.validate import check_range
+from model.errors import InputError
+from model.trace.interventions import Intervention
+
+EFFECTS = ("zero", "uniform", "mean")
+LOGITS = "decoder.logits"
+TOKENS = 768  # read in one run at most: no more than some long sentences of other people
+
+
+@dataclass(frozen=True)
+class Ablation:
+    """What a head's absence changes, a number a row."""
+
+    at: str
+    head: int
+    delta: tuple[float, ...]
+    divergence: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """All heads, one after the other; the model runs whenever a batch is asked for."""
+
+    base: Trace  # with the request's own interventions alone
+    rows: tuple[int, ...]  # the rows that are told of
+    heads: int  # how many there are
+    batches: Iterator[list[Ablation]]
+
+
+def check(adapter: Adapter, request: Request, effect: str) -> None:
+    """Raises `InputError` for what cannot be swept; cheap."""
+    adapter.check(request)
+    if effect not in EFFECTS:
+        raise InputError("unknown-effect", "effect", f"effect must be one of {', '.join(EFFECTS)}")
+    one = Intervention(adapter.places[0], effect, 0)
+    try:
+        adapter.check(replace(request, interventions=(one,)))
+    except InputError as error:
+        detail = error.detail.replace(error.field, "effect")
+        raise InputError(error.kind, "effect", detail, error.excess) from error
+
+
+def sweep(
+    adapter: Adapter, request: Request, effect: str = "zero", row: int | None = None
+) -> Sweep:
+    """Takes each head out once, some at a time, on top of the request's interventions.
+
+    Without a target the model writes one first. Raises `InputError` as `check` does, and for a
+    row that is not written.
+    """
+    check(adapter, request, effect)
+    [base] = adapter.run([replace(request, select=(LOGITS,), summarise=(), pad_to=None)])
+    written = tuple(token.id for token in base.output.tokens)
+    if row is not None:
+        check_range("row", row, 0, len(written) - 1)
+    rows = tuple(range(len(written))) if row is None else (row,)
+    # The very ids: a text could be cut into others.
+    forced = replace(
+        base.request,
+        target=None,
+        decode=replace(request.decode, prefix=written, max_tokens=len(written)),
+    )
+    heads = [
+        Intervention(at, effect, head)
+        for at in adapter.places
+        for head in range(adapter.info.heads[at.partition(".")[0]])
+    ]
+    batches = _ablated(adapter, forced, base, rows, heads)
+    return Sweep(base, rows, len(heads), batches)
+
+
+def _ablated(
+    adapter: Adapter,
+    forced: Request,
+    base: Trace,
+    rows: Sequence[int],
+    heads: Sequence[Intervention],
+) -> Iterator[list[Ablation]]:
+    before = Written.of(base, rows)
+    chances = before.logprobs().exp()
+    batch = max(1, TOKENS // (len(base.source) + len(base.target)))
+    left = iter(heads)
+    while some := list(islice(left, batch)):
+        requests = [replace(forced, interventions=(*forced.interventions, one)) for one in some]
+        yield [
+            _ablation(one, before, chances, Written.of(trace, rows))
+            for one, trace in zip(some, adapter.run(requests), strict=True)
+        ]
+
+
+@dataclass(frozen=True)
+class Written:
+    """What the rows looked at write: logits (rows, V), and of their tokens log-probabilities."""
+
+    logits: Tensor
+    chosen: Tensor  # (rows,)
+    normaliser: Tensor  # (rows, 1), log Σ exp of the logits
+
+    @classmethod
+    def of(cls, trace: Trace, rows: Sequence[int]) -> Written:
+        logits = trace[LOGITS].value
+        if len(rows) < len(logits):
+            logits = logits[list(rows)]
+        chosen = torch.tensor([trace.output.logprobs[row] for row in rows])
+        ids = torch.tensor([[trace.output.tokens[row].id] for row in rows])
+        return cls(logits, chosen, logits.gather(1, ids) - chosen[:, None])
+
+    def logprobs(self) -> Tensor:
+        """Of every token (rows, V)."""
+        return self.logits - self.normaliser
+
+
+def _ablation(one: Intervention, before: Written, chances: Tensor, after: Written) -> Ablation:
+    """`chances` (rows, V) are the probabilities before."""
+    assert one.head is not None
+    # Σ p = 1, so the normalisers come out of the sum; without a second softmax over everything.
+    lost = torch.linalg.vecdot(chances, before.logits - after.logits)
+    divergence = lost - (before.normaliser - after.normaliser)[:, 0]
+    delta = after.chosen - before.chosen
+    return Ablation(
+        one.at, one.head, tuple(delta.tolist()), tuple(divergence.clamp(min=0).tolist())
+    )

@@ -1,0 +1,143 @@
+"""Writing the targets of a batch of requests, all at once or step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from threading import Lock
+
+import torch
+from cachetools import LRUCache
+from torch import Tensor
+
+from model.adapters.request import Request
+from model.decode.search import Draw, Reader, beam, sample
+from model.decode.steps import Step
+from model.errors import Excess, InputError
+from model.text.tokens import Token, Tokenizer
+from model.trace.interventions import Intervention
+from model.trace.tap import NULL, SOURCE, BatchTap, Recorder, Tap
+from model.transformer.stacks import Transformer
+
+KNOWN = 512  # decodings kept, the latest
+BEYOND_SOURCE = 50  # how much longer than its source a translation may get (section 6.1)
+
+
+class Writer:
+    """Decodes for an adapter, which says how rows become a batch and what interventions take."""
+
+    def __init__(
+        self,
+        model: Transformer,
+        tokenizer: Tokenizer,
+        batch: Callable[[Sequence[list[Token]]], tuple[Tensor, Tensor]],
+        bound: Callable[[Request], tuple[Intervention, ...]],
+    ) -> None:
+        self.model = model
+        self.tokenizer = tokenizer
+        self.batch = batch
+        self.bound = bound
+        self._known: LRUCache[Hashable, tuple[int, ...]] = LRUCache(KNOWN)
+        self._lock = Lock()
+
+    def limit(self, request: Request, source: Sequence[Token]) -> int:
+        """How many tokens are written at most."""
+        most = min(self.model.config.max_tokens, len(source) + BEYOND_SOURCE)
+        return min(most, request.decode.max_tokens or most)
+
+    def check(self, request: Request, source: Sequence[Token]) -> None:
+        """Raises `InputError` for a prefix that cannot be written: <eos> ends a sentence."""
+        prefix, limit = request.decode.prefix, self.limit(request, source)
+        if len(prefix) > limit:
+            detail = f"decode.prefix has {len(prefix)} tokens; at most {limit} are written here"
+            raise InputError(
+                "too-long", "decode.prefix", detail, Excess(limit, "tokens", len(prefix))
+            )
+        for index, id_ in enumerate(prefix):
+            last = index == len(prefix) - 1
+            never = self.tokenizer.specials - ({self.tokenizer.eos} if last else set())
+            if not 0 <= id_ < len(self.tokenizer) or id_ in never:
+                field = f"decode.prefix[{index}]"
+                detail = f"{field} must be the id of a token that can stand there"
+                raise InputError("unknown-token", field, detail)
+
+    def write(
+        self, requests: Sequence[Request], sources: Sequence[list[Token]]
+    ) -> dict[int, tuple[int, ...]]:
+        """The ids that decoding finds for each row without a target.
+
+        Whoever looks at another layer of the same sentence asks for the same decoding again.
+        """
+        found: dict[int, tuple[int, ...]] = {}
+        keys: dict[int, Hashable] = {}
+        for index, (request, source) in enumerate(zip(requests, sources, strict=True)):
+            prefix = request.decode.prefix
+            ended = prefix[-1:] == (self.tokenizer.eos,)
+            if request.target is not None:
+                continue
+            if ended or len(prefix) >= self.limit(request, source):
+                found[index] = prefix  # leaves nothing to write
+            else:
+                keys[index] = self._key(request, source)
+        with self._lock:
+            found |= {index: self._known[key] for index, key in keys.items() if key in self._known}
+        missing = [index for index in keys if index not in found]
+        new = self._searched([requests[i] for i in missing], [sources[i] for i in missing])
+        with self._lock:
+            self._known.update({keys[index]: ids for index, ids in zip(missing, new, strict=True)})
+        return found | dict(zip(missing, new, strict=True))
+
+    @torch.inference_mode()
+    def steps(self, request: Request, source: list[Token]) -> Iterator[Step]:
+        """The steps of one row, each taken when it is asked for."""
+        for step in self._search([request], [source]):
+            yield step
+        # Whoever has watched looks inside next.
+        with self._lock:
+            self._known[self._key(request, source)] = step.written[0].ids
+
+    def _searched(
+        self, requests: Sequence[Request], sources: Sequence[list[Token]]
+    ) -> list[tuple[int, ...]]:
+        """Greedy and sampled rows in one batch, beam searches one by one."""
+        beams = [index for index, one in enumerate(requests) if one.decode.method == "beam"]
+        others = [index for index in range(len(requests)) if index not in beams]
+        found: dict[int, tuple[int, ...]] = {}
+        for rows in (*([index] for index in beams), others):
+            if rows:
+                *_, last = self._search([requests[i] for i in rows], [sources[i] for i in rows])
+                # Of a beam search the best alone.
+                found |= {i: one.ids for i, one in zip(rows, last.written, strict=False)}
+        return [found[index] for index in range(len(requests))]
+
+    def _key(self, request: Request, source: Sequence[Token]) -> Hashable:
+        """All that a decoding hangs on."""
+        return tuple(token.id for token in source), request.decode, request.interventions
+
+    def _search(
+        self, requests: Sequence[Request], sources: Sequence[list[Token]]
+    ) -> Iterator[Step]:
+        """Greedy and sampled rows in one batch, or the beam search of one row."""
+        limits = [self.limit(r, s) for r, s in zip(requests, sources, strict=True)]
+        first = requests[0].decode
+        if first.method == "beam":
+            reader = self._reader([requests[0]] * first.beam, sources)
+            return beam(
+                reader, self.tokenizer, limits[0], first.beam, first.length_penalty, first.prefix
+            )
+        decodes = [request.decode for request in requests]
+        draws = [
+            Draw(d.temperature, d.top_k, d.top_p, d.seed) if d.method == "sample" else None
+            for d in decodes
+        ]
+        reader = self._reader(requests, sources)
+        return sample(reader, self.tokenizer, limits, draws, [d.prefix for d in decodes])
+
+    def _reader(self, rows: Sequence[Request], sources: Sequence[list[Token]]) -> Reader:
+        longer = [sources[min(index, len(sources) - 1)] for index in range(len(rows))]
+        recorders = [
+            Recorder(lengths={SOURCE: len(source)}, interventions=self.bound(request))
+            for request, source in zip(rows, longer, strict=True)
+        ]
+        changed = any(request.interventions for request in rows)
+        tap: Tap = BatchTap(recorders) if changed else NULL
+        return Reader(self.model, self.tokenizer, *self.batch(sources), tap)

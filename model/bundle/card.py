@@ -1,0 +1,109 @@
+"""The model card: what a bundle is, what it was trained on and how well it does, as Markdown."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from model.bundle.weights import CARD, CONFIG, digest_of
+
+TRAINING = "training.json"
+TEMPLATE = "card.template.md"  # lies in the bundle: what no command can know
+
+
+def write_card(bundle: Path) -> None:
+    """Writes the card into the bundle."""
+    (bundle / CARD).write_text(card(bundle), encoding="utf-8")
+
+
+def card(bundle: Path) -> str:
+    """The bundle's template, filled with its figures.
+
+    Raises `ValueError` when the figures were measured on other weights, or when the template asks
+    for what is not known.
+    """
+    figures = json.loads((bundle / "figures.json").read_text(encoding="utf-8"))
+    digest = digest_of(bundle)
+    if figures["digest"] != digest:
+        raise ValueError(f"{bundle}: the figures were measured on other weights; measure again")
+    config = json.loads((bundle / CONFIG).read_text(encoding="utf-8"))["config"]
+    training = json.loads((bundle / TRAINING).read_text(encoding="utf-8"))
+    template = Template((bundle / TEMPLATE).read_text(encoding="utf-8"))
+    known = {
+        "digest": digest,
+        **config,
+        "scores": _scores(figures["scores"]),
+        "signatures": _signatures(figures["scores"]),
+        "sentences": _sentences(figures["sentences"]),
+        "typed": _typed(figures["typed"]),
+        "curve": _curve(training["history"]),
+        "steps": f"{training['step']:,}",
+        "final": training["step"],
+        "tokens": f"{training['tokens'] / 1e6:.1f}",
+        "hours": f"{training['seconds'] / 3600:.1f}",
+    }
+    if not template.is_valid():
+        raise ValueError(f"{bundle / TEMPLATE}: a $ before no name; a dollar sign is $$")
+    if unknown := sorted(set(template.get_identifiers()) - known.keys()):
+        raise ValueError(
+            f"{bundle / TEMPLATE}: ${unknown[0]} is none of ${', $'.join(sorted(known))}"
+        )
+    return template.substitute(known)
+
+
+def _table(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _scores(scores: list[dict[str, Any]]) -> str:
+    rows = [
+        [
+            row["set"],
+            row["direction"],
+            row["method"],
+            str(row["sentences"]),
+            f"{row['bleu']:.2f}",
+            f"{row['chrf']:.2f}",
+        ]
+        for row in scores
+    ]
+    return _table(["test set", "direction", "decoding", "sources", "BLEU", "chrF"], rows)
+
+
+def _signatures(scores: list[dict[str, Any]]) -> str:
+    found = {row[key]: None for key in ("bleu_signature", "chrf_signature") for row in scores}
+    return "\n".join(f"- `{signature}`" for signature in found)
+
+
+def _sentences(made: list[dict[str, str]]) -> str:
+    rows = [
+        [row["source"], row["greedy"], row["beam"] if row["beam"] != row["greedy"] else "the same"]
+        for row in made
+    ]
+    return _table(["source", "greedy, as on the page", "beam"], rows)
+
+
+def _typed(rows: list[dict[str, Any]]) -> str:
+    lines = [
+        [
+            row["kind"].replace("_", " "),
+            row["direction"],
+            str(row["sentences"]),
+            f"{row['plain']:.1f}",
+            f"{row['typed']:.1f}",
+        ]
+        for row in rows
+        if row["sentences"]
+    ]
+    return _table(["as typed", "direction", "sentences", "BLEU before", "BLEU as typed"], lines)
+
+
+def _curve(history: list[dict[str, float]]) -> str:
+    shown = history[:: max(1, len(history) // 10)]
+    if history[-1] not in shown:
+        shown.append(history[-1])
+    rows = [[f"{row['step']:,}", f"{row['train']:.3f}", f"{row['dev']:.3f}"] for row in shown]
+    return _table(["step", "train loss (smoothed)", "dev loss"], rows)

@@ -1,0 +1,118 @@
+"""What a bundle may hold of how its model was learned: `learning.safetensors`.
+
+For each example and each snapshot the weights of every attention,
+``"{example}.{step}.encoder.0.self.weights"`` (head, query, key) in bytes of 1/255, and in the
+metadata, under ``"learning"``, what `Learning` says. `python -m model.measure.snapshots` writes it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from model.text.tokens import Token
+from model.trace.tap import SOURCE, TARGET
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The model at one step of its training; what is measured is measured on the same dev pairs."""
+
+    step: int
+    loss: float  # nats a token
+    bleu: Mapping[str, float]  # by direction, greedy
+
+
+@dataclass(frozen=True)
+class Example:
+    """A sentence, what the trained model makes of it, and what each snapshot made of it."""
+
+    source: str
+    direction: str
+    tokens: Mapping[str, Sequence[Token]]  # "source" and "target": what is read
+    written: Sequence[Token]  # by the trained model: what the decoder's rows write
+    texts: Sequence[str]  # by snapshot
+
+
+@dataclass(frozen=True)
+class Learning:
+    """A training run to look back on."""
+
+    digest: str  # of the trained model's bundle
+    snapshots: Sequence[Snapshot]
+    examples: Sequence[Example]
+    weights: Mapping[str, Tensor]  # "{example}.{step}.{place}.weights": (H, N, M), bytes
+
+    def of(self, example: int) -> dict[str, Tensor]:
+        """The weights of one example, ``"{step}.{place}.weights"``."""
+        prefix = f"{example}."
+        return {
+            name.removeprefix(prefix): value
+            for name, value in self.weights.items()
+            if name.startswith(prefix)
+        }
+
+    def check(self, places: Sequence[str], heads: int) -> None:
+        """Raises `ValueError` where it is of other attentions than a model's `places`."""
+        shapes = {
+            f"{index}.{snapshot.step}.{place}.weights": (heads, *_extent(example, place))
+            for index, example in enumerate(self.examples)
+            for snapshot in self.snapshots
+            for place in places
+        }
+        if {name: tuple(value.shape) for name, value in self.weights.items()} != shapes:
+            raise ValueError("how the model was learned does not fit the model")
+
+
+def save(learning: Learning, path: Path) -> None:
+    """Writes what `load_learning` reads."""
+    told = {
+        "digest": learning.digest,
+        "snapshots": [asdict(snapshot) for snapshot in learning.snapshots],
+        "examples": [asdict(example) for example in learning.examples],
+    }
+    metadata = {"learning": json.dumps(told, ensure_ascii=False)}
+    save_file(dict(learning.weights), path, metadata)
+
+
+def load_learning(path: Path) -> Learning:
+    """Reads `learning.safetensors`."""
+    with safe_open(path, framework="pt") as opened:
+        told: dict[str, Any] = json.loads(opened.metadata()["learning"])
+    return Learning(
+        told["digest"],
+        [Snapshot(**snapshot) for snapshot in told["snapshots"]],
+        [_example(example) for example in told["examples"]],
+        load_file(path),
+    )
+
+
+def _example(told: dict[str, Any]) -> Example:
+    tokens = {
+        side: [Token(**t) for t in side_tokens] for side, side_tokens in told["tokens"].items()
+    }
+    return Example(
+        told["source"],
+        told["direction"],
+        tokens,
+        [Token(**t) for t in told["written"]],
+        told["texts"],
+    )
+
+
+def sides(place: str) -> tuple[str, str]:
+    """Whose tokens an attention's queries and keys are: "decoder.0.cross" looks back."""
+    queries = SOURCE if place.startswith("encoder.") else TARGET
+    return queries, SOURCE if place.endswith(".cross") else queries
+
+
+def _extent(example: Example, place: str) -> tuple[int, int]:
+    queries, keys = sides(place)
+    return len(example.tokens[queries]), len(example.tokens[keys])

@@ -1,0 +1,121 @@
+"""What may lie beside a bundle's weights, measured of them.
+
+means.safetensors     each head's mean output over training data
+                      (`python -m model.measure.mean_outputs`)
+report.json           what each head does, over many sentences (`python -m model.measure.heads`)
+training.json         how it was trained (`python -m model.train`)
+learning.safetensors  attention at steps of the training run (`python -m model.measure.snapshots`)
+
+Those that were measured name the digest of the weights that they are of, and are refused beside
+others.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from safetensors import safe_open
+from torch import Tensor
+
+from model.bundle.card import TRAINING
+from model.bundle.history import Learning, load_learning
+from model.bundle.weights import Bundle
+
+MEANS = "means.safetensors"
+LEARNING = "learning.safetensors"
+REPORT = "report.json"
+
+
+@dataclass(frozen=True)
+class Aligner:
+    """The head of the cross attention that is nearest to alignments made by people, by its rows."""
+
+    layer: int
+    head: int
+    error_rate: float  # AER, on pairs that it was not chosen by
+    rows: str  # "writes": those that write a word, or "reads": those that read it, one later
+
+
+@dataclass(frozen=True)
+class Taught:
+    """A head of the cross attention that training asked to align, by its rows, from a step on."""
+
+    layer: int
+    head: int
+    rows: str  # as an aligner's
+    since: int
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What is known of a model beyond its weights; nothing of it changes what it answers."""
+
+    means: Mapping[str, Tensor] = field(default_factory=dict)  # "encoder.1.self.mix": (H, d_k)
+    aligners: tuple[Aligner, ...] = ()
+    taught: tuple[Taught, ...] = ()
+    learning: Learning | None = None
+
+
+def load_measured(folder: Path, bundle: Bundle) -> Measured:
+    """Whatever of it is there; raises `ValueError` for what is of other weights."""
+    return Measured(
+        means_of(folder, bundle),
+        aligners_of(folder, bundle),
+        taught_of(folder),
+        learning_of(folder, bundle),
+    )
+
+
+def means_of(folder: Path, bundle: Bundle) -> dict[str, Tensor]:
+    """The means that lie beside the weights, if any do."""
+    path, config = folder / MEANS, bundle.model.config
+    if not path.is_file():
+        return {}
+    with safe_open(path, framework="pt", device=str(bundle.device)) as file:
+        _of(path, "means", (file.metadata() or {}).get("digest"), bundle)
+        found: dict[str, Tensor] = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    if any(mean.shape != (config.heads, config.d_k) for mean in found.values()):
+        raise ValueError(f"{path}: the means do not fit the config")
+    return found
+
+
+def aligners_of(folder: Path, bundle: Bundle) -> tuple[Aligner, ...]:
+    """The best head for alignment by each kind of rows, the better first, if a report has them."""
+    path = folder / REPORT
+    if not path.is_file():
+        return ()
+    report = json.loads(path.read_text(encoding="utf-8"))
+    _of(path, "report", report["digest"], bundle)
+    found = report["alignment"]["best"] if report["alignment"] else []
+    if isinstance(found, dict):
+        raise ValueError(f"{path}: it is of an earlier version; run model.report again")
+    return tuple(
+        Aligner(best["layer"], best["head"], best["reported on"], best["rows"]) for best in found
+    )
+
+
+def taught_of(folder: Path) -> tuple[Taught, ...]:
+    """The heads that a guide taught, if the bundle says how it was trained."""
+    path = folder / TRAINING
+    if not path.is_file():
+        return ()
+    training = json.loads(path.read_text(encoding="utf-8"))
+    return tuple(Taught(**one) for one in training.get("taught", []))
+
+
+def learning_of(folder: Path, bundle: Bundle) -> Learning | None:
+    """How the model was learned, if that was kept."""
+    path = folder / LEARNING
+    if not path.is_file():
+        return None
+    found = load_learning(path)
+    _of(path, "learning", found.digest, bundle)
+    return found
+
+
+def _of(path: Path, command: str, digest: str | None, bundle: Bundle) -> None:
+    if digest != bundle.digest:
+        raise ValueError(f"{path}: it is of other weights; run model.{command} again")

@@ -1,0 +1,115 @@
+"""A trained model as one folder: config, tokenizer, weights, card. JSON and safetensors only.
+
+config.json          languages, name and hyperparameters
+tokenizer.json       vocabulary and its rules
+weights.safetensors  parameters, half precision by default
+README.md            the model card: data, licences, metrics, limits
+
+What was measured of the weights may lie beside them (`model.bundle.measured`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from model.text.tokens import Tokenizer
+from model.transformer.config import ModelConfig
+from model.transformer.stacks import Transformer
+
+CHECKPOINTS = Path(__file__).parents[1] / "checkpoints"
+CONFIG, TOKENIZER, WEIGHTS, CARD = (
+    "config.json",
+    "tokenizer.json",
+    "weights.safetensors",
+    "README.md",
+)
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """What a folder holds, read and put together."""
+
+    name: str
+    languages: tuple[str, ...]
+    model: Transformer
+    tokenizer: Tokenizer
+    digest: str
+    card: str
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.model.embedding.weight.device
+
+
+def digest_of(folder: Path) -> str:
+    """SHA-256 (hex) of everything that decides what the model answers.
+
+    Not of what was measured of it, which names the digest of the weights that it is of.
+    """
+    digest = hashlib.sha256()
+    for name in (CONFIG, TOKENIZER, WEIGHTS):
+        digest.update(hashlib.sha256((folder / name).read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def save_bundle(
+    folder: Path,
+    weights: Mapping[str, Tensor],
+    config: ModelConfig,
+    tokenizer: Tokenizer,
+    name: str,
+    dtype: torch.dtype = torch.float16,
+) -> None:
+    """Writes everything but the card, which `python -m model.measure.scores` writes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    described = {
+        "name": name,
+        "languages": list(tokenizer.languages),
+        "config": config.to_json(),
+    }
+    (folder / CONFIG).write_text(json.dumps(described, indent=2, ensure_ascii=False) + "\n")
+    tokenizer.save(folder / TOKENIZER)
+    stored = {key: value.to(dtype).contiguous() for key, value in weights.items()}
+    save_file(stored, folder / WEIGHTS)
+
+
+def load_bundle(folder: Path, device: str | torch.device = "cpu") -> Bundle:
+    """Reads a folder; the weights become float32.
+
+    Raises `FileNotFoundError` for a folder that is no bundle and `ValueError` where its parts do
+    not fit each other.
+    """
+    for name in (CONFIG, TOKENIZER, WEIGHTS):
+        if not (folder / name).is_file():
+            raise FileNotFoundError(f"{folder} is not a model bundle: it has no {name}")
+    described = json.loads((folder / CONFIG).read_text())
+    config = ModelConfig.from_json(described["config"])
+    tokenizer = Tokenizer.load(folder / TOKENIZER)
+    if len(tokenizer) != config.vocabulary:
+        raise ValueError(
+            f"{folder}: the tokenizer has {len(tokenizer)} subwords, the config says "
+            f"{config.vocabulary}"
+        )
+    model = Transformer(config)
+    try:
+        model.load_state_dict(load_file(folder / WEIGHTS))  # copies into float32
+    except RuntimeError as error:
+        raise ValueError(f"{folder}: the weights do not fit the config: {error}") from error
+    card = folder / CARD
+    return Bundle(
+        name=described["name"],
+        languages=tuple(described["languages"]),
+        model=model.to(device).eval(),
+        tokenizer=tokenizer,
+        digest=digest_of(folder),
+        card=card.read_text() if card.is_file() else "",
+    )

@@ -1,0 +1,213 @@
+"""What a head does, in a few numbers and one word.
+
+`tally` adds up a head's rows, `Tally.means` are its numbers, `patterns` its word. Tallies add, so
+a report over many sentences is ``patterns(tally(…) + tally(…))``. Which rows count, what is
+measured and from where on a pattern has its name is stated in docs/patterns.md.
+
+Shapes: … any leading axes, the last of them usually heads; N queries, M keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from model.text.tokens import PAD, Token
+from model.trace.tap import KEY, QUERY, NamedTensor
+
+LEAST = 2  # rows (pairs, for an alignment) without which there is nothing to say
+HALF = 0.5  # heads that put more than half of their weight on one place (Clark et al. 2019)
+ALIGNED = 0.4  # of the weight with which a head could tell all words apart, one to one
+BROAD = 0.9  # of the entropy of looking everywhere alike
+
+# A pattern and the measure that makes it, with the least that it takes; the first one holds.
+RULES = (
+    ("previous-token", "previous", HALF),
+    ("itself", "itself", HALF),
+    ("next-token", "next", HALF),
+    ("same-word", "same", HALF),
+    ("first-token", "first", HALF),
+    ("last-token", "last", HALF),
+    ("special", "special", HALF),
+    ("alignment", "alignment", ALIGNED),
+    ("broad", "spread", BROAD),
+)
+MIXED, NONE = "mixed", "none"
+PATTERNS = (*(pattern for pattern, *_ in RULES), MIXED, NONE)
+
+
+@dataclass(frozen=True)
+class Axes:
+    """What the rows and columns of an attention stand for; neither holds padding.
+
+    `queries` are the tokens that rows are read as: in cross attention those that they write.
+    """
+
+    queries: Sequence[Token]  # N
+    keys: Sequence[Token]  # M
+    cross: bool = False
+
+    @property
+    def special(self) -> tuple[Tensor, Tensor]:
+        """True where a query (N), where a key (M) is a special token."""
+        rows, columns = (
+            torch.tensor([token.special for token in side]) for side in (self.queries, self.keys)
+        )
+        return rows, columns
+
+    @property
+    def same(self) -> Tensor:
+        """True (N, M) where a key is the query's word elsewhere: one text, whatever the case."""
+        known: dict[str, int] = {}
+        rows, columns = (
+            torch.tensor([known.setdefault(_word(token), len(known)) for token in side])
+            for side in (self.queries, self.keys)
+        )
+        special_rows, special_keys = self.special
+        equal = (rows[:, None] == columns) & ~special_rows[:, None] & ~special_keys
+        return equal if self.cross else equal & ~torch.eye(len(rows), dtype=torch.bool)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Sums over rows, and how many rows they are of: by measure, each (…)."""
+
+    sums: Mapping[str, Tensor]
+    counts: Mapping[str, Tensor]
+
+    def __add__(self, other: Tally) -> Tally:
+        """The same heads over the rows of both."""
+        return Tally(
+            {name: total + other.sums[name] for name, total in self.sums.items()},
+            {name: count + other.counts[name] for name, count in self.counts.items()},
+        )
+
+    @property
+    def means(self) -> dict[str, Tensor]:
+        """Each measure (…); NaN where no row counts."""
+        return {name: total / self.counts[name] for name, total in self.sums.items()}
+
+
+def tally(weights: Tensor, axes: Axes, mask: Tensor | None = None) -> Tally:
+    """The measures of every head, added up over the rows that have a choice.
+
+    `weights` (…, N, M) sum to 1 over M; `mask` (N, M) is true where a query may look. A row counts
+    if it may look at two keys at least and looks at anything at all.
+    """
+    queries, keys = weights.shape[-2:]
+    may = torch.ones(queries, keys, dtype=torch.bool) if mask is None else mask
+    free = (may.sum(-1) >= LEAST) & (weights.sum(-1) > 0)  # (…, N)
+    found: dict[str, tuple[Tensor, Tensor]] = {}
+
+    def over(name: str, values: Tensor, rows: Tensor = free) -> None:
+        found[name] = values.where(rows, 0).sum(-1), rows.sum(-1)
+
+    def near(name: str, there: Tensor) -> None:
+        """Weight on the keys that are `there` (N, M), over the rows that may look at one."""
+        over(name, (weights * there).sum(-1), free & (there & may).any(-1))
+
+    entropy = torch.special.entr(weights).sum(-1)
+    over("entropy", entropy)
+    over("spread", entropy / may.sum(-1).clamp(min=LEAST).log())
+    over("first", weights[..., 0])
+    over("last", weights[..., -1])
+    over("special", weights[..., axes.special[1]].sum(-1))
+    near("same", axes.same)
+    if axes.cross:
+        found["alignment"] = _alignment(weights, axes)
+    else:
+        offset = torch.arange(keys) - torch.arange(queries)[:, None]  # (N, M)
+        over("distance", (weights * offset.abs()).sum(-1))
+        for name, step in (("previous", -1), ("itself", 0), ("next", 1)):
+            near(name, offset == step)
+    return Tally({n: s for n, (s, _) in found.items()}, {n: c for n, (_, c) in found.items()})
+
+
+def patterns(tally: Tally) -> list[str]:
+    """The pattern of each head (H): the first of `RULES` that holds."""
+    means = tally.means
+    return [
+        _pattern(
+            lambda name, head=head: (
+                float(means[name][head])  # type: ignore[misc]
+                if name in means and tally.counts[name][head] >= LEAST
+                else None
+            )
+        )
+        for head in range(len(tally.sums["entropy"]))
+    ]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The heads of one attention in one trace, over the rows of its tokens."""
+
+    measures: Mapping[str, Tensor]  # each (H); NaN where no row counts
+    patterns: Sequence[str]
+
+
+def needed(places: Sequence[str]) -> list[str]:
+    """The tensors that summaries of these attentions are made from."""
+    return [f"{place}.{name}" for place in places for name in ("weights", "mask")]
+
+
+def summary(
+    place: str,
+    tensors: Mapping[str, NamedTensor],
+    tokens: Mapping[str, Sequence[Token]],
+    written: Sequence[Token],
+) -> Summary:
+    """The summary of an attention of a trace; padding, which stands last, is left out.
+
+    `tokens` are those read, by side; `written` those that the decoder's rows write.
+    """
+    weights, mask = (tensors[name] for name in needed([place]))
+    sides = weights.over[QUERY], weights.over[KEY]
+    cross = sides[0] != sides[1]
+    queries, keys = ([token for token in tokens[side] if not _pads(token)] for side in sides)
+    axes = Axes(written if cross else queries, keys, cross)
+    kept = (..., slice(len(queries)), slice(len(keys)))
+    found = tally(weights.value[kept], axes, mask.value[kept])
+    return Summary(found.means, patterns(found))
+
+
+def _pads(token: Token) -> bool:
+    return token.special and token.text == PAD
+
+
+def _pattern(measure: Callable[[str], float | None]) -> str:
+    if measure("entropy") is None:
+        return NONE
+    for pattern, name, least in RULES:
+        value = measure(name)
+        if value is not None and value >= least:
+            return pattern
+    return MIXED
+
+
+def _alignment(weights: Tensor, axes: Axes) -> tuple[Tensor, Tensor]:
+    """How nearly words are told apart one to one: 1 for a permutation.
+
+    Each word that is written points at the key it looks at most. Of several that point at one key
+    the hardest counts; special keys do not. The weights of these pairs, and how many pairs there
+    could be.
+    """
+    rows, columns = (~special for special in axes.special)
+    words = weights[..., rows, :]
+    pointed = torch.zeros_like(words)
+    if words.shape[-2]:
+        hardest, key = words.max(dim=-1, keepdim=True)
+        pointed.scatter_(-1, key, hardest)
+        best = pointed.amax(dim=-2)  # (…, M)
+    else:
+        best = weights.new_zeros((*weights.shape[:-2], weights.shape[-1]))
+    pairs = min(int(rows.sum()), int(columns.sum()))
+    looks = (weights.sum((-1, -2)) > 0).long()
+    return best[..., columns].sum(-1), looks * pairs
+
+
+def _word(token: Token) -> str:
+    return token.text.strip().casefold()

@@ -1,0 +1,104 @@
+"""How much the translation's log-probability hangs on each weight of attention.
+
+    relevance = ∂ log P(target | source) / ∂A ⊙ A
+
+with log P summed over all rows that write a token. To first order it is what log P would lose if
+this weight alone were zero, all later layers included and nothing renormalised: an approximation
+wherever the weight is not small. One backward pass gives all heads of all layers.
+
+Source: Barkan et al. 2021, Grad-SAM; Chefer et al. 2021, Generic Attention-model Explainability,
+section 3. Both keep the positive part and take the mean of all heads; here every head has its own
+with its sign.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from model.trace.select import INSIDE
+from model.trace.tap import HEAD, KEY, QUERY, SOURCE, TARGET, BatchTap, Recorder, Tap
+from model.transformer.stacks import Transformer
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Ids and where they are no padding: (B, S) and (B, T)."""
+
+    source: Tensor
+    source_real: Tensor
+    target: Tensor
+    target_real: Tensor
+
+    def row(self, index: int, lengths: Mapping[str, int]) -> Batch:
+        """One row, cut to its own lengths: a batch of one."""
+        sides = {SOURCE: (self.source, self.source_real), TARGET: (self.target, self.target_real)}
+        parts = [part[index : index + 1, : lengths[side]] for side in sides for part in sides[side]]
+        return Batch(*parts)
+
+    def copy(self) -> Batch:
+        """The same in tensors of one's own: made outside of inference mode, gradients may pass."""
+        parts = (self.source, self.source_real, self.target, self.target_real)
+        return Batch(*(part.clone() for part in parts))
+
+
+@dataclass(frozen=True)
+class Held:
+    """The weights (1, H, N, M) that were used, a zero that was added to them, and their axes."""
+
+    weights: Tensor
+    probe: Tensor
+    over: dict[str, str]
+
+
+class Probes(Tap):
+    """What another tap makes of every tensor, with a handle on all weights by their place."""
+
+    def __init__(
+        self, inner: Tap, held: dict[str, Held], place: str = "", over: dict[str, str] | None = None
+    ) -> None:
+        self.inner = inner
+        self.held = held
+        self.place = place
+        self.over = over or {}
+
+    def at(self, place: str, **over: str) -> Tap:
+        name = f"{self.place}.{place}" if self.place else place
+        return Probes(self.inner.at(place, **over), self.held, name, {**self.over, **over})
+
+    def __call__(self, name: str, value: Tensor, dims: tuple[str, ...]) -> Tensor:
+        value = self.inner(name, value, dims)
+        if name != "weights":
+            return value
+        probe = torch.zeros_like(value, requires_grad=True)
+        value = value + probe
+        self.held[self.place] = Held(value, probe, self.over)
+        return value
+
+
+def relevance(
+    model: Transformer,
+    batch: Batch,
+    recorder: Recorder,
+    written: Sequence[int],
+) -> None:
+    """Hands a recorder the relevance (H, N, M) of every attention, in a run of its own.
+
+    `batch` is of this request alone, because what gradients need is kept to the end of a run. The
+    run has the recorder's interventions; row i writes `written[i]`.
+    """
+    changing = Recorder((), recorder.lengths, recorder.interventions)
+    held: dict[str, Held] = {}
+    with torch.inference_mode(False), torch.enable_grad():
+        own = batch.copy()
+        tap = Probes(BatchTap([changing]), held)
+        logits = model(own.source, own.target, own.source_real, own.target_real, tap)
+        logprobs = logits[0, : len(written)].log_softmax(dim=-1)
+        total = logprobs[range(len(written)), list(written)].sum()
+        gradients = torch.autograd.grad(total, [one.probe for one in held.values()])
+    for (place, one), gradient in zip(held.items(), gradients, strict=True):
+        value = (gradient * one.weights.detach())[0]
+        recorder.record(f"{INSIDE}relevance.{place}", value, (HEAD, QUERY, KEY), one.over)

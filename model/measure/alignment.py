@@ -1,0 +1,194 @@
+"""Word alignment out of cross attention, and how far it is from one made by people.
+
+A written word is aligned to the source word that it looks at most. Weights of a source word's
+pieces are added up, rows of a written word's pieces averaged. The rows are those that *write* a
+piece, as on the page (Garg et al. 2019), or those that *read* it, one later: by then the decoder
+knows which word it is to be aligned (Chen et al. 2020, "shift", arXiv:2004.14837).
+
+Sources: alignment error rate, Och & Ney 2003, section 2; two directions as one, Koehn, Och & Marcu
+2003, section 4; links that are too faint left out, Dou & Neubig 2021 (arXiv:2101.08231).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from model.adapters.request import Adapter, Request
+from model.text.tokens import Token
+from model.trace.tap import NamedTensor
+
+Link = tuple[int, int]  # a word of the first text, a word of the second, from 0
+BATCH = 16
+WRITES, READS = "writes", "reads"
+JOINED = "both, joined"  # both directions' links as one
+# The weights, "2.3" (layer 2, head 3), "2" (mean of a layer's heads) or "all", and the rows.
+Looked = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two texts in words, and the links between them: sure ones, and all that may be."""
+
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    sure: frozenset[Link]
+    possible: frozenset[Link]  # the sure ones among them
+
+    def swapped(self) -> Pair:
+        """The same from the other side."""
+        return Pair(self.second, self.first, mirrored(self.sure), mirrored(self.possible))
+
+
+def read_pairs(folder: Path) -> list[Pair]:
+    """`sentences.txt` has ``first ||| second`` a line, `gold.txt` links: ``1-2`` sure, ``1p2``.
+
+    Links count words from 1. Raises `ValueError` for files of different length.
+    """
+    sentences = (folder / "sentences.txt").read_text(encoding="utf-8").splitlines()
+    gold = (folder / "gold.txt").read_text(encoding="utf-8").splitlines()
+    pairs = []
+    for sentence, links in zip(sentences, gold, strict=True):
+        first, second = (tuple(side.split()) for side in sentence.split("|||"))
+        sure = frozenset(_link(link, "-") for link in links.split() if "-" in link)
+        maybe = frozenset(_link(link, "p") for link in links.split() if "-" not in link)
+        pairs.append(Pair(first, second, sure, sure | maybe))
+    return pairs
+
+
+def _link(text: str, between: str) -> Link:
+    first, second = text.split(between)
+    return int(first) - 1, int(second) - 1
+
+
+def error_rate(found: Iterable[Set[Link]], pairs: Iterable[Pair]) -> float:
+    """AER = 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|), summed over all pairs."""
+    right = total = 0
+    for links, pair in zip(found, pairs, strict=True):
+        right += len(links & pair.sure) + len(links & pair.possible)
+        total += len(links) + len(pair.sure)
+    return 1 - right / total
+
+
+def joined(words: Sequence[str], language: str) -> tuple[str, list[tuple[int, int]]]:
+    """The words as one text, and where in it each stands (half open)."""
+    space = "" if language == "zh" else " "
+    text, spans = "", []
+    for word in words:
+        start = len(text) + (len(space) if text else 0)
+        text = text + (space if text else "") + word
+        spans.append((start, start + len(word)))
+    return text, spans
+
+
+def membership(tokens: Sequence[Token], spans: Sequence[tuple[int, int]]) -> Tensor:
+    """(words, tokens): 1 where a token is a piece of a word, by their places in the text."""
+    belongs = torch.zeros(len(spans), len(tokens))
+    for column, token in enumerate(tokens):
+        if token.special:
+            continue
+        middle = max(token.start, token.end - 1)  # a leading space is the word's before it
+        for row, (start, end) in enumerate(spans):
+            if start <= middle < end:
+                belongs[row, column] = 1
+    return belongs
+
+
+def words(weights: Tensor, written: Tensor, source: Tensor) -> Tensor:
+    """Weights (…, T, S) between tokens -> (…, written words, source words) between words.
+
+    `written` (words, T) and `source` (words, S) are memberships.
+    """
+    share = written / written.sum(dim=1, keepdim=True).clamp(min=1)
+    return share @ weights @ source.T
+
+
+def links(between: Tensor, written: Tensor) -> dict[Link, float]:
+    """(source word, written word) for each written word that has tokens, with the weight there.
+
+    `between` is (W, S).
+    """
+    most, best = (found.tolist() for found in between.max(dim=1))
+    there = written.any(dim=1).tolist()
+    return {(best[word], word): most[word] for word in range(len(best)) if there[word]}
+
+
+def kept(links: Mapping[Link, float], least: float = 0.0) -> frozenset[Link]:
+    """The links of at least so much weight."""
+    return frozenset(link for link, weight in links.items() if weight >= least)
+
+
+def grown(one: Set[Link], other: Set[Link]) -> frozenset[Link]:
+    """Two directions' links as one: those of both, and what grows out of them (grow-diag).
+
+    A link of either is taken if it touches one that is taken, sideways or diagonally, and one of
+    its words is not linked yet; again and again, in order, until none is (Koehn, Och & Marcu 2003,
+    Statistical Phrase-Based Translation, section 4).
+    """
+    taken, left = set(one & other), sorted(one ^ other)
+    while True:
+        before = len(taken)
+        for first, second in left:
+            lonely = all(first != a for a, _ in taken) or all(second != b for _, b in taken)
+            if lonely and any(max(abs(first - a), abs(second - b)) == 1 for a, b in taken):
+                taken.add((first, second))
+        if len(taken) == before:
+            return frozenset(taken)
+
+
+def fitting(adapter: Adapter, pairs: Sequence[Pair], direction: str) -> list[Pair]:
+    """The pairs, source first, that are no longer than what the model reads."""
+    return [pair for pair in pairs if adapter.takes(_request(pair, direction))]
+
+
+def mirrored(links: Iterable[Link]) -> frozenset[Link]:
+    """The same from the other side."""
+    return frozenset((b, a) for a, b in links)
+
+
+def aligned(
+    adapter: Adapter, pairs: Sequence[Pair], direction: str
+) -> dict[Looked, list[dict[Link, float]]]:
+    """Links (first word, second word) of every pair and their weights, from each place to look at.
+
+    `pairs` have the source first. What is longer than the model reads raises `InputError`.
+    """
+    found: dict[Looked, list[dict[Link, float]]] = {}
+    from_, to = direction.split("-")
+    for start in range(0, len(pairs), BATCH):
+        batch = pairs[start : start + BATCH]
+        traces = adapter.run([_request(pair, direction) for pair in batch])
+        for trace, pair in zip(traces, batch, strict=True):
+            source = membership(trace.source, joined(pair.first, from_)[1])
+            spans = joined(pair.second, to)[1]
+            rows = {
+                WRITES: membership(trace.output.tokens, spans),
+                READS: membership(trace.target, spans),
+            }
+            for key, weights in _averages(trace.tensors.values()).items():
+                for row, belongs in rows.items():
+                    made = links(words(weights, belongs, source), belongs)
+                    found.setdefault((key, row), []).append(made)
+    return found
+
+
+def _request(pair: Pair, direction: str) -> Request:
+    (source, _), (target, _) = (
+        joined(words, code)
+        for words, code in zip((pair.first, pair.second), direction.split("-"), strict=True)
+    )
+    return Request(source, direction, target, select=("decoder.*.cross.weights",))
+
+
+def _averages(layers: Iterable[NamedTensor]) -> dict[str, Tensor]:
+    """Each head's weights (T, S), each layer's mean, the mean of all."""
+    stack = torch.stack([layer.value for layer in layers])  # (layers, heads, T, S)
+    named = {"all": stack.mean(dim=(0, 1))}
+    for layer, heads in enumerate(stack):
+        named[str(layer)] = heads.mean(dim=0)
+        named |= {f"{layer}.{head}": weights for head, weights in enumerate(heads)}
+    return named

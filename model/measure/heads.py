@@ -1,0 +1,188 @@
+"""What the heads of a model do, over many sentences: a report that lies beside its weights.
+
+    python -m model.measure.heads --dev dev.tsv --align folder
+
+writes `report.json` and `REPORT.md` into the bundle: each head's entropy, distance, pattern,
+nearest double and worth, how many heads are idle, and how far alignments read off the cross
+attention are from those made by people.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import random
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from model.adapters.native import Native
+from model.adapters.request import Request, Trace
+from model.bundle.measured import REPORT, means_of
+from model.bundle.weights import CHECKPOINTS, load_bundle
+from model.explain.patterns import Axes, Tally, patterns, tally
+from model.measure.aligning_heads import alignment
+from model.measure.importance import costs
+from model.measure.page import write_page
+from model.train.data import Corpus
+from model.train.loss import dev_loss
+from model.train.pairs import Pair as Texts
+from model.train.pairs import both_ways
+from model.train.pairs import read_pairs as read_texts
+
+BATCH = 32  # sentences
+
+Head = tuple[str, int]  # "encoder.0.self", 3
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measures, then writes both files; without `--dev` only the page, from what there is."""
+    parser = argparse.ArgumentParser(
+        prog="python -m model.measure.heads",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("bundle", type=Path, nargs="?", default=CHECKPOINTS / "en-zh")
+    parser.add_argument("--dev", type=Path, help="TSV file of pairs")
+    parser.add_argument("--align", type=Path, help="folder with sentences.txt and gold.txt")
+    parser.add_argument("--pairs", type=int, default=300, help="of dev, drawn with seed 0 (300)")
+    asked = parser.parse_args(arguments)
+    if asked.dev:
+        bundle = load_bundle(asked.bundle)
+        means = means_of(asked.bundle, bundle)
+        if not means:
+            raise ValueError(f"{asked.bundle} has no means; run model.means first")
+        adapter = Native(bundle, bundle.name)
+        pairs = [
+            pair
+            for pair in read_texts(asked.dev)
+            if all(map(adapter.takes, examples_as_requests([pair], bundle.languages)))
+        ]
+        drawn = random.Random(0).sample(pairs, min(asked.pairs, len(pairs)))
+        report = {
+            "digest": bundle.digest,
+            "pairs": len(drawn),
+            **heads(adapter, drawn, bundle.languages, means),
+            "alignment": alignment(adapter, asked.align, bundle.languages) if asked.align else None,
+        }
+        text = json.dumps(report, indent=1, allow_nan=False) + "\n"
+        (asked.bundle / REPORT).write_text(text, encoding="utf-8")
+    write_page(asked.bundle)
+
+
+def heads(
+    adapter: Native, pairs: Sequence[Texts], languages: Sequence[str], means: Mapping[str, Tensor]
+) -> dict[str, Any]:
+    """What every head does over the pairs, both ways, the translation given."""
+    first, second = languages
+    examples = both_ways(pairs, (first, second))
+    corpus = Corpus(examples, adapter.tokenizer, adapter.info.max_tokens, adapter.device)
+    batches = list(corpus.batches(4096, 0, 0))
+    tallies, doubles = _watched(adapter, examples_as_requests(pairs, languages))
+    silent = {a: torch.zeros_like(means[f"{a}.mix"]) for a in adapter.places}
+    usual = {attention: means[f"{attention}.mix"] for attention in adapter.places}
+    zero = {(a, h): cost for a, h, cost in costs(adapter.model, batches, silent)}
+    mean = {(a, h): cost for a, h, cost in costs(adapter.model, batches, usual)}
+    rows = []
+    for attention in adapter.places:
+        measures, names = tallies[attention].means, patterns(tallies[attention])
+        for head, pattern in enumerate(names):
+            double, divergence = doubles[attention, head]
+            rows.append(
+                {
+                    "attention": attention,
+                    "head": head,
+                    "pattern": pattern,
+                    "entropy": _number(measures["entropy"][head]),
+                    "distance": _number(measures["distance"][head])
+                    if "distance" in measures
+                    else None,
+                    "special": _number(measures["special"][head]),
+                    "double": [*double],
+                    "divergence": divergence,
+                    "zero": zero[attention, head],
+                    "mean": mean[attention, head],
+                }
+            )
+    return {"loss": dev_loss(adapter.model, batches), "heads": rows}
+
+
+def examples_as_requests(pairs: Sequence[Texts], languages: Sequence[str]) -> list[Request]:
+    """Both ways, with all weights and masks."""
+    first, second = languages
+    return [
+        Request(*texts, select=("*.weights", "*.mask"))
+        for a, b in pairs
+        for texts in ((a, f"{first}-{second}", b), (b, f"{second}-{first}", a))
+    ]
+
+
+def _watched(
+    adapter: Native, requests: Sequence[Request]
+) -> tuple[dict[str, Tally], dict[Head, tuple[Head, float]]]:
+    """Each attention's tally, and each head's nearest double of its kind and how far it is."""
+    tallies: dict[str, Tally] = {}
+    apart: dict[str, Tensor] = {}  # kind: (heads, heads), nats summed over sentences
+    for start in range(0, len(requests), BATCH):
+        for trace in adapter.run(requests[start : start + BATCH]):
+            for attention in adapter.places:
+                found = _tally(trace, attention)
+                tallies[attention] = tallies[attention] + found if attention in tallies else found
+            for kind, places in _kinds(adapter.places).items():
+                weights = torch.cat([trace[f"{place}.weights"].value for place in places])
+                between = divergences(weights)
+                apart[kind] = apart[kind] + between if kind in apart else between
+    doubles: dict[Head, tuple[Head, float]] = {}
+    count = adapter.model.config.heads
+    for kind, places in _kinds(adapter.places).items():
+        mean = apart[kind] / len(requests)
+        mean.fill_diagonal_(math.inf)
+        for row, (least, other) in enumerate(zip(*(x.tolist() for x in mean.min(1)), strict=True)):
+            here, there = (divmod(index, count) for index in (row, other))
+            doubles[places[here[0]], here[1]] = (places[there[0]], there[1]), least
+    return tallies, doubles
+
+
+def _kinds(places: Sequence[str]) -> dict[str, list[str]]:
+    """Attentions whose matrices have the same rows and columns: "encoder.self" and the like."""
+    kinds: dict[str, list[str]] = {}
+    for place in places:
+        stack, _, block = place.split(".")
+        kinds.setdefault(f"{stack}.{block}", []).append(place)
+    return kinds
+
+
+def _tally(trace: Trace, attention: str) -> Tally:
+    weights, mask = trace[f"{attention}.weights"], trace[f"{attention}.mask"]
+    cross = attention.endswith("cross")
+    queries = trace.output.tokens if cross else trace.target
+    axes = Axes(queries, trace.source, True) if cross else None
+    if axes is None:
+        own = trace.source if attention.startswith("encoder") else trace.target
+        axes = Axes(own, own)
+    return tally(weights.value, axes, mask.value)
+
+
+def divergences(weights: Tensor) -> Tensor:
+    """Weights (H, N, M) -> (H, H): Jensen–Shannon divergence of two heads, mean over rows, nats.
+
+    Source: Clark et al. 2019, What Does BERT Look At?, section 6.
+    """
+    entropy = torch.special.entr(weights).sum(-1)  # (H, N)
+    middle = (weights[:, None] + weights[None]) / 2
+    mixed = torch.special.entr(middle).sum(-1)  # (H, H, N)
+    apart: Tensor = mixed - (entropy[:, None] + entropy[None]) / 2
+    return apart.clamp(min=0).mean(-1)
+
+
+def _number(value: Tensor) -> float | None:
+    number = float(value)
+    return None if math.isnan(number) else number
+
+
+if __name__ == "__main__":
+    main()

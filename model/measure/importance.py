@@ -1,0 +1,52 @@
+"""What each head is worth: how much worse the model guesses the next token without it.
+
+A head goes by its `mix`: silent (zeros), or saying what it says on average (see
+`model.measure.mean_outputs`). What is measured is the cross-entropy over given translations, in
+nats a written token.
+
+Source: Michel et al. 2019, Are Sixteen Heads Really Better than One?, section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from torch import Tensor
+
+from model.measure.mean_outputs import MIX
+from model.trace.tap import Tap
+from model.train.data import Batch
+from model.train.loss import dev_loss
+from model.transformer.stacks import Transformer
+
+
+class Instead(Tap):
+    """Puts `value` (d_k) in the place of one head's mix at one attention, everywhere."""
+
+    def __init__(self, attention: str, head: int, value: Tensor, place: str = "") -> None:
+        self.attention = attention
+        self.head = head
+        self.value = value
+        self.place = place
+
+    def at(self, place: str, **over: str) -> Tap:
+        inner = f"{self.place}.{place}" if self.place else place
+        return Instead(self.attention, self.head, self.value, inner)
+
+    def __call__(self, name: str, value: Tensor, dims: tuple[str, ...]) -> Tensor:
+        if name != MIX or self.place != self.attention:
+            return value
+        value = value.clone()
+        value[:, self.head] = self.value
+        return value
+
+
+def costs(
+    model: Transformer, batches: Sequence[Batch], instead: Mapping[str, Tensor]
+) -> Iterator[tuple[str, int, float]]:
+    """Attention, head, and what the loss rises by with `instead` ("encoder.0.self": (H, d_k))."""
+    whole = dev_loss(model, batches)
+    for attention, values in instead.items():
+        for head, value in enumerate(values):
+            tap = Instead(attention, head, value)
+            yield attention, head, dev_loss(model, batches, tap=tap) - whole

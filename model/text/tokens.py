@@ -1,0 +1,232 @@
+"""Text to subword ids and back, with every token's place in the text as it was sent.
+
+The subwords are a byte-pair encoding (Sennrich et al. 2016) over both languages. Chinese
+characters, digits and punctuation marks stand alone, since an attention map of them reads well;
+a character outside the vocabulary becomes its UTF-8 bytes, so any text passes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tokenizers import Regex, models, normalizers, pre_tokenizers, trainers
+from tokenizers import Tokenizer as Backend
+
+from model.text.script import fold, is_chinese
+
+PAD, BOS, EOS = "<pad>", "<bos>", "<eos>"
+TAG = re.compile(r"<2([a-z]{2,3})>")
+BYTES = tuple(f"<0x{byte:02X}>" for byte in range(256))
+BYTE = re.compile(r"<0x([0-9A-F]{2})>")
+
+SPACE = "▁"  # stands for a space inside the vocabulary, and nowhere else
+WORD = r"[\p{L}\p{M}&&[^\p{Han}]]+"
+CONTRACTION = r"'(?:s|t|re|ve|d|m|ll)(?!\p{L})"
+SPACES = normalizers.Sequence(
+    [
+        normalizers.NFC(),
+        normalizers.Replace(Regex(rf"[\s{SPACE}]+"), " "),
+        normalizers.Strip(),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Token:
+    """A subword and its place.
+
+    `text` starts with a real space where a word does. `start` and `end` are half-open, in Unicode
+    code points of the text as sent; the byte pieces of one character share its span, and a special
+    token's span is empty.
+    """
+
+    text: str
+    id: int
+    start: int
+    end: int
+    special: bool
+
+
+def normalise(text: str) -> str:
+    """What `decode(encode(text))` gives back: folded (see `fold`), NFC, single spaces, stripped."""
+    normalised: str = SPACES.normalize_str(fold(text))
+    return normalised
+
+
+class Tokenizer:
+    """A joint vocabulary and the rules around it.
+
+    A control token such as ``<pad>`` is an id that only the code can write: typed, it is text.
+    """
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        vocabulary: dict[str, int] = backend.get_vocab()
+        tags = {match[1]: text for text in vocabulary if (match := TAG.fullmatch(text))}
+        self._ids = {text: vocabulary[text] for text in (PAD, BOS, EOS, *tags.values())}
+        self._pieces = {id_: text for text, id_ in vocabulary.items()}
+        # In the order of training, which is that of the columns of its pairs.
+        self.languages = tuple(sorted(tags, key=lambda code: vocabulary[tags[code]]))
+        self.specials = frozenset(self._ids.values())
+        self.pad, self.bos, self.eos = (self._ids[text] for text in (PAD, BOS, EOS))
+
+    @classmethod
+    def train(
+        cls,
+        texts: Iterable[str],
+        vocabulary: int,
+        languages: Iterable[str] = ("en", "zh"),
+        alphabet: int = 3000,
+    ) -> Tokenizer:
+        """Learns at most `vocabulary` subwords; the `alphabet` commonest characters are kept.
+
+        Of characters that are equally common the first by code point are: the same texts always
+        make the same vocabulary.
+        """
+        backend = _backend(models.BPE(byte_fallback=True))
+        folded = [backend.normalizer.normalize_str(fold(text)) for text in texts]
+        counts = Counter(character for text in folded for character in text)
+        common = sorted(counts, key=lambda character: (-counts[character], character))[:alphabet]
+        trainer = trainers.BpeTrainer(
+            vocab_size=vocabulary,
+            initial_alphabet=common,
+            limit_alphabet=len(common),
+            min_frequency=2,
+            special_tokens=[PAD, BOS, EOS, *(f"<2{code}>" for code in languages), *BYTES],
+            show_progress=False,
+        )
+        backend.train_from_iterator(folded, trainer)
+        return cls(_without_added_tokens(backend))
+
+    @classmethod
+    def load(cls, path: Path) -> Tokenizer:
+        """Reads what `save` wrote."""
+        return cls(Backend.from_file(str(path)))
+
+    def save(self, path: Path) -> None:
+        """Writes the vocabulary and its rules as JSON."""
+        self._backend.save(str(path))
+
+    def __len__(self) -> int:
+        size: int = self._backend.get_vocab_size()
+        return size
+
+    def tag(self, language: str) -> Token:
+        """Opens a source: asks for a translation into `language` (Johnson et al. 2017)."""
+        return self.control(f"<2{language}>")
+
+    def control(self, text: str) -> Token:
+        """A control token: `PAD`, `BOS`, `EOS` or a tag."""
+        return Token(text, self._ids[text], 0, 0, special=True)
+
+    def ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """The bare ids of many texts at once, for training."""
+        encodings = self._backend.encode_batch_fast([fold(text) for text in texts])
+        return [encoding.ids for encoding in encodings]
+
+    def encode(self, text: str) -> list[Token]:
+        """The tokens of `text`, without control tokens."""
+        encoding = self._backend.encode(fold(text))
+        pieces = zip(encoding.tokens, encoding.ids, encoding.offsets, strict=True)
+        starts = {start for start, _ in encoding.offsets}
+        tokens = [
+            Token(_shown(piece, first=index == 0), id_, start, _closed(text, end, starts), False)
+            for index, (piece, id_, (start, end)) in enumerate(pieces)
+        ]
+        if encoding.tokens[:1] == [SPACE]:
+            # Nobody typed it, so it covers nothing.
+            tokens[0] = replace(tokens[0], end=tokens[0].start)
+        return tokens
+
+    def written(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
+        """The text that `ids` spell, and each id as a token with its span of that text.
+
+        Control tokens spell nothing; bytes that make no character are left out.
+        """
+        pieces = [self._pieces[id_] for id_ in ids]
+        spelled = [self._spelled(id_, piece) for id_, piece in zip(ids, pieces, strict=True)]
+        first = next((index for index, data in enumerate(spelled) if data), None)
+        if first is not None:
+            spelled[first] = spelled[first].removeprefix(b" ")
+        data = b"".join(spelled)
+        tokens, begin = [], 0
+        for index, (id_, piece) in enumerate(zip(ids, pieces, strict=True)):
+            special, end = id_ in self.specials, begin + len(spelled[index])
+            shown = piece if special else _shown(piece, first=index == first)
+            start, stop = (0, 0) if special else _span(data, begin, end)
+            tokens.append(Token(shown, id_, start, stop, special))
+            begin = end
+        return _text(data), tuple(tokens)
+
+    def token(self, id_: int, *, first: bool = False) -> Token:
+        """An id as a token without a place; as the `first` one of a text it needs no space."""
+        piece, special = self._pieces[id_], id_ in self.specials
+        return Token(piece if special else _shown(piece, first), id_, 0, 0, special)
+
+    def _spelled(self, id_: int, piece: str) -> bytes:
+        if id_ in self.specials:
+            return b""
+        if byte := BYTE.fullmatch(piece):
+            return bytes([int(byte[1], 16)])
+        return piece.replace(SPACE, " ").encode()
+
+
+def direction_of(text: str) -> str:
+    """The direction that a text's script asks for: "zh-en" for Chinese, else "en-zh"."""
+    return "zh-en" if is_chinese(text) else "en-zh"
+
+
+def _shown(piece: str, first: bool) -> str:
+    shown = piece.replace(SPACE, " ")
+    # A text's first word has the space that every word has; nobody typed it.
+    return shown.removeprefix(" ") or shown if first else shown
+
+
+def _closed(text: str, end: int, starts: set[int]) -> int:
+    # A composed character's span takes in the combining marks that it was composed of, unless
+    # they have become tokens of their own.
+    while end < len(text) and end not in starts and unicodedata.combining(text[end]):
+        end += 1
+    return end
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "ignore")
+
+
+def _span(data: bytes, begin: int, end: int) -> tuple[int, int]:
+    start = len(_text(data[:begin]))  # a character that is not complete is not counted
+    while end < len(data) and data[end] & 0xC0 == 0x80:
+        end += 1
+    return start, len(_text(data[:end]))
+
+
+def _backend(bpe: models.BPE) -> Backend:
+    backend = Backend(bpe)
+    backend.normalizer = normalizers.Sequence(
+        [
+            SPACES,
+            normalizers.Replace(" ", SPACE),
+            # A word at the start of a text gets the space that it has everywhere else, so that
+            # it is the same subword there; Chinese and punctuation do without.
+            normalizers.Prepend(SPACE),
+            normalizers.Replace(Regex(rf"^{SPACE}(?!{WORD})"), ""),
+        ]
+    )
+    backend.pre_tokenizer = pre_tokenizers.Split(
+        Regex(rf"{SPACE}?(?:\p{{Han}}|{CONTRACTION}|{WORD}|(?m:.))"), "isolated"
+    )
+    return backend
+
+
+def _without_added_tokens(backend: Backend) -> Backend:
+    # What the trainer adds as special tokens would be matched in a typed text too.
+    model = json.loads(backend.to_str())["model"]
+    merges = [tuple(merge) for merge in model["merges"]]
+    return _backend(models.BPE(vocab=model["vocab"], merges=merges, byte_fallback=True))

@@ -1,0 +1,1 @@
+"""Named tensors, and the tap that records and replaces them."""

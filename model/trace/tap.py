@@ -1,0 +1,204 @@
+"""What happened inside one run: named tensors, and the tap that records and replaces them.
+
+Every quantity of the paper is passed through the tap in the line where it is born:
+
+    weights = tap("weights", softmax(scores), (HEAD, QUERY, KEY))
+
+The tap is made for one request and handed down as an argument, so nothing is global and two
+requests never meet. The base class is the null tap: it returns what it was given.
+
+Inside the model a tensor carries a leading batch axis that `dims` does not name. A `NamedTensor`
+is one request's: the batch axis is gone, and so is the padding that batching brought.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import DTypeLike, NDArray
+from torch import Tensor
+
+from model.trace.interventions import Intervention, Scene
+
+QUERY = "query"  # the position that looks
+KEY = "key"  # the position that is looked at
+HEAD = "head"
+LAYER = "layer"
+CHANNEL = "channel"  # one of a head's d_k features
+FEATURE = "feature"  # one of the residual stream's d_model features
+HIDDEN = "hidden"  # one of the feed-forward layer's d_ff units
+VOCAB = "vocab"
+IN = "in"  # rows of a matrix that multiplies from the right: x @ W
+OUT = "out"
+RANK = "rank"  # 0 is the most probable token
+
+SOURCE = "source"
+TARGET = "target"
+
+
+@dataclass(frozen=True, repr=False)
+class NamedTensor:
+    """A tensor on the CPU whose axes have names; `over` says which tokens an axis follows.
+
+    `dims` = ("head", "query", "key") with `over` = {"query": "target", "key": "source"} is cross
+    attention: rows are target tokens, columns source tokens. NumPy takes it as an array.
+    """
+
+    dims: tuple[str, ...]
+    over: Mapping[str, str]
+    value: Tensor
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The length of each axis in `dims`."""
+        return tuple(self.value.shape)
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.value.numpy(), dtype=dtype, copy=copy)
+
+    def __repr__(self) -> str:
+        axes = (
+            f"{dim} {length}" + (f" of {self.over[dim]}" if dim in self.over else "")
+            for dim, length in zip(self.dims, self.shape, strict=True)
+        )
+        return f"NamedTensor({', '.join(axes)})"
+
+
+class Tap:
+    """The null tap: records nothing, replaces nothing, costs nothing."""
+
+    def begin(self, start: int) -> Tap:
+        """The tap for a step of decoding whose first target token stands at `start`."""
+        return self
+
+    def at(self, place: str, **over: str) -> Tap:
+        """The tap for a place inside this one; `over` says what its query and key axes follow."""
+        return self
+
+    def wants(self, name: str) -> bool:
+        """Whether `name` is recorded here, for what is computed only to be seen."""
+        return False
+
+    def __call__(self, name: str, value: Tensor, dims: tuple[str, ...]) -> Tensor:
+        """Passes `value` (batch, *dims) on, perhaps recorded, perhaps replaced."""
+        return value
+
+
+NULL = Tap()
+
+
+@dataclass
+class Recorder:
+    """What one request wants of its row of a batch: tensors kept, interventions made.
+
+    `lengths` gives the rows to keep of the source and of the target axis.
+    """
+
+    select: Collection[str] = ()
+    lengths: Mapping[str, int] = field(default_factory=dict)
+    interventions: Sequence[Intervention] = ()
+    tensors: dict[str, NamedTensor] = field(default_factory=dict)
+    _outputs: dict[str, Tensor] = field(default_factory=dict, repr=False)
+
+    def minds(self, name: str) -> bool:
+        """Whether anything is to be done with a tensor of this name."""
+        if name in self.select:
+            return True
+        # A loop, not `any`: it runs for every row of every tensor.
+        for one in self.interventions:  # noqa: SIM110
+            if one.concerns(name):
+                return True
+        return False
+
+    def replace(self, name: str, value: Tensor, over: Mapping[str, str], start: int = 0) -> Tensor:
+        """`value` (*dims) after every intervention, in order; its first query is at `start`."""
+        place, _, last = name.rpartition(".")
+        queries = over.get(QUERY)
+        scene = Scene(
+            start=start if queries == TARGET else 0,
+            length=self.lengths.get(queries or ""),
+            seen={"output": self._outputs[place]} if place in self._outputs else {},
+        )
+        for intervention in self.interventions:
+            value = intervention(name, value, scene)
+        if last == "output":  # what a residual is without its skip
+            self._outputs[place] = value
+        return value
+
+    def record(
+        self, name: str, value: Tensor, dims: tuple[str, ...], over: Mapping[str, str]
+    ) -> None:
+        """Keeps `value` (*dims), cut to this request's own lengths, if it was selected."""
+        if name not in self.select:
+            return
+        followed = {dim: over[dim] for dim in dims if dim in over}
+        for axis, dim in enumerate(dims):
+            if dim in followed and followed[dim] in self.lengths:
+                value = value.narrow(axis, 0, self.lengths[followed[dim]])
+        # A clone, since a view would keep the whole batch's memory alive.
+        self.tensors[name] = NamedTensor(dims, followed, value.detach().clone().cpu())
+
+
+class BatchTap(Tap):
+    """Hands row i of every tensor to the i-th request's recorder."""
+
+    def __init__(
+        self,
+        rows: Sequence[Recorder],
+        place: str = "",
+        over: Mapping[str, str] | None = None,
+        start: int = 0,
+    ) -> None:
+        self.rows = rows
+        self.place = place
+        self.over = over or MappingProxyType({})
+        self.start = start
+
+    def begin(self, start: int) -> Tap:
+        return BatchTap(self.rows, self.place, self.over, start)
+
+    def at(self, place: str, **over: str) -> Tap:
+        return BatchTap(self.rows, self._name(place), {**self.over, **over}, self.start)
+
+    def wants(self, name: str) -> bool:
+        return any(self._name(name) in row.select for row in self.rows)
+
+    def __call__(self, name: str, value: Tensor, dims: tuple[str, ...]) -> Tensor:
+        name = self._name(name)
+        # Fewer rows than recorders: a search whose beams have not all opened yet.
+        for index, row in zip(range(len(value)), self.rows, strict=False):
+            if not row.minds(name):
+                continue
+            own = value[index]
+            replaced = row.replace(name, own, self.over, self.start)
+            if replaced is not own:
+                # A copy: the caller's tensor may be shared, and stays as it was.
+                value = torch.cat([value[:index], replaced[None], value[index + 1 :]])
+            row.record(name, replaced, dims, self.over)
+        return value
+
+    def _name(self, name: str) -> str:
+        return f"{self.place}.{name}" if self.place else name
+
+
+class NameTap(Tap):
+    """Writes down every name that fires, with its dims: the list that selections are held to."""
+
+    def __init__(self, names: dict[str, tuple[str, ...]], place: str = "") -> None:
+        self.names = names
+        self.place = place
+
+    def at(self, place: str, **over: str) -> Tap:
+        return NameTap(self.names, f"{self.place}.{place}" if self.place else place)
+
+    def wants(self, name: str) -> bool:
+        return True
+
+    def __call__(self, name: str, value: Tensor, dims: tuple[str, ...]) -> Tensor:
+        self.names[f"{self.place}.{name}" if self.place else name] = dims
+        return value

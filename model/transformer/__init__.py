@@ -1,0 +1,1 @@
+"""The Transformer of the paper and its variants: a reader starts here."""

@@ -1,0 +1,113 @@
+"""Attention (section 3.2): what a query looks at, and what it takes from there.
+
+Shapes: B batch, H heads, N queries, M keys, d_k channels of a head. Masks are (B, N, M) booleans
+in which true means "may attend".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from model.trace.tap import CHANNEL, FEATURE, HEAD, KEY, QUERY, Tap
+from model.transformer.cache import KeysValues
+
+
+def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
+    """Softmax over the keys that may be attended to; the others get exactly zero.
+
+    `scores` (B, H, N, M), −∞ where an edge was cut; `mask` (B, 1, N, M). A fully masked row is all
+    zeros: that query looks nowhere, and neither NaN nor a uniform row would be the truth.
+    """
+    mask = mask & (scores > -torch.inf)
+    lowest = torch.finfo(scores.dtype).min
+    return scores.masked_fill(~mask, lowest).softmax(dim=-1) * mask
+
+
+def explicit(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, dropout: float, tap: Tap) -> Tensor:
+    """Scaled dot-product attention, every step of it visible to the tap.
+
+        Attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V
+
+    `q` (B, H, N, d_k), `k` and `v` (B, H, M, d_k), `mask` (B, N, M); returns (B, H, N, d_k).
+
+    Source: Vaswani et al. 2017, equation 1.
+    """
+    scores = tap("scores", q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]), (HEAD, QUERY, KEY))
+    mask = tap("mask", mask, (QUERY, KEY))
+    weights = tap("weights", masked_softmax(scores, mask[:, None]), (HEAD, QUERY, KEY))
+    if dropout:
+        weights = F.dropout(weights, dropout)
+    return tap("mix", weights @ v, (HEAD, QUERY, CHANNEL))
+
+
+def fused(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, dropout: float, tap: Tap) -> Tensor:
+    """The same equation in one kernel of torch's: fast, and blind (nothing inside is recorded)."""
+    mix = F.scaled_dot_product_attention(q, k, v, attn_mask=mask[:, None], dropout_p=dropout)
+    seen = mask.any(dim=-1)[:, None, :, None]  # (B, 1, N, 1): kernels differ on empty rows
+    return mix.masked_fill(~seen, 0.0)
+
+
+Kernel = Callable[[Tensor, Tensor, Tensor, Tensor, float, Tap], Tensor]
+
+KERNELS: dict[str, Kernel] = {
+    "explicit": explicit,
+    "fused": fused,
+}
+
+
+class MultiHeadAttention(nn.Module):
+    """h attentions side by side, each in its own d_k channels of the projections.
+
+        MultiHead(Q, K, V) = Concat(head_1, …, head_h) W_O
+        head_i = Attention(Q W_Q_i, K W_K_i, V W_V_i)
+
+    The projections have biases, which the paper leaves open and torch's module has too.
+
+    Source: Vaswani et al. 2017, section 3.2.2.
+    """
+
+    def __init__(
+        self, d_model: int, heads: int, dropout: float = 0.0, kernel: str = "explicit"
+    ) -> None:
+        super().__init__()
+        self.heads = heads
+        self.dropout = dropout
+        self.kernel = KERNELS[kernel]
+        self.W_q = nn.Linear(d_model, d_model)
+        self.W_k = nn.Linear(d_model, d_model)
+        self.W_v = nn.Linear(d_model, d_model)
+        self.W_o = nn.Linear(d_model, d_model)
+
+    def forward(
+        self,
+        x: Tensor,
+        memory: Tensor,
+        mask: Tensor,
+        tap: Tap,
+        kept: Callable[[Callable[[], KeysValues]], KeysValues] | None = None,
+    ) -> Tensor:
+        """`x` (B, N, d_model) looks at `memory` (B, M, d_model); returns (B, N, d_model).
+
+        `kept` is a cache's say in which keys and values are used (see `model.decode.search`).
+        """
+        q = tap("q", self.split(self.W_q(x)), (HEAD, QUERY, CHANNEL))
+
+        def project() -> KeysValues:
+            k = tap("k", self.split(self.W_k(memory)), (HEAD, KEY, CHANNEL))
+            v = tap("v", self.split(self.W_v(memory)), (HEAD, KEY, CHANNEL))
+            return k, v
+
+        k, v = kept(project) if kept else project()
+        mix = self.kernel(q, k, v, mask, self.dropout if self.training else 0.0, tap)
+        concat = mix.transpose(1, 2).flatten(2)  # (B, N, H · d_k)
+        return tap("output", self.W_o(concat), (QUERY, FEATURE))
+
+    def split(self, x: Tensor) -> Tensor:
+        """(B, N, d_model) -> (B, H, N, d_k)."""
+        batch, length, d_model = x.shape
+        return x.view(batch, length, self.heads, d_model // self.heads).transpose(1, 2)

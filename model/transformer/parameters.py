@@ -1,0 +1,56 @@
+"""The learnt matrices and vectors under the names of the paper, for checking a run by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torch import Tensor
+
+from model.trace.tap import FEATURE, HIDDEN, IN, OUT, VOCAB, NamedTensor
+from model.transformer.attention import MultiHeadAttention
+from model.transformer.layers import AddNorm, DecoderLayer, EncoderLayer, FeedForward
+from model.transformer.stacks import Transformer
+
+Named = tuple[str, NamedTensor]
+
+
+def parameters(model: Transformer) -> Iterator[Named]:
+    """Every parameter, matrices as the paper multiplies them: `x @ W + b`.
+
+    The columns of W_q, W_k and W_v are the heads' channels, head by head: head i of h owns columns
+    i · d_k to (i + 1) · d_k. The same rows of W_o are that head's.
+    """
+    yield "embedding", _named((VOCAB, FEATURE), model.embedding.weight)
+    for stack, layers in (("encoder", model.encoder), ("decoder", model.decoder)):
+        for index, layer in enumerate(layers):
+            assert isinstance(layer, EncoderLayer | DecoderLayer)
+            place = f"{stack}.{index}"
+            yield from _attention(f"{place}.self", layer.self_attention, layer.self_norm)
+            if isinstance(layer, DecoderLayer):
+                yield from _attention(f"{place}.cross", layer.cross_attention, layer.cross_norm)
+            yield from _ffn(f"{place}.ffn", layer.ffn, layer.ffn_norm)
+
+
+def _attention(place: str, attention: MultiHeadAttention, norm: AddNorm) -> Iterator[Named]:
+    for name in "qkvo":
+        linear = getattr(attention, f"W_{name}")
+        yield f"{place}.W_{name}", _named((IN, OUT), linear.weight.T)
+        yield f"{place}.b_{name}", _named((OUT,), linear.bias)
+    yield from _norm(place, norm)
+
+
+def _ffn(place: str, ffn: FeedForward, norm: AddNorm) -> Iterator[Named]:
+    yield f"{place}.W_1", _named((FEATURE, HIDDEN), ffn.W_1.weight.T)
+    yield f"{place}.b_1", _named((HIDDEN,), ffn.W_1.bias)
+    yield f"{place}.W_2", _named((HIDDEN, FEATURE), ffn.W_2.weight.T)
+    yield f"{place}.b_2", _named((FEATURE,), ffn.W_2.bias)
+    yield from _norm(place, norm)
+
+
+def _norm(place: str, norm: AddNorm) -> Iterator[Named]:
+    yield f"{place}.gain", _named((FEATURE,), norm.norm.weight)
+    yield f"{place}.bias", _named((FEATURE,), norm.norm.bias)
+
+
+def _named(dims: tuple[str, ...], value: Tensor) -> NamedTensor:
+    return NamedTensor(dims, {}, value.detach().cpu().contiguous())

@@ -1,0 +1,142 @@
+"""The Transformer (Vaswani et al. 2017, figure 1): an encoder, a decoder, one embedding matrix.
+
+Where this departs from the paper: the positions are computed at run time rather than stored, and
+nothing else.
+
+Shapes: B batch, S source tokens, T target tokens, V vocabulary.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from model.trace.tap import FEATURE, NULL, QUERY, RANK, SOURCE, TARGET, VOCAB, Tap
+from model.transformer import masks
+from model.transformer.cache import Cache
+from model.transformer.config import ModelConfig
+from model.transformer.dropout import Dropout
+from model.transformer.layers import DecoderLayer, EncoderLayer
+from model.transformer.positions import POSITIONS
+
+CANDIDATES = 10  # how many of the most probable next tokens a trace shows
+
+
+class Transformer(nn.Module):
+    """Encoder–decoder with tied source, target and output embeddings (section 3.4)."""
+
+    positions: Tensor
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.embedding = nn.Embedding(config.vocabulary, config.d_model)
+        encoding = POSITIONS[config.positions](config.max_tokens, config.d_model)
+        self.register_buffer("positions", encoding, persistent=False)
+        self.dropout = Dropout(config.dropout)
+        self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
+        self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers))
+        # Pre-norm adds up what no norm has seen; each stack ends in one.
+        pre = config.norm == "pre"
+        self.encoder_norm = nn.LayerNorm(config.d_model) if pre else nn.Identity()
+        self.decoder_norm = nn.LayerNorm(config.d_model) if pre else nn.Identity()
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Xavier-uniform matrices, zero biases; embeddings that have unit size once scaled.
+
+        W_q, W_k and W_v are drawn smaller by √½, as where they are one matrix (torch's module): at
+        full size the first steps saturate the softmax, and heads that look at one token each have
+        hardly a gradient to leave it by.
+        """
+        for name, parameter in self.named_parameters():
+            if parameter.dim() > 1:
+                small = name.rsplit(".", 2)[-2] in ("W_q", "W_k", "W_v")
+                nn.init.xavier_uniform_(parameter, gain=0.5**0.5 if small else 1.0)
+            elif name.endswith("bias"):
+                nn.init.zeros_(parameter)
+        nn.init.normal_(self.embedding.weight, std=self.config.d_model**-0.5)
+
+    def embed(self, ids: Tensor, tap: Tap, start: int = 0) -> Tensor:
+        """`ids` (B, N) at positions `start`, `start` + 1, … -> (B, N, d_model).
+
+        Embeddings times √d_model (section 3.4) plus positional encodings (section 3.5).
+        """
+        scale = math.sqrt(self.config.d_model)
+        embedding = tap("embedding", self.embedding(ids) * scale, (QUERY, FEATURE))
+        encoding = self.positions[start : start + ids.shape[1]].expand_as(embedding)
+        position = tap("position", encoding, (QUERY, FEATURE))
+        return tap("input", self.dropout(embedding + position), (QUERY, FEATURE))
+
+    def encode(self, source: Tensor, real: Tensor, tap: Tap = NULL) -> Tensor:
+        """`source` ids (B, S), `real` (B, S) true where not padding -> memory (B, S, d_model)."""
+        x = self.embed(source, tap.at("source", query=SOURCE))
+        mask = masks.padding(real, source.shape[1])
+        here = tap.at("encoder", query=SOURCE, key=SOURCE)
+        for index, layer in enumerate(self.encoder):
+            x = layer(x, mask, here.at(str(index)))
+        return self._last(self.encoder_norm, x, here)
+
+    def decode(
+        self,
+        target: Tensor,
+        real: Tensor,
+        memory: Tensor,
+        source_real: Tensor,
+        tap: Tap = NULL,
+        cache: Cache | None = None,
+    ) -> Tensor:
+        """`target` ids (B, T) read after `memory` (B, S, d_model) -> (B, T, d_model).
+
+        `real` (B, all tokens so far) is true where not padding. With a cache, `target` holds only
+        the tokens that it has not read yet.
+        """
+        start = cache.length if cache else 0
+        x = self.embed(target, tap.at("target", query=TARGET), start)
+        self_mask = masks.causal(real, target.shape[1])
+        cross_mask = masks.padding(source_real, target.shape[1])
+        here = tap.at("decoder", query=TARGET, key=TARGET)
+        for index, layer in enumerate(self.decoder):
+            kept = cache.layers[index] if cache else None
+            x = layer(x, memory, self_mask, cross_mask, here.at(str(index)), kept)
+        if cache:
+            cache.length += target.shape[1]
+        return self._last(self.decoder_norm, x, here)
+
+    def _last(self, norm: nn.Module, x: Tensor, here: Tap) -> Tensor:
+        if self.config.norm == "post":
+            return x
+        return here("norm", norm(x), (QUERY, FEATURE))
+
+    def logits(self, x: Tensor, tap: Tap = NULL) -> Tensor:
+        """(B, T, d_model) -> (B, T, V), through the transposed embedding matrix (section 3.4)."""
+        here = tap.at("decoder", query=TARGET, key=TARGET)
+        logits = here("logits", x @ self.embedding.weight.T, (QUERY, VOCAB))
+        if here.wants("probabilities") or here.wants("candidates"):
+            top = logits.softmax(dim=-1).topk(min(CANDIDATES, logits.shape[-1]), dim=-1)
+            here("probabilities", top.values, (QUERY, RANK))
+            here("candidates", top.indices, (QUERY, RANK))
+        return logits
+
+    def forward(
+        self,
+        source: Tensor,
+        target: Tensor,
+        source_real: Tensor | None = None,
+        target_real: Tensor | None = None,
+        tap: Tap = NULL,
+    ) -> Tensor:
+        """Teacher forcing: ids (B, S) and (B, T) -> logits (B, T, V) of each next token.
+
+        Without masks nothing is padding.
+        """
+        source_real = (
+            torch.ones_like(source, dtype=torch.bool) if source_real is None else source_real
+        )
+        target_real = (
+            torch.ones_like(target, dtype=torch.bool) if target_real is None else target_real
+        )
+        memory = self.encode(source, source_real, tap)
+        return self.logits(self.decode(target, target_real, memory, source_real, tap), tap)

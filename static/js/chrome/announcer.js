@@ -1,0 +1,35 @@
+/**
+ * Says what has changed to whoever does not see it: the translation when it comes, the sentence
+ * under the views when one goes to another head. What the pointer passes over is not said.
+ */
+
+import { find, settle } from "../lib/dom.js";
+
+/** @typedef {import("../pages/workspace.js").Context} Context */
+
+/** How long a hand is still before it is said, in milliseconds: who runs through heads hears the last. */
+const REST = 300;
+const PLACE = /** @type {const} */ (["view", "block", "layer", "head"]);
+
+/** @param {Context} context */
+export function bindAnnouncer({ store, announce, t }) {
+  let said = "";
+  const speak = settle(() => {
+    const { trace, status, link } = store.get();
+    if (!trace || status !== "ready" || link.query !== null) return;
+    const { text } = trace.output;
+    const news = text === said ? "" : `${t("Translation")}: ${text || t("(nothing)")} `;
+    said = text;
+    announce(news + caption());
+  }, REST);
+  store.subscribe((page, previous) => {
+    const moved = PLACE.some((key) => page.link[key] !== previous.link[key]);
+    if (moved || page.trace?.output.text !== previous.trace?.output.text) speak.later();
+  });
+}
+
+/** What is written under the views, where the present one has such a sentence. */
+function caption() {
+  const line = find("#caption");
+  return line.checkVisibility() ? (line.textContent ?? "") : "";
+}

@@ -1,0 +1,75 @@
+/** Where a cell of several tokens or several heads comes from: its parts, and what they make. */
+
+import { BLOCK, attention } from "../data/blocks.js";
+import { four } from "../compute/finding.js";
+import { h, token } from "../lib/dom.js";
+import { sides } from "../data/tokens.js";
+
+/** @typedef {import("../pages/workspace.js").Context} Context */
+/** @typedef {import("../state/reading.js").Reading} Reading */
+
+/**
+ * @param {Context} context
+ * @param {Reading} reading
+ * @param {{row: number, col: number}} at
+ * @returns {HTMLElement[] | null}  null for one head's one pair of tokens
+ */
+export function origin(context, reading, { row, col }) {
+  const { choice, planes, rows, cols, matrix } = reading;
+  const cell = row * matrix.cols + col;
+  const [queries, keys] = [rows.axis.groups[row], cols.axis.groups[col]];
+  if (choice.pool !== "one") return heads(context, planes.map(({ values }) => values[cell]), choice.pool);
+  if (queries.length === 1 && keys.length === 1) return null;
+  return pieces(context, queries, keys, matrix.values[cell]);
+}
+
+/**
+ * @param {Context} context
+ * @param {number[]} weights  of each head
+ * @param {"mean" | "max"} pool
+ */
+function heads({ t }, weights, pool) {
+  const masked = weights.some(Number.isNaN);
+  const most = weights.indexOf(Math.max(...weights));
+  const lines = weights.map((weight, head) => {
+    const bar = h("span", { className: "bar" });
+    bar.style.width = `${(weight || 0) * 100}%`;
+    const name = t("head {n}", { n: head + 1 });
+    const strong = pool === "max" && head === most && !masked;
+    return h(
+      "div",
+      { className: strong ? "part strong" : "part" },
+      h("dt", {}, name),
+      h("dd", {}, h("span", { className: "track" }, bar), masked ? t("masked") : four(weight)),
+    );
+  });
+  const whole = pool === "max" ? weights[most] : weights.reduce((a, b) => a + b, 0) / weights.length;
+  return [...lines, result(pool === "max" ? t("maximum") : t("mean"), masked ? t("masked") : four(whole))];
+}
+
+/**
+ * A word's pieces: a line for each query, the sum over the keys in it, and the mean of the lines.
+ * @param {Context} context
+ * @param {number[]} queries
+ * @param {number[]} keys
+ * @param {number} weight  what they make
+ */
+function pieces({ store, t }, queries, keys, weight) {
+  const { trace, link } = store.get();
+  const matrix = trace && attention(trace, link);
+  if (!trace || !matrix) return [];
+  const { source, target, written } = sides(trace);
+  const names = BLOCK[link.block].query === "source" ? source : target.map((label, i) => written[i] ?? label);
+  const lines = queries.map((query) => {
+    const open = keys.map((key) => matrix.values[query * matrix.cols + key]).filter((n) => !Number.isNaN(n));
+    const sum = open.reduce((a, b) => a + b, 0);
+    const terms = open.length > 1 ? `${open.map(four).join(" + ")} = ` : "";
+    const said = open.length ? four(sum) : t("masked");
+    return h("div", { className: "part" }, h("dt", {}, token(names[query])), h("dd", {}, terms, h("b", {}, said)));
+  });
+  const name = queries.length > 1 ? t("mean") : t("weight");
+  return [...lines, result(name, Number.isNaN(weight) ? t("masked") : four(weight))];
+}
+
+/** @param {string} name @param {string} value */
+const result = (name, value) => h("div", {}, h("dt", {}, name), h("dd", {}, h("b", {}, value)));

@@ -1,0 +1,178 @@
+/** The export menu: the picture for slides, the numbers for programs, the whole for a disk. */
+
+import { sizeOf } from "../draw/side-by-side.js";
+import { Problem, request } from "../data/api.js";
+import { changes, plainly } from "../state/interventions.js";
+import { csv } from "../lib/csv.js";
+import { find, h } from "../lib/dom.js";
+import { behind, frozen, made, nameOf, pooled } from "../state/export-contents.js";
+import { failure } from "../data/latest.js";
+import { poster } from "../draw/poster.js";
+import { OPTIONS, view } from "../views/index.js";
+import { wording } from "./problem-notices.js";
+
+/** @typedef {import("../pages/workspace.js").Context} Context */
+/** @typedef {import("../draw/poster.js").Picture} Picture */
+/** @typedef {"png" | "svg" | "csv" | "json" | "npz" | "html"} Kind */
+
+/** Pixels of a PNG for one of the page. */
+const SCALE = 2;
+
+/**
+ * @param {Context} context
+ * @param {Kind[]} [kinds]  without a server there are fewer
+ */
+export function bindExport(context, kinds = ["png", "svg", "csv", "json", "npz", "html"]) {
+  const { t, store } = context;
+  const button = /** @type {HTMLButtonElement} */ (find("#export"));
+  const panel = find("#export-panel");
+  const says = h("p", { role: "status", className: "says" });
+  const words = wordings(t);
+  const choices = kinds.map((kind) => {
+    const choice = h(
+      "button",
+      { type: "button", className: "export-kind" },
+      h("b", {}, words[kind].name),
+      " ",
+      h("span", {}, words[kind].says),
+    );
+    choice.addEventListener("click", () => take(kind));
+    return { kind, choice };
+  });
+  panel.append(h("ul", {}, ...choices.map(({ choice }) => h("li", {}, choice))), says);
+  find(".export").hidden = false;
+
+  /** @param {Kind} kind */
+  async function take(kind) {
+    says.textContent = t("Making the file …");
+    const file = await make(context, kind).catch(failure);
+    if (file instanceof Problem) return void (says.textContent = wording(t, file));
+    const page = store.get();
+    const name = nameOf(page, view(page.link.view), kind);
+    download(file, name);
+    says.textContent = t("Saved as {name}.", { name });
+  }
+
+  /** @param {boolean} open */
+  function show(open) {
+    panel.hidden = !open;
+    button.setAttribute("aria-expanded", String(open));
+    says.textContent = "";
+    if (!open) return;
+    const taken = context.shown().picture?.();
+    for (const { kind, choice } of choices) {
+      if (kind === "png") choice.disabled = !taken;
+      if (kind === "svg") choice.disabled = !(taken && "svg" in taken);
+    }
+  }
+
+  button.addEventListener("click", () => show(panel.hidden !== false));
+  find(".export").addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || panel.hidden) return;
+    event.stopPropagation();
+    show(false);
+    button.focus();
+  });
+  document.addEventListener("pointerdown", ({ target }) => {
+    if (!panel.hidden && !find(".export").contains(/** @type {Node} */ (target))) show(false);
+  });
+}
+
+/** @param {Context["t"]} t @returns {Record<Kind, {name: string, says: string}>} */
+const wordings = (t) => ({
+  png: { name: "PNG", says: t("the picture, for slides") },
+  svg: { name: "SVG", says: t("the picture, to scale and edit") },
+  csv: { name: "CSV", says: t("the numbers, for a spreadsheet") },
+  json: { name: "JSON", says: t("the numbers, as the API sends them") },
+  npz: { name: "NPZ", says: t("the numbers, for NumPy") },
+  html: { name: "HTML", says: t("a handout: opens anywhere, without a network") },
+});
+
+/**
+ * @param {Context} context
+ * @param {Kind} kind
+ * @returns {Promise<Blob>}
+ */
+async function make(context, kind) {
+  if (kind === "png") return pixels(drawn(context));
+  if (kind === "svg") return new Blob([drawn(context).svg], { type: "image/svg+xml" });
+  const { store, api } = context;
+  const page = store.get();
+  const shown = view(page.link.view);
+  if (kind !== "csv") {
+    const { path, ...asked } = made(page, shown, kind, { theme: dark() ? "dark" : "light", options: OPTIONS });
+    return api.file(path, asked);
+  }
+  const subject = shown.subject?.(page);
+  if (subject) return table(subject.trace);
+  const select = behind(page, shown);
+  const trace = page.share ? frozen(page, select) : await api.trace(request(page.link, select));
+  if (!trace) throw new Problem("nothing-drawn");
+  return table(trace);
+}
+
+/** @param {import("../data/wire.js").Trace} trace */
+const table = (trace) => new Blob([csv(trace, Object.keys(trace.tensors))], { type: "text/csv" });
+
+const dark = () => find("#theme").getAttribute("aria-pressed") === "true";
+
+/** @param {Context} context  The page's own words, and no address: a picture is shown to others. */
+function drawn(context) {
+  const { store, t, theme } = context;
+  const page = store.get();
+  const { link, model } = page;
+  const shown = view(link.view);
+  const taken = context.shown().picture?.();
+  const subject = shown.subject?.(page);
+  const { source, trace } = subject ?? { source: link.source, trace: page.trace };
+  if (!taken || !trace) throw new Problem("nothing-drawn");
+  const { caption } = shown.frame;
+  const rail = subject ? "both" : shown.frame.rail;
+  const layer = rail === "none" ? "" : t("Layer {n}", { n: link.layer + 1 });
+  const head = rail === "both" && !pooled(link) ? t("Head {n}", { n: link.head + 1 }) : "";
+  const block = find(`.blocks input[value="${link.block}"]`).parentElement?.textContent ?? "";
+  const changed = subject ? [] : changes(link).map((change) => plainly(change, trace, t));
+  const words = {
+    title: `${source.trim()} → ${trace.output.text}`,
+    place: [shown.name(t), block.trim(), layer, head, subject?.says(t)].filter(Boolean).join(" · "),
+    changed: changed.length ? `${t("Changed machine")}: ${changed.join(" · ")}` : "",
+    caption: (caption && find("#caption").textContent) || "",
+    footer: ["Headlight", model?.name, model?.digest.slice(0, 12)].filter(Boolean).join(" · "),
+  };
+  const look = theme();
+  return poster(framed(taken), words, look, (text, size, weight) => measure(look.font, text, size, weight));
+}
+
+/** @param {{svg: string} | {canvas: HTMLCanvasElement}} taken @returns {Picture} */
+function framed(taken) {
+  if ("svg" in taken) return taken;
+  return { image: taken.canvas.toDataURL(), ...sizeOf(taken.canvas) };
+}
+
+const ruler = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
+
+/** @param {string} font @param {string} text @param {number} size @param {number} weight */
+function measure(font, text, size, weight) {
+  ruler.font = `${weight} ${size}px ${font}`;
+  return ruler.measureText(text).width;
+}
+
+/** @param {{svg: string, width: number, height: number}} drawing @returns {Promise<Blob>} */
+async function pixels({ svg, width, height }) {
+  const image = new Image();
+  image.src = `data:image/svg+xml,${encodeURIComponent(svg)}`;
+  await image.decode();
+  const canvas = h("canvas", { width: width * SCALE, height: height * SCALE });
+  const brush = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  brush.drawImage(image, 0, 0, canvas.width, canvas.height);
+  return new Promise((resolve, reject) =>
+    canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Problem("too-large"))), "image/png"),
+  );
+}
+
+/** @param {Blob} file @param {string} name */
+function download(file, name) {
+  const url = URL.createObjectURL(file);
+  h("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}

@@ -1,0 +1,171 @@
+/** Layer and head pickers that are pictures: each choice shows the weights it would show. */
+
+import { find, h } from "../lib/dom.js";
+import { extent, glimpse, masked, place } from "../data/blocks.js";
+import { answer, thumbnails } from "../state/questions.js";
+import { thumbnail } from "../draw/paint.js";
+import { sequential } from "../draw/scale.js";
+import { Problem } from "../data/api.js";
+import { mean, plane } from "../data/wire.js";
+
+/** @typedef {import("../pages/workspace.js").Context} Context */
+/** @typedef {import("../state/store.js").Page} Page */
+/** @typedef {"layer" | "head"} Which */
+
+/** @param {Context} context */
+export function bindPickers(context) {
+  const { store, t } = context;
+  const layers = picker("layer", (n) => t("Layer {n}", { n }));
+  const heads = picker("head", (n) => t("Head {n}", { n }));
+
+  /** @param {Which} which @param {(n: number) => string} name */
+  function picker(which, name) {
+    const list = find(`#${which}s`);
+    list.addEventListener("change", (event) => {
+      const { value } = /** @type {HTMLInputElement} */ (event.target);
+      store.go({ [which]: Number(value) });
+    });
+    /** @param {number} count */
+    return (count) => {
+      const options = [...list.querySelectorAll("label")];
+      if (options.length !== count)
+        list.replaceChildren(
+          ...Array.from({ length: count }, (_, i) => option(which, i, name(i + 1))),
+        );
+      return [...list.querySelectorAll("label")];
+    };
+  }
+
+  /** Which pictures are to be painted again as soon as they are on the page. */
+  const owed = { layer: true, head: true };
+
+  /** @param {Partial<Record<Which, boolean>>} stale */
+  function show(stale) {
+    const { rail } = document.documentElement.dataset;
+    owed.layer ||= Boolean(stale.layer);
+    owed.head ||= Boolean(stale.head);
+    fill({ layer: owed.layer && rail !== "none", head: owed.head && rail === "both" });
+  }
+
+  /** @param {Record<Which, boolean>} stale */
+  function fill(stale) {
+    const page = store.get();
+    const { trace, model, link } = page;
+    if (!trace || !model) return;
+    const shade = {
+      stops: sequential(context.theme()),
+      range: /** @type {[number, number]} */ ([0, 1]),
+    };
+    const size = extent(model, link.block);
+    const small = weights(page);
+    layers(size.layers).forEach((label, layer) => {
+      choose(label, layer === link.layer);
+      if (!stale.layer) return;
+      const own = small?.[place({ ...link, layer }, "weights")];
+      paint(label, layerMean(page, { ...link, layer }, own), shade);
+    });
+    heads(size.heads).forEach((label, head) => {
+      choose(label, head === link.head);
+      if (!stale.head) return;
+      const own = small?.[place(link, "weights")];
+      paint(label, glimpse(page, { ...link, head }, own), shade);
+    });
+    owed.layer &&= !stale.layer;
+    owed.head &&= !stale.head;
+  }
+
+  store.subscribe((page, previous) => {
+    const [now, before] = [page.link, previous.link];
+    const layer =
+      now.block !== before.block ||
+      page.model !== previous.model ||
+      page.trace !== previous.trace ||
+      page.answers !== previous.answers;
+    const head = layer || now.layer !== before.layer;
+    if (head || now.head !== before.head || now.view !== before.view) show({ layer, head });
+  });
+  context.onTheme(() => show({ layer: true, head: true }));
+  steppers(store);
+}
+
+/**
+ * @param {Which} which
+ * @param {number} i
+ * @param {string} name
+ */
+function option(which, i, name) {
+  return h(
+    "label",
+    { className: "thumb", title: name },
+    h("input", {
+      type: "radio",
+      name: which,
+      value: String(i),
+      className: "hidden",
+      "aria-label": name,
+    }),
+    h("canvas", { "aria-hidden": "true" }),
+    h("span", { className: "number", "aria-hidden": "true" }, String(i + 1)),
+  );
+}
+
+/**
+ * @param {HTMLLabelElement} label
+ * @param {boolean} chosen
+ */
+function choose(label, chosen) {
+  /** @type {HTMLInputElement} */ (find("input", label)).checked = chosen;
+}
+
+/**
+ * @param {HTMLLabelElement} label
+ * @param {import("../data/wire.js").Matrix | null} matrix
+ * @param {import("../draw/paint.js").Shade} shade
+ */
+function paint(label, matrix, shade) {
+  if (matrix) thumbnail(/** @type {HTMLCanvasElement} */ (find("canvas", label)), matrix, shade);
+}
+
+/**
+ * All weights of the block in 8 bits.
+ * @param {Page} page
+ */
+function weights(page) {
+  const found = /** @type {import("../data/wire.js").Trace | Problem | undefined} */ (
+    answer(page, thumbnails(page))
+  );
+  return found && !(found instanceof Problem) ? found.tensors : null;
+}
+
+/**
+ * @param {Page} page
+ * @param {import("../state/link.js").State} state
+ * @param {import("../data/wire.js").Tensor} [small]
+ */
+function layerMean({ trace, link }, state, small) {
+  const found = trace?.tensors[place(state, "weights")] ?? small;
+  if (!found) return null;
+  const mask = trace?.tensors[place(link, "mask")];
+  return mask ? masked(mean(found), plane(mask).values) : mean(found);
+}
+
+/**
+ * The phone's bar: one step back or on, in reach of a thumb.
+ * @param {import("../state/store.js").Store} store
+ */
+function steppers(store) {
+  for (const which of /** @type {Which[]} */ (["layer", "head"])) {
+    const bar = find(`.stepper[data-of="${which}"]`);
+    for (const button of bar.querySelectorAll("button")) {
+      button.addEventListener("click", () => {
+        const { model, link } = store.get();
+        if (!model) return;
+        const count = extent(model, link.block)[`${which}s`];
+        store.go({ [which]: (link[which] + Number(button.dataset.step) + count) % count });
+      });
+    }
+    const show = () => (find("output", bar).textContent = String(store.get().link[which] + 1));
+    store.subscribe(show);
+    show();
+  }
+}

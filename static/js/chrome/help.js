@@ -1,0 +1,39 @@
+/** The help: keys, and how to read each view; it opens on the view that is on the page. */
+
+import { find, h } from "../lib/dom.js";
+
+/** @typedef {import("../pages/workspace.js").Context} Context */
+
+/** @param {Context} context */
+export function bindHelp({ store, views, t }) {
+  const panel = /** @type {HTMLDialogElement} */ (find("#help-panel"));
+  const sections = views.map((view) => ({ view, ...section(view.name(t), view.about(t)) }));
+  find("#help-views").append(...sections.map(({ element }) => element));
+
+  function open() {
+    if (panel.open) return;
+    const { view: present } = store.get().link;
+    panel.showModal();
+    for (const { view, element, title } of sections) {
+      const here = view.id === present;
+      element.classList.toggle("here", here);
+      if (!here) continue;
+      title.focus({ preventScroll: true });
+      element.scrollIntoView({ block: "center" });
+    }
+  }
+
+  find("#help").addEventListener("click", open);
+  find("#help-close").addEventListener("click", () => panel.close());
+  find("#help-print").addEventListener("click", () => window.print());
+  // A click beside it closes it; one inside has a target of its own.
+  panel.addEventListener("click", (event) => event.target === panel && panel.close());
+  // Escape closes it, and must not let go of what is pinned behind it.
+  panel.addEventListener("keydown", (event) => event.stopPropagation());
+}
+
+/** @param {string} name @param {string} about */
+function section(name, about) {
+  const title = h("h4", { tabIndex: -1 }, name);
+  return { title, element: h("section", { className: "help-view" }, title, h("p", {}, about)) };
+}

@@ -1,0 +1,161 @@
+/** The pinned pair, or the one under the pointer, with the numbers that its weight comes from. */
+
+import { attention, pair, place } from "../data/blocks.js";
+import { four, two } from "../compute/finding.js";
+import { find, h, step } from "../lib/dom.js";
+import { working } from "../compute/attend.js";
+import { litIn, pairIn, reading, tokenAt } from "../state/reading.js";
+import { COVER } from "../compute/reshape.js";
+import { plane, row } from "../data/wire.js";
+import { origin } from "./cell-sources.js";
+
+/** @typedef {import("../pages/workspace.js").Context} Context */
+/** @typedef {import("../state/store.js").Page} Page */
+/** @typedef {import("../compute/attend.js").Working} Working */
+
+const TOP = 5;
+/** More than rounding: a change to the machine stands between the scores and the weight. */
+const CHANGED = 1e-3;
+
+/** @param {Context} context */
+export function bindInspector(context) {
+  const { store } = context;
+  const show = () => fill(context);
+  store.subscribe(show);
+  store.watch(show);
+  find("#check-cell").addEventListener("click", () =>
+    store.go({ view: "worksheet", ...pair(store.get()) }, "push"),
+  );
+  find("#unpin").addEventListener("click", () => store.go({ query: null, key: null }));
+  for (const button of find("#inspector").querySelectorAll("[data-move]")) {
+    button.addEventListener("click", () =>
+      move(store, /** @type {HTMLElement} */ (button).dataset.move ?? ""),
+    );
+  }
+}
+
+/** @param {import("../state/store.js").Store} store @param {string} where  "row,col" to go by */
+function move(store, where) {
+  const page = store.get();
+  const read = reading(page);
+  const at = read && pairIn(page, null, read);
+  if (!read || !at) return;
+  const [down, right] = where.split(",").map(Number);
+  const { rows, cols, matrix } = read;
+  const query = tokenAt(rows, Math.min(Math.max(at.row + down, 0), matrix.rows - 1));
+  const key = tokenAt(cols, Math.min(Math.max(at.col + right, 0), matrix.cols - 1));
+  store.go({ query, key });
+}
+
+/** @param {Context} context */
+function fill(context) {
+  const { store, t } = context;
+  const page = store.get();
+  const read = reading(page);
+  const at = read && pairIn(page, store.hovered(), read);
+  find("#inspector").hidden = !page.trace;
+  if (!read || !at) return;
+  const { matrix, rows, cols, cover } = read;
+  if (at.row >= matrix.rows || at.col >= matrix.cols) return;
+  const { by } = litIn(page, store.hovered(), read);
+  find("#pair-title").textContent = by === "pin" ? t("Pinned pair") : t("Pair");
+  find("#unpin").toggleAttribute("disabled", page.link.query === null);
+  find("#pair-query").replaceChildren(step(rows.steps[at.row]));
+  find("#pair-key").replaceChildren(step(cols.steps[at.col]));
+  const cell = at.row * matrix.cols + at.col;
+  const weight = matrix.values[cell];
+  find("#pair-mask").textContent = Number.isNaN(weight)
+    ? t("masked: the query may not look there")
+    : cover[cell] === COVER.weak
+      ? t("open; dotted, as it is not among the strongest")
+      : t("open: the query may look there");
+  find("#working").replaceChildren(
+    ...(origin(context, read, at) ?? steps(context, compute(page, read, at), weight)),
+  );
+  find("#row-title").replaceChildren(
+    ...context.say(t("{query} looks at"), { query: step(rows.steps[at.row]) }),
+  );
+  find("#row").replaceChildren(...ranking(matrix, at, cols.steps));
+}
+
+/**
+ * @param {Page} page
+ * @param {import("../state/reading.js").Reading} reading
+ * @param {{row: number, col: number}} at
+ * @returns {Working | null}  null until q and k are here
+ */
+function compute({ trace, link }, { rows, cols }, at) {
+  const whole = trace && attention(trace, link);
+  const [query, key] = [tokenAt(rows, at.row), tokenAt(cols, at.col)];
+  if (!whole || query === null || key === null) return null;
+  const found = ["q", "k"].map((letter) => trace?.tensors[place(link, letter)]);
+  const [q, k] = found.map((tensor) => tensor && plane(tensor, { head: link.head }));
+  if (!q || !k) return null;
+  return working(
+    q,
+    k,
+    query,
+    key,
+    (other) => !Number.isNaN(whole.values[query * whole.cols + other]),
+  );
+}
+
+/**
+ * @param {Context} context
+ * @param {Working | null} work
+ * @param {number} weight  the model's own
+ */
+function steps({ t }, work, weight) {
+  const said = Number.isNaN(weight) ? t("masked") : four(weight);
+  const result = line(t("weight"), h("b", {}, said));
+  if (!work) return [line("q · k", "…"), line("score", "…"), result];
+  const { dot, width, score, total, masked } = work;
+  const lines = [
+    line("q · k", four(dot)),
+    line(t("score"), `${four(dot)} / √${width} = `, h("b", {}, four(score))),
+  ];
+  if (masked) return [...lines, line("softmax", t("left out by the mask")), result];
+  return [
+    ...lines,
+    line("softmax", "e", h("sup", {}, four(score)), " / ", ...amount(total)),
+    ...(Math.abs(work.weight - weight) > CHANGED
+      ? [line(t("changed"), t("{before} without the change here", { before: four(work.weight) }))]
+      : []),
+    result,
+  ];
+}
+
+/** @param {number} value  A sum of exponentials soon outgrows its line. */
+function amount(value) {
+  if (value < 1e5) return [four(value)];
+  const [digits, power] = value.toExponential(4).split("e+");
+  return [`${digits} · 10`, h("sup", {}, power)];
+}
+
+/** @param {string} name @param {...(string | Node)} value */
+function line(name, ...value) {
+  return h("div", {}, h("dt", {}, name), h("dd", {}, ...value));
+}
+
+/**
+ * What the query looks at most, and the key at hand where it is not among them.
+ * @param {import("../data/wire.js").Matrix} matrix
+ * @param {{row: number, col: number}} at
+ * @param {import("../data/tokens.js").Step[]} cols
+ */
+function ranking(matrix, at, cols) {
+  const weights = row(matrix, at.row);
+  const order = [...weights.keys()].filter((key) => !Number.isNaN(weights[key]));
+  order.sort((a, b) => weights[b] - weights[a]);
+  return order.filter((key, rank) => rank < TOP || key === at.col).map((key) => {
+    const bar = h("span", { className: "bar" });
+    bar.style.width = `${weights[key] * 100}%`;
+    return h(
+      "li",
+      { className: key === at.col ? "here" : "" },
+      step(cols[key]),
+      h("span", { className: "track" }, bar),
+      two(weights[key]),
+    );
+  });
+}

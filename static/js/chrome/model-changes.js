@@ -1,0 +1,84 @@
+/** What is changed in the machine, on every view: a chip each, which goes with a click. */
+
+import { blamed, changes, labelOf, worded } from "../state/interventions.js";
+import { find, h, quoted } from "../lib/dom.js";
+import { machine } from "../state/edit-model.js";
+
+/** @typedef {import("../pages/workspace.js").Context} Context */
+/** @typedef {import("../state/interventions.js").Change} Change */
+
+/** @param {Context} context */
+export function bindChanges(context) {
+  const { store, t } = context;
+  const bar = find("#changes");
+  const list = h("ol", { className: "change-chips", role: "list" });
+  const all = h("button", { type: "button", className: "button quiet" }, t("Undo all"));
+  const wrong = h("p", { className: "change-problem", role: "alert", hidden: true });
+  const { clear, drop, fixed } = machine(context);
+  bar.append(h("b", {}, t("Changed machine")), list, all, wrong);
+  all.addEventListener("click", () => {
+    clear();
+    find("#stage").focus();
+  });
+
+  /** @param {Change} change @param {number} index @param {boolean} bad */
+  function chip(change, index, bad) {
+    const said = named(context, change);
+    const item = h("li", { className: bad ? "change-chip bad" : "change-chip" }, h("span", {}, ...said));
+    if (fixed()) return item;
+    const name = item.textContent ?? "";
+    const undo = h("button", { type: "button", title: t("Undo"), "aria-label": t("Undo: {change}", { change: name }) }, "×");
+    undo.addEventListener("click", () => {
+      drop(index);
+      /** @type {HTMLElement | null} */ (list.querySelector("button") ?? find("#stage"))?.focus();
+    });
+    item.append(undo);
+    return item;
+  }
+
+  function show() {
+    const { link, problem, status } = store.get();
+    const present = changes(link);
+    bar.hidden = !present.length;
+    document.documentElement.toggleAttribute("data-changed", present.length > 0);
+    const blame = status === "failed" ? blamed(problem) : null;
+    list.replaceChildren(...present.map((one, i) => chip(one, i, blame === i || blame === -1)));
+    all.hidden = fixed();
+    wrong.hidden = blame === null;
+    wrong.textContent =
+      blame === null ? "" : t("The model cannot be changed like this: {detail}. Undo what is marked, and it runs.", { detail: problem?.detail ?? "" });
+  }
+
+  store.subscribe((page, previous) => {
+    const { link, trace, problem, status, share } = page;
+    if (
+      link.interventions !== previous.link.interventions ||
+      trace?.id !== previous.trace?.id ||
+      problem !== previous.problem ||
+      status !== previous.status ||
+      share !== previous.share
+    )
+      show();
+  });
+  show();
+}
+
+/**
+ * A change in words, its tokens in their language.
+ * @param {Context} context
+ * @param {Change} change
+ * @returns {(string | Node)[]}
+ */
+export function named({ store, say, t }, change) {
+  const { words, values } = worded(change, t);
+  const { trace, link } = store.get();
+  const nodes = Object.entries(values).map(([name, value]) => {
+    if (name === "sentence") return [name, h("span", { lang: /\p{Script=Han}/u.test(String(value)) ? "zh-Hans" : "en" }, String(value))];
+    if (typeof value === "string") return [name, value];
+    const label = labelOf(trace, value);
+    const said = label ? quoted(label) : t("token {n}", { n: Number(value.index) + 1 });
+    const side = name === "token" ? "as-key" : `as-${name}`;
+    return [name, h("span", { className: side, lang: label ? undefined : link.lang === "zh" ? "zh-Hans" : "en" }, said)];
+  });
+  return say(words, Object.fromEntries(nodes));
+}

@@ -1,0 +1,67 @@
+/** Projector mode: the sentence, the figure and what it says, in letters for the last row. */
+
+import { find, h } from "../lib/dom.js";
+import { languages } from "../data/tokens.js";
+
+/** @typedef {import("../pages/workspace.js").Context} Context */
+
+/** @param {Context} context */
+export function bindProjector(context) {
+  const { store, announce, restyle, t } = context;
+  const root = document.documentElement;
+  const enter = find("#projector");
+  const leave = find("#projector-leave");
+  const on = () => store.get().link.options.projector === true;
+
+  /** @param {boolean} wanted */
+  function turn(wanted) {
+    store.choose({ projector: wanted });
+    // The button that was pressed is gone.
+    (wanted ? find("#stage") : enter).focus();
+    announce(
+      wanted
+        ? t("Projector mode. Arrows change head and layer, Escape leaves.")
+        : t("Projector mode left."),
+    );
+  }
+
+  function show() {
+    const wanted = on();
+    if (root.hasAttribute("data-projector") !== wanted) {
+      root.toggleAttribute("data-projector", wanted);
+      enter.setAttribute("aria-pressed", String(wanted));
+      restyle();
+    }
+    if (wanted) say(context);
+  }
+
+  enter.addEventListener("click", () => turn(!on()));
+  leave.addEventListener("click", () => turn(false));
+  // Before the pin is let go: with something pinned, Escape does that first.
+  const escape = (/** @type {KeyboardEvent} */ event) => {
+    if (event.key !== "Escape" || event.isComposing || !on()) return;
+    if (document.querySelector("dialog[open]")) return;
+    const { query, key } = store.get().link;
+    if (query === null && key === null) turn(false);
+    else find("#stage").focus();
+  };
+  document.addEventListener("keydown", escape, { capture: true });
+  window.addEventListener("resize", () => on() && restyle());
+  store.subscribe(show);
+  show();
+}
+
+/** @param {Context} context  The sentence and what came of it, in their languages. */
+function say({ store, views, t }) {
+  const page = store.get();
+  const shown = views.find(({ id }) => id === page.link.view);
+  const { link } = page;
+  const { source, trace } = shown?.subject?.(page) ?? { source: link.source, trace: page.trace };
+  const [from, to] = languages(trace?.direction ?? link.direction ?? "");
+  find("#projector-sentence").replaceChildren(
+    h("span", { lang: from }, source),
+    h("span", { "aria-hidden": "true" }, " → "),
+    h("span", { lang: to }, trace?.output.text ?? "…"),
+  );
+  find("#projector-view").textContent = shown?.name(t) ?? "";
+}

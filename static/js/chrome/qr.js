@@ -1,0 +1,58 @@
+/** The link as a QR code over the whole screen, for those at the back of the room. */
+
+import { Problem } from "../data/api.js";
+import { find } from "../lib/dom.js";
+import { failure } from "../data/latest.js";
+import { here } from "../state/link.js";
+import { wording } from "./problem-notices.js";
+
+/** @typedef {import("../pages/workspace.js").Context} Context */
+
+/** A code of more characters has modules too small to be read across a room; a short link is made. */
+const LONG = 120;
+const LOCAL = ["localhost", "127.0.0.1", "[::1]"];
+
+/**
+ * @param {Context} context
+ * @param {() => Promise<{url: string}>} shorten
+ */
+export function bindQr({ t }, shorten) {
+  const dialog = /** @type {HTMLDialogElement} */ (find("#qr"));
+  const picture = /** @type {HTMLImageElement} */ (find("#qr-picture"));
+  const problem = find("#qr-problem");
+
+  async function open() {
+    const button = /** @type {HTMLButtonElement} */ (find("#qr-open"));
+    button.disabled = true;
+    const url = here(window);
+    const made = url.length > LONG ? await shorten().catch(failure) : { url };
+    button.disabled = false;
+    button.focus(); // it lost the focus with its use, and gets it back when the dialog closes
+    made instanceof Problem ? fail(wording(t, made)) : show(made.url);
+  }
+
+  /** @param {string} url */
+  function show(url) {
+    problem.hidden = true;
+    picture.hidden = false;
+    picture.src = `/api/qr?${new URLSearchParams({ text: url })}`;
+    find("#qr-link").textContent = url;
+    find("#qr-note").hidden = !LOCAL.includes(new URL(url).hostname);
+    dialog.showModal();
+  }
+
+  /** @param {string} words */
+  function fail(words) {
+    problem.textContent = words;
+    problem.hidden = false;
+    picture.hidden = true;
+    find("#qr-link").textContent = "";
+    if (!dialog.open) dialog.showModal();
+  }
+
+  picture.addEventListener("error", () => fail(t("The code could not be drawn.")));
+  // Escape closes the dialog and leaves what is pinned under it.
+  dialog.addEventListener("keydown", (event) => event.stopPropagation());
+  find("#qr-open").addEventListener("click", open);
+  return { show };
+}

@@ -1,0 +1,78 @@
+/** The changes that are made most, where the pair is looked at; and what is changed, marked where it stands. */
+
+import { BLOCK, place } from "../data/blocks.js";
+import { changes, found, touches } from "../state/interventions.js";
+import { find } from "../lib/dom.js";
+import { pairIn, reading, tokenAt } from "../state/reading.js";
+import { machine } from "../state/edit-model.js";
+
+/** @typedef {import("../pages/workspace.js").Context} Context */
+/** @typedef {import("../state/interventions.js").Change} Change */
+/** @typedef {"head" | "edge" | "token"} Which */
+
+/** @param {Context} context */
+export function bindSwitches(context) {
+  const { store } = context;
+  const { on, toggle, fixed } = machine(context);
+  const group = find("#switches");
+  const buttons = /** @type {Which[]} */ (["head", "edge", "token"]).map((which) => {
+    const button = /** @type {HTMLButtonElement} */ (find(`#switch-${which}`));
+    button.addEventListener("click", () => {
+      const change = meant(context)[which];
+      if (change) toggle(change);
+    });
+    return { which, button };
+  });
+  find("#switch-more").addEventListener("click", () => store.go({ view: "whatif" }, "push"));
+
+  function show() {
+    group.hidden = fixed();
+    const wanted = meant(context);
+    for (const { which, button } of buttons) {
+      const change = wanted[which];
+      button.disabled = !change;
+      button.setAttribute("aria-pressed", String(change !== null && on(change)));
+    }
+    mark();
+  }
+
+  function mark() {
+    const { link, model } = store.get();
+    if (!model) return;
+    const list = changes(link);
+    document.querySelectorAll("#heads label").forEach((label, head) =>
+      label.classList.toggle("changed", touches(list, place(link), head)),
+    );
+    document.querySelectorAll("#source-tokens .chip").forEach((chip, token) =>
+      chip.classList.toggle("unseen", found(list, { at: "source", do: { mask: token } }) !== null),
+    );
+  }
+
+  store.subscribe(show);
+}
+
+/**
+ * What the three would do at the pinned pair, or where none is at the one explained; null where that
+ * is no one head's, no one edge, or no token of the sentence.
+ * @param {Context} context
+ * @returns {Record<Which, Change | null>}
+ */
+function meant({ store }) {
+  const page = store.get();
+  const read = reading(page);
+  const at = read && pairIn(page, null, read);
+  if (!read || !at) return { head: null, edge: null, token: null };
+  const { link } = page;
+  const where = { at: place(link), head: link.head };
+  const [query, key] = [tokenAt(read.rows, at.row), tokenAt(read.cols, at.col)];
+  const alone = [read.rows.axis.groups[at.row], read.cols.axis.groups[at.col]].every((group) => group.length === 1);
+  const open = !Number.isNaN(read.matrix.values[at.row * read.matrix.cols + at.col]);
+  const one = read.choice.pool === "one";
+  const mask = { at: "source", do: { mask: key } };
+  return {
+    head: one ? { ...where, do: "zero" } : null,
+    // What is masked or cut already has no weight to lose.
+    edge: one && alone && open ? { ...where, do: { cut: [query, key] } } : null,
+    token: BLOCK[link.block].key === "source" && read.cols.axis.groups[at.col].length === 1 ? mask : null,
+  };
+}

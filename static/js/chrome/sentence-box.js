@@ -1,0 +1,96 @@
+/** The sentence box: traced live as one types, at once on Enter, never while an input method composes. */
+
+import { find, h, settle } from "../lib/dom.js";
+import { bcp47 } from "../data/tokens.js";
+import { EXAMPLES } from "../data/examples.js";
+import { own } from "../data/decode-options.js";
+
+/** @typedef {import("../pages/workspace.js").Context} Context */
+
+const PAUSE = 250;
+/**
+ * Without what belonged to the sentence before: its translation, how that had to begin, and padding.
+ * @param {import("../state/link.js").State} link
+ */
+const afresh = ({ decode }) => ({ target: null, pad_to: null, decode: own(decode) });
+
+/** @param {Context} context */
+export function bindSentence({ store, session, t }) {
+  const box = /** @type {HTMLTextAreaElement} */ (find("#source"));
+  const direction = /** @type {HTMLSelectElement} */ (find("#direction"));
+  let composing = false;
+  let said = "";
+
+  const typed = settle(() => {
+    said = box.value;
+    store.go({ source: said, ...afresh(store.get().link) });
+  }, PAUSE);
+
+  box.addEventListener("compositionstart", () => {
+    composing = true;
+    typed.cancel();
+  });
+  box.addEventListener("compositionend", () => {
+    composing = false;
+    typed.later();
+  });
+  box.addEventListener("input", () => {
+    grow(box);
+    if (!composing) typed.later();
+  });
+  box.addEventListener("keydown", (event) => {
+    // Safari ends a composition before its last Enter; there only the key code tells.
+    if (event.key !== "Enter" || event.isComposing || composing || event.keyCode === 229) return;
+    event.preventDefault();
+    runNow();
+  });
+  find("#run").addEventListener("click", runNow);
+  direction.addEventListener("change", () =>
+    store.go({ direction: direction.value || null, ...afresh(store.get().link) }),
+  );
+  window.addEventListener("resize", () => grow(box));
+
+  function runNow() {
+    const before = store.get().link;
+    typed.now();
+    if (store.get().link === before) session.run();
+  }
+
+  function show() {
+    const { link, trace, share } = store.get();
+    if (link.source !== said) {
+      typed.cancel();
+      said = box.value = link.source;
+      grow(box);
+    }
+    direction.value = link.direction ?? "";
+    const found = [...direction.options].find(
+      ({ value }) => value === trace?.direction && !link.direction,
+    );
+    direction.options[0].text = found
+      ? t("by script: {direction}", { direction: found.text })
+      : t("by script");
+    box.readOnly = direction.disabled = share !== null;
+    box.lang = bcp47((link.direction ?? trace?.direction ?? link.lang).split("-")[0]);
+  }
+
+  offer(store);
+  store.subscribe(show);
+  show();
+}
+
+/** @param {HTMLTextAreaElement} box  As tall as what it holds. */
+function grow(box) {
+  box.style.height = "auto";
+  box.style.height = `${box.scrollHeight}px`;
+}
+
+/** @param {import("../state/store.js").Store} store */
+function offer(store) {
+  for (const { text, lang } of EXAMPLES) {
+    const button = h("button", { type: "button", className: "example", lang: bcp47(lang) }, text);
+    const link = { source: text, direction: null, query: null, key: null };
+    button.addEventListener("click", () => store.go({ ...link, ...afresh(store.get().link) }, "push"));
+    find("#examples").append(h("li", {}, button));
+  }
+}

@@ -1,0 +1,141 @@
+/** Where the views stand: tabs for them, the kind of attention, and the one that is open. */
+
+import { find, h } from "../lib/dom.js";
+import { diverging, gradient, sequential } from "../draw/scale.js";
+import { view } from "../views/index.js";
+
+/** @typedef {import("../pages/workspace.js").Context} Context */
+
+/** @param {Context} context */
+export function bindStage(context) {
+  const { store } = context;
+  const root = find("#view");
+  let shown = view(store.get().link.view);
+  let mounted = shown.mount(context, root);
+
+  function redraw() {
+    const { block } = store.get().link;
+    const next = view(store.get().link.view);
+    if (next.blocks && !next.blocks.includes(block))
+      return store.go({ block: next.blocks[0], query: null, key: null });
+    if (next !== shown) {
+      mounted.destroy();
+      root.replaceChildren();
+      shown = next;
+      surround(shown);
+      mounted = shown.mount(context, root);
+    }
+    mounted.draw();
+  }
+
+  surround(shown);
+  context.shown = () => mounted;
+  tabs(context);
+  blocks(store);
+  store.subscribe((page, previous) => {
+    if (page.trace !== previous.trace || page.answers !== previous.answers) redraw();
+    else if (page.link !== previous.link)
+      moves(page.link, previous.link) ? redraw() : mounted.light();
+  });
+  store.watch(() => mounted.light());
+  legends(context);
+  context.onTheme(() => {
+    legends(context);
+    redraw();
+  });
+  context.onResize(redraw);
+}
+
+/** @param {Context} context */
+function legends({ theme }) {
+  find(".ramp.attention").style.backgroundImage = gradient(sequential(theme()));
+  find(".ramp.signed").style.backgroundImage = gradient(diverging(theme()));
+}
+
+/**
+ * What stands around a view: its stylesheets read it off the root.
+ * @param {import("../views/index.js").View} view
+ */
+function surround({ id, blocks, frame: { rail, inspector, caption, legend } }) {
+  const { dataset } = document.documentElement;
+  Object.assign(dataset, { view: id, rail, legend });
+  dataset.inspector = inspector ? "yes" : "no";
+  dataset.caption = caption ? "yes" : "no";
+  for (const radio of document.querySelectorAll(".blocks input")) {
+    const { value } = /** @type {HTMLInputElement} */ (radio);
+    radio.toggleAttribute("disabled", blocks !== undefined && !blocks.includes(/** @type {any} */ (value)));
+  }
+}
+
+const PLACE = /** @type {const} */ (["view", "block", "layer", "head", "options"]);
+
+/** @param {import("../state/link.js").State} a @param {import("../state/link.js").State} b  Whether more than a pin differs. */
+function moves(a, b) {
+  return PLACE.some((key) => a[key] !== b[key]);
+}
+
+/** @param {Context} context */
+function tabs({ store, t, views }) {
+  for (const list of document.querySelectorAll(".views")) {
+    const name = `view-${list.id}`;
+    list.append(
+      ...views.map(({ id, name: says }) =>
+        h(
+          "label",
+          {},
+          h("input", { type: "radio", name, value: id, className: "hidden" }),
+          h("span", {}, says(t)),
+        ),
+      ),
+    );
+    choose(
+      list,
+      name,
+      () => view(store.get().link.view).id,
+      (id) => store.go({ view: id }),
+      store,
+    );
+  }
+}
+
+/** @param {import("../state/store.js").Store} store */
+function blocks(store) {
+  const go = (/** @type {string} */ block) =>
+    store.go({
+      block: /** @type {import("../state/link.js").State["block"]} */ (block),
+      query: null,
+      key: null,
+    });
+  for (const list of document.querySelectorAll(".blocks"))
+    choose(list, `block-${list.id}`, () => store.get().link.block, go, store);
+}
+
+/**
+ * @param {Element} list
+ * @param {string} name  of the radio buttons
+ * @param {() => string} present
+ * @param {(value: string) => void} go
+ * @param {import("../state/store.js").Store} store
+ */
+function choose(list, name, present, go, store) {
+  const radios = [...list.querySelectorAll("input")];
+  const show = () => {
+    for (const radio of radios) {
+      const chosen = radio.value === present();
+      if (chosen && !radio.checked) reveal(list, /** @type {Element} */ (radio.closest("label")));
+      radio.checked = chosen;
+    }
+  };
+  radios.forEach((radio) => (radio.name = name));
+  list.addEventListener("change", (event) =>
+    go(/** @type {HTMLInputElement} */ (event.target).value),
+  );
+  store.subscribe(show);
+  show();
+}
+
+/** A list that is wider than its window moves so that a choice stands in its middle. @param {Element} list @param {Element} label */
+function reveal(list, label) {
+  const [outer, inner] = [list, label].map((element) => element.getBoundingClientRect());
+  list.scrollLeft += (inner.left + inner.right - outer.left - outer.right) / 2;
+}

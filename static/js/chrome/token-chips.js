@@ -1,0 +1,83 @@
+/** The tokens of both sides, as buttons: pointing lights a token up, a click pins it. */
+
+import { find, h, token } from "../lib/dom.js";
+import { BLOCK, axes, lit } from "../data/blocks.js";
+import { litTokens } from "../state/reading.js";
+
+/** @typedef {import("../pages/workspace.js").Context} Context */
+/** @typedef {import("../state/store.js").Ref} Ref */
+/** @typedef {import("../data/tokens.js").Step} Step */
+
+/** @param {Context} context */
+export function bindChips({ store, t }) {
+  const lists = { source: find("#source-tokens"), target: find("#target-tokens") };
+  const output = find("#output");
+
+  function rebuild() {
+    const { trace } = store.get();
+    if (!trace) return;
+    const { rows, cols } = axes(trace, "cross");
+    fill("source", cols);
+    fill("target", rows);
+    output.textContent = trace.output.text || t("(nothing)");
+    output.lang =
+      rows[0]?.writes.special === false ? rows[0].writes.lang : (rows[1]?.writes.lang ?? "");
+  }
+
+  /** @param {Ref["side"]} side @param {Step[]} steps */
+  function fill(side, steps) {
+    lists[side].replaceChildren(
+      ...steps.map((step, index) => h("li", {}, chip({ side, index }, step))),
+    );
+  }
+
+  /** @param {Ref} ref @param {Step} step */
+  function chip(ref, { reads, writes }) {
+    const button = h(
+      "button",
+      { type: "button", className: "chip" },
+      reads && token(reads, "reads"),
+      token(writes),
+    );
+    const enter = () => store.hover({ query: ref, key: ref });
+    const leave = () => store.hover(null);
+    button.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && enter());
+    button.addEventListener("pointerleave", leave);
+    button.addEventListener("focus", () => button.matches(":focus-visible") && enter());
+    button.addEventListener("blur", leave);
+    button.addEventListener("click", () => pin(ref));
+    return button;
+  }
+
+  /** @param {Ref} ref */
+  function pin({ side, index }) {
+    const { link } = store.get();
+    const { query } = BLOCK[link.block];
+    const patch = side === query ? { query: index, key: null } : { key: index };
+    const pinned = side === query ? link.query === index && link.key === null : link.key === index;
+    const row = lit(store.get(), null).query;
+    if (pinned) store.go({ query: null, key: null });
+    else store.go(side === query ? patch : { query: row, ...patch }, "push");
+  }
+
+  function light() {
+    const page = store.get();
+    const { queries, keys } = litTokens(page, store.hovered());
+    const block = BLOCK[page.link.block];
+    for (const side of /** @type {const} */ (["source", "target"])) {
+      [...lists[side].querySelectorAll(".chip")].forEach((button, i) => {
+        button.classList.toggle("as-query", side === block.query && queries.includes(i));
+        button.classList.toggle("as-key", side === block.key && keys.includes(i));
+        const pinned =
+          side === block.query ? page.link.query === i : side === block.key && page.link.key === i;
+        button.setAttribute("aria-pressed", String(pinned));
+      });
+    }
+  }
+
+  store.subscribe((page, previous) => {
+    if (page.trace?.id !== previous.trace?.id) rebuild();
+    light();
+  });
+  store.watch(light);
+}

@@ -1,0 +1,226 @@
+/**
+ * A decoding as `POST /api/decode` tells it, line by line: its steps, the tree of what was tried,
+ * and the numbers that follow. Nothing here moves in time: a step forward and back is another
+ * index into the same list, so both are exact.
+ */
+
+/** @typedef {import("../data/wire.js").Trace} Trace */
+/** @typedef {{id: number, text: string, special: boolean}} Piece */
+/** @typedef {{id: number, text: string | null, special?: boolean, logprob: number, probability: number, kept: boolean}} Candidate  text null: not known */
+/**
+ * @typedef {object} Hypothesis  what a step starts from
+ * @property {number[]} ids  written before it
+ * @property {string} text
+ * @property {number} logprob  of all of them (nats)
+ * @property {number} score  that, over the length penalty
+ * @property {Candidate[]} candidates  for the next token, most probable first
+ * @property {number} rest  probability of all tokens that are not listed
+ */
+/**
+ * @typedef {object} Beam  a hypothesis and a token more
+ * @property {number} parent  among the step's hypotheses
+ * @property {Piece} token
+ * @property {number} logprob  of all ids, this one too (nats)
+ * @property {number} score
+ * @property {"live" | "finished" | "pruned"} state
+ * @property {number} [rank]  the token's, of all, from 1
+ * @property {number | null} [pool]  how many it was drawn from
+ * @property {number | null} [drawn]  its chance among these
+ */
+/** @typedef {{index: number, forced: boolean, hypotheses: Hypothesis[], beams: Beam[]}} Step */
+/** @typedef {{text: string, tokens: Piece[], logprobs: number[], score: number, finished: boolean}} Output */
+/** @typedef {{start: any, steps: Step[], output: Output | null}} Run */
+/** @type {Run} */
+export const NOTHING = Object.freeze({ start: null, steps: [], output: null });
+
+/**
+ * @param {Run} run
+ * @param {any} line  of the stream
+ * @returns {Run}  another one, with what the line says
+ */
+export function heard(run, line) {
+  if (line.start) return { ...run, start: line.start };
+  if (line.step) return { ...run, steps: [...run.steps, line.step] };
+  return line.end ? { ...run, output: line.end.output } : run;
+}
+
+/**
+ * What is written in the end; while it is being written, what leads so far.
+ * @param {Run} run
+ * @returns {Piece[]}
+ */
+export function written({ steps, output }) {
+  const last = steps.at(-1);
+  if (output || !last) return output?.tokens ?? [];
+  const ids = path(last, leader(last.beams));
+  return ids.flatMap((_, t) => onPath(steps[t], ids)?.token ?? []);
+}
+
+/** @param {Beam[]} beams */
+const leader = (beams) =>
+  beams.filter(({ state }) => state !== "pruned").reduce((a, b) => (b.score > a.score ? b : a), beams[0]);
+
+/** @param {Step} step @param {Beam} beam @returns {number[]}  all that it has written */
+export const path = ({ hypotheses }, { parent, token }) => [...hypotheses[parent].ids, token.id];
+
+/** @param {Step} step @param {readonly number[]} ids  of a translation @returns {Beam | undefined}  its beam at this step */
+export function onPath(step, ids) {
+  const [last, row] = [ids[step.index], hypothesis(step, ids)];
+  return step.beams.find(({ parent, token }) => parent === row && token.id === last);
+}
+
+/** @param {Step} step @param {readonly number[]} ids @returns {number}  the hypothesis that begins it; −1: none */
+export const hypothesis = ({ index, hypotheses }, ids) =>
+  hypotheses.findIndex((one) => begins(one.ids, ids.slice(0, index)));
+
+/** @param {readonly number[]} a @param {readonly number[]} b */
+const begins = (a, b) => a.length === b.length && a.every((id, i) => id === b[i]);
+
+/**
+ * @typedef {object} Node  a token that was tried
+ * @property {string} key  all ids up to it
+ * @property {string} parent  the key before; "" at the root
+ * @property {number} step
+ * @property {number} row  its place in its step's column, best first
+ * @property {number} hypothesis  of its step, which it goes on from
+ * @property {{id: number, text: string | null, special?: boolean}} token
+ * @property {number} probability  of this token, after what was written before
+ * @property {number} logprob  of all up to it
+ * @property {number | null} score  null: it was never ranked
+ * @property {Beam["state"]} state
+ * @property {boolean} best  whether it is part of what is written in the end
+ * @property {boolean} forced
+ */
+
+/**
+ * What was tried, as a tree: of a beam search its beams, else the token taken and, beside it, the
+ * ones that were most probable and not taken.
+ * @param {Run} run
+ * @param {number} [others]  at most, beside a token that was taken
+ * @returns {Node[]}  step by step, best first
+ */
+export function tree(run, others = 3) {
+  const final = written(run).map(({ id }) => id);
+  return run.steps.flatMap((step) => {
+    const column = [...step.beams.map((beam) => tried(step, beam)), ...passed(step, others)];
+    return column.map((node, row) => ({
+      ...node,
+      row,
+      step: step.index,
+      forced: step.forced,
+      best: begins(node.ids, final.slice(0, step.index + 1)),
+      key: node.ids.join(),
+      parent: node.ids.slice(0, -1).join(),
+    }));
+  });
+}
+
+/** @param {Step} step @param {Beam} beam */
+function tried(step, beam) {
+  const before = step.hypotheses[beam.parent];
+  const { parent, token, logprob, score, state } = beam;
+  const probability = Math.exp(logprob - before.logprob);
+  return { ids: path(step, beam), hypothesis: parent, token, probability, logprob, score, state };
+}
+
+/** @param {Step} step @param {number} others */
+function passed({ hypotheses, beams }, others) {
+  if (hypotheses.length > 1 || beams.length > 1) return [];
+  const [{ ids, logprob, candidates }] = hypotheses;
+  return candidates
+    .filter(({ id }) => id !== beams[0]?.token.id)
+    .slice(0, others)
+    .map((one) => ({
+      ids: [...ids, one.id],
+      hypothesis: 0,
+      token: { id: one.id, text: one.text, special: one.special },
+      probability: one.probability,
+      logprob: logprob + one.logprob,
+      score: null,
+      state: /** @type {const} */ ("pruned"),
+    }));
+}
+
+/**
+ * The chance with which each candidate was drawn. Temperature, top-k and top-p leave the `pool` most
+ * probable tokens and draw them by p^(1/T) over its sum, which the drawn one's own chance tells.
+ * @param {Hypothesis} hypothesis
+ * @param {Beam | undefined} beam  the token that was drawn after it
+ * @param {number} temperature
+ * @returns {number[] | null}  0: left out; null: nothing was drawn
+ */
+export function chances({ candidates, logprob: before }, beam, temperature) {
+  const { pool, drawn, logprob = 0 } = beam ?? {};
+  if (!pool || !drawn) return null;
+  const own = logprob - before;
+  return candidates.map((one, rank) =>
+    rank < pool ? drawn * Math.exp((one.logprob - own) / temperature) : 0,
+  );
+}
+
+/**
+ * What a model thinks of a translation. Perplexity is e to the cross-entropy: among how many equally
+ * likely tokens one would be as unsure, a token at a time.
+ * @param {number[]} logprobs  of its tokens (nats)
+ * @returns {{logprob: number, entropy: number, perplexity: number}}  entropy: cross-entropy, nats a token
+ */
+export function measure(logprobs) {
+  const logprob = logprobs.reduce((sum, one) => sum + one, 0);
+  const entropy = logprobs.length ? -logprob / logprobs.length : NaN;
+  return { logprob, entropy, perplexity: Math.exp(entropy) };
+}
+
+/** lp = ((5 + length) / 6)^α (Wu et al. 2016, equation 14). @param {number} length @param {number} alpha */
+export const penalty = (length, alpha) => ((5 + length) / 6) ** alpha;
+
+/**
+ * @param {{id: number}[]} a
+ * @param {{id: number}[]} b
+ * @returns {number}  where two translations part; the length of the shorter where one begins the other
+ */
+export function parting(a, b) {
+  const at = a.findIndex(({ id }, i) => id !== b[i]?.id);
+  return at < 0 ? Math.min(a.length, b.length) : at;
+}
+
+/**
+ * What a trace has of a decoding when the search itself cannot be run: one hypothesis a step, with
+ * the ten most probable tokens. Where a trace is from before candidates had texts, only those are
+ * known that the sentence or its translation hold.
+ * @param {Trace} trace
+ * @returns {Run | null}  null: it lacks them
+ */
+export function recorded({ tokens, output, tensors, pieces = {} }) {
+  const [chances, ids] = ["probabilities", "candidates"].map((name) => tensors[`decoder.${name}`]);
+  if (!chances || !ids) return null;
+  const known = new Map([...tokens.source, ...output.tokens].map((token) => [token.id, token]));
+  const count = chances.shape[1];
+  let total = 0;
+  const steps = output.tokens.map((token, index) => {
+    const listed = [...chances.data.subarray(index * count, (index + 1) * count)];
+    const candidates = listed.map((probability, rank) => {
+      const id = ids.data[index * count + rank];
+      const { text = null, special = false } = pieces[id] ?? known.get(id) ?? {};
+      return { id, text, special, probability, logprob: Math.log(probability), kept: id === token.id };
+    });
+    const before = total;
+    total += output.logprobs[index];
+    const rest = Math.max(0, 1 - listed.reduce((sum, one) => sum + one, 0));
+    const hypothesis = {
+      ids: output.tokens.slice(0, index).map(({ id }) => id),
+      text: "",
+      logprob: before,
+      score: before,
+    };
+    const state = index === output.tokens.length - 1 && output.finished ? "finished" : "live";
+    const beam = {
+      parent: 0,
+      token,
+      logprob: total,
+      score: total,
+      state: /** @type {Beam["state"]} */ (state),
+    };
+    return { index, forced: false, hypotheses: [{ ...hypothesis, candidates, rest }], beams: [beam] };
+  });
+  return { start: null, steps, output };
+}

@@ -1,0 +1,115 @@
+/**
+ * What one row of weights says, as a finding that claims no more than its numbers do. Two weights
+ * that print alike (2 decimals) are not told apart.
+ */
+
+/** @typedef {import("../data/wire.js").Numbers} Numbers */
+/**
+ * @typedef {{kind: "nothing"}
+ *   | {kind: "only", keys: [number], weight: number}
+ *   | {kind: "most", keys: [number], weight: number}
+ *   | {kind: "both", keys: [number, number], weight: number}
+ *   | {kind: "spread", keys: number[], weight: number, of: number}} Finding
+ */
+
+/**
+ * @param {Numbers} row  weights of one query, NaN where masked
+ * @returns {Finding}
+ */
+export function finding(row) {
+  let weight = 0;
+  let open = 0;
+  for (const value of row) {
+    if (!Number.isNaN(value)) open++;
+    if (value > weight) weight = value;
+  }
+  if (weight === 0) return { kind: "nothing" };
+  const said = two(weight);
+  /** @type {number[]} */
+  const keys = [];
+  for (let key = 0; key < row.length; key++) {
+    // Only what is near prints alike; printing is what takes time.
+    if (weight - row[key] < 0.011 && two(row[key]) === said) keys.push(key);
+  }
+  if (open === 1) return { kind: "only", keys: [keys[0]], weight };
+  if (keys.length === 1) return { kind: "most", keys: [keys[0]], weight };
+  if (keys.length === 2) return { kind: "both", keys: [keys[0], keys[1]], weight };
+  return { kind: "spread", keys, weight, of: open };
+}
+
+/**
+ * The row worth showing first: the one that looks hardest at another word. Special tokens, marks
+ * and tokens that look at themselves say less to someone who sees this for the first time.
+ * @param {import("../data/wire.js").Matrix} matrix
+ * @param {boolean[]} rows  whether each is a word
+ * @param {boolean[]} cols
+ * @param {boolean} self  rows and columns are the same tokens
+ * @returns {number}
+ */
+export function salient({ values, cols: width }, rows, cols, self) {
+  let best = { query: 0, weight: -1 };
+  for (let query = 0; query < rows.length; query++) {
+    const found = finding(values.subarray(query * width, (query + 1) * width));
+    if (found.kind !== "most" || found.weight <= best.weight) continue;
+    const [key] = found.keys;
+    const says = rows[query] && cols[key] && !(self && query === key);
+    if (says) best = { query, weight: found.weight };
+  }
+  return best.query;
+}
+
+/**
+ * How much a head tells at first sight: the mean weight with which words look at words, times how
+ * many different words are looked at. A head that sends all rows to one token tells little.
+ * @param {import("../data/wire.js").Matrix} matrix
+ * @param {{special: boolean}[]} rows
+ * @param {{special: boolean}[]} cols
+ * @returns {number}  from 0 to 1
+ */
+export function telling({ values, cols: width }, rows, cols) {
+  const looked = new Set();
+  let sum = 0;
+  rows.forEach(({ special }, query) => {
+    const found = finding(values.subarray(query * width, (query + 1) * width));
+    if (special || found.kind !== "most" || cols[found.keys[0]].special) return;
+    looked.add(found.keys[0]);
+    sum += found.weight;
+  });
+  return (sum / rows.length) * (looked.size / rows.length);
+}
+
+/** @type {Record<string, string>} */
+const RAISED = Object.fromEntries([..."-0123456789"].map((sign, i) => [sign, [..."⁻⁰¹²³⁴⁵⁶⁷⁸⁹"][i]]));
+
+/** @param {number} value */
+export const two = (value) => fixed(value, 2);
+/** @param {number} value */
+export const four = (value) => fixed(value, 4);
+
+/**
+ * What is nothing but rounding, so that it is seen how small it is.
+ * @param {number} value
+ */
+export function tiny(value) {
+  if (value === 0) return "0";
+  const [digits, power] = value.toExponential(1).split("e");
+  const raised = [...power.replace("+", "")].map((sign) => RAISED[sign] ?? sign).join("");
+  return `${digits} · 10${raised}`;
+}
+
+/**
+ * With a minus sign, which is as wide as a plus, and none before a zero.
+ * @param {number} value
+ * @param {number} decimals
+ */
+function fixed(value, decimals) {
+  const digits = Math.abs(value).toFixed(decimals);
+  return value < 0 && Number(digits) !== 0 ? `−${digits}` : digits;
+}
+
+/**
+ * Sentences one after the other; a full-width stop brings its own space.
+ * @param {string[]} sentences
+ */
+export const prose = (sentences) =>
+  sentences.reduce((text, next) => text + (/[。！？]$/.test(text) ? "" : " ") + next);

@@ -1,0 +1,139 @@
+/**
+ * How attention composes across layers: rollout and flow (Abnar & Zuidema 2020, "Quantifying
+ * Attention Flow in Transformers", https://arxiv.org/abs/2005.00928, section 3).
+ *
+ * A layer's attention is the mean of its heads, A; the residual connection passes a token on as it
+ * is, so that half of what leaves a layer is what came in: Ã = ½A + ½I. The layers make a graph of
+ * tokens whose edges are Ã.
+ *
+ *     rollout   the product Ã_l · … · Ã_1: of all paths down from a token, the share at each input
+ *     flow      the most that can flow down to an input if each edge carries at most its weight
+ *
+ * Through cross attention the same rule holds at each of the decoder's two attentions, once for
+ * its own tokens and once for the encoder's: the graph goes on through the encoder. Abnar &
+ * Zuidema have no decoder; Ferrando et al. 2022 (https://arxiv.org/abs/2205.11631) compose both
+ * stacks in this way, with other weights.
+ */
+
+/** @typedef {import("../data/wire.js").Matrix} Matrix */
+/** @typedef {"source" | "target"} Side */
+/** @typedef {{side: Side, column: number, index: number}} Node  column 0 is the input */
+/**
+ * @typedef {object} Graph  edges run down; those of a node come after all that lead to it
+ * @property {Node[]} nodes
+ * @property {number[]} from  node of each edge, above
+ * @property {number[]} to  node of each edge, below
+ * @property {number[]} weight
+ * @property {number[]} tops  the node of each token above
+ * @property {number[]} leaves  the nodes of the input
+ */
+
+/**
+ * A stack of self-attention.
+ * @param {Matrix[]} layers  the mean of each layer's heads, the first layer first
+ * @param {Side} side
+ * @returns {Graph}
+ */
+export function stack(layers, side) {
+  const graph = empty();
+  const columns = [...layers.keys(), layers.length].map((column) =>
+    add(graph, side, column, layers[0].rows),
+  );
+  for (let l = layers.length; l > 0; l--) mix(graph, columns[l], columns[l - 1], layers[l - 1]);
+  return { ...graph, tops: columns[layers.length], leaves: columns[0] };
+}
+
+/**
+ * Decoder and encoder together.
+ * @param {Matrix[]} own  decoder self-attention, layer by layer
+ * @param {Matrix[]} cross
+ * @param {Matrix[]} encoder
+ * @returns {Graph}
+ */
+export function both(own, cross, encoder) {
+  const graph = empty();
+  const source = [...encoder.keys(), encoder.length].map((column) =>
+    add(graph, "source", column, encoder[0].rows),
+  );
+  const memory = source[encoder.length];
+  const target = [...own.keys(), own.length].map((column) =>
+    add(graph, "target", column, own[0].rows),
+  );
+  for (let l = own.length; l > 0; l--) {
+    // Between a layer's two attentions a token stands where it stands after them.
+    const between = add(graph, "target", l, own[0].rows);
+    keep(graph, target[l], between);
+    weigh(graph, target[l], memory, cross[l - 1]);
+    mix(graph, between, target[l - 1], own[l - 1]);
+  }
+  for (let l = encoder.length; l > 0; l--) mix(graph, source[l], source[l - 1], encoder[l - 1]);
+  return { ...graph, tops: target[own.length], leaves: [...source[0], ...target[0]] };
+}
+
+/**
+ * How much of a token's rollout passes each node and each edge.
+ * @param {Graph} graph
+ * @param {number} top  a node
+ * @returns {{nodes: Float64Array, edges: Float64Array}}
+ */
+export function rollout({ nodes, from, to, weight }, top) {
+  const mass = new Float64Array(nodes.length);
+  mass[top] = 1;
+  const edges = new Float64Array(weight.length);
+  for (let e = 0; e < edges.length; e++) {
+    edges[e] = mass[from[e]] * weight[e];
+    mass[to[e]] += edges[e];
+  }
+  return { nodes: mass, edges };
+}
+
+/**
+ * Of what is at each node, the share that ends at one input; times what comes along an edge from
+ * above it is how much of a rollout goes that way and arrives there.
+ * @param {Graph} graph
+ * @param {number} leaf  a node
+ * @returns {Float64Array}
+ */
+export function arriving({ nodes, from, to, weight }, leaf) {
+  const share = new Float64Array(nodes.length);
+  share[leaf] = 1;
+  for (let e = from.length - 1; e >= 0; e--) share[from[e]] += weight[e] * share[to[e]];
+  return share;
+}
+
+/** Half of what a node is, it is from what it was. @param {Graph} graph @param {number[]} above @param {number[]} below */
+function keep(graph, above, below) {
+  above.forEach((node, i) => edge(graph, node, below[i], 0.5));
+}
+
+/** The other half it is from what it looks at. @param {Graph} graph @param {number[]} above @param {number[]} below @param {Matrix} weights */
+function weigh(graph, above, below, { cols, values }) {
+  above.forEach((node, i) =>
+    below.forEach((other, j) => edge(graph, node, other, 0.5 * (values[i * cols + j] || 0))),
+  );
+}
+
+/** Both at once, where they are the same tokens. @param {Graph} graph @param {number[]} above @param {number[]} below @param {Matrix} weights */
+function mix(graph, above, below, { cols, values }) {
+  above.forEach((node, i) =>
+    below.forEach((other, j) =>
+      edge(graph, node, other, 0.5 * (values[i * cols + j] || 0) + (i === j ? 0.5 : 0)),
+    ),
+  );
+}
+
+/** @param {Graph} graph @param {number} above @param {number} below @param {number} weight */
+function edge({ from, to, weight: weights }, above, below, weight) {
+  if (weight <= 0) return;
+  from.push(above);
+  to.push(below);
+  weights.push(weight);
+}
+
+/** @param {Graph} graph @param {Side} side @param {number} column @param {number} count @returns {number[]} */
+function add({ nodes }, side, column, count) {
+  return Array.from({ length: count }, (_, index) => nodes.push({ side, column, index }) - 1);
+}
+
+/** @returns {Graph} */
+const empty = () => ({ nodes: [], from: [], to: [], weight: [], tops: [], leaves: [] });

@@ -1,0 +1,146 @@
+/**
+ * Formulas as small trees, written once and said twice: as MathML, which browsers set by
+ * themselves, and as plain text.
+ *
+ * A word is a name with its subscript after "_" ("W_q", "score_ij"), or an operator; a number is
+ * printed with four decimals; a list is a row of them.
+ */
+
+import { four } from "./finding.js";
+
+/**
+ * @typedef {string | number | Formula[]
+ *   | {over: Formula, under: Formula}
+ *   | {root: Formula}
+ *   | {base: Formula, power: Formula}
+ *   | {sum: Formula, of: Formula}
+ *   | {plain: string}} Formula
+ */
+
+const OPERATORS = new Set([..."=+−·/(),|…∈", "≈", "→"]);
+const MATHML = "http://www.w3.org/1998/Math/MathML";
+
+/** @param {Formula} over @param {Formula} under @returns {Formula} */
+export const fraction = (over, under) => ({ over, under });
+/** @param {Formula} root @returns {Formula} */
+export const root = (root) => ({ root });
+/** @param {Formula} base @param {Formula} power @returns {Formula} */
+export const raised = (base, power) => ({ base, power });
+/** @param {Formula} sum  its index @param {Formula} of @returns {Formula} */
+export const total = (sum, of) => ({ sum, of });
+/** As it stands, such as a whole number. @param {string | number} words @returns {Formula} */
+export const plain = (words) => ({ plain: String(words) });
+/** A factor: in brackets where it is below zero. @param {number} value @returns {Formula} */
+export const factor = (value) => (value < 0 ? ["(", value, ")"] : value);
+
+/**
+ * A power of e, however large or small: as a number times a power of ten where it has many digits.
+ * @param {number} exponent
+ * @returns {Formula}
+ */
+export function exponential(exponent) {
+  const value = Math.exp(exponent);
+  if ((value < 1e5 && value >= 1e-3) || exponent === -Infinity) return value;
+  const ten = Math.floor(exponent / Math.LN10);
+  return [Math.exp(exponent - ten * Math.LN10), "·", raised(plain(10), plain(signed(ten)))];
+}
+
+/** @param {number} value */
+const signed = (value) => (value < 0 ? `−${-value}` : String(value));
+
+/**
+ * As one line of text.
+ * @param {Formula} formula
+ * @returns {string}
+ */
+export function written(formula) {
+  if (typeof formula === "number") return four(formula);
+  if (typeof formula === "string") return formula;
+  if (Array.isArray(formula)) return formula.map(written).join(" ").replace(/\( | (?=[),])/g, (gap) => gap.trim());
+  if ("plain" in formula) return formula.plain;
+  if ("over" in formula) return `${bound(formula.over)} / ${bound(formula.under)}`;
+  if ("root" in formula) return `√${bound(formula.root)}`;
+  if ("base" in formula) return `${written(formula.base)}^${bound(formula.power)}`;
+  return `Σ_${written(formula.sum)} ${written(formula.of)}`;
+}
+
+/** In brackets where it is more than one thing. @param {Formula} formula */
+function bound(formula) {
+  const words = written(formula);
+  return Array.isArray(formula) && formula.length > 1 ? `(${words})` : words;
+}
+
+/**
+ * @param {Document} document
+ * @param {Formula} formula
+ * @param {boolean} [display]  on a line of its own
+ * @returns {Element}  a math element, named for who does not see it by its text
+ */
+export function mathml(document, formula, display = false) {
+  const math = make(document, "math", tree(document, formula));
+  // Letters of a formula are no Chinese, whatever the page around them is.
+  math.setAttribute("lang", "en");
+  if (display) math.setAttribute("display", "block");
+  return math;
+}
+
+/**
+ * @param {Document} document
+ * @param {Formula} formula
+ * @returns {Element}
+ */
+function tree(document, formula) {
+  /** @param {string} tag @param {...Formula} parts */
+  const with_ = (tag, ...parts) => make(document, tag, ...parts.map((part) => tree(document, part)));
+  if (typeof formula === "number") return number(document, four(formula));
+  if (typeof formula === "string") return word(document, formula);
+  if (Array.isArray(formula)) return make(document, "mrow", ...apart(document, formula));
+  if ("plain" in formula) return number(document, formula.plain);
+  if ("over" in formula) return with_("mfrac", formula.over, formula.under);
+  if ("root" in formula) return with_("msqrt", formula.root);
+  if ("base" in formula) return with_("msup", formula.base, formula.power);
+  const sign = make(document, "munder", make(document, "mo", "∑"), tree(document, formula.sum));
+  return make(document, "mrow", sign, tree(document, formula.of));
+}
+
+/**
+ * A product has no sign; its factors stand a little apart.
+ * @param {Document} document
+ * @param {Formula[]} parts
+ */
+function apart(document, parts) {
+  const named = (/** @type {Formula} */ part) => typeof part === "string" && !OPERATORS.has(part);
+  return parts.flatMap((part, i) => {
+    const element = tree(document, part);
+    if (!i || !named(part) || !named(parts[i - 1]) || parts[i - 1] === "max") return [element];
+    const space = make(document, "mspace");
+    space.setAttribute("width", "0.2em");
+    return [space, element];
+  });
+}
+
+/** @param {Document} document @param {string} digits */
+function number(document, digits) {
+  if (!digits.startsWith("−")) return make(document, "mn", digits);
+  const minus = make(document, "mo", "−");
+  minus.setAttribute("form", "prefix");
+  return make(document, "mrow", minus, make(document, "mn", digits.slice(1)));
+}
+
+/** @param {Document} document @param {string} words */
+function word(document, words) {
+  if (OPERATORS.has(words)) return make(document, "mo", words);
+  const [name, sub] = words.split("_");
+  const body = make(document, "mi", name);
+  if (!sub) return body;
+  // Indices stand side by side; a longer word is one name.
+  const letters = (sub.length > 3 ? [sub] : [...sub]).map((letter) => make(document, /\d/.test(letter) ? "mn" : "mi", letter));
+  return make(document, "msub", body, make(document, "mrow", ...letters));
+}
+
+/** @param {Document} document @param {string} tag @param {...(Element | string)} children */
+function make(document, tag, ...children) {
+  const element = document.createElementNS(MATHML, tag);
+  element.append(...children);
+  return element;
+}

@@ -1,0 +1,89 @@
+/** Which heads matter: every head of every attention changed by itself, and what that did to each written token. */
+
+import { BLOCK, extent, place } from "../data/blocks.js";
+import { BLOCKS } from "../state/link.js";
+
+/** @typedef {import("../data/api.js").ModelInfo} ModelInfo */
+/** @typedef {{delta: number[], divergence: number[]}} Effect  of one head, for each row: nats */
+/**
+ * @typedef {object} Sweep
+ * @property {number} total  heads
+ * @property {number} done
+ * @property {number[]} logprobs  of each row's token, with no head changed
+ * @property {Record<string, Effect>} heads  by `nameOf`
+ */
+/** @typedef {{block: "encoder" | "decoder" | "cross", at: string, layer: number, heads: number}} Line  a layer's heads */
+
+/** @param {string} at  an attention, such as "encoder.1.self" @param {number} head */
+export const nameOf = (at, head) => `${at} ${head}`;
+
+/** @param {any} start  the stream's first line @returns {Sweep} */
+export const begun = ({ heads, logprobs }) => ({ total: heads, done: 0, logprobs, heads: {} });
+
+/**
+ * @param {Sweep} sweep
+ * @param {{heads: (Effect & {at: string, head: number})[], done: number}} line  one that follows
+ * @returns {Sweep}
+ */
+export function more(sweep, { heads, done }) {
+  const news = heads.map(({ at, head, delta, divergence }) => [nameOf(at, head), { delta, divergence }]);
+  return { ...sweep, done, heads: { ...sweep.heads, ...Object.fromEntries(news) } };
+}
+
+/**
+ * @param {number[]} values  of each row
+ * @param {number | null} row  null: all of them
+ */
+export const of = (values, row) => (row === null ? values.reduce((a, b) => a + b, 0) : (values[row] ?? 0));
+
+/**
+ * @param {Sweep} sweep
+ * @param {number | null} row
+ * @returns {number}  the largest effect there is, up or down
+ */
+export function reach({ heads }, row) {
+  return Math.max(0, ...Object.values(heads).map(({ delta }) => Math.abs(of(delta, row))));
+}
+
+/**
+ * @param {Sweep} sweep
+ * @param {number | null} row
+ * @param {number} [most]
+ * @returns {{at: string, head: number, delta: number}[]}  those that matter most, first the one without which the token is least likely
+ */
+export function strongest({ heads }, row, most = 3) {
+  const all = Object.entries(heads).map(([name, { delta }]) => {
+    const [at, head] = name.split(" ");
+    return { at, head: Number(head), delta: of(delta, row) };
+  });
+  return all.sort((a, b) => a.delta - b.delta).slice(0, most);
+}
+
+/** @param {ModelInfo} model @returns {Line[]}  as the map shows them: a row a layer */
+export function lines(model) {
+  return /** @type {Line["block"][]} */ ([...BLOCKS]).flatMap((block) => {
+    const { layers, heads } = extent(model, block);
+    return Array.from({ length: layers }, (_, layer) => ({ block, at: place({ block, layer }), layer, heads }));
+  });
+}
+
+/** @param {string} at @returns {{block: Line["block"], layer: number}} */
+export function placeOf(at) {
+  const [stack, layer, kind] = at.split(".");
+  const block = /** @type {Line["block"]} */ (
+    Object.keys(BLOCK).find((name) => {
+      const one = BLOCK[/** @type {Line["block"]} */ (name)];
+      return one.stack === stack && one.kind === kind;
+    })
+  );
+  return { block, layer: Number(layer) };
+}
+
+/**
+ * @param {Sweep} sweep
+ * @param {number} elapsed  milliseconds
+ * @returns {number}  that it will still take
+ */
+export function left({ done, total }, elapsed) {
+  return done ? (elapsed / done) * (total - done) : Infinity;
+}

@@ -1,0 +1,55 @@
+/** What a head does, in words: the server's measures and patterns, whose rules docs/patterns.md states. */
+
+/** @typedef {import("../lib/i18n.js").Translate} Translate */
+/**
+ * @typedef {object} Measure
+ * @property {string} name
+ * @property {string} order  what comes first when heads are sorted by it
+ * @property {boolean} [rising]  the least first
+ * @property {string} [unit]
+ */
+
+/**
+ * @param {Translate} t
+ * @returns {Record<string, Measure>}
+ */
+export const measures = (t) => ({
+  entropy: { name: t("entropy"), order: t("entropy, sharp heads first"), rising: true, unit: t("nats") },
+  distance: { name: t("distance"), order: t("distance, far heads first"), unit: t("tokens") },
+  alignment: { name: t("alignment"), order: t("how nearly one to one words are told apart") },
+  previous: { name: t("previous token"), order: t("weight on the previous token") },
+  itself: { name: t("itself"), order: t("weight on the token itself") },
+  next: { name: t("next token"), order: t("weight on the next token") },
+  same: { name: t("same word"), order: t("weight on the same word elsewhere") },
+  first: { name: t("first token"), order: t("weight on the first token") },
+  last: { name: t("last token"), order: t("weight on the last token") },
+  special: { name: t("special tokens"), order: t("weight on special tokens") },
+});
+
+/**
+ * @param {Translate} t
+ * @returns {Record<string, {name: string, says: string}>}  a word for a thumbnail; a sentence
+ */
+export const patterns = (t) => ({
+  "previous-token": { name: t("previous"), says: t("Looks mostly at the token before.") },
+  itself: { name: t("itself"), says: t("Looks mostly at the token itself.") },
+  "next-token": { name: t("next"), says: t("Looks mostly at the token after.") },
+  "same-word": { name: t("same word"), says: t("Looks mostly at the same word elsewhere.") },
+  "first-token": { name: t("first"), says: t("Looks mostly at the first token.") },
+  "last-token": { name: t("last"), says: t("Looks mostly at the last token.") },
+  special: { name: t("special"), says: t("Looks mostly at special tokens.") },
+  alignment: { name: t("alignment"), says: t("Tells words apart: each looks at one of its own.") },
+  broad: { name: t("broad"), says: t("Looks almost everywhere alike.") },
+  mixed: { name: t("mixed"), says: t("No single place has most of its weight.") },
+  none: { name: t("too few"), says: t("Too few rows have a choice to tell a pattern.") },
+});
+
+/**
+ * The measures that a head has, in order.
+ * @param {import("../data/wire.js").Summary | undefined} summary
+ * @param {Translate} t
+ * @returns {[string, Measure][]}
+ */
+export function known(summary, t) {
+  return Object.entries(measures(t)).filter(([name]) => summary?.[name]?.length);
+}

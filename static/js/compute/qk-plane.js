@@ -1,0 +1,99 @@
+/** The queries and the keys of one head as points of one plane, and what a query finds by q · k. */
+
+import { dot, pca } from "./pca.js";
+
+/** @typedef {import("../data/wire.js").Matrix} Matrix */
+/** @typedef {import("../lib/label-placement.js").Point} Point */
+/**
+ * @typedef {object} Space
+ * @property {number[][]} queries  [query][x, y]
+ * @property {number[][]} keys  [key][x, y]
+ * @property {number[]} origin  where the vector of zeros lies
+ * @property {number[]} shares  of the variance along x and along y
+ * @property {number} channels
+ */
+/** @typedef {{key: number, dot: number, weight: number, masked: boolean}} Found */
+
+/**
+ * The plane in which queries and keys together are spread the most.
+ * @param {Matrix} q  [query, channel]
+ * @param {Matrix} k  [key, channel]
+ * @returns {Space}
+ */
+export function space(q, k) {
+  const { mean, components, shares, points } = pca([...rows(q), ...rows(k)]);
+  const flat = (/** @type {number[]} */ [x, y = 0]) => [x, y];
+  const all = points.map(flat);
+  const origin = flat(components.map((component) => -dot(mean, component)));
+  return {
+    queries: all.slice(0, q.rows),
+    keys: all.slice(q.rows),
+    origin,
+    shares: [shares[0] ?? 0, shares[1] ?? 0],
+    channels: q.cols,
+  };
+}
+
+/** @param {Matrix} matrix */
+function rows({ rows, cols, values }) {
+  return Array.from({ length: rows }, (_, i) => values.subarray(i * cols, (i + 1) * cols));
+}
+
+/**
+ * Points in pixels: the same scale both ways, upwards is up, in the middle of the room.
+ * @param {number[][]} points
+ * @param {{width: number, height: number}} room
+ * @param {[number, number]} margin  at the sides, above and below
+ * @returns {Point[]}
+ */
+export function placed(points, { width, height }, [aside, above]) {
+  const [xs, ys] = [0, 1].map((axis) => points.map((point) => point[axis]));
+  const [left, right] = [Math.min(...xs), Math.max(...xs)];
+  const [low, high] = [Math.min(...ys), Math.max(...ys)];
+  const fit = Math.min(
+    (width - 2 * aside) / (right - left || 1e-9),
+    (height - 2 * above) / (high - low || 1e-9),
+  );
+  const scale = Number.isFinite(fit) && right - left + high - low > 0 ? fit : 0;
+  return points.map(([x, y]) => ({
+    x: width / 2 + (x - (left + right) / 2) * scale,
+    y: height / 2 - (y - (low + high) / 2) * scale,
+  }));
+}
+
+/**
+ * The keys of a query by q · k, largest first; what the mask forbids comes last.
+ * @param {Matrix} q
+ * @param {Matrix} k
+ * @param {number} query
+ * @param {ArrayLike<number>} weights  of the query's row, NaN where masked
+ * @returns {Found[]}
+ */
+export function ranking(q, k, query, weights) {
+  const from = rows(q)[query];
+  return rows(k)
+    .map((to, key) => ({
+      key,
+      dot: dot(from, to),
+      weight: weights[key],
+      masked: Number.isNaN(weights[key]),
+    }))
+    .sort((a, b) => Number(a.masked) - Number(b.masked) || b.dot - a.dot);
+}
+
+/**
+ * The point nearest to another.
+ * @param {Point[]} points
+ * @param {Point} at
+ * @param {number} [reach]  no further than this
+ * @returns {number | null}
+ */
+export function nearest(points, { x, y }, reach = Infinity) {
+  let best = /** @type {number | null} */ (null);
+  let shortest = reach;
+  points.forEach((point, i) => {
+    const distance = Math.hypot(point.x - x, point.y - y);
+    if (distance <= shortest) [best, shortest] = [i, distance];
+  });
+  return best;
+}

@@ -1,0 +1,127 @@
+/**
+ * Attention seen from further away, in this order:
+ *
+ *  1. words    w(R, C) = 1/|R| · Σ_{i∈R} Σ_{j∈C} w(i, j): summed over a word's keys, averaged over its
+ *              queries. What a row sums to stays what it was.
+ *  2. heads    one head's, or the mean or the maximum over a layer's heads, cell by cell.
+ *  3. hiding   rows and columns are left out; nothing is rescaled, so a row sums to less by just
+ *              what it gave to the columns that are hidden (`shares` says how much).
+ *  4. top      of the cells that are left, those below the strongest n % are covered.
+ *
+ * NaN is a cell that the mask forbids: it has no number, adds nothing, and stays NaN where it alone
+ * is left.
+ */
+
+/** @typedef {import("../data/wire.js").Matrix} Matrix */
+/** @typedef {"one" | "mean" | "max"} Heads */
+/**
+ * What is shown along one side.
+ * @typedef {object} Axis
+ * @property {number[][]} groups  the trace's tokens behind each row or column
+ * @property {(number | null)[]} at  where each of the trace's tokens is shown; null: it is hidden
+ */
+
+/** Why a cell has no number. */
+export const COVER = Object.freeze({ open: 0, masked: 1, weak: 2, onlyA: 3, onlyB: 4 });
+
+/**
+ * @param {number[][]} groups  of all tokens
+ * @param {(token: number) => boolean} [hides]  a group goes when its first token does
+ * @returns {Axis}
+ */
+export function axis(groups, hides = () => false) {
+  const shown = groups.filter(([first]) => !hides(first));
+  /** @type {(number | null)[]} */
+  const at = groups.flat().map(() => null);
+  shown.forEach((group, place) => group.forEach((token) => (at[token] = place)));
+  return { groups: shown, at };
+}
+
+/**
+ * Sums over groups of keys, averages over groups of queries.
+ * @param {Matrix} matrix
+ * @param {number[][]} rows
+ * @param {number[][]} cols
+ * @returns {Matrix}
+ */
+export function fold({ values, cols: width }, rows, cols) {
+  const folded = new Float32Array(rows.length * cols.length);
+  rows.forEach((queries, row) => {
+    cols.forEach((keys, col) => {
+      let sum = 0;
+      let open = 0;
+      for (const query of queries) {
+        for (const key of keys) {
+          const value = values[query * width + key];
+          if (Number.isNaN(value)) continue;
+          open++;
+          sum += value;
+        }
+      }
+      folded[row * cols.length + col] = open ? sum / queries.length : NaN;
+    });
+  });
+  return { rows: rows.length, cols: cols.length, values: folded };
+}
+
+/**
+ * @param {Matrix[]} planes  of the same shape: one head's, or all heads'
+ * @param {Heads} how
+ * @returns {Matrix}
+ */
+export function combine(planes, how) {
+  if (how === "one" || planes.length === 1) return planes[0];
+  const { rows, cols } = planes[0];
+  const values = Float32Array.from(planes[0].values, (_, i) => {
+    const all = planes.map((plane) => plane.values[i]);
+    return how === "max" ? Math.max(...all) : all.reduce((a, b) => a + b) / all.length;
+  });
+  return { rows, cols, values };
+}
+
+/**
+ * What each row gives to some keys altogether: for the maximum over heads, the largest such share
+ * that any one head gives.
+ * @param {Matrix[]} planes  before folding
+ * @param {number[][]} rows
+ * @param {number[]} keys
+ * @param {Heads} how
+ * @returns {Float32Array}  0 where the mask forbids them all
+ */
+export function shares(planes, rows, keys, how) {
+  if (!keys.length) return new Float32Array(rows.length);
+  const folded = planes.map((plane) => fold(plane, rows, [keys]));
+  return Float32Array.from(combine(folded, how).values, (value) => value || 0);
+}
+
+/**
+ * The last of the strongest.
+ * @param {import("../data/wire.js").Numbers} open
+ * @param {number} percent
+ */
+function smallestOf(open, percent) {
+  const keep = Math.max(1, Math.ceil((open.length * percent) / 100));
+  return open.slice().sort()[open.length - keep] ?? 0;
+}
+
+/**
+ * Covers what the mask forbids and what is below the strongest cells. Cells as strong as the last
+ * one that is shown are shown too.
+ * @param {Matrix} matrix
+ * @param {number} [percent]  of the open cells, rounded up
+ * @returns {{cover: Uint8Array, shown: number, open: number}}
+ */
+export function strongest({ values }, percent = 100) {
+  const least =
+    percent < 100 ? smallestOf(values.filter((value) => !Number.isNaN(value)), percent) : -Infinity;
+  const cover = new Uint8Array(values.length);
+  let [shown, open] = [0, 0];
+  for (let i = 0; i < values.length; i++) {
+    const masked = Number.isNaN(values[i]);
+    const weak = values[i] < least;
+    cover[i] = masked ? COVER.masked : weak ? COVER.weak : COVER.open;
+    if (!masked) open++;
+    if (!masked && !weak) shown++;
+  }
+  return { cover, shown, open };
+}

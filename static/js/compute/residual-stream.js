@@ -1,0 +1,45 @@
+/** What becomes of a token's vector on its way through the layers: its length, and its direction. */
+
+/** @typedef {import("../data/wire.js").Tensor} Tensor */
+
+/**
+ * ‖x‖ of every token.
+ * @param {Tensor} tensor  (query, feature)
+ * @returns {number[]}
+ */
+export function norms({ shape: [rows, cols], data }) {
+  return Array.from({ length: rows }, (_, row) =>
+    Math.hypot(...data.subarray(row * cols, (row + 1) * cols)),
+  );
+}
+
+/**
+ * cos(x, y) of every token; NaN where either is the zero vector.
+ * @param {Tensor} x  (query, feature)
+ * @param {Tensor} y  (query, feature)
+ * @returns {number[]}
+ */
+export function cosines(x, y) {
+  const cols = x.shape[1];
+  const [long, wide] = [norms(x), norms(y)];
+  return long.map((norm, row) => {
+    let dot = 0;
+    for (let c = row * cols; c < (row + 1) * cols; c++) dot += x.data[c] * y.data[c];
+    return dot / (norm * wide[row]);
+  });
+}
+
+/**
+ * Where the stream of a stack can be read, from its input up to a layer: behind every sublayer.
+ * @param {"encoder" | "decoder"} stack
+ * @param {number} layers  how many
+ * @returns {{layer: number, part: "input" | "self" | "cross" | "ffn"}[]}  the input is layer −1
+ */
+export function stations(stack, layers) {
+  const parts = stack === "encoder" ? ["self", "ffn"] : ["self", "cross", "ffn"];
+  const behind = Array.from({ length: layers }, (_, layer) => parts.map((part) => ({ layer, part })));
+  return /** @type {ReturnType<typeof stations>} */ ([
+    { layer: -1, part: "input" },
+    ...behind.flat(),
+  ]);
+}

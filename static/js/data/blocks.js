@@ -1,0 +1,203 @@
+/** The three kinds of attention, and what each one's rows and columns are. */
+
+import { finding, salient, telling } from "../compute/finding.js";
+import { memo } from "../lib/memo.js";
+import { plane, row } from "./wire.js";
+import { ofWord, plainStep, sides } from "./tokens.js";
+
+/** @typedef {import("./wire.js").Trace} Trace */
+/** @typedef {import("./wire.js").Matrix} Matrix */
+/** @typedef {import("../state/link.js").State} State */
+/** @typedef {import("./tokens.js").Step} Step */
+/** @typedef {import("../state/store.js").Lit} Lit */
+/** @typedef {"source" | "target"} Side */
+/** @typedef {{stack: "encoder" | "decoder", kind: "self" | "cross", query: Side, key: Side}} Block */
+
+/** @type {Record<State["block"], Block>} */
+export const BLOCK = {
+  encoder: { stack: "encoder", kind: "self", query: "source", key: "source" },
+  decoder: { stack: "decoder", kind: "self", query: "target", key: "target" },
+  cross: { stack: "decoder", kind: "cross", query: "target", key: "source" },
+};
+
+/**
+ * @param {{block: State["block"], layer: number | "*"}} state
+ * @param {string} [tensor]  e.g. "weights"
+ * @returns {string}  e.g. "encoder.0.self.weights"
+ */
+export function place({ block, layer }, tensor) {
+  const { stack, kind } = BLOCK[block];
+  return [stack, layer, kind, tensor].filter((part) => part !== undefined).join(".");
+}
+
+/**
+ * @param {Trace} trace
+ * @param {State["block"]} block
+ * @returns {{rows: Step[], cols: Step[]}}  columns are tokens that are read: they write nothing
+ */
+export function axes(trace, block) {
+  return memo(trace, `axes ${block}`, () => named(trace, block));
+}
+
+/** @param {Trace} trace @param {State["block"]} block @returns {{rows: Step[], cols: Step[]}} */
+function named(trace, block) {
+  const { source, target, written } = sides(trace);
+  const { query, key } = BLOCK[block];
+  const rows =
+    query === "source"
+      ? source.map(alone)
+      : target.map((reads, i) => (i < written.length ? { reads, writes: written[i] } : alone(reads)));
+  return { rows, cols: (key === "source" ? source : target).map(alone) };
+}
+
+/**
+ * The tokens that a block's queries stand at, with their positions.
+ * @param {Trace} trace
+ * @param {State["block"]} block
+ * @returns {Step[]}
+ */
+export function stands(trace, block) {
+  return sides(trace)[BLOCK[block].query].map((label, at) => ({ reads: null, writes: label, at }));
+}
+
+/** @param {import("./tokens.js").Label} label @returns {Step} */
+const alone = (label) => ({ reads: null, writes: label });
+
+/**
+ * Text of an axis for places without elements.
+ * @param {Step[]} steps
+ */
+export function texts(steps) {
+  return steps.map(plainStep);
+}
+
+/**
+ * One head's weights; NaN where the mask forbids, because a masked cell has no number.
+ * @param {Trace} trace
+ * @param {Pick<State, "block" | "layer" | "head">} state
+ * @returns {Matrix | null}  null where the trace lacks it
+ */
+export function attention(trace, state) {
+  const weights = trace.tensors[place(state, "weights")];
+  if (!weights || state.head >= weights.shape[0]) return null;
+  const mask = trace.tensors[place(state, "mask")];
+  return memo(weights, `${state.head} ${mask ? "masked" : ""}`, () => {
+    const matrix = plane(weights, { head: state.head });
+    return mask ? masked(matrix, plane(mask).values) : matrix;
+  });
+}
+
+/**
+ * The same for a small picture, for which 8 bits are enough.
+ * @param {import("../state/store.js").Page} page
+ * @param {Pick<State, "block" | "layer" | "head">} state
+ * @param {import("./wire.js").Tensor} [small]  the weights in 8 bits
+ * @returns {Matrix | null}
+ */
+export function glimpse({ trace, link }, state, small) {
+  const exact = trace && attention(trace, state);
+  if (exact || !trace || !small || state.head >= small.shape[0]) return exact;
+  const matrix = plane(small, { head: state.head });
+  const mask = trace.tensors[place({ block: state.block, layer: link.layer }, "mask")];
+  return mask ? masked(matrix, plane(mask).values) : matrix;
+}
+
+/**
+ * @param {Matrix} matrix
+ * @param {import("./wire.js").Numbers} may  1 where a query may attend
+ * @returns {Matrix}
+ */
+export function masked(matrix, may) {
+  const values = new Float32Array(matrix.values);
+  for (let i = 0; i < values.length; i++) if (!may[i]) values[i] = NaN;
+  return { ...matrix, values };
+}
+
+/**
+ * What is lit in a block: the row and the column of what is hovered, else of what is pinned, else
+ * of what is worth a first look.
+ * @param {import("../state/store.js").Page} page
+ * @param {Lit | null} hovered
+ * @returns {{query: number | null, key: number | null, by: "hover" | "pin" | "default"}}
+ */
+export function lit({ link, trace }, hovered) {
+  const { query, key } = BLOCK[link.block];
+  const row = hovered?.query?.side === query ? hovered.query.index : null;
+  const col = hovered?.key?.side === key ? hovered.key.index : null;
+  if (row !== null || col !== null) return { query: row, key: col, by: "hover" };
+  if (link.query !== null) return { query: link.query, key: link.key, by: "pin" };
+  const matrix = trace && attention(trace, link);
+  if (!trace || !matrix) return { query: null, key: null, by: "default" };
+  const first = memo(matrix, `salient ${link.block}`, () => firstLook(trace, link.block, matrix));
+  return { query: first, key: null, by: "default" };
+}
+
+/** @param {Trace} trace @param {State["block"]} block @param {Matrix} matrix */
+function firstLook(trace, block, matrix) {
+  const { query, key } = BLOCK[block];
+  const { rows, cols } = axes(trace, block);
+  return salient(matrix, rows.map(ofWord), cols.map(ofWord), query === key);
+}
+
+/**
+ * How many layers a block has, and how many heads a layer.
+ * @param {Pick<import("./api.js").ModelInfo, "layers" | "heads">} model
+ * @param {State["block"]} block
+ * @returns {{layers: number, heads: number}}
+ */
+export function extent({ layers, heads }, block) {
+  const { stack } = BLOCK[block];
+  return { layers: layers[stack] ?? 0, heads: heads[stack] ?? 0 };
+}
+
+/**
+ * Where a page opens that was not told where: across, the head that aligns best while it writes, or
+ * in the alignment view by any rows, where that is known; else the head of the block that tells most
+ * at first sight.
+ * @param {Trace} trace  with all weights of the block
+ * @param {import("./api.js").ModelInfo} model
+ * @param {Pick<State, "block" | "view">} link
+ * @returns {{layer: number, head: number}}
+ */
+export function opener(trace, model, { block, view }) {
+  const best = model.aligners?.find(({ rows }) => view === "alignment" || rows === "writes");
+  if (block === "cross" && best) return { layer: best.layer, head: best.head };
+  const { rows, cols } = axes(trace, block);
+  const special = (/** @type {Step} */ step) => ({ special: step.writes.special });
+  const { layers, heads } = extent(model, block);
+  let most = { layer: 0, head: 0, score: -1 };
+  for (let layer = 0; layer < layers; layer++) {
+    for (let head = 0; head < heads; head++) {
+      const matrix = attention(trace, { block, layer, head });
+      const score = matrix ? telling(matrix, rows.map(special), cols.map(special)) : 0;
+      if (score > most.score) most = { layer, head, score };
+    }
+  }
+  return { layer: most.layer, head: most.head };
+}
+
+/**
+ * Whether training asked the head to align, which it was free to find for itself otherwise.
+ * @param {Pick<import("./api.js").ModelInfo, "taught">} model
+ * @param {Pick<State, "block" | "layer" | "head">} link
+ */
+export function taught(model, { block, layer, head }) {
+  return block === "cross" && model.taught?.some((one) => one.layer === layer && one.head === head);
+}
+
+/**
+ * The pair to explain: what is lit, and where no key is, the one that the row looks at most.
+ * @param {import("../state/store.js").Page} page
+ * @param {Lit | null} [hovered]
+ * @returns {{query: number, key: number} | null}
+ */
+export function pair(page, hovered = null) {
+  const matrix = page.trace && attention(page.trace, page.link);
+  if (!matrix) return null;
+  const at = lit(page, hovered);
+  const query = at.query ?? lit(page, null).query ?? 0;
+  if (query >= matrix.rows) return null;
+  if (at.key !== null && at.key < matrix.cols) return { query, key: at.key };
+  const found = finding(row(matrix, query));
+  return { query, key: "keys" in found ? found.keys[0] : 0 };
+}

@@ -1,0 +1,24 @@
+/** Sentences to begin with, and where a page opens that was not told where. */
+
+/**
+ * The first of a language is the one that the page opens on: its words change places. The others
+ * show a negation and what a pronoun stands for (Uszkoreit 2017, Transformer, Google's research blog:
+ * the last word decides, which is the one that Compare changes), a clause before its noun, and a
+ * place before its verb.
+ */
+export const EXAMPLES = Object.freeze([
+  { lang: "en", text: "My mother bought a new book yesterday." },
+  { lang: "en", text: "The animal didn't cross the street because it was too tired." },
+  { lang: "zh", text: "我妈妈昨天买了一本新书。" },
+  { lang: "zh", text: "坐在门口的那个人是我的老师。" },
+  { lang: "zh", text: "他在图书馆等了我两个小时。" },
+]);
+
+/**
+ * @param {string} lang  of the interface
+ * @returns {Partial<import("../state/link.js").State>}
+ */
+export function opening(lang) {
+  const { text } = EXAMPLES.find((example) => example.lang === lang) ?? EXAMPLES[0];
+  return { source: text, view: "attention", block: "cross" };
+}

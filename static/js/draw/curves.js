@@ -1,0 +1,144 @@
+/** Curves over whole numbers, as SVG: each with its name at its end, and one place marked. */
+
+import { ruler } from "./labels.js";
+import { drawing, fine, s } from "./svg.js";
+
+/** @typedef {import("./theme.js").Theme} Theme */
+/** @typedef {{name: string, values: ArrayLike<number>, colour: string, dash?: string}} Curve */
+/**
+ * @typedef {object} Plot
+ * @property {Curve[]} curves
+ * @property {[number, number]} range  of the values
+ * @property {{x: string, y: string}} titles
+ * @property {number} width
+ * @property {number} height
+ * @property {string[]} [places]  what they are called; absent: they are counted
+ * @property {number | null} at  the marked place
+ * @property {(value: number) => string} say
+ */
+
+const TOP = 12;
+/** Under the curves stand two lines of letters. @param {Pick<Theme, "size">} theme */
+const bottom = ({ size }) => 5 + 3 * size;
+const LEFT = 52;
+
+/**
+ * @param {Plot} plot
+ * @param {Theme} theme
+ * @returns {SVGSVGElement}
+ */
+export function plot({ curves, range, titles, width, height, places, at, say }, theme) {
+  const measure = ruler(theme.font);
+  const { right } = margins(curves, theme);
+  const base = height - bottom(theme);
+  const count = Math.max(1, ...curves.map(({ values }) => values.length));
+  const [low, high] = range;
+  const across = width - LEFT - right;
+  const x = (/** @type {number} */ i) => LEFT + (across * i) / Math.max(1, count - 1);
+  const y = (/** @type {number} */ value) =>
+    TOP + ((high - value) / (high - low)) * (base - TOP);
+  const grid = s("g", { stroke: theme.hatch, "stroke-opacity": 0.6, "stroke-width": 1 });
+  const words = s("g", { fill: theme.muted, "dominant-baseline": "central" });
+  for (const value of ticks(low, high)) {
+    grid.append(s("path", { d: `M${LEFT} ${fine(y(value))}H${fine(x(count - 1))}` }));
+    words.append(s("text", { x: LEFT - 8, y: fine(y(value)), "text-anchor": "end" }, say(value)));
+  }
+  const names = places ?? Array.from({ length: count }, (_, i) => String(i));
+  const each = Math.max(36, ...names.map((name) => measure(name) + 8));
+  for (const i of steps(count, across / each, places ? EVERY : ROUND))
+    words.append(s("text", { x: fine(x(i)), y: base + theme.size + 3, "text-anchor": "middle" }, names[i]));
+  words.append(
+    s("text", { x: fine(x((count - 1) / 2)), y: fine(base + 2.6 * theme.size), "text-anchor": "middle" }, titles.x),
+    s("text", { x: LEFT, y: TOP - 4, "text-anchor": "start", "dominant-baseline": "auto" }, titles.y),
+  );
+  const mark =
+    at !== null && at < count
+      ? [s("path", { d: `M${fine(x(at))} ${TOP}V${base}`, stroke: theme.ink, "stroke-dasharray": "2 3" })]
+      : [];
+  const ends = spread(curves.map(({ values }) => y(values[values.length - 1] ?? 0)), theme.size + 3, base);
+  const lines = curves.map((curve, i) => line(curve, x, y, ends[i], at, x(count - 1) + 10));
+  const svg = drawing(width, height, theme, grid, ...mark, words, ...lines);
+  svg.setAttribute("role", "img");
+  svg.setAttribute("aria-label", curves.map(({ name }) => name).join("; "));
+  return svg;
+}
+
+/**
+ * What stands beside the curves: the axis, and their names.
+ * @param {Curve[]} curves
+ * @param {Theme} theme
+ */
+export function margins(curves, theme) {
+  const measure = ruler(theme.font);
+  return { left: LEFT, right: Math.max(0, ...curves.map(({ name }) => measure(name))) + 20 };
+}
+
+/**
+ * @param {Curve} curve
+ * @param {(i: number) => number} x
+ * @param {(value: number) => number} y
+ * @param {number} end  where its name is
+ * @param {number | null} at
+ * @param {number} right
+ */
+function line({ name, values, colour, dash }, x, y, end, at, right) {
+  const points = Array.from(values, (value, i) => `${fine(x(i))} ${fine(y(value))}`);
+  const dots = values.length <= 40 ? Array.from(values, (_, i) => i) : at !== null && at < values.length ? [at] : [];
+  return s(
+    "g",
+    { "data-curve": name },
+    s("path", {
+      d: points.length ? `M${points.join("L")}` : "",
+      fill: "none",
+      stroke: colour,
+      "stroke-width": 2,
+      "stroke-linejoin": "round",
+      "stroke-dasharray": dash ?? null,
+    }),
+    ...dots.map((i) =>
+      s("circle", { cx: fine(x(i)), cy: fine(y(values[i])), r: i === at ? 5 : 2.5, fill: colour }),
+    ),
+    s("text", { x: fine(right), y: fine(end), fill: colour, "dominant-baseline": "central" }, name),
+  );
+}
+
+/**
+ * Names moved apart, so that none lies on another.
+ * @param {number[]} wanted
+ * @param {number} least  distance
+ * @param {number} bottom
+ */
+function spread(wanted, least, bottom) {
+  const order = wanted.map((_, i) => i).sort((a, b) => wanted[a] - wanted[b]);
+  const placed = [...wanted];
+  order.forEach((i, n) => {
+    if (n) placed[i] = Math.max(placed[i], placed[order[n - 1]] + least);
+  });
+  let limit = bottom;
+  for (const i of order.reverse()) {
+    placed[i] = Math.min(placed[i], limit);
+    limit = placed[i] - least;
+  }
+  return placed;
+}
+
+/** Five round values or so. @param {number} low @param {number} high */
+function ticks(low, high) {
+  const rough = (high - low) / 4;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * ([1, 2, 5].find((unit) => unit * power >= rough * 0.99) ?? 10);
+  const first = Math.ceil(low / step - 1e-9);
+  const count = Math.floor(high / step + 1e-9) - first + 1;
+  return Array.from({ length: count }, (_, i) => (first + i) * step);
+}
+
+/** Which places are named: of counted ones each, each second, fifth … one. */
+const ROUND = [1, 2, 5, 10, 20, 50, 100, 200, 500];
+const EVERY = [1, 2, 3, 4, 5, 6, 8, 10, 15, 20];
+
+/** @param {number} count @param {number} room  for so many names @param {number[]} sizes */
+function steps(count, room, sizes) {
+  const most = Math.max(2, room);
+  const step = sizes.find((size) => count / size <= most) ?? sizes[sizes.length - 1];
+  return Array.from({ length: Math.ceil(count / step) }, (_, i) => i * step);
+}

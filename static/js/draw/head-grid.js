@@ -1,0 +1,182 @@
+/**
+ * All heads of a block on one canvas: which tile stands where, and the pixels of each. A tile that
+ * is smaller than its matrix shows, in each pixel, the largest weight that lies beneath it, so that
+ * a thin diagonal stays a line; one that is larger repeats its cells.
+ */
+
+import { colour } from "./scale.js";
+
+/** @typedef {import("../data/wire.js").Numbers} Numbers */
+/** @typedef {import("../data/wire.js").Summary} Summary */
+/** @typedef {import("./scale.js").Rgb} Rgb */
+/** @typedef {{layer: number, head: number}} Tile */
+/**
+ * @typedef {object} Layout  in CSS pixels
+ * @property {number} size  of a tile's picture, which is square
+ * @property {number} columns
+ * @property {{left: number, top: number}[]} places  of the tiles
+ * @property {number} width
+ * @property {number} height
+ */
+
+/** Of a picture, in letters' heights: what is written under it has to fit. */
+const SMALLEST = 76 / 13;
+/** The same where that is its place alone. */
+const PLAIN = 40 / 13;
+/** Where all of it cannot be on the screen at once anyway. */
+const EASY = 112;
+const LARGEST = 168;
+/** Of a line under a picture, in letters' heights. */
+export const LINE = 1.35;
+const GAP = 10;
+/** Between columns, where a tile cannot grow any more. */
+const AIR = 24;
+/** What parts a layer from the next where a layer takes several rows. */
+const BREAK = 12;
+
+/**
+ * The tiles to show, in their order: as the layers stand, or by what their heads do. A head without
+ * a number comes last; heads that measure the same stand as the layers do.
+ * @param {{layers: number, heads: number}} extent
+ * @param {(layer: number) => Summary | undefined} summary
+ * @param {{by?: string, rising?: boolean, only?: string}} [wanted]  a measure; a pattern
+ * @returns {Tile[]}
+ */
+export function ordered({ layers, heads }, summary, { by, rising = false, only } = {}) {
+  const tiles = Array.from({ length: layers * heads }, (_, i) => ({
+    layer: Math.floor(i / heads),
+    head: i % heads,
+  }));
+  const kept = only ? tiles.filter(({ layer, head }) => summary(layer)?.pattern[head] === only) : tiles;
+  if (!by) return kept;
+  const last = rising ? Infinity : -Infinity;
+  const value = (/** @type {Tile} */ { layer, head }) => summary(layer)?.[by]?.[head] ?? last;
+  const sign = rising ? 1 : -1;
+  return kept.sort((a, b) => (value(a) === value(b) ? 0 : sign * (value(a) - value(b))));
+}
+
+/**
+ * Rows of tiles: a layer a row where there is room, else as many rows a layer as it takes.
+ * @param {Tile[]} tiles
+ * @param {object} room
+ * @param {number} room.width
+ * @param {number} room.height
+ * @param {number} room.heads  a layer
+ * @param {number} room.letters  their height, in pixels
+ * @param {boolean} room.byLayer  whether each layer begins a row
+ * @param {boolean} [room.plain]  whether there is one line under a picture, its place, and not two
+ * @returns {Layout}
+ */
+export function arrange(tiles, { width, height, heads, letters, byLayer, plain = false }) {
+  const smallest = (plain ? PLAIN : SMALLEST) * letters;
+  const line = (plain ? 1 : 2) * Math.ceil(LINE * letters) + 4;
+  const most = Math.max(1, Math.floor((width + GAP) / (smallest + GAP)));
+  // As many in each row of a layer as in the others.
+  const columns = most < heads ? Math.ceil(heads / Math.ceil(heads / most)) : heads;
+  const rows = Math.ceil(tiles.length / columns);
+  const across = Math.floor((width + GAP) / columns) - GAP;
+  const down = Math.floor((height + GAP) / rows) - GAP - line;
+  const size = Math.min(across, LARGEST, down < smallest ? Math.max(EASY, smallest) : down);
+  const pitch = { x: Math.min(across, size + AIR) + GAP, y: size + line + GAP };
+  const folded = byLayer && columns < heads;
+  let [column, row, shift] = [0, -1, 0];
+  const places = tiles.map(({ layer }, i) => {
+    const begins = byLayer && i > 0 && layer !== tiles[i - 1].layer;
+    column = i === 0 || begins ? 0 : (column + 1) % columns;
+    if (column === 0) row++;
+    if (begins && folded) shift += BREAK;
+    return { left: column * pitch.x, top: row * pitch.y + shift };
+  });
+  const bottom = places.length ? places[places.length - 1].top + pitch.y - GAP : 0;
+  return { size, columns, places, width: columns * pitch.x - GAP, height: bottom };
+}
+
+/**
+ * What lies at a point of a tile's picture.
+ * @param {Layout} layout
+ * @param {number} index  of the tile
+ * @param {{rows: number, cols: number}} matrix
+ * @param {number} x  in the layout
+ * @param {number} y
+ * @returns {{row: number, col: number} | null}  null beside the picture
+ */
+export function cellAt({ size, places }, index, { rows, cols }, x, y) {
+  const { left, top } = places[index];
+  const row = Math.floor(((y - top) / size) * rows);
+  const col = Math.floor(((x - left) / size) * cols);
+  return row >= 0 && row < rows && col >= 0 && col < cols ? { row, col } : null;
+}
+
+/**
+ * A colour for each of 256 weights, as a canvas keeps it.
+ * @param {import("./scale.js").Stops} stops
+ * @returns {Uint32Array}
+ */
+export function table(stops) {
+  return Uint32Array.from({ length: 256 }, (_, i) => packed(colour(stops, i / 255)));
+}
+
+/** @param {Rgb} colour  As a little-endian machine reads red, green, blue and opaque. */
+export function packed([r, g, b]) {
+  return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
+}
+
+/**
+ * @typedef {object} Picture  of one head
+ * @property {number} rows
+ * @property {number} cols
+ * @property {Numbers} values  from 0 to 1
+ * @property {Numbers | null} may  1 where a query may look; null: everywhere
+ */
+/**
+ * @typedef {object} Paint
+ * @property {Uint32Array} table  see `table`
+ * @property {number} paper  behind the hatching of what is masked
+ * @property {number} hatch
+ */
+
+/**
+ * Writes one head's picture.
+ * @param {Uint32Array} pixels  of the whole atlas
+ * @param {number} stride  its width
+ * @param {{left: number, top: number, size: number}} where  whole pixels
+ * @param {Picture} picture
+ * @param {Paint} paint
+ */
+export function tile(pixels, stride, { left, top, size }, { rows, cols, values, may }, paint) {
+  const { table, paper, hatch } = paint;
+  const across = spans(cols, size);
+  const down = spans(rows, size);
+  const line = new Float32Array(cols);
+  for (let y = 0; y < size; y++) {
+    // The largest of each column's cells beneath this line of pixels; −1 where all are masked.
+    line.fill(-1);
+    for (let row = down[2 * y]; row < down[2 * y + 1]; row++) {
+      for (let col = 0, cell = row * cols; col < cols; col++, cell++) {
+        if (values[cell] > line[col] && (may === null || may[cell] !== 0)) line[col] = values[cell];
+      }
+    }
+    let at = (top + y) * stride + left;
+    for (let x = 0; x < size; x++, at++) {
+      let most = -1;
+      for (let col = across[2 * x]; col < across[2 * x + 1]; col++) most = Math.max(most, line[col]);
+      if (most >= 0) pixels[at] = table[(most * 255 + 0.5) | 0];
+      else pixels[at] = (x + y) & 3 ? paper : hatch;
+    }
+  }
+}
+
+/**
+ * Which cells lie beneath each pixel: from one up to, and without, another.
+ * @param {number} cells
+ * @param {number} size  in pixels
+ * @returns {Int32Array}  [from, to] for each pixel in turn
+ */
+function spans(cells, size) {
+  const found = new Int32Array(2 * size);
+  for (let i = 0; i < size; i++) {
+    found[2 * i] = Math.floor((i * cells) / size);
+    found[2 * i + 1] = Math.max(found[2 * i] + 1, cells > size ? Math.ceil(((i + 1) * cells) / size) : 0);
+  }
+  return found;
+}

@@ -1,0 +1,215 @@
+/**
+ * Matrices on plain canvas: thumbnails, and the first picture, which is there before Plotly is.
+ * Cells have the very pixels that Plotly will give them.
+ */
+
+import { two } from "../compute/finding.js";
+import { COVER } from "../compute/reshape.js";
+import { colour, contrast, logarithmic, rgb } from "./scale.js";
+
+/** @typedef {import("../data/wire.js").Matrix} Matrix */
+/** @typedef {import("./geometry.js").Geometry} Geometry */
+/** @typedef {import("./scale.js").Stops} Stops */
+/** @typedef {import("./scale.js").Rgb} Rgb */
+/**
+ * @typedef {object} Shade
+ * @property {Stops} stops
+ * @property {[number, number]} range
+ * @property {number} [floor]  of a logarithmic scale from there to 1
+ */
+/** @typedef {import("./theme.js").Theme} Theme */
+
+/**
+ * @param {Shade} shade
+ * @param {number} value
+ * @returns {Rgb}
+ */
+export function colourOf({ stops, range: [low, high], floor }, value) {
+  return colour(stops, floor ? logarithmic(value, floor) : (value - low) / (high - low));
+}
+
+/**
+ * A cell's number: two decimals. On a logarithmic scale, where small ones are the point, those that
+ * would be zeros in two decimals say their power of ten, down to the scale's floor.
+ * @param {Shade} shade
+ * @param {number} value
+ */
+export function written({ floor }, value) {
+  if (!floor || value >= 0.005 || value < floor) return two(value);
+  const [digits, power] = value.toExponential(0).split("e-");
+  return `${digits}e−${power}`;
+}
+
+/**
+ * One pixel a cell; the page scales it up without smoothing.
+ * @param {HTMLCanvasElement} canvas
+ * @param {Matrix} matrix
+ * @param {Shade} shade
+ */
+export function thumbnail(canvas, matrix, shade) {
+  canvas.width = matrix.cols;
+  canvas.height = matrix.rows;
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  const image = context.createImageData(matrix.cols, matrix.rows);
+  raster(image.data, matrix.values, shade);
+  context.putImageData(image, 0, 0);
+}
+
+/**
+ * The colours of `colourOf` for many cells at once; one without a number stays transparent.
+ * @param {Uint8ClampedArray} pixels  four bytes a cell
+ * @param {import("../data/wire.js").Numbers} values
+ * @param {Shade} shade
+ */
+export function raster(pixels, values, { stops, range: [low, high], floor }) {
+  const last = stops.length - 1;
+  for (let i = 0; i < values.length; i++) {
+    if (Number.isNaN(values[i])) continue;
+    const share = floor ? logarithmic(values[i], floor) : (values[i] - low) / (high - low);
+    const at = Math.min(Math.max(share, 0), 1) * last;
+    const stop = Math.min(Math.floor(at), last - 1);
+    const [a, b] = [stops[stop], stops[stop + 1]];
+    for (let c = 0; c < 3; c++) pixels[i * 4 + c] = Math.round(a[c] + (b[c] - a[c]) * (at - stop));
+    pixels[i * 4 + 3] = 255;
+  }
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context  already scaled to CSS pixels
+ * @param {Matrix} matrix
+ * @param {Geometry} geometry
+ * @param {Shade} shade
+ */
+export function cells(context, matrix, geometry, shade) {
+  const { left, top, cellWidth, cellHeight, gap } = geometry;
+  const [width, height] = [matrix.cols * cellWidth, matrix.rows * cellHeight];
+  const small = context.canvas.ownerDocument.createElement("canvas");
+  thumbnail(small, matrix, shade);
+  context.imageSmoothingEnabled = false;
+  context.drawImage(small, left, top, width, height);
+  if (!gap) return;
+  for (let col = 1; col <= matrix.cols; col++)
+    context.clearRect(left + col * cellWidth - gap, top, gap, height);
+  for (let row = 1; row <= matrix.rows; row++)
+    context.clearRect(left, top + row * cellHeight - gap, width, gap);
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {Matrix} matrix
+ * @param {Geometry} geometry
+ * @param {Shade} shade
+ * @param {Theme} theme
+ */
+export function numbers(context, matrix, geometry, shade, theme) {
+  context.font = `${theme.size}px ${theme.font}`;
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  matrix.values.forEach((value, i) => {
+    if (Number.isNaN(value)) return;
+    const [x, y] = corner(geometry, i);
+    context.fillStyle = inkOf(shade, value, theme);
+    context.fillText(written(shade, value), x + geometry.cellWidth / 2, y + geometry.cellHeight / 2 + 1);
+  });
+}
+
+/**
+ * Grey patterns over the cells that show no number, a pattern for each reason: drawn alone, so that
+ * Plotly can lay them over its heatmap.
+ * @param {CanvasRenderingContext2D} context
+ * @param {{matrix: Matrix, cover?: Uint8Array}} covered  without a cover, what is NaN is masked
+ * @param {Geometry} geometry
+ * @param {string} ink
+ */
+export function covers(context, { matrix, cover }, geometry, ink) {
+  /** @type {(i: number) => number} */
+  const why = (i) =>
+    cover ? cover[i] : Number.isNaN(matrix.values[i]) ? COVER.masked : COVER.open;
+  const kinds = new Set(Array.from(matrix.values, (_, i) => why(i)));
+  kinds.delete(COVER.open);
+  const { cellWidth, cellHeight, gap } = geometry;
+  for (const kind of kinds) {
+    context.save();
+    context.beginPath();
+    matrix.values.forEach((_, i) => {
+      if (why(i) === kind)
+        context.rect(...corner(geometry, i), cellWidth - gap, cellHeight - gap);
+    });
+    context.clip();
+    context.beginPath();
+    context.strokeStyle = context.fillStyle = ink;
+    context.lineWidth = 1;
+    if (kind === COVER.weak) dots(context, geometry, (i) => why(i) === kind);
+    else lines(context, geometry, kind);
+    context.restore();
+  }
+}
+
+/**
+ * Rising lines for what is masked, level and upright ones for what only one of two runs has.
+ * @param {CanvasRenderingContext2D} context
+ * @param {Geometry} geometry
+ * @param {number} kind
+ */
+function lines(context, { left, top, rows, cols, cellWidth, cellHeight }, kind) {
+  const [right, bottom] = [left + cols * cellWidth, top + rows * cellHeight];
+  const height = bottom - top;
+  /** @param {number} x @param {number} y @param {number} toX @param {number} toY */
+  const line = (x, y, toX, toY) => (context.moveTo(x, y), context.lineTo(toX, toY));
+  if (kind === COVER.masked)
+    for (let x = left - height; x < right; x += 6) line(x, bottom, x + height, top);
+  if (kind === COVER.onlyA) for (let y = top + 1.5; y < bottom; y += 4) line(left, y, right, y);
+  if (kind === COVER.onlyB) for (let x = left + 1.5; x < right; x += 4) line(x, top, x, bottom);
+  context.stroke();
+}
+
+/**
+ * A dot in the middle of each cell: there is a number, it is just not shown.
+ * @param {CanvasRenderingContext2D} context
+ * @param {Geometry} geometry
+ * @param {(i: number) => boolean} has
+ */
+function dots(context, geometry, has) {
+  const { rows, cols, cellWidth, cellHeight, gap } = geometry;
+  const size = Math.min(1.5, cellWidth / 4, cellHeight / 4);
+  for (let i = 0; i < rows * cols; i++) {
+    if (!has(i)) continue;
+    const [x, y] = corner(geometry, i);
+    const [right, down] = [x + (cellWidth - gap) / 2, y + (cellHeight - gap) / 2];
+    context.moveTo(right + size, down);
+    context.arc(right, down, size, 0, 2 * Math.PI);
+  }
+  context.fill();
+}
+
+/** What numbers are written in: on any ground one of the two has a contrast of 4.5 (AA). */
+export const INKS = Object.freeze(["#000000", "#ffffff"]);
+
+/** @param {Rgb} ground */
+export function legible(ground) {
+  const [black, white] = INKS;
+  return contrast(ground, rgb(black)) >= contrast(ground, rgb(white)) ? black : white;
+}
+
+/**
+ * The ink of a cell's number. What prints as 0.00 steps back.
+ * @param {Shade} shade
+ * @param {number} value
+ * @param {Theme} theme
+ */
+export function inkOf(shade, value, { muted }) {
+  const nothing = Math.abs(value) < (shade.floor ?? 0.005);
+  return nothing ? muted : legible(colourOf(shade, value));
+}
+
+/**
+ * @param {Geometry} geometry
+ * @param {number} i  of the cell, row by row
+ * @returns {[number, number]}
+ */
+function corner({ left, top, cols, cellWidth, cellHeight }, i) {
+  return [
+    Math.round(left + (i % cols) * cellWidth),
+    Math.round(top + Math.floor(i / cols) * cellHeight),
+  ];
+}

@@ -1,0 +1,21 @@
+/** A token's name in a drawing: each word in its own language, what is read fainter. */
+
+import { s } from "./svg.js";
+import { plain, plainStep } from "../data/tokens.js";
+
+/**
+ * @param {import("../data/tokens.js").Step} step
+ * @param {Pick<import("./theme.js").Theme, "muted">} theme
+ * @returns {SVGTSpanElement[]}
+ */
+export function lettering(step, { muted }) {
+  const { reads, writes, short } = step;
+  const fill = writes.special ? muted : null;
+  if (!reads) return [s("tspan", { lang: writes.lang, fill }, plainStep(step))];
+  const read = short ? [] : [s("tspan", { lang: reads.lang, fill: muted }, plain(reads))];
+  return [
+    ...read,
+    s("tspan", { fill: muted }, short ? "→ " : " → "),
+    s("tspan", { lang: writes.lang, fill }, plain(writes)),
+  ];
+}

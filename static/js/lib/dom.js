@@ -1,0 +1,129 @@
+/** Making elements, and writing tokens with them. */
+
+import { numbered } from "../data/tokens.js";
+
+/** @typedef {Node | string | null | undefined | false} Child */
+/** @typedef {import("../data/tokens.js").Label} Label */
+/** @typedef {import("../data/tokens.js").Step} Step */
+
+/**
+ * @template {keyof HTMLElementTagNameMap} T
+ * @param {T} tag
+ * @param {Record<string, unknown>} [props]  properties, or attributes where the name has a dash
+ * @param {...(Child | Child[])} children
+ * @returns {HTMLElementTagNameMap[T]}
+ */
+export function h(tag, props = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(props)) {
+    if (value === undefined || value === null) continue;
+    if (name.includes("-") || name === "role" || name === "for")
+      element.setAttribute(name, String(value));
+    else Object.assign(element, { [name]: value });
+  }
+  element.append(...shown(children.flat()));
+  return element;
+}
+
+/**
+ * @param {Child[]} children
+ * @returns {(Node | string)[]}
+ */
+function shown(children) {
+  return /** @type {(Node | string)[]} */ (children.filter((child) => child || child === ""));
+}
+
+/**
+ * @template {HTMLElement} [T=HTMLElement]
+ * @param {string} selector
+ * @param {ParentNode} [root]
+ * @returns {T}
+ */
+export function find(selector, root = document) {
+  const found = root.querySelector(selector);
+  if (!found) throw new Error(`nothing on the page matches ${selector}`);
+  return /** @type {T} */ (found);
+}
+
+/**
+ * A token, in its language.
+ * @param {Label} label
+ * @param {string} [className]
+ */
+export function token(label, className = "") {
+  const { space, special, lang } = label;
+  const dot = space && h("span", { className: "space" }, space);
+  return h(
+    "span",
+    { className: `token ${special ? "special" : ""} ${className}`.trim(), lang },
+    dot,
+    numbered(label),
+  );
+}
+
+/**
+ * A token in a sentence of ours, where the spaces are our own.
+ * @param {Label} label
+ */
+export const quoted = (label) => token({ ...label, space: "" });
+
+/**
+ * A decoder row: what it has read, and what it writes.
+ * @param {Step} step
+ */
+export function step({ reads, writes, at, short }) {
+  if (at !== undefined)
+    return h(
+      "span",
+      { className: "step" },
+      h("span", { className: "at" }, String(at)),
+      " ",
+      token(writes),
+    );
+  if (!reads) return token(writes);
+  return h(
+    "span",
+    { className: "step" },
+    ...(short ? [] : [token(reads, "reads")]),
+    h("span", { className: "arrow" }, "→"),
+    token(writes),
+  );
+}
+
+/** @param {string} text @param {string} [className] */
+export const words = (text, className = "") => h("span", { className }, text);
+
+/**
+ * Runs once when calls have stopped coming for a while.
+ * @param {() => void} task
+ * @param {number} wait  in milliseconds
+ */
+export function settle(task, wait) {
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+  return {
+    later() {
+      clearTimeout(timer);
+      timer = setTimeout(task, wait);
+    },
+    now() {
+      clearTimeout(timer);
+      task();
+    },
+    cancel: () => clearTimeout(timer),
+  };
+}
+
+/**
+ * How high elements are together. Asking them makes the browser lay the page out at once, so that is
+ * done the first time, when they have just been filled; what is said later is from the last layout.
+ * @param {...HTMLElement} elements
+ * @returns {() => number}
+ */
+export function heightOf(...elements) {
+  const measure = () => elements.reduce((sum, { offsetHeight }) => sum + offsetHeight, 0);
+  let known = 0;
+  const observer = new ResizeObserver(() => (known &&= measure()));
+  elements.forEach((element) => observer.observe(element));
+  return () => (known ||= measure());
+}

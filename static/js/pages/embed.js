@@ -1,0 +1,56 @@
+/** A share in a frame of someone else's page: its view and its caption, and nothing around them. */
+
+import { createApi } from "../data/api.js";
+import { createContext } from "./context.js";
+import { find } from "../lib/dom.js";
+import { initials } from "../state/options.js";
+import { bindCaption } from "../chrome/caption.js";
+import { bindChanges } from "../chrome/model-changes.js";
+import { wording } from "../chrome/problem-notices.js";
+import { bindStage } from "../chrome/stage.js";
+import { bindSession, openShare } from "../state/session.js";
+import { createStore } from "../state/store.js";
+import { DEFAULTS, read } from "../state/link.js";
+import { OPTIONS, view } from "../views/index.js";
+
+const { lang = "en", share = "", plotly = "", catalog = "" } = find("#workspace").dataset;
+
+async function start() {
+  const api = createApi((...request) => fetch(...request));
+  const messages = await api.catalog(catalog);
+  const initial = { ...DEFAULTS, lang, options: initials(OPTIONS) };
+  const store = createStore(initial);
+  const session = bindSession(store, api, {
+    needs: (page) => view(page.link.view).needs(page),
+    asks: (page) => view(page.link.view).asks?.(page) ?? [],
+  });
+  const context = createContext(store, api, session, messages, plotly);
+  for (const part of [bindChanges, bindStage, bindCaption, bindStatus, bindEscape]) part(context);
+  await openShare(store, api, share, initial, read(window, OPTIONS), OPTIONS);
+}
+
+/** @param {import("./workspace.js").Context} context */
+function bindStatus({ store, t }) {
+  const says = find("#embed-says");
+  const show = () => {
+    const { status, problem, trace } = store.get();
+    document.documentElement.dataset.status = status;
+    document.documentElement.dataset.picture = trace ? "drawn" : "none";
+    find("#stage").setAttribute("aria-busy", String(status === "waiting"));
+    says.hidden = !problem;
+    says.textContent = problem ? wording(t, problem) : "";
+  };
+  store.subscribe(show);
+  show();
+}
+
+/** @param {import("./workspace.js").Context} context */
+function bindEscape({ store }) {
+  document.addEventListener("keydown", ({ key }) => {
+    if (key !== "Escape") return;
+    store.hover(null);
+    store.go({ query: null, key: null });
+  });
+}
+
+void start();

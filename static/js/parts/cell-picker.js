@@ -1,0 +1,70 @@
+/** Which query and which key: two lists with a step back and on, for views that have no matrix. */
+
+import { axes, pair } from "../data/blocks.js";
+import { h } from "../lib/dom.js";
+import { plainStep } from "../data/tokens.js";
+
+/** @typedef {import("../pages/workspace.js").Context} Context */
+/** @typedef {"query" | "key"} Side */
+
+/**
+ * @param {Context} context
+ * @param {Side[]} [sides]  what can be chosen
+ * @returns {HTMLElement & {refresh: () => void}}
+ */
+export function cellPicker({ store, t }, sides = ["query", "key"]) {
+  const named = { query: t("query"), key: t("key") };
+  const steps = {
+    query: [t("query above"), t("query below")],
+    key: [t("previous key"), t("next key")],
+  };
+
+  /** @param {Side} side @param {number} index */
+  function go(side, index) {
+    const { trace, link } = store.get();
+    const at = pair(store.get());
+    if (!trace || !at) return;
+    const { rows, cols } = axes(trace, link.block);
+    const last = (side === "query" ? rows : cols).length - 1;
+    const to = Math.min(Math.max(index, 0), last);
+    // Without a key of one's own the cell follows the query to what it looks at most.
+    const key = sides.includes("key") ? at.key : link.key;
+    store.go({ query: at.query, key, [side]: to });
+  }
+
+  const pickers = sides.map((side) => {
+    const select = h("select", { "aria-label": named[side] });
+    select.addEventListener("change", () => go(side, Number(select.value)));
+    const buttons = [-1, 1].map((by, i) => {
+      const button = h(
+        "button",
+        { type: "button", className: "button quiet", "aria-label": steps[side][i] },
+        side === "query" ? "↑↓"[i] : "←→"[i],
+      );
+      button.addEventListener("click", () => go(side, Number(select.value) + by));
+      return button;
+    });
+    const label = h("span", { className: "name" }, named[side]);
+    return { side, select, buttons, element: h("div", { className: `picker as-${side}`, role: "group", "aria-label": named[side] }, label, select, ...buttons) };
+  });
+
+  function refresh() {
+    const page = store.get();
+    const at = pair(page);
+    if (!page.trace || !at) return;
+    const { rows, cols } = axes(page.trace, page.link.block);
+    for (const { side, select, buttons } of pickers) {
+      const steps = side === "query" ? rows : cols;
+      const words = steps.map((step, i) => `${i + 1}  ${plainStep(step)}`);
+      if (words.join("\n") !== select.dataset.words) {
+        select.dataset.words = words.join("\n");
+        select.replaceChildren(...words.map((text, i) => h("option", { value: String(i), lang: steps[i].writes.lang }, text)));
+      }
+      select.value = String(at[side]);
+      buttons[0].disabled = at[side] === 0;
+      buttons[1].disabled = at[side] === steps.length - 1;
+    }
+  }
+
+  return Object.assign(h("div", { className: "cell-picker" }, ...pickers.map(({ element }) => element)), { refresh });
+}

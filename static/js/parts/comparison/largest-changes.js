@@ -1,0 +1,66 @@
+/** What changed most, in words and numbers. */
+
+import { BLOCK } from "../../data/blocks.js";
+import { four, two } from "../../compute/finding.js";
+import { h, quoted, step } from "../../lib/dom.js";
+
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/comparison.js").Comparison} Comparison */
+/** @typedef {import("../../compute/token-diff.js").Change} Change */
+
+/**
+ * @param {Context} context
+ * @param {Comparison} shown
+ * @returns {(string | Node)[]}
+ */
+export function headline({ store, t, say }, { rows, cols, changes }) {
+  const { other: by } = store.get().link.options;
+  const [first] = changes;
+  if (!first)
+    return [by === "sentence" ? t("Nothing changes: A and B are the same. Change a word in B.") : t("Nothing changes: A and B are the same.")];
+  const writes = BLOCK[store.get().link.block].stack === "decoder" && by !== "direction";
+  const values = {
+    query: h("span", { className: "as-query" }, quoted(rows.steps[first.row].writes)),
+    key: h("span", { className: "as-key" }, quoted(cols.steps[first.col].writes)),
+    a: two(first.a),
+    b: two(first.b),
+  };
+  if (by === "direction")
+    return say(t("Furthest apart: between {query} and {key} the weight is {a} in A, {b} in B."), values);
+  return writes
+    ? say(t("Largest change: while writing {query} the weight on {key} is {a} in A, {b} in B."), values)
+    : say(t("Largest change: the weight of {query} on {key} is {a} in A, {b} in B."), values);
+}
+
+/**
+ * @param {Context} context
+ * @param {(change: Change) => void} choose
+ */
+export function changeList({ t }, choose) {
+  const list = h("ol", {});
+  const element = h("section", { className: "changes" }, h("h3", {}, t("Largest changes")), list);
+  return {
+    element,
+    /** @param {Comparison} shown */
+    draw({ rows, cols, changes }) {
+      element.hidden = !changes.length;
+      list.replaceChildren(
+        ...changes.map((change) => {
+          const button = h(
+            "button",
+            { type: "button", className: "change" },
+            h("span", { className: "pairing" },
+              h("span", { className: "as-query" }, step({ ...rows.steps[change.row], reads: null })),
+              " ",
+              h("span", { className: "as-key" }, step(cols.steps[change.col])),
+            ),
+            h("span", { className: "numbers" }, `${four(change.a)} → ${four(change.b)}`),
+            h("b", { className: change.change > 0 ? "more" : "less" }, `${change.change > 0 ? "+" : ""}${four(change.change)}`),
+          );
+          button.addEventListener("click", () => choose(change));
+          return h("li", {}, button);
+        }),
+      );
+    },
+  };
+}

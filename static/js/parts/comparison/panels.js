@@ -1,0 +1,169 @@
+/** The three pictures: A, B, and B − A, on the same axes, lit together. */
+
+import { abreast } from "../../draw/side-by-side.js";
+import { reach } from "../../compute/token-diff.js";
+import { two } from "../../compute/finding.js";
+import { otherPlace, otherSentence } from "../../state/comparison.js";
+import { h } from "../../lib/dom.js";
+import { legend } from "../legend.js";
+import { createMatrix } from "../matrix.js";
+import { diverging, sequential } from "../../draw/scale.js";
+
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/comparison.js").Comparison} Comparison */
+/** @typedef {"a" | "b" | "delta"} Which */
+
+const WHICH = /** @type {Which[]} */ (["a", "b", "delta"]);
+/** Between two pictures. */
+const GAP = 28;
+/** Pixels that a row gets where there are many, and that a picture gets at most for them. */
+const [THIN, MOST] = [9, 720];
+/** What changes less than this is not painted as if it were much. */
+const FAINT = 0.1;
+/** As wide as a picture has to be to stand beside another one. */
+const LEAST = 300;
+
+/**
+ * What the pictures are called.
+ * @typedef {object} Names
+ * @property {(which: Which) => string} describe
+ * @property {(which: Which) => {rows: string, cols: string}} titles  of the axes
+ * @property {(which: Which, most: number) => string} heading  of a picture that leaves the page
+ */
+
+/**
+ * @param {Context} context
+ * @param {ReturnType<typeof import("./pointing.js").pointing>} points
+ * @param {Names} [names]
+ */
+export function panels(context, points, names = compared(context)) {
+  const { t } = context;
+  const all = WHICH.map((which) => {
+    const title = h("h3", {});
+    const matrix = createMatrix(context, { ...points, label: labels(t)[which] });
+    const key = legend(context);
+    const element = h("section", { className: `trio-${which}` }, title, matrix.element, key.element);
+    return { which, title, matrix, key, element };
+  });
+  let most = FAINT;
+  const element = h("div", { className: "trio" }, ...all.map((one) => one.element));
+
+  return {
+    element,
+
+    /** @param {Comparison} shown */
+    draw(shown) {
+      const theme = context.theme();
+      most = Math.max(reach(shown.delta.matrix), FAINT);
+      const [across, room] = layout(context, shown.rows.pairs.length);
+      element.dataset.across = String(across);
+      element.style.gridTemplateColumns = `repeat(${across}, minmax(0, 1fr))`;
+      for (const { which, title, matrix, key } of all) {
+        const signed = which === "delta";
+        /** @type {import("../../draw/paint.js").Shade} */
+        const shade = signed
+          ? { stops: diverging(theme), range: [-most, most] }
+          : { stops: sequential(theme), range: [0, 1] };
+        title.replaceChildren(h("b", {}, { a: "A", b: "B", delta: "Δ" }[which]), ` ${names.describe(which)}`);
+        key.show({ shade, covers: new Set(shown[which].cover) });
+        matrix.draw({
+          ...shown[which],
+          shade,
+          rows: shown.rows.steps,
+          cols: shown.cols.steps,
+          titles: names.titles(which),
+          ...room,
+        });
+      }
+    },
+
+    /** @param {import("../../draw/geometry.js").Place} place */
+    mark: (place) => all.forEach(({ matrix }) => matrix.mark(place)),
+
+    destroy: () => all.forEach(({ matrix }) => matrix.destroy()),
+
+    /** Side by side, each under its title. */
+    picture() {
+      const theme = context.theme();
+      const parts = all.map(({ which, matrix }) => ({
+        canvas: matrix.picture(),
+        title: names.heading(which, most),
+      }));
+      return { canvas: abreast(parts, theme) };
+    },
+  };
+}
+
+/** @param {Context} context @returns {Names}  those of what the link compares */
+const compared = (context) => ({
+  describe: (which) => describe(context, which),
+  titles: (which) => titles(context, which),
+  heading: (which, most) => heading(context, which, most),
+});
+
+/** @param {Context["t"]} t @returns {Record<Which, string>} */
+const labels = (t) => ({
+  a: t("Attention weights of A. Arrow keys move the cell, Escape lets go."),
+  b: t("Attention weights of B. Arrow keys move the cell, Escape lets go."),
+  delta: t("B minus A. Arrow keys move the cell, Escape lets go."),
+});
+
+/**
+ * Of the other direction, turned over, the rows are keys.
+ * @param {Context} context
+ * @param {Which} which
+ */
+function titles({ store, t }, which) {
+  const [query, key] = [t("query (looks)"), t("key (looked at)")];
+  const { other } = store.get().link.options;
+  if (other !== "direction" || which === "a") return { rows: query, cols: key };
+  if (which === "b") return { rows: key, cols: query };
+  return { rows: t("A's queries, B's keys"), cols: t("A's keys, B's queries") };
+}
+
+/**
+ * @param {Context} context
+ * @param {Which} which
+ */
+function describe({ store, t }, which) {
+  const page = store.get();
+  const { link, trace } = page;
+  const { other: by } = link.options;
+  if (which === "delta") return t("B minus A");
+  const at = which === "a" ? link : otherPlace(page);
+  if (by === "head") return t("head {n}", { n: at.head + 1 });
+  if (by === "layer") return t("layer {n}", { n: at.layer + 1 });
+  if (by === "sentence") return which === "a" ? t("the sentence above") : t("with the word changed");
+  const zh = { a: trace?.direction === "en-zh", b: trace?.direction !== "en-zh" }[which];
+  const name = zh ? t("English → Chinese") : t("Chinese → English");
+  return which === "a" ? name : t("{direction}, turned over", { direction: name });
+}
+
+/**
+ * Above a picture that leaves the page: it has to say which sentence B is, and how far Δ reaches.
+ * @param {Context} context
+ * @param {Which} which
+ * @param {number} most
+ */
+function heading(context, which, most) {
+  const page = context.store.get();
+  if (which === "delta") return `Δ = B − A, ±${two(most)}`;
+  if (page.link.options.other !== "sentence") return `${which.toUpperCase()} ${describe(context, which)}`;
+  const said = which === "a" ? page.link.source : otherSentence(page);
+  return `${which.toUpperCase()} ${said.trim()}`;
+}
+
+/**
+ * @param {Context} context
+ * @param {number} rows
+ * @returns {[number, {width: number, height: number, stretch: number, largest: number}]}  pictures in
+ *   a row, and the room of each
+ */
+function layout(context, rows) {
+  const { width, height } = context.room();
+  const across = Math.max(1, Math.min(3, Math.floor((width + GAP) / (LEAST + GAP))));
+  const each = Math.floor((width - GAP * (across - 1)) / across);
+  const seen = Math.min(Math.max(height - 190, 340), each * 1.1);
+  const read = Math.min(rows * THIN + 150, MOST);
+  return [across, { width: each, height: Math.max(seen, read), stretch: 1.3, largest: 40 }];
+}

@@ -1,0 +1,243 @@
+/**
+ * The thumbnails: all pictures on one canvas, what is lit in them on another, and over both a button
+ * a head, for pointer, keys and screen readers.
+ */
+
+import { cellAt, tile as paintTile } from "../draw/head-grid.js";
+import { two } from "../compute/finding.js";
+import { h } from "../lib/dom.js";
+import { measures, patterns } from "../compute/patterns.js";
+import { photograph } from "../draw/tiles-image.js";
+
+/** @typedef {import("../pages/workspace.js").Context} Context */
+/** @typedef {import("../draw/head-grid.js").Tile} Tile */
+/** @typedef {import("../draw/head-grid.js").Layout} Layout */
+/** @typedef {import("./tile-contents.js").Seen} Seen */
+/** @typedef {{row: number | null, col: number | null}} Place */
+/**
+ * @typedef {object} Gestures
+ * @property {(cell: {row: number, col: number} | null) => void} onHover
+ * @property {(tile: Tile) => void} onOpen
+ * @property {(tile: Tile | null) => void} [onPreview]
+ */
+/** @typedef {{seen: Seen, tiles: Tile[], layout: Layout, words: Words[]}} Drawn */
+/** @typedef {{where: string, value: string, pattern: string, label: string}} Words  of a tile */
+
+/** More than this no eye tells apart on a thumbnail, and a phone has to hold it. */
+const SHARPEST = 2;
+
+/**
+ * @param {Context} context
+ * @param {string} label  says what they are, and what keys do, to a screen reader
+ * @param {Gestures} gestures
+ */
+export function createTiles(context, label, { onHover, onOpen, onPreview = () => {} }) {
+  const pictures = h("canvas", { className: "atlas", "aria-hidden": "true" });
+  const marks = h("canvas", { className: "marks", "aria-hidden": "true" });
+  const buttons = h("div", {
+    className: "tiles",
+    role: "group",
+    "aria-label": label,
+  });
+  const element = h("div", { className: "atlas-frame" }, pictures, marks, buttons);
+  /** @type {Drawn | null} */
+  let drawn = null;
+
+  const ratio = () => Math.min(window.devicePixelRatio || 1, SHARPEST);
+  const indexOf = (/** @type {Event} */ event) =>
+    [...buttons.children].indexOf(
+      /** @type {Element} */ (/** @type {Element} */ (event.target).closest("button")),
+    );
+
+  buttons.addEventListener("pointermove", (event) => {
+    const index = indexOf(event);
+    if (!drawn || index < 0 || event.pointerType === "touch") return;
+    const { left, top } = buttons.getBoundingClientRect();
+    const matrix = drawn.seen.matrix(drawn.tiles[index]);
+    onHover(matrix && cellAt(drawn.layout, index, matrix, event.clientX - left, event.clientY - top));
+    onPreview(drawn.tiles[index]);
+  });
+  buttons.addEventListener("pointerleave", () => (onHover(null), onPreview(null)));
+  buttons.addEventListener("click", (event) => {
+    const index = indexOf(event);
+    if (drawn && index >= 0) onOpen(drawn.tiles[index]);
+  });
+  buttons.addEventListener("focusin", (event) => {
+    const index = indexOf(event);
+    if (!drawn || index < 0) return;
+    reach(index);
+    onPreview(drawn.tiles[index]);
+  });
+  buttons.addEventListener("focusout", () => onPreview(null));
+  buttons.addEventListener("keydown", (event) => {
+    const next = drawn && neighbour(drawn.layout, indexOf(event), event.key);
+    if (next === null || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    /** @type {HTMLElement} */ (buttons.children[next]).focus();
+  });
+
+  /** @param {number} index  The one tile that Tab comes to. */
+  function reach(index) {
+    [...buttons.children].forEach((button, i) => {
+      /** @type {HTMLElement} */ (button).tabIndex = i === index ? 0 : -1;
+    });
+  }
+
+  /** @param {Drawn} next */
+  function name({ words, tiles, layout, seen }) {
+    while (buttons.children.length > tiles.length) buttons.lastChild?.remove();
+    while (buttons.children.length < tiles.length) buttons.append(blank());
+    words.forEach((said, i) => write(/** @type {HTMLElement} */ (buttons.children[i]), said, layout, i));
+    const { link } = seen.page;
+    const present = tiles.findIndex(({ layer, head }) => layer === link.layer && head === link.head);
+    if (!buttons.contains(document.activeElement)) reach(Math.max(0, present));
+  }
+
+  return {
+    element,
+    width: () => element.clientWidth,
+
+    /**
+     * @param {Seen} seen
+     * @param {Tile[]} tiles
+     * @param {Layout} layout
+     * @param {string} measure  that is written
+     */
+    draw(seen, tiles, layout, measure) {
+      drawn = { seen, tiles, layout, words: tiles.map((one) => worded(context, seen, one, measure)) };
+      element.style.height = `${layout.height}px`;
+      resize(pictures, layout, ratio());
+      resize(marks, layout, ratio());
+      paint(pictures, drawn, ratio());
+      name(drawn);
+      element.dataset.drawn = String(tiles.length);
+    },
+
+    /** @param {Place} place @param {Tile} present */
+    light(place, present) {
+      if (!drawn) return;
+      mark(marks, drawn, place, context.theme(), ratio());
+      drawn.tiles.forEach(({ layer, head }, i) => {
+        const here = layer === present.layer && head === present.head;
+        if (here) buttons.children[i].setAttribute("aria-current", "true");
+        else buttons.children[i].removeAttribute("aria-current");
+      });
+    },
+
+    picture: () => (drawn ? photograph(pictures, drawn, context.theme(), ratio()) : pictures),
+  };
+}
+
+const blank = () =>
+  h(
+    "button",
+    { type: "button", className: "tile" },
+    h("span", { className: "where" }),
+    h("span", { className: "value" }),
+    h("span", { className: "does" }),
+  );
+
+/** @param {HTMLElement} button @param {Words} words @param {Layout} layout @param {number} i */
+function write(button, { where, value, pattern, label }, { places, size }, i) {
+  const [first, second, third] = button.children;
+  [first.textContent, second.textContent, third.textContent] = [where, value, pattern];
+  button.setAttribute("aria-label", label);
+  button.style.left = `${places[i].left}px`;
+  button.style.top = `${places[i].top}px`;
+  button.style.width = `${size}px`;
+  button.style.paddingTop = `${size + 2}px`;
+}
+
+/**
+ * @param {Context} context
+ * @param {Seen} seen
+ * @param {Tile} tile
+ * @param {string} measure  of what the head does, where that is known
+ * @returns {Words}
+ */
+function worded({ t }, { summary }, { layer, head }, measure) {
+  const found = summary(layer);
+  const long = t("Layer {layer}, head {head}", { layer: layer + 1, head: head + 1 });
+  const where = t("L{layer}\u2009H{head}", { layer: layer + 1, head: head + 1 });
+  if (!found) return { where, value: "", pattern: "", label: `${where} (${long})` };
+  const number = found[measure]?.[head];
+  const value = number === null || number === undefined ? "–" : two(number);
+  const pattern = patterns(t)[found.pattern[head]].name;
+  // What is seen comes first, so that it can be called by it; then what the letters stand for.
+  const seen = [where, value, pattern].filter(Boolean).join(" ");
+  return { where, value, pattern, label: `${seen} (${long}, ${measures(t)[measure].name})` };
+}
+
+/**
+ * The tile that an arrow leads to: the next one, or the one above or below.
+ * @param {Layout} layout
+ * @param {number} index
+ * @param {string} key
+ * @returns {number | null}
+ */
+function neighbour({ places }, index, key) {
+  const last = places.length - 1;
+  if (index < 0) return null;
+  if (key === "ArrowRight") return Math.min(index + 1, last);
+  if (key === "ArrowLeft") return Math.max(index - 1, 0);
+  if (key === "Home") return 0;
+  if (key === "End") return last;
+  if (key !== "ArrowDown" && key !== "ArrowUp") return null;
+  const { left, top } = places[index];
+  const beyond = [...places.keys()].filter((i) => (key === "ArrowDown" ? places[i].top > top : places[i].top < top));
+  const rows = beyond.map((i) => Math.abs(places[i].top - top));
+  const nearest = beyond.filter((_, i) => rows[i] === Math.min(...rows));
+  const aside = (/** @type {number} */ i) => Math.abs(places[i].left - left);
+  return nearest.sort((a, b) => aside(a) - aside(b))[0] ?? index;
+}
+
+/** @param {HTMLCanvasElement} canvas @param {Layout} layout @param {number} ratio */
+function resize(canvas, { width, height }, ratio) {
+  canvas.width = Math.max(1, Math.round(width * ratio));
+  canvas.height = Math.max(1, Math.round(height * ratio));
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+}
+
+/** @param {HTMLCanvasElement} canvas @param {Drawn} drawn @param {number} ratio */
+function paint(canvas, { seen, tiles, layout }, ratio) {
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  const image = context.createImageData(canvas.width, canvas.height);
+  const pixels = new Uint32Array(image.data.buffer);
+  const size = Math.floor(layout.size * ratio);
+  tiles.forEach((one, i) => {
+    const picture = seen.matrix(one);
+    if (!picture) return;
+    const [left, top] = [layout.places[i].left, layout.places[i].top].map((at) => Math.round(at * ratio));
+    paintTile(pixels, canvas.width, { left, top, size }, picture, seen.paint);
+  });
+  context.putImageData(image, 0, 0);
+}
+
+/**
+ * A frame around a token's row and around its column, in every tile.
+ * @param {HTMLCanvasElement} canvas
+ * @param {Drawn} drawn
+ * @param {Place} place
+ * @param {import("../draw/theme.js").Theme} theme
+ * @param {number} ratio
+ */
+function mark(canvas, { seen, tiles, layout: { places, size } }, { row, col }, theme, ratio) {
+  const marked = row !== null || col !== null;
+  if (!marked && canvas.dataset.marked !== "yes") return;
+  canvas.dataset.marked = marked ? "yes" : "no";
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.clearRect(0, 0, canvas.width, canvas.height);
+  context.lineWidth = 1.5;
+  tiles.forEach((one, i) => {
+    const matrix = seen.matrix(one);
+    if (!matrix) return;
+    const { left, top } = places[i];
+    const [high, wide] = [size / matrix.rows, size / matrix.cols];
+    context.strokeStyle = theme.q;
+    if (row !== null && row < matrix.rows) context.strokeRect(left, top + row * high, size, high);
+    context.strokeStyle = theme.k;
+    if (col !== null && col < matrix.cols) context.strokeRect(left + col * wide, top, wide, size);
+  });
+}

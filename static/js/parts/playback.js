@@ -1,0 +1,121 @@
+/** Back, Play, Next: buttons and keys that go through steps, one at a time or by themselves. */
+
+import { h } from "../lib/dom.js";
+
+/** @typedef {import("../pages/workspace.js").Context} Context */
+/**
+ * @typedef {object} Steps
+ * @property {() => number} at  the present one
+ * @property {() => number} last  −1: there are none yet
+ * @property {(to: number) => void} go
+ * @property {number} beat  milliseconds that a step is looked at while they play
+ * @property {() => boolean} [waits]  whether playing has to
+ */
+
+/** What takes letters and arrows for itself, and what takes arrows alone. */
+const WRITES = "input:not([type=range]), textarea, select, [contenteditable]";
+const MOVES = "input, [role=application], .tiles";
+const KEYS = /** @type {Record<string, number>} */ ({
+  ArrowLeft: -1,
+  ArrowRight: 1,
+  Home: -Infinity,
+  End: Infinity,
+});
+/** What a presenter's remote sends; without a projector these scroll. */
+const REMOTE = /** @type {Record<string, number>} */ ({ PageUp: -1, PageDown: 1 });
+
+/**
+ * @param {Context} context
+ * @param {Steps} steps
+ */
+export function createTransport(context, { at, last, go, beat, waits = () => false }) {
+  const { t } = context;
+  /** @type {ReturnType<typeof setInterval> | undefined} */
+  let playing;
+  const button = (/** @type {string} */ says, /** @type {() => void} */ act, className = "button") => {
+    const made = h("button", { type: "button", className }, says);
+    made.addEventListener("click", act);
+    return made;
+  };
+  const back = button("← " + t("Back"), () => by(-1));
+  const play = button("", toggle, "button strong play");
+  const on = button(t("Next") + " →", () => by(1));
+  const where = h("span", { className: "where", "aria-live": "off" });
+  const element = h("div", { className: "transport", role: "group", "aria-label": t("Steps") }, back, play, on, where);
+
+  /** @param {number} steps  by the reader's own hand, which ends playing */
+  function by(steps) {
+    pause();
+    move(steps);
+  }
+
+  /** @param {number} steps */
+  function move(steps) {
+    if (last() >= 0) go(Math.min(Math.max(at() + steps, 0), last()));
+  }
+
+  function toggle() {
+    if (playing !== undefined || last() < 0) return pause();
+    if (at() === last()) go(0);
+    playing = setInterval(tick, beat);
+    label();
+  }
+
+  function tick() {
+    if (waits()) return;
+    if (at() < last()) move(1);
+    if (at() >= last()) pause();
+  }
+
+  function pause() {
+    clearInterval(playing);
+    playing = undefined;
+    label();
+  }
+
+  function label() {
+    const [sign, word] = playing === undefined ? ["▶", t("Play")] : ["❚❚", t("Pause")];
+    play.replaceChildren(h("span", { "aria-hidden": "true" }, sign), word);
+  }
+
+  const release = bindKeys(context, by, toggle);
+  label();
+  return {
+    element,
+    pause,
+
+    /** @param {string} says  where one is */
+    show(says) {
+      back.disabled = at() === 0;
+      on.disabled = at() >= last();
+      where.textContent = says;
+    },
+    destroy: () => (pause(), release()),
+  };
+}
+
+/**
+ * Arrows and Space, wherever they mean nothing else; before the page's own keys hear of them.
+ * @param {Context} context
+ * @param {(steps: number) => void} by
+ * @param {() => void} toggle
+ * @returns {() => void}  stops it
+ */
+function bindKeys({ store }, by, toggle) {
+  /** @param {KeyboardEvent} event */
+  function pressed(event) {
+    const { key, target } = event;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    if (!(target instanceof Element) || document.querySelector("dialog[open]")) return;
+    const takes = key === " " ? `${WRITES}, button, a, summary` : `${WRITES}, ${MOVES}`;
+    if (target.closest(takes)) return;
+    const steps = KEYS[key] ?? (store.get().link.options.projector ? REMOTE[key] : undefined);
+    if (key !== " " && !steps) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (steps) by(steps);
+    else toggle();
+  }
+  document.addEventListener("keydown", pressed, { capture: true });
+  return () => document.removeEventListener("keydown", pressed, { capture: true });
+}

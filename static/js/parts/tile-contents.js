@@ -1,0 +1,48 @@
+/** What thumbnails show: all heads of the present block, out of one trace. */
+
+import { packed, table } from "../draw/head-grid.js";
+import { axes, extent, place } from "../data/blocks.js";
+import { rgb, sequential } from "../draw/scale.js";
+
+/** @typedef {import("../pages/workspace.js").Context} Context */
+/** @typedef {import("../state/store.js").Page} Page */
+/** @typedef {import("../data/wire.js").Trace} Trace */
+/** @typedef {import("../data/wire.js").Summary} Summary */
+/** @typedef {import("../draw/head-grid.js").Tile} Tile */
+/**
+ * @typedef {object} Seen  what is on the page
+ * @property {Page} page
+ * @property {Trace} trace  weights in 8 bits, and summaries
+ * @property {number} layers
+ * @property {number} heads
+ * @property {(layer: number) => Summary | undefined} summary
+ * @property {(tile: Tile) => import("../draw/head-grid.js").Picture | null} matrix
+ * @property {import("../draw/head-grid.js").Paint} paint
+ * @property {{rows: import("../data/tokens.js").Step[], cols: import("../data/tokens.js").Step[]}} axes
+ */
+
+/** @param {Context} context @param {Page} page @param {Trace} trace @returns {Seen} */
+export function look({ theme }, page, trace) {
+  const { block } = page.link;
+  const may = trace.tensors[place({ block, layer: 0 }, "mask")]?.data ?? null;
+  const colours = theme();
+  return {
+    page,
+    trace,
+    ...extent(/** @type {NonNullable<Page["model"]>} */ (page.model), block),
+    axes: axes(trace, block),
+    summary: (layer) => trace.summaries?.[place({ block, layer })],
+    matrix({ layer, head }) {
+      const weights = trace.tensors[place({ block, layer }, "weights")];
+      if (!weights || head >= weights.shape[0]) return null;
+      const [, rows, cols] = weights.shape;
+      const size = rows * cols;
+      return { rows, cols, values: weights.data.subarray(head * size, (head + 1) * size), may };
+    },
+    paint: {
+      table: table(sequential(colours)),
+      paper: packed(rgb(colours.paper)),
+      hatch: packed(rgb(colours.hatch)),
+    },
+  };
+}

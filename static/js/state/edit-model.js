@@ -1,0 +1,63 @@
+/** Changing the machine: each change is a step of its own in the browser's history, so Back undoes it. */
+
+import { changes, found, linked, plainly, put, same, toggled, without } from "./interventions.js";
+
+/** @typedef {import("../pages/workspace.js").Context} Context */
+/** @typedef {import("./interventions.js").Change} Change */
+/** @typedef {import("./store.js").History} History */
+
+/** @param {Pick<Context, "store" | "t" | "announce">} context */
+export function machine({ store, t, announce }) {
+  const list = () => changes(store.get().link);
+
+  /** @param {Change[]} next @param {History} [history] */
+  function set(next, history = "push") {
+    if (JSON.stringify(next) === JSON.stringify(list())) return;
+    store.go({ interventions: linked(next) }, history);
+  }
+
+  return {
+    list,
+
+    /** What was frozen with a share stays as it is. */
+    fixed: () => store.get().share !== null,
+
+    /** @param {Change} change @returns {Change | null}  what is done to the same thing */
+    found: (change) => found(list(), change),
+
+    /** @param {Change} change  Whether just this is on. */
+    on(change) {
+      const present = found(list(), change);
+      return present !== null && same(present, change);
+    },
+
+    /** @param {Change} change @param {History} [history] */
+    put(change, history) {
+      announce(plainly(change, store.get().trace, t));
+      set(put(list(), change), history);
+    },
+
+    /** @param {Change} change  What is about the same thing goes. @param {History} [history] */
+    remove(change, history) {
+      announce(t("Undone: {change}", { change: plainly(found(list(), change) ?? change, store.get().trace, t) }));
+      set(without(list(), change), history);
+    },
+
+    /** @param {Change} change */
+    toggle(change) {
+      announce(plainly(change, store.get().trace, t));
+      set(toggled(list(), change));
+    },
+
+    /** @param {number} index  One of the list, whatever it is. */
+    drop(index) {
+      announce(t("Undone: {change}", { change: plainly(list()[index], store.get().trace, t) }));
+      set(list().filter((_, i) => i !== index));
+    },
+
+    clear() {
+      announce(t("All changes undone: this is the machine as it was trained."));
+      set([]);
+    },
+  };
+}

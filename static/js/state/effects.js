@@ -1,0 +1,150 @@
+/**
+ * Before and after: the machine as it was trained, run on the page's sentence, and the changed one
+ * that is made to write the same translation, so that a row of one is the same step as in the other.
+ */
+
+import { align } from "../compute/token-diff.js";
+import { Problem } from "../data/api.js";
+import { BLOCK, attention, axes, place } from "../data/blocks.js";
+import { isChanged } from "./interventions.js";
+import { compared } from "./comparison.js";
+import { answer, traced } from "./questions.js";
+
+/** @typedef {import("./store.js").Page} Page */
+/** @typedef {import("../data/wire.js").Trace} Trace */
+/** @typedef {import("./questions.js").Question} Question */
+/** @typedef {import("../data/tokens.js").Label} Label */
+/** @typedef {import("./comparison.js").Comparison} Comparison */
+/**
+ * @typedef {object} Runs
+ * @property {Trace} before  the machine as it was trained
+ * @property {Trace} after  the changed one, held to the translation of the other
+ */
+/**
+ * @typedef {object} Row  one written token of the unchanged translation
+ * @property {number} index
+ * @property {number | null} own  its place in the page's own translation; null where that has it not
+ * @property {number} before  probability
+ * @property {number | null} after  null where the two cannot be held against each other
+ * @property {[number, number] | null} ranks  among all of the vocabulary, from 1; null where nobody counted
+ */
+
+/** @param {Page} page @returns {string[]} */
+const select = ({ link }) => [place(link, "weights"), place(link, "mask")];
+
+/** @param {Page} page @returns {Question}  the run without any change */
+export const unchanged = (page) => traced(page, { interventions: null, select: select(page) });
+
+/**
+ * @param {Page} page
+ * @param {string} target  the unchanged translation
+ * @returns {Question}  the changed machine, made to write it
+ */
+export const held = (page, target) => traced(page, { target, decode: null, select: select(page) });
+
+/** @param {Page} page @returns {Question[]}  as far as they can be asked by now */
+export function questions(page) {
+  const before = answer(page, unchanged(page));
+  const text = before && !(before instanceof Problem) ? /** @type {Trace} */ (before).output.text : "";
+  return [unchanged(page), ...(text && isChanged(page.link) ? [held(page, text)] : [])];
+}
+
+/** @param {Page} page @returns {Runs | Problem | null}  null while something is on its way */
+export function runs(page) {
+  const before = /** @type {Trace | Problem | undefined} */ (answer(page, unchanged(page)));
+  if (!before || before instanceof Problem) return before ?? null;
+  if (!isChanged(page.link) || !before.output.text) return { before, after: before };
+  const after = /** @type {Trace | Problem | undefined} */ (answer(page, held(page, before.output.text)));
+  if (!after || after instanceof Problem) return after ?? null;
+  return { before, after };
+}
+
+/** @param {Trace} trace */
+const written = ({ output }) => output.tokens.map(({ id, text }) => `${id} ${text}`);
+
+/**
+ * @param {Trace} a
+ * @param {Trace} b
+ * @returns {(number | null)[]}  for each token that a writes, which of b's it is
+ */
+function partners(a, b) {
+  const pairs = align(written(a), written(b));
+  return a.output.tokens.map((_, i) => pairs.find((pair) => pair.a === i)?.b ?? null);
+}
+
+/**
+ * @param {Runs} runs
+ * @param {Trace} own  the page's
+ * @returns {Row[]}
+ */
+export function rowsOf({ before, after }, own) {
+  const [held, mine] = [partners(before, after), partners(before, own)];
+  const [was, is] = [before, after].map(({ output }) => /** @type {any} */ (output).ranks);
+  return before.output.tokens.map((_, index) => {
+    const at = held[index];
+    return {
+      index,
+      own: mine[index],
+      before: Math.exp(before.output.logprobs[index]),
+      after: at === null ? null : Math.exp(after.output.logprobs[at]),
+      ranks: was && is && at !== null ? [was[index], is[at]] : null,
+    };
+  });
+}
+
+/**
+ * A translation cut where the other one differs.
+ * @param {Trace} trace
+ * @param {Trace} other
+ * @returns {{text: string, differs: boolean}[]}  special tokens left out
+ */
+export function pieces(trace, other) {
+  const found = partners(trace, other);
+  /** @type {{text: string, differs: boolean}[]} */
+  const cut = [];
+  trace.output.tokens.forEach(({ text, special }, i) => {
+    if (special) return;
+    const differs = found[i] === null;
+    const last = cut.at(-1);
+    if (last?.differs === differs) last.text += text;
+    else cut.push({ text, differs });
+  });
+  if (cut.length) cut[0].text = cut[0].text.trimStart();
+  return cut;
+}
+
+/**
+ * The present head's attention before and after; a place of it is pinned by the page's own tokens.
+ * @param {Page} page
+ * @returns {Comparison | null}
+ */
+export function attentions(page) {
+  const found = runs(page);
+  const { link, trace } = page;
+  if (!trace || !found || found instanceof Problem) return null;
+  const { before, after } = found;
+  if (last?.before === before && last.after === after && last.own === trace && last.head === link.head) return last.found;
+  const [a, b] = [before, after].map((run) => {
+    const matrix = attention(run, link);
+    return matrix && { matrix, ...axes(run, link.block) };
+  });
+  if (!a || !b) return null;
+  const both = compared(a, b);
+  const comparison = { ...both, rows: pinned(both.rows, "query"), cols: pinned(both.cols, "key") };
+  last = { before, after, own: trace, head: link.head, found: comparison };
+  return comparison;
+
+  /** @param {Comparison["rows"]} axis @param {"query" | "key"} which @returns {Comparison["rows"]} */
+  function pinned(axis, which) {
+    if (BLOCK[link.block][which] === "source") return axis;
+    const own = partners(before, /** @type {Trace} */ (trace));
+    // A key of the decoder is read one step after it was written.
+    const late = which === "key" ? 1 : 0;
+    const at = (/** @type {number} */ i) => (i < late ? i : (own[i - late] ?? null));
+    const mine = (/** @type {number | null} */ i) => (i === null || at(i) === null ? null : Number(at(i)) + (i < late ? 0 : late));
+    return { ...axis, pairs: axis.pairs.map((pair) => ({ ...pair, a: mine(pair.a) })) };
+  }
+}
+
+/** The pointer asks sixty times a second. @type {{before: Trace, after: Trace, own: Trace, head: number, found: Comparison} | null} */
+let last = null;

@@ -1,0 +1,68 @@
+/** What a share holds, and what has to be asked for it so that its view opens without the model. */
+
+import { request } from "../data/api.js";
+import { keyOf } from "./questions.js";
+
+/** @typedef {import("./store.js").Page} Page */
+/** @typedef {import("./questions.js").Question} Question */
+/** @typedef {import("../data/wire.js").Trace} Trace */
+/** @typedef {Pick<import("../views/index.js").View, "needs" | "asks">} Wanting */
+/** @typedef {{select: string[], summarise?: string[], dtype?: string}} Recorded */
+
+/** What the server freezes of every run by itself; `FROZEN` in app/sharing.py. */
+const KINDS = ["weights", "mask", "q", "k", "v"];
+const OTHERS = ["decoder.probabilities", "decoder.candidates"];
+/** Further questions in one share. */
+const MOST = 4;
+
+/**
+ * @param {Page} page
+ * @param {Wanting} view  the one that is open
+ * @returns {{select: string[], asks: Question[]}}  what a share has to hold beside what every one does
+ */
+export function beside(page, view) {
+  const asks = new Map((view.asks?.(page) ?? []).map((question) => [keyOf(question), question]));
+  return {
+    select: [...new Set(view.needs(page))].filter((name) => !always(name)),
+    asks: [...asks.values()]
+      .filter((question) => !("positions" in question) && !inTrace(page, question))
+      .slice(0, MOST),
+  };
+}
+
+/**
+ * A question about the share's own run is answered out of its trace.
+ * @param {Page} page
+ * @param {Question} question
+ * @returns {Trace | null}  null: the trace does not hold it
+ */
+export function held(page, question) {
+  if (!page.share || !("trace" in question) || !inTrace(page, question)) return null;
+  const { trace } = page.share;
+  const { select } = /** @type {Recorded} */ (question.trace);
+  const wanted = select.map(matcher);
+  const names = Object.keys(trace.tensors).filter((name) => wanted.some((it) => it.test(name)));
+  return {
+    ...trace,
+    tensors: Object.fromEntries(names.map((name) => [name, trace.tensors[name]])),
+  };
+}
+
+/** @param {Page} page @param {Question} question  Whether every share of this run answers it. */
+function inTrace({ link }, question) {
+  if (!("trace" in question)) return false;
+  const { select, summarise, dtype, ...run } = /** @type {Recorded} */ (question.trace);
+  const { select: _, ...own } = request(link, []);
+  return select.every(always) && keyOf({ trace: run }) === keyOf({ trace: own });
+}
+
+/** @param {string} name  of a tensor, or a pattern */
+function always(name) {
+  return KINDS.includes(name.split(".").at(-1) ?? "") || OTHERS.includes(name);
+}
+
+/** @param {string} pattern  with "*" for anything */
+function matcher(pattern) {
+  const escaped = pattern.split("*").map((part) => part.replace(/[.?[\]!^$(){}+|\\]/g, "\\$&"));
+  return new RegExp(`^${escaped.join(".*")}$`);
+}

@@ -1,0 +1,200 @@
+/**
+ * Changes to the machine: what a link's interventions say, in words of the reader, and how one comes
+ * to the list and goes from it. The list is what the API takes, and stands in the link as it is.
+ */
+
+import { keyOf } from "./questions.js";
+import { numbered, sides } from "../data/tokens.js";
+
+/** @typedef {import("./store.js").Page} Page */
+/** @typedef {import("./link.js").State} State */
+/** @typedef {import("../lib/i18n.js").Translate} Translate */
+/** @typedef {import("../data/tokens.js").Label} Label */
+/**
+ * One as the API takes it; out of a link it may be anything.
+ * @typedef {{at: string, head?: number | null, do: any}} Change
+ */
+/** @typedef {{side: "source" | "target", index: number, written?: boolean}} Ref  a token; of a decoder row the one that it writes */
+/** @typedef {{words: string, values: Record<string, string | Ref>}} Worded  as `say` takes it, once the tokens are named */
+
+const KINDS = ["set", "cut", "temperature", "freeze", "mask", "shuffle"];
+/** What is done to all of a head's weights: only one of these can be. */
+const PATTERN = ["zero", "uniform", "mean", "freeze"];
+
+/** @param {Pick<State, "interventions">} link @returns {Change[]}  what cannot be read is one of them too */
+export function changes({ interventions: said }) {
+  if (said === null || said === undefined) return [];
+  return /** @type {Change[]} */ (Array.isArray(said) ? said : [said]);
+}
+
+/** @param {Pick<State, "interventions">} link */
+export const isChanged = (link) => changes(link).length > 0;
+
+/** @param {Change} change @returns {string}  "" where nobody knows it */
+export function kindOf(change) {
+  const what = change?.do;
+  if (typeof what === "string") return what;
+  if (what === null || typeof what !== "object") return "";
+  return KINDS.find((kind) => kind in what) ?? "";
+}
+
+/**
+ * What a change is about: a later one about the same takes its place.
+ * @param {Change} change
+ */
+function slot(change) {
+  const kind = kindOf(change);
+  const { at, head = null } = change ?? {};
+  const value = change?.do?.[kind];
+  if (PATTERN.includes(kind)) return JSON.stringify(["pattern", at, head]);
+  if (kind === "set" || kind === "cut") return JSON.stringify(["cell", at, head, value?.[0], value?.[1]]);
+  if (kind === "mask") return JSON.stringify([kind, value]);
+  if (kind === "drop" || kind === "shuffle") return JSON.stringify(["term", at]);
+  return JSON.stringify([kind, at, head]);
+}
+
+/**
+ * @param {Change[]} list
+ * @param {Change} change
+ * @returns {Change | null}  what is done to the same thing
+ */
+export function found(list, change) {
+  return list.find((one) => slot(one) === slot(change)) ?? null;
+}
+
+/**
+ * @param {Change[]} list
+ * @param {Change} change  in the place of the one that is about the same; else the last
+ * @returns {Change[]}
+ */
+export function put(list, change) {
+  const at = list.findIndex((one) => slot(one) === slot(change));
+  return at < 0 ? [...list, change] : list.map((one, i) => (i === at ? change : one));
+}
+
+/** @param {Change[]} list @param {Change} change @returns {Change[]}  without the one about the same */
+export const without = (list, change) => list.filter((one) => slot(one) !== slot(change));
+
+/** @param {Change[]} list @param {Change} change  On, or off where just this is on already. */
+export function toggled(list, change) {
+  const present = found(list, change);
+  return present && same(present, change) ? without(list, change) : put(list, change);
+}
+
+/** @param {Change} a @param {Change} b */
+export const same = (a, b) => key(a) === key(b);
+/** @param {Change} change */
+const key = ({ at, head = null, do: what }) => keyOf(/** @type {any} */ ({ at, head, do: what }));
+
+/** @param {Change[]} list  As a link holds it: nothing where there are none. */
+export const linked = (list) => (list.length ? list : null);
+
+/**
+ * @param {Change} change
+ * @param {Translate} t
+ * @returns {Worded}
+ */
+export function worded(change, t) {
+  const kind = kindOf(change);
+  const { at } = change ?? {};
+  const value = change?.do?.[kind];
+  const place = () => where(change, t);
+  const side = { query: { side: sideOf(at, "query"), index: value?.[0], written: true }, key: { side: sideOf(at, "key"), index: value?.[1] } };
+  /** @type {Record<string, () => Worded>} */
+  const says = {
+    zero: () => ({ words: t("{place}: off"), values: { place: place() } }),
+    uniform: () => ({ words: t("{place}: uniform"), values: { place: place() } }),
+    mean: () => ({ words: t("{place}: its mean"), values: { place: place() } }),
+    freeze: () => ({ words: t("{place}: the pattern of “{sentence}”"), values: { place: place(), sentence: String(value?.source ?? "") } }),
+    temperature: () => ({ words: t("{place}: temperature {number}"), values: { place: place(), number: String(value) } }),
+    cut: () => ({ words: t("{place}: {query} ↛ {key} cut"), values: { place: place(), ...side } }),
+    set: () => ({
+      words: change.do.renormalise
+        ? t("{place}: {query} → {key} set to {number}, the rest shares what is left")
+        : t("{place}: {query} → {key} set to {number}"),
+      values: { place: place(), number: String(value?.[2]), ...side },
+    }),
+    mask: () => ({ words: t("{token} masked"), values: { token: { side: "source", index: value } } }),
+    shuffle: () => ({ words: t("positions shuffled ({number})"), values: { number: String(value) } }),
+    drop: () => dropped(at, t),
+  };
+  return says[kind] && typeof at === "string" ? says[kind]() : { words: t("a change that cannot be read"), values: {} };
+}
+
+/** @param {string} at @param {"query" | "key"} axis @returns {"source" | "target"} */
+function sideOf(at, axis) {
+  if (!String(at).startsWith("decoder")) return "source";
+  return axis === "key" && String(at).endsWith("cross") ? "source" : "target";
+}
+
+/** @param {string} at @param {Translate} t @returns {Worded} */
+function dropped(at, t) {
+  if (at === "source.position") return { words: t("positions of the sentence dropped"), values: {} };
+  if (at === "target.position") return { words: t("positions of the translation dropped"), values: {} };
+  return { words: t("{place}: residual dropped"), values: { place: where({ at: at.replace(/\.residual$/, ""), do: "" }, t) } };
+}
+
+/**
+ * A layer's part, and its head where it is about one: "decoder.1.cross" as "Cross, layer 2".
+ * @param {Change} change
+ * @param {Translate} t
+ */
+export function where({ at, head = null, do: what }, t) {
+  const [stack, layer, kind] = String(at).split(".");
+  const names = /** @type {Record<string, string>} */ ({
+    "encoder self": t("Encoder"),
+    "decoder self": t("Decoder"),
+    "decoder cross": t("Cross"),
+    "encoder ffn": t("Encoder, feed-forward"),
+    "decoder ffn": t("Decoder, feed-forward"),
+  });
+  const name = names[`${stack} ${kind}`];
+  if (!name || !/^\d+$/.test(layer)) return String(at);
+  const n = Number(layer) + 1;
+  if (what === "") return t("{block}, layer {layer}", { block: name, layer: n });
+  if (head === null) return t("{block}, layer {layer}, all heads", { block: name, layer: n });
+  return t("{block}, layer {layer}, head {head}", { block: name, layer: n, head: Number(head) + 1 });
+}
+
+/**
+ * What a token is called; where the trace at hand has none of that number, its number.
+ * @param {Page["trace"]} trace
+ * @param {Ref} ref
+ * @returns {Label | null}
+ */
+export function labelOf(trace, { side, index, written }) {
+  if (!trace) return null;
+  const all = sides(trace);
+  return (side === "source" ? all.source : written ? all.written : all.target)[index] ?? null;
+}
+
+/**
+ * In plain text, for places without elements.
+ * @param {Change} change
+ * @param {Page["trace"]} trace
+ * @param {Translate} t
+ */
+export function plainly(change, trace, t) {
+  const { words, values } = worded(change, t);
+  return words.replace(/\{(\w+)\}/g, (_, name) => {
+    const value = values[name];
+    if (typeof value === "string") return value;
+    const label = labelOf(trace, value);
+    return label ? numbered(label) : t("token {n}", { n: Number(value.index) + 1 });
+  });
+}
+
+/**
+ * Which of them a problem is about: "interventions[2].head" is about the third.
+ * @param {{field: string} | null} problem
+ * @returns {number | null}  −1: all of them; null: none
+ */
+export function blamed(problem) {
+  const at = /^interventions(?:\[(\d+)\])?/.exec(problem?.field ?? "");
+  return at ? Number(at[1] ?? -1) : null;
+}
+
+/** @param {Change[]} list @param {string} at @param {number} head  Whether anything is done to that head. */
+export function touches(list, at, head) {
+  return list.some((one) => one?.at === at && ((one.head ?? null) === null || one.head === head));
+}

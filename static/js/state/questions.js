@@ -1,0 +1,82 @@
+/**
+ * What a view asks beside the tensors of the present trace. A question is plain data: equal
+ * questions are one, whoever asks them, and their answer stands in the store under their key.
+ */
+
+import { request } from "../data/api.js";
+import { BLOCK } from "../data/blocks.js";
+
+/** @typedef {import("./store.js").Page} Page */
+/** @typedef {import("../data/api.js").Problem} Problem */
+/** @typedef {import("../data/wire.js").Trace} Trace */
+/** @typedef {import("../data/api.js").Positions} Positions */
+/** @typedef {Record<string, import("../data/wire.js").Tensor>} Tensors */
+/**
+ * @typedef {{trace: object}
+ *   | {parameters: {model: string, select: string[]}}
+ *   | {learning: {model: string, example: number}}
+ *   | {positions: {variant: string, length: number, d_model: number}}} Question
+ */
+/** @typedef {Trace | Tensors | Positions | import("./training-history.js").Learned} Answer */
+
+/** @param {Question} question  The order of its members says nothing. */
+export const keyOf = (question) => JSON.stringify(question, (_, value) => sorted(value));
+
+/** @param {unknown} value */
+function sorted(value) {
+  if (value === null || typeof value !== "object" || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/**
+ * @template {Answer} T
+ * @param {Page} page
+ * @param {Question} question
+ * @returns {T | Problem | undefined}  undefined: on its way
+ */
+export function answer(page, question) {
+  return /** @type {T | Problem | undefined} */ (page.answers[keyOf(question)]);
+}
+
+/**
+ * All heads of a block in 8 bits, which is what a thumbnail shows, and what each one does.
+ * @param {Page} page
+ * @param {import("./link.js").State["block"]} [block]
+ * @returns {Question}
+ */
+export function thumbnails({ link }, block = link.block) {
+  const { stack, kind } = BLOCK[block];
+  // One mask is enough: a block's layers all have the same.
+  const select = [`${stack}.*.${kind}.weights`, `${stack}.0.${kind}.mask`];
+  return { trace: { ...request(link, select), summarise: [`${stack}.*.${kind}`], dtype: "uint8" } };
+}
+
+/**
+ * Another run than the page's own.
+ * @param {Page} page
+ * @param {Record<string, unknown> & {select: string[]}} changes  as the API takes them; null takes a key away
+ * @returns {Question}
+ */
+export function traced({ link }, changes) {
+  const body = { ...request(link, []), ...changes };
+  return {
+    trace: Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null)),
+  };
+}
+
+/**
+ * @param {Page} page
+ * @param {string[]} select  such as "encoder.0.self.W_q"
+ * @returns {Question}
+ */
+export function parameters({ model, link }, select) {
+  return { parameters: { model: model?.id ?? link.model ?? "", select } };
+}
+
+/**
+ * @param {{variant?: string, length: number, d_model: number}} table
+ * @returns {Question}
+ */
+export function encoding({ variant = "sinusoidal", length, d_model }) {
+  return { positions: { variant, length, d_model } };
+}

@@ -1,0 +1,107 @@
+/**
+ * How a model was learned: a fixed sentence at each step of the training that was kept. All steps
+ * read the same tokens, so that what one step saw is a trace like any other, with weights alone.
+ */
+
+import { learningPath } from "../data/api.js";
+import { memo } from "../lib/memo.js";
+import { answer } from "./questions.js";
+
+/** @typedef {import("./store.js").Page} Page */
+/** @typedef {import("../data/wire.js").Trace} Trace */
+/** @typedef {import("../data/wire.js").Tensor} Tensor */
+/** @typedef {import("../data/wire.js").Token} Token */
+/** @typedef {import("../data/api.js").Problem} Problem */
+/** @typedef {{step: number, loss: number, bleu: Record<string, number>}} Snapshot  loss: nats a token */
+/**
+ * @typedef {object} Learned  as `GET /api/models/{id}/learning/{example}` tells it
+ * @property {string} model
+ * @property {string} digest
+ * @property {Snapshot[]} snapshots
+ * @property {{source: string, direction: string, text: string}[]} examples
+ * @property {number} example  the one that is told of
+ * @property {string} direction
+ * @property {{source: Token[], target: Token[]}} tokens
+ * @property {{text: string, tokens: Token[]}} output  of the trained model
+ * @property {string[]} texts  what each snapshot writes
+ * @property {Record<string, Tensor>} tensors  "{step}.{place}.weights", and "{place}.mask"
+ */
+
+/**
+ * What has to be asked: nothing of a model that was not watched.
+ * @param {Page} page
+ * @returns {import("./questions.js").Question[]}
+ */
+export function watched({ model, link }) {
+  const count = model?.examples ?? 0;
+  if (!model || !count) return [];
+  const example = Math.min(link.options.example ?? 0, count - 1);
+  return [{ learning: { model: model.id, example } }];
+}
+
+/**
+ * @param {Page} page
+ * @returns {Learned | Problem | undefined}  undefined: on its way, or there is none
+ */
+export function learned(page) {
+  const [question] = watched(page);
+  return question && /** @type {Learned | Problem | undefined} */ (answer(page, question));
+}
+
+/**
+ * The snapshot that a link means: the last without one, else the nearest that was kept.
+ * @param {Pick<Learned, "snapshots">} found
+ * @param {number | null} step
+ * @returns {number}  its place
+ */
+export function placeOf({ snapshots }, step) {
+  if (step === null) return snapshots.length - 1;
+  const away = snapshots.map((one) => Math.abs(one.step - step));
+  return away.indexOf(Math.min(...away));
+}
+
+/**
+ * What a snapshot saw.
+ * @param {Learned} found
+ * @param {number} place  of the snapshot
+ * @returns {Trace}  the same one every time
+ */
+export function traceAt(found, place) {
+  return memo(found, `trace ${place}`, () => {
+    const { step } = found.snapshots[place];
+    const own = `${step}.`;
+    const tensors = Object.entries(found.tensors)
+      .filter(([name]) => name.startsWith(own) || name.endsWith(".mask"))
+      .map(([name, tensor]) => [name.startsWith(own) ? name.slice(own.length) : name, tensor]);
+    return {
+      id: `${found.digest} ${found.example} ${step}`,
+      model: found.model,
+      direction: found.direction,
+      tokens: found.tokens,
+      output: { ...found.output, logprobs: [], score: NaN, finished: true },
+      tensors: Object.fromEntries(tensors),
+    };
+  });
+}
+
+/**
+ * What the page shows in place of its own run.
+ * @param {Page} page
+ * @returns {import("../views/index.js").Subject | null}  null until it is there
+ */
+export function subject(page) {
+  const found = learned(page);
+  if (!found || !("snapshots" in found)) return null;
+  const place = placeOf(found, page.link.options.snapshot);
+  const { step } = found.snapshots[place];
+  return {
+    source: found.examples[found.example].source,
+    trace: traceAt(found, place),
+    says: (t) => t("step {step}", { step: counted(step) }),
+    name: `example-${found.example + 1}-step-${step}`,
+    path: learningPath({ model: found.model, example: found.example }),
+  };
+}
+
+/** @param {number} count  In thousands, as both languages write them. */
+export const counted = (count) => count.toLocaleString("en");

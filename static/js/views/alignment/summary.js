@@ -1,0 +1,126 @@
+/** What the alignment view says: what is found, which head is best at it, what is not drawn. */
+
+import { taught } from "../../data/blocks.js";
+import { two } from "../../compute/finding.js";
+import { h, quoted } from "../../lib/dom.js";
+
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/store.js").Page} Page */
+/** @typedef {import("../../compute/alignment.js").Alignment} Alignment */
+/** @typedef {import("../../compute/alignment.js").Rows} Rows */
+/** @typedef {import("../../data/tokens.js").Label} Label */
+/**
+ * @typedef {object} Shown
+ * @property {Page} page
+ * @property {Alignment} found
+ * @property {Rows} by
+ * @property {Label[]} source
+ * @property {Label[]} target
+ */
+
+/** What the picked head is best at, of all heads, if it is. @param {Page} page */
+function excellence({ link, model }) {
+  if (link.options.of !== "head") return undefined;
+  return model?.aligners?.find(
+    ({ layer, head, rows }) =>
+      layer === link.layer && head === link.head && [null, rows].includes(link.options.rows),
+  );
+}
+
+/**
+ * The rows that are chosen, else those by which a head is best.
+ * @param {Page} page
+ * @returns {Rows}
+ */
+export const rowsOf = (page) => page.link.options.rows ?? excellence(page)?.rows ?? "writes";
+
+/**
+ * What is found in the row of a written word.
+ * @param {Pick<Context, "say" | "t">} context
+ * @param {Shown} shown
+ * @param {number} row
+ */
+export function sentence({ say, t }, { page, found, by, source, target }, row) {
+  const values = { place: where(page, t), written: quoted(target[row]) };
+  const best = found.hard[row];
+  const [none, most] =
+    by === "writes"
+      ? [
+          t("{place}: while {written} is written, no source word is looked at."),
+          t("{place}: while {written} is written, {source} is looked at most ({weight})."),
+        ]
+      : [
+          t("{place}: once {written} is read, no source word is looked at."),
+          t("{place}: once {written} is read, {source} is looked at most ({weight})."),
+        ];
+  if (Number.isNaN(found.special[row]))
+    return say(t("{place}: {written} was written last, and no row has read it."), values);
+  if (best < 0) return say(none, values);
+  return say(most, {
+    ...values,
+    source: quoted(source[best]),
+    weight: two(found.soft.values[row * found.soft.cols + best]),
+  });
+}
+
+/** @param {Node | string} part */
+export const text = (part) => (typeof part === "string" ? part : (part.textContent ?? ""));
+
+/** @param {Page} page @param {Context["t"]} t */
+function where({ link }, t) {
+  const at = { layer: link.layer + 1, head: link.head + 1 };
+  if (link.options.of === "all") return t("Mean of all layers and heads");
+  if (link.options.of === "layer") return t("Layer {layer}, mean of its heads", at);
+  return t("Layer {layer}, head {head}", at);
+}
+
+/**
+ * Which head aligns best, and the way to it; a sentence an element.
+ * @param {Pick<Context, "say" | "t" | "store">} context
+ * @param {Page} page
+ */
+export function nearest({ say, store, t }, page) {
+  const [best] = page.model?.aligners ?? [];
+  if (!best) return [];
+  const here = excellence(page);
+  const rate = Math.round((here?.error_rate ?? 0) * 100);
+  const said = here
+    ? [t("★ Of all single heads this one is, by these rows, nearest to alignments made by people (alignment error rate {rate} %).", { rate })]
+    : [];
+  const { layer, head } = best;
+  const go = h("button", { type: "button" }, t("layer {layer}, head {head}", { layer: layer + 1, head: head + 1 }));
+  go.addEventListener("click", () => {
+    const { options } = page.link;
+    store.go({ layer, head, options: { ...options, of: "head", rows: null } }, "push");
+  });
+  const way = here
+    ? t("Best of all, by the other rows: {place}.")
+    : t("★ The head nearest to alignments made by people: {place}.");
+  return [said, here === best ? [] : say(way, { place: go })]
+    .filter((sentence) => sentence.length)
+    .map((sentence) => h("span", {}, ...sentence));
+}
+
+/**
+ * What is not drawn, who asked for what is, and what it does not prove.
+ * @param {Pick<Context, "t">} context
+ * @param {Shown} shown
+ * @param {number} least
+ * @param {number} faint
+ */
+export function remarks({ t }, { page: { link, model }, found }, least, faint) {
+  const special = found.special.filter((value) => !Number.isNaN(value));
+  const mass = special.reduce((sum, value) => sum + value, 0) / Math.max(special.length, 1);
+  const said = [
+    t("The pieces of a word are joined: summed where it is looked at, averaged where it is written or read."),
+    t("Special tokens are left out; they get {mass} of the attention.", { mass: two(mass) }),
+    faint
+      ? t("{n} pairs below {least} have no line.", { n: faint, least: two(least) })
+      : t("Every pair has its line."),
+  ];
+  if (link.options.of === "head" && model && taught(model, link))
+    said.push(
+      t("This head was taught to align, one of {n}; what the others do they found for themselves.", { n: model.taught?.length ?? 0 }),
+    );
+  return [...said, t("That a word is looked at does not prove that it is what was translated.")];
+}

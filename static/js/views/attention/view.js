@@ -1,0 +1,198 @@
+/** Attention weights: queries down, keys across, violet from 0 to 1; of one head, or of all of a layer. */
+
+import { BLOCK, place } from "../../data/blocks.js";
+import { four } from "../../compute/finding.js";
+import { h, heightOf, step } from "../../lib/dom.js";
+import { SHARED, choice, whole } from "../../state/options.js";
+import { controls } from "../../parts/controls.js";
+import { legend } from "../../parts/legend.js";
+import { createMatrix } from "../../parts/matrix.js";
+import { litIn, pairIn, reading, tokenAt } from "../../state/reading.js";
+import { COVER } from "../../compute/reshape.js";
+import { sequential } from "../../draw/scale.js";
+import { notes } from "./notes.js";
+import { padding } from "./padding.js";
+
+/** @typedef {import("../index.js").View} View */
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../draw/geometry.js").Place} Place */
+
+/** Where a logarithmic scale begins: the least that the page prints. */
+const FLOOR = 1e-4;
+const RANGE = /** @type {[number, number]} */ ([0, 1]);
+/** Pixels that a matrix gets however little is left on the screen: a line a row, up to so many. */
+const LEAST = { of: 340, line: 16, most: 620 };
+
+/** @type {View} */
+export const attention = {
+  id: "attention",
+  name: (t) => t("Attention"),
+  about: (t) =>
+    t(
+      "A row is a token that looks (the query), a column one that it may look at (the key). The darker a cell, the more of its weight the query gives to that key; a row sums to 1. Hatched cells are masked. The bar at a row's end is what it gives to special tokens.",
+    ),
+  frame: { rail: "both", inspector: true, caption: true, legend: "none" },
+  options: {
+    pool: choice("one", "mean", "max"),
+    top: whole(1, 100, 100),
+    ...SHARED,
+  },
+  needs: ({ link }) => [place(link, "weights"), place(link, "mask")],
+  mount,
+};
+
+/** @type {View["mount"]} */
+function mount(context, root) {
+  const { store, t } = context;
+  const bar = controls(context, choices(t));
+  const pad = padding(context);
+  bar.append(pad.element);
+  const key = legend(context);
+  const matrix = createMatrix(context, {
+    label: t("Attention weights. Arrow keys move the cell, Escape lets go."),
+    onHover: (place) => store.hover(place && refs(context, place)),
+    onPick: (place, how) => pick(context, place, how),
+    picked() {
+      const found = reading(store.get());
+      return found && pairIn(store.get(), null, found);
+    },
+    tip: (cell) => tip(context, cell),
+  });
+  const below = h("ul", { className: "notes" });
+  root.append(bar, matrix.element, key.element, below);
+  const around = heightOf(bar, key.element);
+
+  let before = store.get();
+  /** Who picks a head wants to see that one. The first trace, which may choose one, does not. */
+  function picksHead() {
+    const { link, trace } = store.get();
+    const same = trace === before.trace && link.options === before.link.options;
+    const picks = same && link.head !== before.link.head;
+    before = store.get();
+    return picks && link.options.pool !== "one";
+  }
+
+  function draw() {
+    if (picksHead()) return store.choose({ pool: "one" });
+    const page = store.get();
+    const found = reading(page);
+    bar.refresh();
+    pad.refresh();
+    document.documentElement.dataset.pool = page.link.options.pool;
+    if (!found) return;
+    const floor = page.link.options.scale === "log" ? FLOOR : undefined;
+    const shade = { stops: sequential(context.theme()), range: RANGE, floor };
+    below.replaceChildren(...notes(context, found, floor ?? null).map((line) => h("li", {}, line)));
+    key.show({ shade, covers: new Set(found.cover) });
+    const { width, height, wide } = context.room();
+    // The legend and a line of the notes stay in sight; a phone scrolls anyway.
+    const least = Math.min(Math.max(LEAST.of, found.matrix.rows * LEAST.line + 130), LEAST.most);
+    matrix.draw({
+      matrix: found.matrix,
+      cover: found.cover,
+      ends: { shares: found.sinks, label: endsLabel(context, found) },
+      shade,
+      rows: found.rows.steps,
+      cols: found.cols.steps,
+      titles: { rows: t("query (looks)"), cols: t("key (looked at)") },
+      width,
+      height: wide ? Math.max(height - around() - 32, least) : height,
+      stretch: 1.6,
+    });
+    light();
+  }
+
+  function light() {
+    const found = reading(store.get());
+    if (!found) return;
+    const { row, col } = litIn(store.get(), store.hovered(), found);
+    matrix.mark({ row, col });
+  }
+
+  function destroy() {
+    delete document.documentElement.dataset.pool;
+    matrix.destroy();
+  }
+
+  return {
+    draw,
+    light,
+    destroy,
+    picture: () => ({ canvas: matrix.picture() ?? h("canvas") }),
+  };
+}
+
+/**
+ * @param {Context} context
+ * @param {Place} place
+ * @returns {import("../../state/store.js").Lit | null}
+ */
+function refs({ store }, { row, col }) {
+  const found = reading(store.get());
+  if (!found) return null;
+  const sides = BLOCK[store.get().link.block];
+  const [query, key] = [tokenAt(found.rows, row), tokenAt(found.cols, col)];
+  return {
+    query: query === null ? null : { side: sides.query, index: query },
+    key: key === null ? null : { side: sides.key, index: key },
+  };
+}
+
+/**
+ * @param {Context} context
+ * @param {Place} place
+ * @param {"click" | "key"} how
+ */
+function pick({ store }, { row, col }, how) {
+  const page = store.get();
+  const found = reading(page);
+  if (!found) return;
+  const query = tokenAt(found.rows, row ?? litIn(page, null, found).row);
+  const key = tokenAt(found.cols, col);
+  if (how === "click" && page.link.query === query && page.link.key === key)
+    store.go({ query: null, key: null });
+  else store.go({ query, key }, how === "click" ? "push" : "replace");
+}
+
+/** @param {Context["t"]} t @returns {import("../../parts/controls.js").Control[]} */
+const choices = (t) => [
+  {
+    option: "pool",
+    label: t("Heads"),
+    values: { one: t("this one"), mean: t("mean"), max: t("maximum") },
+  },
+  { option: "scale", label: t("Scale"), values: { linear: t("linear"), log: t("log") } },
+  { option: "special", label: t("Special tokens"), values: { show: t("show"), hide: t("hide") } },
+  {
+    option: "top",
+    label: t("Strongest"),
+    range: [1, 100, 1],
+    say: (percent) => (percent === 100 ? t("all") : t("{percent} %", { percent })),
+  },
+  { option: "words", label: t("whole words") },
+];
+
+/** @param {Context} context @param {import("../../state/reading.js").Reading} reading */
+function endsLabel({ t }, { specials, choice }) {
+  if (!specials) return t("on the first token");
+  return choice.hides ? t("hidden tokens") : t("special tokens");
+}
+
+/**
+ * @param {Context} context
+ * @param {{row: number, col: number}} cell
+ */
+function tip({ store, t }, { row, col }) {
+  const found = reading(store.get());
+  if (!found) return [];
+  const { matrix, cover, rows, cols } = found;
+  const at = row * matrix.cols + col;
+  return [
+    h("span", { className: "as-query" }, step(rows.steps[row])),
+    " ",
+    h("span", { className: "as-key" }, step(cols.steps[col])),
+    " ",
+    h("b", {}, cover[at] === COVER.masked ? t("masked") : four(matrix.values[at])),
+    ...(cover[at] === COVER.weak ? [" ", t("not among the strongest")] : []),
+  ];
+}

@@ -1,0 +1,67 @@
+/** B's own picker: which other head, or which other layer, as pictures like those of the page. */
+
+import { extent, glimpse, place } from "../../data/blocks.js";
+import { otherPlace } from "../../state/comparison.js";
+import { Problem } from "../../data/api.js";
+import { h } from "../../lib/dom.js";
+import { thumbnail } from "../../draw/paint.js";
+import { answer, thumbnails } from "../../state/questions.js";
+import { sequential } from "../../draw/scale.js";
+
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../data/wire.js").Trace} Trace */
+
+/** @param {Context} context */
+export function otherPicker(context) {
+  const { store, t } = context;
+  const legend = h("legend", {});
+  const list = h("div", { className: "others" });
+  const element = h("fieldset", { className: "option other" }, legend, list);
+  list.addEventListener("change", (event) => {
+    const value = Number(/** @type {HTMLInputElement} */ (event.target).value);
+    const name = store.get().link.options.other === "layer" ? "layer_b" : "head_b";
+    store.choose({ [name]: value });
+  });
+  let built = "";
+
+  /** @param {"head" | "layer"} which @param {number} count */
+  function build(which, count) {
+    if (built === `${which} ${count}`) return;
+    built = `${which} ${count}`;
+    legend.textContent = which === "head" ? t("B's head") : t("B's layer");
+    list.replaceChildren(
+      ...Array.from({ length: count }, (_, i) => {
+        const name = which === "head" ? t("Head {n}", { n: i + 1 }) : t("Layer {n}", { n: i + 1 });
+        return h(
+          "label",
+          { className: "thumb", title: name },
+          h("input", { type: "radio", name: "other", value: String(i), className: "hidden", "aria-label": `B: ${name}` }),
+          h("canvas", { "aria-hidden": "true" }),
+          h("span", { className: "number", "aria-hidden": "true" }, String(i + 1)),
+        );
+      }),
+    );
+  }
+
+  function refresh() {
+    const page = store.get();
+    const { link, model, trace } = page;
+    const { other: by } = link.options;
+    element.hidden = !model || (by !== "head" && by !== "layer");
+    if (element.hidden || !model || !trace) return;
+    const { layers, heads } = extent(model, link.block);
+    build(by, by === "head" ? heads : layers);
+    const chosen = otherPlace(page)[/** @type {"head" | "layer"} */ (by)];
+    const small = /** @type {Trace | Problem | undefined} */ (answer(page, thumbnails(page)));
+    const tensors = small && !(small instanceof Problem) ? small.tensors : {};
+    const shade = { stops: sequential(context.theme()), range: /** @type {[number, number]} */ ([0, 1]) };
+    [...list.children].forEach((label, i) => {
+      const at = { ...link, [by]: i };
+      /** @type {HTMLInputElement} */ (label.querySelector("input")).checked = i === chosen;
+      const matrix = glimpse(page, at, tensors[place(at, "weights")]);
+      const canvas = /** @type {HTMLCanvasElement} */ (label.querySelector("canvas"));
+      if (matrix) thumbnail(canvas, matrix, shade);
+    });
+  }
+  return { element, refresh };
+}

@@ -1,0 +1,91 @@
+/** The second sentence, traced live as one types; what is wrong with it stands beside it. */
+
+import { Problem } from "../../data/api.js";
+import { otherRun, otherSentence } from "../../state/comparison.js";
+import { h, settle } from "../../lib/dom.js";
+import { wording } from "../../chrome/problem-notices.js";
+import { answer } from "../../state/questions.js";
+import { languages } from "../../data/tokens.js";
+
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../data/wire.js").Trace} Trace */
+
+const PAUSE = 250;
+
+/** @param {Context} context */
+export function otherBox({ store, t }) {
+  const box = h("textarea", {
+    id: "source-b",
+    rows: 1,
+    autocomplete: "off",
+    spellcheck: false,
+    "aria-describedby": "problem-b",
+  });
+  const output = h("p", { className: "output-b", "aria-live": "polite" });
+  const problem = h("p", { className: "problem", id: "problem-b", role: "alert", hidden: true });
+  const element = h(
+    "div",
+    { className: "box-b" },
+    h("label", { for: "source-b" }, h("b", {}, "B"), " ", t("the same sentence with a word changed")),
+    h("div", { className: "line-b" }, box, output),
+    problem,
+  );
+  let composing = false;
+  let empty = false;
+  const typed = settle(() => {
+    empty = !box.value.trim();
+    if (empty) refresh(true, new Problem("empty-text"));
+    else store.choose({ b: box.value });
+  }, PAUSE);
+
+  box.addEventListener("compositionstart", () => {
+    composing = true;
+    typed.cancel();
+  });
+  box.addEventListener("compositionend", () => {
+    composing = false;
+    typed.later();
+  });
+  box.addEventListener("input", () => {
+    grow();
+    if (!composing) typed.later();
+  });
+  box.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.isComposing || composing || event.keyCode === 229) return;
+    event.preventDefault();
+    typed.now();
+  });
+
+  function grow() {
+    box.style.height = "auto";
+    box.style.height = `${box.scrollHeight}px`;
+  }
+
+  /**
+   * @param {boolean} wanted
+   * @param {Problem | null} wrong  with B
+   */
+  function refresh(wanted, wrong) {
+    element.hidden = !wanted;
+    if (!wanted) return;
+    const page = store.get();
+    const said = otherSentence(page);
+    if (document.activeElement !== box && box.value !== said) {
+      box.value = said;
+      empty = false;
+    }
+    grow();
+    const question = otherRun(page);
+    const found = question && /** @type {Trace | Problem | undefined} */ (answer(page, question));
+    const trouble = empty ? new Problem("empty-text") : wrong;
+    problem.hidden = !trouble;
+    problem.textContent = trouble ? wording(t, trouble) : "";
+    box.setAttribute("aria-invalid", String(trouble !== null));
+    if (found && !(found instanceof Problem)) {
+      const [from, to] = languages(found.direction);
+      output.textContent = found.output.text;
+      [box.lang, output.lang] = [from, to];
+    }
+  }
+  return { element, refresh };
+}

@@ -1,0 +1,110 @@
+/** Two runs, heads or layers side by side, and what changed between them. */
+
+import { Problem } from "../../data/api.js";
+import { place } from "../../data/blocks.js";
+import { comparison, otherPlace, otherRun } from "../../state/comparison.js";
+import { h } from "../../lib/dom.js";
+import { choice, text, whole } from "../../state/options.js";
+import { controls } from "../../parts/controls.js";
+import { changeList, headline } from "../../parts/comparison/largest-changes.js";
+import { otherPicker } from "./head-picker.js";
+import { panels } from "../../parts/comparison/panels.js";
+import { pointing } from "../../parts/comparison/pointing.js";
+import { otherBox } from "./other-sentence.js";
+
+/** @typedef {import("../index.js").View} View */
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+
+/** @type {View} */
+export const compare = {
+  id: "compare",
+  name: (t) => t("Compare"),
+  about: (t) =>
+    t(
+      "A is the page's own sentence, head and layer; B differs from it in one thing. The same tokens share a row and a column, and what only one of the two has leaves a gap in the other. The third picture is B minus A: orange where B looks more, blue where it looks less.",
+    ),
+  frame: { rail: "both", inspector: false, caption: false, legend: "none" },
+  options: {
+    other: choice("sentence", "head", "layer", "direction"),
+    b: text(),
+    head_b: whole(0, 999),
+    layer_b: whole(0, 999),
+  },
+  needs(page) {
+    const places = [page.link, { ...page.link, ...otherPlace(page) }];
+    return places.flatMap((at) => [place(at, "weights"), place(at, "mask")]);
+  },
+  asks: (page) => [otherRun(page)].flatMap((question) => question ?? []),
+  mount,
+};
+
+/** @type {View["mount"]} */
+function mount(context, root) {
+  const { store } = context;
+  const found = () => {
+    const result = comparison(store.get());
+    return result instanceof Problem ? null : result;
+  };
+  const light = () => trio.mark(points.marked());
+  const points = pointing(context, found, light);
+  const bar = controls(context, [differences(context.t)]);
+  const picker = otherPicker(context);
+  const box = otherBox(context);
+  const lead = h("p", { className: "lead" });
+  const hint = h("div", { className: "hint" });
+  const trio = panels(context, points);
+  const list = changeList(context, ({ row, col }) => points.onPick({ row, col }, "list"));
+  bar.append(picker.element);
+  trio.element.append(list.element);
+  root.append(bar, box.element, lead, hint, trio.element);
+
+  function draw() {
+    const result = comparison(store.get());
+    const wrong = result instanceof Problem ? result : null;
+    const shown = found();
+    bar.refresh();
+    picker.refresh();
+    box.refresh(store.get().link.options.other === "sentence", wrong);
+    hint.replaceChildren(...hints(context, wrong));
+    trio.element.hidden = !shown;
+    lead.replaceChildren(...(shown ? headline(context, shown) : []));
+    if (!shown) return;
+    points.forget();
+    trio.draw(shown);
+    list.draw(shown);
+    light();
+  }
+
+  return { draw, light, destroy: trio.destroy, picture: trio.picture };
+}
+
+/** @param {Context["t"]} t @returns {import("../../parts/controls.js").Control} */
+const differences = (t) => ({
+  option: "other",
+  label: t("B differs in"),
+  values: {
+    sentence: t("a word"),
+    head: t("the head"),
+    layer: t("the layer"),
+    direction: t("the direction"),
+  },
+});
+
+/**
+ * What stands in the way of comparing the two directions.
+ * @param {Context} context
+ * @param {Problem | null} wrong  with B
+ * @returns {Node[]}
+ */
+function hints({ store, t }, wrong) {
+  const { link } = store.get();
+  if (link.options.other !== "direction") return [];
+  if (link.block === "cross")
+    return wrong
+      ? [h("p", {}, t("The translation cannot be read back: the other direction has nothing to show."))]
+      : [];
+  const button = h("button", { type: "button", className: "button" }, t("Show cross attention"));
+  button.addEventListener("click", () => store.go({ block: "cross", query: null, key: null }));
+  const why = t("The two directions meet in cross attention only, where one language looks at the other.");
+  return [h("p", {}, why), button];
+}

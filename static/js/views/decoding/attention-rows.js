@@ -1,0 +1,160 @@
+/** Where the decoder looks while it writes the token: its own words, the sentence, and how that was read. */
+
+import { attention, extent, place } from "../../data/blocks.js";
+import { two } from "../../compute/finding.js";
+import { h, quoted, token } from "../../lib/dom.js";
+import { sides } from "../../data/tokens.js";
+import { mean, row } from "../../data/wire.js";
+
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("./current-step.js").Scene} Scene */
+/** @typedef {import("../../state/store.js").Page} Page */
+/** @typedef {import("../../state/link.js").State["block"]} Block */
+/** @typedef {import("../../data/tokens.js").Label} Label */
+/** @typedef {{labels: Label[], weights: number[]}} Strip */
+
+/** @param {Page} page @param {Block} block @returns {{block: Block, layer: number, head: number}}  what is shown of it */
+function spot({ link, model }, block) {
+  const most = model ? extent(model, block) : { layers: 1, heads: 1 };
+  return { block, layer: Math.min(link.layer, most.layers - 1), head: Math.min(link.head, most.heads - 1) };
+}
+
+/** @param {Page} page @returns {string[]} */
+export const needed = (page) =>
+  /** @type {Block[]} */ (["decoder", "cross", "encoder"]).flatMap((block) =>
+    ["weights", "mask"].map((name) => place(spot(page, block), name)),
+  );
+
+/**
+ * @param {Page} page
+ * @param {Block} block
+ * @param {number} query
+ * @returns {number[] | null}  weights of the mean of the heads, or of the head; null: not here yet
+ */
+function weights(page, block, query) {
+  const at = spot(page, block);
+  const tensor = page.trace?.tensors[place(at, "weights")];
+  if (!page.trace || !tensor) return null;
+  const matrix = page.link.options.heads_of === "head" ? attention(page.trace, at) : mean(tensor);
+  return matrix && query < matrix.rows ? [...row(matrix, query)] : null;
+}
+
+/** @param {Context} context */
+export function createLooks(context) {
+  const { store, t, say } = context;
+  const picker = createPicker(context);
+  const strips = h("div", { className: "strips" });
+  const element = h(
+    "section",
+    { className: "looks" },
+    h("div", { className: "looks-head" }, h("h3", {}, t("Where it looks meanwhile")), picker.element),
+    strips,
+  );
+
+  /** @param {Scene} scene */
+  function show({ page, at, agrees }) {
+    picker.refresh();
+    if (!page.trace || !agrees) return;
+    const { source, target } = sides(page.trace);
+    const [own, cross] = [weights(page, "decoder", at), weights(page, "cross", at)];
+    if (!own || !cross) return;
+    const best = cross.reduce((most, weight, i) => (weight > cross[most] ? i : most), 0);
+    const read = weights(page, "encoder", best);
+    strips.replaceChildren(
+      panel("cross", t("at the sentence"), t("cross-attention"), { labels: source, weights: cross }),
+      panel("decoder", t("at what it has written"), t("decoder self-attention"), {
+        labels: target.slice(0, at + 1),
+        weights: own.slice(0, at + 1),
+      }),
+      ...(read
+        ? [
+            panel(
+              "encoder",
+              say(t("how {token} was read"), {
+                token: h("span", { className: "as-key" }, quoted(source[best])),
+              }),
+              t("encoder self-attention"),
+              { labels: source, weights: read },
+            ),
+          ]
+        : []),
+    );
+  }
+
+  /** @param {Block} block @param {string | (string | Node)[]} says @param {string} term @param {Strip} strip */
+  function panel(block, says, term, { labels, weights }) {
+    const most = Math.max(...weights.filter(Number.isFinite));
+    const cells = labels.map((label, i) => {
+      const bar = h("span", { className: "column" });
+      bar.style.height = `${(weights[i] || 0) * 100}%`;
+      const strong = weights[i] === most ? "strongest" : "";
+      const cell = h(
+        "li",
+        { className: strong },
+        h("span", { className: "well" }, bar),
+        token(label),
+        h("span", { className: "weight" }, Number.isNaN(weights[i]) ? "–" : two(weights[i])),
+      );
+      /** @type {import("../../state/store.js").Ref} */
+      const ref = { side: block === "decoder" ? "target" : "source", index: i };
+      cell.dataset.ref = `${ref.side} ${i}`;
+      cell.addEventListener("pointerenter", () => store.hover({ query: null, key: ref }));
+      cell.addEventListener("pointerleave", () => store.hover(null));
+      return cell;
+    });
+    const strip = h(
+      "div",
+      { className: "look" },
+      h("h4", {}, ...[says].flat(), " ", h("span", { className: "term" }, term)),
+      h("ol", {}, ...cells),
+    );
+    strip.dataset.block = block;
+    return strip;
+  }
+
+  /** What the pointer is on, here or elsewhere on the page. */
+  function light() {
+    const key = store.hovered()?.key;
+    for (const cell of /** @type {NodeListOf<HTMLElement>} */ (strips.querySelectorAll("[data-ref]")))
+      cell.classList.toggle("lit", key ? cell.dataset.ref === `${key.side} ${key.index}` : false);
+  }
+
+  return { element, show, light };
+}
+
+/** Layer, and one head or the mean of all. @param {Context} context */
+function createPicker({ store, t }) {
+  const layer = h("select", { "aria-label": t("Layer") });
+  const head = h("select", { "aria-label": t("Head") });
+  layer.addEventListener("change", () => store.go({ layer: Number(layer.value) }));
+  head.addEventListener("change", () => {
+    if (head.value === "mean") return store.choose({ heads_of: "mean" });
+    store.choose({ heads_of: "head" });
+    store.go({ head: Number(head.value) });
+  });
+  const element = h(
+    "div",
+    { className: "options of" },
+    h("label", { className: "option menu" }, layer),
+    h("label", { className: "option menu" }, head),
+  );
+
+  function refresh() {
+    const { link, model } = store.get();
+    if (!model) return;
+    const { layers, heads } = extent(model, "cross");
+    if (layer.length !== layers) layer.replaceChildren(...numbers(layers, (n) => t("Layer {n}", { n })));
+    if (head.length !== heads + 1)
+      head.replaceChildren(
+        h("option", { value: "mean" }, t("mean of {n} heads", { n: heads })),
+        ...numbers(heads, (n) => t("Head {n}", { n })),
+      );
+    layer.value = String(link.layer);
+    head.value = link.options.heads_of === "head" ? String(link.head) : "mean";
+  }
+  return { element, refresh };
+}
+
+/** @param {number} count @param {(n: number) => string} say */
+const numbers = (count, say) =>
+  Array.from({ length: count }, (_, i) => h("option", { value: String(i) }, say(i + 1)));

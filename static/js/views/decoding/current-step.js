@@ -1,0 +1,134 @@
+/** One step, with all that is known of it: what the parts of the theatre show. */
+
+import { lit } from "../../data/blocks.js";
+import { four } from "../../compute/finding.js";
+import { h, quoted } from "../../lib/dom.js";
+import { own, plan } from "../../data/decode-options.js";
+import { answer, traced } from "../../state/questions.js";
+import { hypothesis, onPath, written } from "../../compute/decoding-steps.js";
+import { labels, languages } from "../../data/tokens.js";
+
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/store.js").Page} Page */
+/** @typedef {import("../../data/wire.js").Trace} Trace */
+/**
+ * @typedef {object} Scene  one step, with all that is known of it
+ * @property {Page} page
+ * @property {import("../../compute/decoding-steps.js").Run} run
+ * @property {boolean} frozen  only what a share's trace has
+ * @property {boolean} waiting  more is to come
+ * @property {import("../../data/decode-options.js").Plan} plan
+ * @property {number} at  the step, from 0: a decoder row
+ * @property {import("../../compute/decoding-steps.js").Step} step
+ * @property {number} hypothesis  that is looked at, among the step's
+ * @property {number[]} ids  of what is written
+ * @property {import("../../data/tokens.js").Label[]} labels  of what is written
+ * @property {number[]} probabilities  of what is written; NaN where not known
+ * @property {number | undefined} rank  of the token written now, where it is known
+ * @property {boolean} agrees  whether the page's trace is of what is written
+ * @property {Trace["output"] | null} other  the model's own translation, where another is shown
+ * @property {string} lang  of the translation
+ */
+
+/** Whether something else than the model's own is written. @param {Page} page */
+export const bent = ({ link }) => link.target !== null || plan(link.decode).prefix.length > 0;
+
+/** The model's own translation. @param {Page} page */
+export const unbent = (page) =>
+  traced(page, { target: null, pad_to: null, decode: own(page.link.decode), select: [] });
+
+/**
+ * @param {Page} page
+ * @param {Pick<Scene, "run" | "frozen" | "waiting">} heard
+ * @param {{at: number, hypothesis: number}} chosen
+ * @returns {Scene | null}  null: nothing is written yet
+ */
+export function sceneOf(page, { run, frozen, waiting }, chosen) {
+  const pieces = written(run);
+  const { trace, link } = page;
+  if (!pieces.length || !trace) return null;
+  const at = Math.min(link.query ?? lit(page, null).query ?? 0, pieces.length - 1, run.steps.length - 1);
+  const ids = pieces.map(({ id }) => id);
+  const step = run.steps[at];
+  const agrees =
+    trace.output.tokens.length === ids.length && trace.output.tokens.every(({ id }, i) => id === ids[i]);
+  /** @type {Trace | import("../../data/api.js").Problem | undefined} */
+  const unforced = bent(page) ? answer(page, unbent(page)) : undefined;
+  const [, lang] = languages(trace.direction);
+  const row =
+    chosen.at === at && step.hypotheses[chosen.hypothesis]
+      ? chosen.hypothesis
+      : Math.max(0, hypothesis(step, ids));
+  return {
+    page,
+    run,
+    frozen,
+    waiting,
+    plan: plan(link.decode),
+    at,
+    step,
+    hypothesis: row,
+    ids,
+    labels: labels(
+      pieces.map((piece) => ({ ...piece, start: 0, end: 0 })),
+      lang,
+    ),
+    probabilities: ids.map((_, t) => chance(run.steps[t], ids)),
+    rank: onPath(step, ids)?.rank ?? (agrees ? /** @type {any} */ (trace.output).ranks?.[at] : undefined),
+    agrees,
+    other: unforced && "output" in unforced ? unforced.output : null,
+    lang,
+  };
+}
+
+/** @param {import("../../compute/decoding-steps.js").Step | undefined} step @param {number[]} ids */
+function chance(step, ids) {
+  const beam = step && onPath(step, ids);
+  return step && beam ? Math.exp(beam.logprob - step.hypotheses[beam.parent].logprob) : NaN;
+}
+
+/** What happens at this step, in a sentence. @param {Context} context @param {Scene} scene */
+export function told({ t, say }, scene) {
+  const { at, step, ids, probabilities, rank, plan } = scene;
+  const row = Math.max(0, hypothesis(step, ids));
+  const label = scene.labels[at];
+  const first = step.hypotheses[row]?.candidates[0];
+  const values = {
+    n: at + 1,
+    token: h("span", { className: "as-query" }, quoted(label)),
+    p: four(probabilities[at]),
+    rank,
+  };
+  const led = first?.id === ids[at];
+  if (step.forced && led)
+    return say(
+      t(
+        "Step {n}: {token} was given, and the model would have written it too: it holds it to be the most probable ({p}).",
+      ),
+      values,
+    );
+  if (step.forced)
+    return say(
+      rank
+        ? t("Step {n}: {token} was given. To the model it is number {rank}, with a probability of {p}.")
+        : t("Step {n}: {token} was given. To the model its probability is {p}."),
+      values,
+    );
+  if (plan.method === "beam")
+    return say(
+      led
+        ? t("Step {n}: the best path goes on with {token}, its most probable next token ({p}).")
+        : t(
+            "Step {n}: the best path goes on with {token} ({p}), though another token was more probable here.",
+          ),
+      values,
+    );
+  if (plan.method === "sample")
+    return say(
+      led
+        ? t("Step {n}: the lot fell on {token}, the most probable token ({p}).")
+        : t("Step {n}: the lot fell on {token}, which the model gives {p}."),
+      values,
+    );
+  return say(t("Step {n}: the model writes {token}, the most probable token ({p})."), values);
+}

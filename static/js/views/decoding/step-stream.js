@@ -1,0 +1,88 @@
+/** The search as it goes: one stream at a time, a newer one ends the older. */
+
+import { Problem, request } from "../../data/api.js";
+import { latest } from "../../data/latest.js";
+import { keyOf } from "../../state/questions.js";
+import { NOTHING, heard, recorded } from "../../compute/decoding-steps.js";
+
+/** @typedef {import("../../state/store.js").Page} Page */
+/** @typedef {import("../../compute/decoding-steps.js").Run} Run */
+/** @typedef {{run: Run, key: string, frozen: boolean, waiting: boolean, problem: Problem | null}} Heard */
+
+/** Candidates of a step that are asked for; as many as a share's trace holds. */
+const CANDIDATES = 10;
+
+/**
+ * @param {import("../../data/api.js").Api} api
+ * @param {() => void} changed
+ */
+export function createFeed(api, changed) {
+  const stream = latest();
+  /** @type {Heard} */
+  let state = { run: NOTHING, key: "", frozen: false, waiting: true, problem: null };
+
+  /** @param {Partial<Heard>} patch */
+  function set(patch) {
+    state = { ...state, ...patch };
+    changed();
+  }
+
+  /** @param {string} key @param {object} body */
+  async function listen(key, body) {
+    // What was heard before stays until something newer is said.
+    state = { ...state, key, frozen: false, waiting: true, problem: null };
+    const end = await stream.ask(async (signal) => {
+      let run = NOTHING;
+      for await (const line of api.lines("/api/decode", body, signal)) {
+        if (signal.aborted) return null;
+        run = heard(run, line);
+        if (run.steps.length) set({ run });
+      }
+      if (!run.output) throw new Problem("offline");
+      return run;
+    });
+    if (end instanceof Problem) {
+      set({ waiting: false, problem: end });
+      if (end.retryAfter) stream.wait(end.retryAfter, () => listen(key, body));
+    } else if (end) set({ waiting: false });
+  }
+
+  return {
+    get: () => state,
+    stop: () => stream.stop(),
+    /** Has what the link asks for. @param {Page} page */
+    follow(page) {
+      const { share, live, trace, status } = page;
+      if (share && !live) return void (trace && thaw(trace));
+      const body = asked(page);
+      if (!body || status === "empty" || status === "failed") return;
+      const key = keyOf({ trace: body });
+      if (key !== state.key) void listen(key, body);
+    },
+  };
+
+  /** @param {import("../../data/wire.js").Trace} trace */
+  function thaw(trace) {
+    if (state.key === trace.id) return;
+    const run = recorded(trace) ?? NOTHING;
+    state = { run, key: trace.id, frozen: true, waiting: false, problem: null };
+  }
+}
+
+/**
+ * The same run as the page's trace; a target is followed as what the translation is made to begin with.
+ * @param {Page} page
+ * @returns {object | null}  null: a target whose tokens are not known yet
+ */
+function asked({ link, trace, status }) {
+  const {
+    target,
+    pad_to: _,
+    select: __,
+    ...run
+  } = /** @type {Record<string, unknown>} */ (request(link, []));
+  if (target === undefined) return { ...run, candidates: CANDIDATES };
+  if (!trace || status !== "ready") return null;
+  const prefix = trace.output.tokens.map(({ id }) => id);
+  return { ...run, decode: { method: "greedy", prefix }, candidates: CANDIDATES };
+}

@@ -1,0 +1,168 @@
+/** How a translation is written: step by step, with what could have come, and where the model looked. */
+
+import { h } from "../../lib/dom.js";
+import { choice } from "../../state/options.js";
+import { wording } from "../../chrome/problem-notices.js";
+import { own, plan, said } from "../../data/decode-options.js";
+import { file } from "../../draw/svg.js";
+import { createBranches } from "./search-tree.js";
+import { createCandidates } from "./candidates.js";
+import { createFeed } from "./step-stream.js";
+import { createLooks, needed } from "./attention-rows.js";
+import { methods } from "./method.js";
+import { bent, sceneOf, told, unbent } from "./current-step.js";
+import { createScoring } from "./own-translation.js";
+import { createVersus } from "./two-translations.js";
+import { createWriting } from "./written-tokens.js";
+
+/** @typedef {import("../index.js").View} View */
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("./current-step.js").Scene} Scene */
+
+/** @type {View} */
+export const decoding = {
+  id: "decoding",
+  name: (t) => t("Decoding"),
+  about: (t) =>
+    t(
+      "A translation is written one token at a time. Go through it with Back and Next, or let it play: the bars are the tokens that could come next and how probable the model holds each to be, the columns are where it looks while it writes this one. Click another token and the sentence goes on from there. Beam search keeps several beginnings at once; sampling draws lots.",
+    ),
+  blocks: ["cross"],
+  frame: { rail: "none", inspector: false, caption: false, legend: "none" },
+  options: { heads_of: choice("mean", "head") },
+  needs: (page) => [...needed(page), "decoder.probabilities", "decoder.candidates"],
+  asks: (page) => (bent(page) ? [unbent(page)] : []),
+  mount,
+};
+
+/** @type {View["mount"]} */
+function mount(context, root) {
+  const { store, t } = context;
+  const feed = createFeed(context.api, later);
+  /** @type {Scene | null} */
+  let scene = null;
+  let frame = 0;
+  let chosen = { at: -1, hypothesis: -1 };
+  /** @type {unknown[]} */
+  let shown = [];
+
+  const controls = methods(context);
+  const trouble = h("p", { className: "problem", role: "alert", hidden: true });
+  const finding = h("p", { className: "finding" });
+  const line = createWriting(context, { go, scene: () => scene });
+  const versus = createVersus(context, { undo });
+  const candidates = createCandidates(context, { pick, turn: (n) => turn(scene?.at ?? 0, n) });
+  const looks = createLooks(context);
+  const branches = createBranches(context, { go: turn });
+  const scoring = createScoring(context, { go });
+  const parts = [line, versus, branches, candidates, looks, scoring];
+  const step = h("div", { className: "the-step" }, candidates.element, looks.element);
+  const theatre = h(
+    "div",
+    { className: "theatre" },
+    controls,
+    trouble,
+    line.element,
+    finding,
+    versus.element,
+    step,
+    branches.element,
+    scoring.element,
+  );
+  root.append(theatre);
+
+  /** @param {number} at */
+  function go(at) {
+    chosen = { at: -1, hypothesis: -1 };
+    store.go({ query: at, key: null });
+    if (scene) context.announce(finding.textContent ?? "");
+  }
+
+  /** Another beam of a step. @param {number} at @param {number} hypothesis */
+  function turn(at, hypothesis) {
+    chosen = { at, hypothesis };
+    shown = [];
+    if (scene?.at === at) show();
+    else store.go({ query: at, key: null });
+  }
+
+  /** @param {number} row @param {number} id  to go on with after that hypothesis */
+  function pick(row, id) {
+    if (!scene || scene.page.share) return;
+    const { ids } = scene.step.hypotheses[row];
+    if (ids.every((one, i) => one === scene?.ids[i]) && scene.ids[scene.at] === id)
+      return go(Math.min(scene.at + 1, scene.ids.length - 1));
+    line.pause();
+    store.go(
+      {
+        target: null,
+        decode: said({ ...plan(scene.page.link.decode), prefix: [...ids, id] }),
+        query: scene.at,
+        key: null,
+      },
+      "push",
+    );
+  }
+
+  function undo() {
+    const { decode } = store.get().link;
+    store.go({ target: null, decode: own(decode) }, "push");
+    context.announce(t("The model’s own translation again."));
+  }
+
+  function draw() {
+    shown = [];
+    show();
+  }
+
+  /** Steps can come faster than the screen shows them. */
+  function later() {
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(show);
+  }
+
+  function show() {
+    const page = store.get();
+    feed.follow(page);
+    const { run, frozen, waiting, problem } = feed.get();
+    trouble.hidden = !problem;
+    trouble.textContent = problem ? wording(t, problem) : "";
+    controls.refresh();
+    const next = sceneOf(page, { run, frozen, waiting }, chosen);
+    if (!next) return;
+    const key = [
+      next.run,
+      next.at,
+      next.hypothesis,
+      page.trace,
+      page.answers,
+      page.link.decode,
+      page.link.target,
+      waiting,
+    ];
+    if (key.every((part, i) => part === shown[i])) return;
+    [scene, shown] = [next, key];
+    theatre.dataset.method = page.link.target === null ? next.plan.method : "target";
+    theatre.dataset.drawn = next.waiting || !next.agrees ? "partly" : "all";
+    for (const part of parts) part.show(next);
+    finding.replaceChildren(...told(context, next));
+  }
+
+  return {
+    draw,
+    light() {
+      show();
+      looks.light();
+    },
+    destroy() {
+      feed.stop();
+      cancelAnimationFrame(frame);
+      line.destroy();
+      root.replaceChildren();
+    },
+    get picture() {
+      const drawn = branches.drawing();
+      return drawn ? () => ({ svg: file(drawn, context.theme()) }) : undefined;
+    },
+  };
+}

@@ -1,0 +1,59 @@
+/** The translation as it is being written, a button a token. */
+
+import { two } from "../../compute/finding.js";
+import { h, token } from "../../lib/dom.js";
+import { createTransport } from "../../parts/playback.js";
+
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("./current-step.js").Scene} Scene */
+
+/** Milliseconds that a step is looked at while it plays. */
+const BEAT = 1200;
+
+/**
+ * @param {Context} context
+ * @param {{go: (to: number) => void, scene: () => Scene | null}} actions
+ */
+export function createWriting(context, { go, scene }) {
+  const { t } = context;
+  const line = h("ol", { className: "written", "aria-label": t("The translation, a step a token") });
+  const transport = createTransport(context, {
+    at: () => scene()?.at ?? 0,
+    last: () => (scene()?.run.steps.length ?? 0) - 1,
+    go,
+    beat: BEAT,
+    waits: () => scene()?.waiting ?? true,
+  });
+  const element = h("div", { className: "writing" }, line, transport.element);
+
+  /** @param {Scene} now */
+  function show({ at, run, labels, probabilities, waiting }) {
+    line.replaceChildren(
+      ...labels.map((label, step) => {
+        const made = h(
+          "button",
+          { type: "button", "aria-label": t("step {n}: {token}", { n: step + 1, token: label.word }) },
+          token(label),
+        );
+        made.append(
+          h(
+            "span",
+            { className: "chance" },
+            Number.isFinite(probabilities[step]) ? two(probabilities[step]) : "…",
+          ),
+        );
+        if (step === at) made.setAttribute("aria-current", "step");
+        made.classList.toggle("forced", run.steps[step]?.forced ?? false);
+        made.addEventListener("click", () => {
+          transport.pause();
+          go(step);
+        });
+        return h("li", { className: step < at ? "past" : step === at ? "now" : "ahead" }, made);
+      }),
+      ...(waiting ? [h("li", { className: "more" }, "…")] : []),
+    );
+    transport.show(t("Step {n} of {count}", { n: at + 1, count: labels.length }));
+  }
+
+  return { element, show, pause: transport.pause, destroy: transport.destroy };
+}

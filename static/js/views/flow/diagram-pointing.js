@@ -1,0 +1,44 @@
+/** Pointing, clicking and arrow keys in the river: to the tokens above and to the inputs. */
+
+import { BLOCK, lit } from "../../data/blocks.js";
+
+/**
+ * @param {HTMLElement} element  that holds the river
+ * @param {{store: import("../../state/store.js").Store, move: (down: number, right: number) => void, announce: () => void}} page
+ */
+export function bindRiver(element, { store, move, announce }) {
+  const MOVES = /** @type {Record<string, [number, number]>} */ ({
+    ArrowUp: [-1, 0],
+    ArrowDown: [1, 0],
+    ArrowLeft: [0, -1],
+    ArrowRight: [0, 1],
+  });
+  /** @param {Event} event */
+  function under(event) {
+    const spot = /** @type {Element} */ (event.target).closest("[data-top], [data-leaf]");
+    const block = BLOCK[store.get().link.block];
+    const [top, leaf] = ["data-top", "data-leaf"].map((name) => spot?.getAttribute(name) ?? null);
+    if (top !== null) return { query: { side: block.query, index: Number(top) }, key: null };
+    const sources = store.get().trace?.tokens.source.length ?? 0;
+    if (leaf === null || (store.get().link.block === "cross" && Number(leaf) >= sources)) return null;
+    return { query: null, key: { side: block.key, index: Number(leaf) } };
+  }
+  element.addEventListener("pointermove", (event) => {
+    if (event.pointerType !== "touch") store.hover(under(event));
+  });
+  element.addEventListener("pointerleave", () => store.hover(null));
+  element.addEventListener("click", (event) => {
+    const at = under(event);
+    if (!at) return;
+    const present = lit(store.get(), null).query;
+    store.go({ query: at.query?.index ?? present, key: at.key?.index ?? null }, "push");
+    announce();
+  });
+  element.addEventListener("keydown", (event) => {
+    const by = MOVES[event.key];
+    if (!by || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    move(...by);
+    announce();
+  });
+}

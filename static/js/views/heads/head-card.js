@@ -1,0 +1,54 @@
+/** One head from nearer: its picture, what it does in words, and all its numbers. */
+
+import { tile as paintTile } from "../../draw/head-grid.js";
+import { two } from "../../compute/finding.js";
+import { h } from "../../lib/dom.js";
+import { known, patterns } from "../../compute/patterns.js";
+
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+
+const SIZE = 236;
+
+/** @param {Context} context */
+export function preview({ t }) {
+  const title = h("h3", {});
+  const says = h("p", {});
+  const canvas = h("canvas", { "aria-hidden": "true" });
+  const numbers = h("dl", {});
+  canvas.style.width = canvas.style.height = `${SIZE}px`;
+  return {
+    element: h("aside", { className: "preview", "aria-label": t("The head pointed at") }, title, says, canvas, numbers),
+
+    /** @param {import("../../parts/tile-contents.js").Seen} seen @param {import("../../draw/head-grid.js").Tile} tile */
+    show(seen, tile) {
+      const { layer, head } = tile;
+      const summary = seen.summary(layer);
+      title.textContent = t("Layer {layer}, head {head}", { layer: layer + 1, head: head + 1 });
+      says.textContent = summary ? patterns(t)[summary.pattern[head]].says : "";
+      numbers.replaceChildren(
+        ...known(summary, t).map(([name, { name: called, unit }]) => {
+          const value = summary?.[name]?.[head] ?? null;
+          const said = value === null ? "–" : unit ? t("{value} {unit}", { value: two(value), unit }) : two(value);
+          return h("div", {}, h("dt", {}, called), h("dd", {}, said));
+        }),
+      );
+      draw(canvas, seen, tile);
+    },
+  };
+}
+
+/**
+ * @param {HTMLCanvasElement} canvas
+ * @param {import("../../parts/tile-contents.js").Seen} seen
+ * @param {import("../../draw/head-grid.js").Tile} tile
+ */
+function draw(canvas, seen, tile) {
+  const picture = seen.matrix(tile);
+  if (!picture) return;
+  const size = Math.round(SIZE * Math.min(window.devicePixelRatio || 1, 2));
+  [canvas.width, canvas.height] = [size, size];
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  const image = context.createImageData(size, size);
+  paintTile(new Uint32Array(image.data.buffer), size, { left: 0, top: 0, size }, picture, seen.paint);
+  context.putImageData(image, 0, 0);
+}

@@ -1,0 +1,152 @@
+/** All heads of a block at once: a row of thumbnails a layer, each with what its head does. */
+
+import { arrange, ordered } from "../../draw/head-grid.js";
+import { BLOCK, lit } from "../../data/blocks.js";
+import { Problem } from "../../data/api.js";
+import { h } from "../../lib/dom.js";
+import { choice } from "../../state/options.js";
+import { menu } from "../../parts/menu.js";
+import { wording } from "../../chrome/problem-notices.js";
+import { look } from "../../parts/tile-contents.js";
+import { createTiles } from "../../parts/head-tiles.js";
+import { known, measures, patterns } from "../../compute/patterns.js";
+import { answer, thumbnails } from "../../state/questions.js";
+import { preview } from "./head-card.js";
+
+/** @typedef {import("../index.js").View} View */
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/store.js").Page} Page */
+/** @typedef {import("../../data/wire.js").Trace} Trace */
+/** @typedef {import("../../parts/tile-contents.js").Seen} Seen */
+/** @typedef {import("../../draw/head-grid.js").Tile} Tile */
+
+const MEASURES = Object.keys(measures((message) => message));
+const PATTERNS = Object.keys(patterns((message) => message));
+
+/** @type {View} */
+export const heads = {
+  id: "heads",
+  name: (t) => t("Heads"),
+  about: (t) =>
+    t(
+      "A row is a layer, a column a head; each thumbnail is that head's attention, queries down and keys across. The word below says what the head mostly does in this sentence, the number is what they are sorted by. Point at a token to find its row and its column in all heads; click a head to enlarge it.",
+    ),
+  frame: { rail: "none", inspector: false, caption: false, legend: "attention" },
+  options: {
+    sort: choice("layer", ...MEASURES),
+    pattern: choice("all", ...PATTERNS),
+  },
+  needs: () => [],
+  asks: (page) => [thumbnails(page)],
+  mount,
+};
+
+/** @type {View["mount"]} */
+function mount(context, root) {
+  const { store, t } = context;
+  const sort = menu(context, "sort", t("Sort by"));
+  const filter = menu(context, "pattern", t("Pattern"));
+  const says = h("p", { className: "says" });
+  const panel = preview(context);
+  const label = t("Heads. Arrow keys move between them, Enter enlarges.");
+  const tiles = createTiles(context, label, { onHover, onOpen, onPreview });
+  const nothing = h("p", { className: "nothing-here", hidden: true });
+  root.append(
+    h("div", { className: "options" }, sort.element, filter.element),
+    h("div", { className: "heads-view" }, h("div", {}, says, tiles.element, nothing), panel.element),
+  );
+  /** @type {Seen | null} */
+  let seen = null;
+
+  /** @param {Tile} tile */
+  function onOpen({ layer, head }) {
+    store.go({ view: "attention", layer, head }, "push");
+  }
+
+  /** @param {{row: number, col: number} | null} cell */
+  function onHover(cell) {
+    const { query, key } = BLOCK[store.get().link.block];
+    store.hover(
+      cell && { query: { side: query, index: cell.row }, key: { side: key, index: cell.col } },
+    );
+  }
+
+  /** @param {Tile | null} tile  null: the present head */
+  function onPreview(tile) {
+    if (seen) panel.show(seen, tile ?? store.get().link);
+  }
+
+  function draw() {
+    const page = store.get();
+    const found = answer(page, thumbnails(page));
+    nothing.hidden = !(found instanceof Problem);
+    if (found instanceof Problem) nothing.textContent = wording(t, found);
+    else if (found && page.model) show(look(context, page, /** @type {Trace} */ (found)));
+  }
+
+  /** @param {Seen} next */
+  function show(next) {
+    seen = next;
+    const { page, summary } = next;
+    sort.fill(sorts(context, next));
+    filter.fill(kinds(context, next));
+    const wanted = { ...chosen(next), heads: next.heads };
+    const shown = ordered(next, summary, wanted);
+    says.textContent = caption(context, next, shown.length);
+    const above = tiles.element.getBoundingClientRect().top - root.getBoundingClientRect().top;
+    const height = context.room().height - above;
+    const letters = context.theme().size;
+    const room = { width: tiles.width(), height, heads: next.heads, letters, byLayer: !wanted.by };
+    tiles.draw(next, shown, arrange(shown, room), wanted.by ?? "entropy");
+    nothing.hidden = shown.length > 0;
+    if (!shown.length) nothing.textContent = t("No head of this block has this pattern here.");
+    panel.show(next, page.link);
+    light();
+  }
+
+  function light() {
+    const page = store.get();
+    const at = lit(page, store.hovered());
+    tiles.light(at.by === "default" ? { row: null, col: null } : { row: at.query, col: at.key }, page.link);
+  }
+
+  return {
+    draw,
+    light,
+    destroy: () => root.replaceChildren(),
+    picture: () => ({ canvas: tiles.picture() }),
+  };
+}
+
+/** @param {Seen} seen @returns {{by?: string, rising?: boolean, only?: string}}  as far as there is such */
+function chosen({ page, summary }) {
+  const { sort, pattern } = page.link.options;
+  const found = known(summary(0), (message) => message).find(([name]) => name === sort);
+  const only = pattern === "all" ? undefined : pattern;
+  return found ? { by: sort, rising: found[1].rising, only } : { only };
+}
+
+/** @param {Context} context @param {Seen} seen @returns {Record<string, string>} */
+function sorts({ t }, { summary }) {
+  const entries = known(summary(0), t).map(([name, { order }]) => [name, order]);
+  return { layer: t("layer"), ...Object.fromEntries(entries) };
+}
+
+/** @param {Context} context @param {Seen} seen @returns {Record<string, string>} */
+function kinds({ t }, { page, layers, summary }) {
+  const all = Array.from({ length: layers }, (_, layer) => summary(layer)?.pattern ?? []).flat();
+  const entries = Object.entries(patterns(t))
+    .map(([slug, { name }]) => ({ slug, name, count: all.filter((one) => one === slug).length }))
+    .filter(({ slug, count }) => count || slug === page.link.options.pattern)
+    .map(({ slug, name, count }) => [slug, t("{name} ({count})", { name, count })]);
+  return { all: t("all ({count})", { count: all.length }), ...Object.fromEntries(entries) };
+}
+
+/** @param {Context} context @param {Seen} seen @param {number} shown */
+function caption({ t }, seen, shown) {
+  const { name, order, unit } = measures(t)[chosen(seen).by ?? "entropy"];
+  const number = unit ? t("{name} in {unit}", { name, unit }) : order;
+  const all = seen.layers * seen.heads;
+  const count = shown === all ? t("{all} heads", { all }) : t("{shown} of {all} heads", { shown, all });
+  return t("{count}. The number is {number}. Click a head, or press Enter, to enlarge it.", { count, number });
+}

@@ -1,0 +1,132 @@
+/** The attention of the head at hand and, beside it, what log P hangs on in it: gradient × attention. */
+
+import { abreast } from "../../draw/side-by-side.js";
+import { BLOCK, attention, axes, lit } from "../../data/blocks.js";
+import { four, prose, two } from "../../compute/finding.js";
+import { h, step } from "../../lib/dom.js";
+import { farthest, relevance } from "../../compute/inside.js";
+import { legend } from "../../parts/legend.js";
+import { createMatrix } from "../../parts/matrix.js";
+import { COVER } from "../../compute/reshape.js";
+import { diverging, sequential } from "../../draw/scale.js";
+import { signed } from "./head-contributions.js";
+
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../draw/geometry.js").Place} Place */
+
+/** Pixels: between the two, and from where they stand side by side. */
+const [GAP, PAIR] = [48, 720];
+/** Nats: what is smaller is not painted as if it were much. */
+const FAINT = 0.01;
+
+/** @param {Context} context */
+export function slopes(context) {
+  const { store, t, say } = context;
+  const said = h("p", { className: "says" });
+  const note = h("p", { className: "note" });
+  const parts = [
+    { title: h("h4", {}), key: legend(context), matrix: matrix(t("Attention weights. Arrow keys move the cell, Escape lets go.")) },
+    { title: h("h4", {}), key: legend(context), matrix: matrix(t("Gradient × attention. Arrow keys move the cell, Escape lets go.")) },
+  ];
+  const pair = h("div", { className: "pair" }, ...parts.map(({ title, matrix, key }) => h("section", {}, title, h("div", { className: "scroller" }, matrix.element), key.element)));
+  const element = h("section", { className: "of-slopes" }, h("h3", {}, t("Gradient × attention")), said, pair, note);
+  let most = FAINT;
+
+  /** @param {string} label */
+  function matrix(label) {
+    return createMatrix(context, {
+      label,
+      onHover: (at) => store.hover(at && { query: ref("query", at.row), key: ref("key", at.col) }),
+      onPick: ({ row, col }, how) =>
+        store.go({ query: row ?? lit(store.get(), null).query, key: col }, how === "click" ? "push" : "replace"),
+      picked: () => ({ row: lit(store.get(), null).query ?? 0, col: store.get().link.key ?? 0 }),
+      tip,
+    });
+  }
+
+  /** @param {"query" | "key"} axis @param {number | null} index */
+  const ref = (axis, index) => (index === null ? null : { side: BLOCK[store.get().link.block][axis], index });
+
+  function seen() {
+    const { trace, link } = store.get();
+    const [weights, slope] = trace ? [attention(trace, link), relevance(trace, link)] : [null, null];
+    return trace && weights && slope ? { weights, slope, ...axes(trace, link.block) } : null;
+  }
+
+  /** @param {{row: number, col: number}} cell */
+  function tip({ row, col }) {
+    const all = seen();
+    if (!all) return [];
+    const [weight, slope] = [all.weights, all.slope].map(({ values, cols }) => values[row * cols + col]);
+    const names = [h("span", { className: "as-query" }, step(all.rows[row])), " ", h("span", { className: "as-key" }, step(all.cols[col])), " "];
+    if (Number.isNaN(weight)) return [...names, h("b", {}, t("masked"))];
+    return [...names, h("b", {}, four(weight)), " ", h("b", {}, t("{value} nats", { value: signed(slope, four) }))];
+  }
+
+  function draw() {
+    const all = seen();
+    if (!all) return;
+    const { link } = store.get();
+    const { width, height } = context.room();
+    const theme = context.theme();
+    const across = width >= PAIR ? 2 : 1;
+    const best = farthest(all.slope);
+    most = Math.max(Math.abs(best.value), FAINT);
+    const place = { layer: link.layer + 1, head: link.head + 1 };
+    const titles = [t("Attention of layer {layer}, head {head}", place), t("Gradient × attention, nats")];
+    const shades = [
+      { stops: sequential(theme), range: /** @type {[number, number]} */ ([0, 1]) },
+      { stops: diverging(theme), range: /** @type {[number, number]} */ ([-most, most]) },
+    ];
+    const covers = new Set(all.weights.values.some(Number.isNaN) ? [COVER.masked] : []);
+    parts.forEach(({ title, key, matrix }, n) => {
+      title.textContent = titles[n];
+      key.show({ shade: shades[n], covers });
+      matrix.draw({
+        matrix: n ? all.slope : all.weights,
+        shade: shades[n],
+        rows: all.rows,
+        cols: all.cols,
+        titles: { rows: t("query (looks)"), cols: t("key (looked at)") },
+        width: across === 2 ? (width - GAP) / 2 : width,
+        height: Math.max(height - 120, all.rows.length * 16 + 110),
+        stretch: 1.6,
+        largest: 40,
+      });
+    });
+    said.replaceChildren(
+      ...say(t("In this head the translation's log-probability hangs most on {query} looking at {key}: {value} nats."), {
+        query: h("span", { className: "as-query" }, step(all.rows[best.row])),
+        key: h("span", { className: "as-key" }, step(all.cols[best.col])),
+        value: signed(best.value, Math.abs(best.value) < 0.005 ? four : two),
+      }),
+    );
+    const last = link.layer === (store.get().model?.layers.decoder ?? 0) - 1;
+    note.textContent = prose(remarks(t, last));
+    light();
+  }
+
+  function light() {
+    const { query, key } = lit(store.get(), store.hovered());
+    parts.forEach(({ matrix }) => matrix.mark({ row: query, col: key }));
+  }
+
+  return {
+    element,
+    draw,
+    light,
+    destroy: () => parts.forEach(({ matrix }) => matrix.destroy()),
+    picture: () => ({
+      canvas: abreast(parts.map(({ title, matrix }, n) => ({ canvas: matrix.picture(), title: n ? `${title.textContent} ±${two(most)}` : (title.textContent ?? "") })), context.theme()),
+    }),
+  };
+}
+
+/** @param {Context["t"]} t @param {boolean} last  of the layers */
+const remarks = (t, last) => [
+  t("Exact as a slope: the derivative of the log-probability of the whole translation, all rows together, by this weight, through all later layers, times the weight."),
+  t("An approximation of what the weight is good for: a straight line drawn to where the weight would be zero, nothing renormalised."),
+  last
+    ? t("In this layer, the last, a row counts for its own token alone.")
+    : t("A row counts for its own token and for all that are written after it."),
+];

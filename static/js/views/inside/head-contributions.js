@@ -1,0 +1,100 @@
+/** What each head of the decoder adds to a logit: a row an attention, a column a head. */
+
+import { four, two } from "../../compute/finding.js";
+import { h } from "../../lib/dom.js";
+
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../compute/inside.js").Sum} Sum */
+/** @typedef {{block: "decoder" | "cross", layer: number, head: number}} At */
+/** @typedef {(element: HTMLElement, value: number) => void} Paint */
+
+/** @type {Record<string, [number, number]>} */
+const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+
+/**
+ * @param {Context} context
+ * @param {(at: At) => void} pick
+ */
+export function headTable({ t }, pick) {
+  const element = h("table", { className: "head-sums", "aria-label": t("What each head adds to the logit. Arrow keys move, Enter picks a head.") });
+  /** @type {HTMLButtonElement[][]} */
+  let cells = [];
+
+  element.addEventListener("keydown", (event) => {
+    const by = MOVES[event.key];
+    if (!by || event.ctrlKey || event.metaKey || event.altKey) return;
+    const row = cells.findIndex((line) => line.includes(/** @type {any} */ (event.target)));
+    const col = cells[row]?.indexOf(/** @type {any} */ (event.target)) ?? -1;
+    const next = cells[row + by[0]]?.[col + by[1]];
+    if (col < 0) return;
+    event.preventDefault();
+    if (next) reach(next).focus();
+  });
+
+  /** The one cell that Tab comes to. @param {HTMLButtonElement} button */
+  function reach(button) {
+    for (const one of cells.flat()) one.tabIndex = one === button ? 0 : -1;
+    return button;
+  }
+
+  return {
+    element,
+
+    /** @param {Sum} sum @param {Paint} paint @param {{block: string, layer: number, head: number}} present */
+    draw(sum, paint, present) {
+      const focused = element.contains(document.activeElement);
+      const rows = sum.self.flatMap((_, layer) => [
+        { block: /** @type {const} */ ("decoder"), layer, name: t("self"), values: sum.self[layer] },
+        { block: /** @type {const} */ ("cross"), layer, name: t("cross"), values: sum.cross[layer] },
+      ]);
+      cells = rows.map(({ block, layer, values }) =>
+        values.map((value, head) => cell({ block, layer, head }, value, paint, present)),
+      );
+      element.replaceChildren(
+        h(
+          "thead",
+          {},
+          h("tr", {}, h("th", { colSpan: 2, className: "kind" }, t("Head")), ...rows[0].values.map((_, n) => h("th", { scope: "col" }, String(n + 1)))),
+        ),
+        h(
+          "tbody",
+          {},
+          ...rows.map(({ layer, block, name }, i) =>
+            h(
+              "tr",
+              { className: block },
+              block === "decoder" && h("th", { scope: "rowgroup", rowSpan: 2 }, t("Layer {n}", { n: layer + 1 })),
+              h("th", { scope: "row", className: "kind" }, name),
+              ...cells[i].map((button) => h("td", {}, button)),
+            ),
+          ),
+        ),
+      );
+      const chosen = reach(cells.flat().find((one) => one.getAttribute("aria-pressed") === "true") ?? cells[0][0]);
+      if (focused) chosen.focus();
+    },
+  };
+
+  /** @param {At} at @param {number} value @param {Paint} paint @param {{block: string, layer: number, head: number}} present */
+  function cell(at, value, paint, present) {
+    const { block, layer, head } = at;
+    const where = { layer: layer + 1, head: head + 1, value: signed(value, four) };
+    const says = block === "cross" ? t("Layer {layer}, cross attention, head {head}: {value}", where) : t("Layer {layer}, self-attention, head {head}: {value}", where);
+    const here = block === present.block && layer === present.layer && head === present.head;
+    const button = h("button", { type: "button", title: says, "aria-label": says, "aria-pressed": here }, signed(value));
+    button.dataset.value = value.toFixed(6);
+    paint(button, value);
+    button.addEventListener("click", () => pick(at));
+    return button;
+  }
+}
+
+/**
+ * With its sign, which is the point.
+ * @param {number} value
+ * @param {(value: number) => string} [say]
+ */
+export function signed(value, say = two) {
+  const said = say(value);
+  return value > 0 && Number(said) !== 0 ? `+${said}` : said;
+}

@@ -1,0 +1,203 @@
+/**
+ * Inside one step of the decoder: what each layer would write, what each part adds to the logit of
+ * the token that is written, and what the translation's probability hangs on in the head at hand.
+ */
+
+import { axes, lit } from "../../data/blocks.js";
+import { four, prose, tiny, two } from "../../compute/finding.js";
+import { h, quoted } from "../../lib/dom.js";
+import { contributions, lens, needed, settled, strongest } from "../../compute/inside.js";
+import { legible } from "../../draw/paint.js";
+import { colour, css, diverging } from "../../draw/scale.js";
+import { languages } from "../../data/tokens.js";
+import { headTable, signed } from "./head-contributions.js";
+import { ledgerTable } from "./logit-breakdown.js";
+import { lensTable } from "./logit-lens.js";
+import { slopes } from "./gradients.js";
+
+/** @typedef {import("../index.js").View} View */
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../compute/inside.js").Sum} Sum */
+
+/** Letters: from where two columns stand side by side, between them, a candidate's and what is beside all. */
+const [PAIR, GAP, CANDIDATE, BESIDE] = [75, 4, 6.4, 13];
+/** Letters: the names of the attentions, and a head's number. */
+const [NAMES, HEAD] = [8, 3.6];
+/** Logits: what is smaller is not painted as if it were much. */
+const FAINT = 0.5;
+
+/** @type {View} */
+export const inside = {
+  id: "inside",
+  name: (t) => t("Inside"),
+  about: (t) =>
+    t(
+      "One row of the decoder, taken apart. The lens reads each layer's stream as if it were the last: the tokens that the model would write if it stopped there. Below the names of the heads is what each adds to the logit of the token that is written, orange for it, blue against it; all parts together are the logit. Gradient × attention says how much the translation's log-probability hangs on each weight of the head that is picked.",
+    ),
+  blocks: ["cross", "decoder"],
+  frame: { rail: "both", inspector: false, caption: false, legend: "none" },
+  needs: ({ link }) => (link.block === "encoder" ? [] : needed(link)),
+  mount,
+};
+
+/** @type {View["mount"]} */
+function mount(context, root) {
+  const { store, t, say } = context;
+  const finding = h("p", { className: "finding" });
+  const table = lensTable(context);
+  const heads = headTable(context, pick);
+  const ledger = ledgerTable(context);
+  const balance = h("p", { className: "balance" });
+  const gradient = slopes(context);
+  const [lensNote, headNote, sumNote] = [1, 2, 3].map(() => h("p", { className: "note" }));
+  const body = h(
+    "div",
+    { className: "inside", hidden: true },
+    h("section", { className: "of-lens" }, h("h3", {}, t("Logit lens")), scroller(t("Logit lens"), table.element), lensNote),
+    h("section", { className: "of-heads" }, h("h3", {}, t("What each head adds to the logit")), scroller(t("What each head adds to the logit"), heads.element), headNote),
+    h("section", { className: "of-parts" }, h("h3", {}, t("All that makes the logit")), scroller(t("All that makes the logit"), ledger.element)),
+    h("section", { className: "of-sum" }, balance, sumNote),
+    gradient.element,
+  );
+  const waiting = h("p", { className: "waiting" }, t("Looking inside …"));
+  root.append(finding, waiting, body);
+  let shown = "";
+
+  /** The decoder row that is lit. */
+  function row() {
+    const page = store.get();
+    return lit(page, store.hovered()).query ?? lit(page, null).query ?? 0;
+  }
+
+  /** @param {import("./head-contributions.js").At} at */
+  function pick(at) {
+    store.go({ ...at, query: row(), key: null }, "push");
+    context.announce(t("Layer {layer}, head {head}", { layer: at.layer + 1, head: at.head + 1 }));
+  }
+
+  /** The tables of the lit row. */
+  function paint() {
+    const { trace, link } = store.get();
+    if (!trace) return;
+    const at = row();
+    const { width } = context.room();
+    const theme = context.theme();
+    const question = [trace.id, at, link.block, link.layer, link.head, width, theme.paper, theme.size].join();
+    const [layers, sum] = [lens(trace, at), contributions(trace, at)];
+    if (shown === question || !layers || !sum) return;
+    shown = question;
+    const letters = width / theme.size;
+    const half = (letters - GAP) / 2;
+    const columns = letters >= PAIR && half >= NAMES + HEAD * sum.self[0].length ? 2 : 1;
+    body.dataset.columns = String(columns);
+    const each = columns === 2 ? half : letters;
+    const count = Math.min(Math.max(Math.floor((each - BESIDE) / CANDIDATE), 2), 5);
+    const [, lang] = languages(trace.direction);
+    const written = axes(trace, "cross").rows[at].writes;
+    table.draw(layers, { written, lang, count });
+    heads.draw(sum, painter(diverging(theme), Math.max(sum.most.head, FAINT)), link);
+    ledger.draw(sum, painter(diverging(theme), Math.max(sum.most.part, FAINT)));
+    finding.replaceChildren(...found(written, layers, sum));
+    balance.replaceChildren(...balanced(written, sum));
+  }
+
+  /** @param {import("../../data/tokens.js").Label} written @param {import("../../compute/inside.js").Layer[]} layers @param {Sum} sum */
+  function found(written, layers, sum) {
+    const first = settled(layers);
+    const best = strongest(sum);
+    const values = {
+      token: quoted(written),
+      layer: (first ?? 0) + 1,
+      rank: layers[layers.length - 1].rank,
+      at: best.layer + 1,
+      head: best.head + 1,
+      value: signed(best.value),
+      logit: two(sum.logit),
+    };
+    const said =
+      first === null
+        ? say(t("{token} is at rank {rank} after the last layer."), values)
+        : say(t("{token} is most probable from layer {layer} on."), values);
+    const added =
+      best.block === "cross"
+        ? say(t("Of its logit {logit}, the head that adds most is cross-attention head {head} of layer {at}: {value}."), values)
+        : say(t("Of its logit {logit}, the head that adds most is self-attention head {head} of layer {at}: {value}."), values);
+    // A full-width stop brings its own space.
+    const full = String(said.at(-1)).endsWith("。");
+    return [...said, full ? "" : " ", ...added];
+  }
+
+  /** @param {import("../../data/tokens.js").Label} written @param {Sum} sum */
+  function balanced(written, { sum, logit }) {
+    return say(t("All parts together: {sum}. The model's logit of {token}: {logit}. Difference: {off}."), {
+      sum: four(sum),
+      token: quoted(written),
+      logit: four(logit),
+      off: h("span", { className: "off" }, tiny(Math.abs(sum - logit))),
+    });
+  }
+
+  function draw() {
+    const { trace, link, model } = store.get();
+    if (!trace || !model || link.block === "encoder") return;
+    const ready = lens(trace, row()) !== null && contributions(trace, row()) !== null;
+    const still = !ready && !body.hidden;
+    const silent = !trace.output.tokens[row()];
+    waiting.hidden = ready || still;
+    waiting.textContent = silent ? t("This row is padding: it writes nothing.") : t("Looking inside …");
+    body.hidden = silent || (!ready && !still);
+    if (silent) finding.replaceChildren();
+    if (body.hidden) return;
+    lensNote.textContent = prose(lensRemarks(t, model.layers.decoder));
+    headNote.textContent = prose(headRemarks(t));
+    sumNote.textContent = prose(sumRemarks(t));
+    paint();
+    gradient.draw();
+    body.dataset.drawn = "";
+  }
+
+  function light() {
+    if (body.hidden) return draw();
+    paint();
+    gradient.light();
+  }
+
+  return {
+    draw,
+    light,
+    destroy: () => (gradient.destroy(), root.replaceChildren()),
+    picture: gradient.picture,
+  };
+}
+
+/** What is wider than its place is moved in it, by keys as well. @param {string} label @param {HTMLElement} content */
+const scroller = (label, content) =>
+  h("div", { className: "scroller", tabIndex: 0, role: "group", "aria-label": label }, content);
+
+/** @param {import("../../draw/scale.js").Stops} stops @param {number} most @returns {import("./head-contributions.js").Paint} */
+function painter(stops, most) {
+  return (element, value) => {
+    const ground = colour(stops, (value / most + 1) / 2);
+    element.style.backgroundColor = css(ground);
+    element.style.color = legible(ground);
+  };
+}
+
+/** @param {Context["t"]} t @param {number} layers */
+const lensRemarks = (t, layers) => [
+  t("Exact for layer {n}, the last: this is what the model says.", { n: layers }),
+  t("An approximation for the others: their streams go through the output matrix as if no layer came after, which they were not trained for."),
+];
+
+/** @param {Context["t"]} t */
+const headRemarks = (t) => [
+  t("Only the decoder's heads add to the logit themselves; the encoder's do it through what cross attention reads."),
+  t("Click a head to see its attention below."),
+];
+
+/** @param {Context["t"]} t */
+const sumRemarks = (t) => [
+  t("Exact as a sum: with the mean and σ of every layer norm as they were in this run, the logit is the sum of these parts."),
+  t("An approximation of what a part is good for: without it, σ and all later layers would be others."),
+  t("A logit counts against those of all other tokens: what raises them all alike changes no probability."),
+];

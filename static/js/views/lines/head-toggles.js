@@ -1,0 +1,88 @@
+/** Which heads are drawn: a button a head with its number, its colour and its stroke. */
+
+import { h } from "../../lib/dom.js";
+import { css } from "../../draw/scale.js";
+import { dash, every, toggled } from "../../compute/attention-lines.js";
+import { s } from "../../draw/svg.js";
+
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../draw/scale.js").Rgb} Rgb */
+
+/** @param {Context} context */
+export function createToggles({ store, t }) {
+  const list = h("div", { className: "threads" });
+  const all = button(t("all"), () => choose(every(count), null));
+  const none = button(t("none"), () => choose([], null));
+  const only = button("", () => choose(null, null));
+  const element = h(
+    "fieldset",
+    { className: "toggles" },
+    h("legend", {}, t("Heads")),
+    list,
+    h("div", { className: "sets" }, all, none, only),
+  );
+  let count = 0;
+  /** @type {number[]} */
+  let on = [];
+
+  /** @param {number[] | null} heads  null: the present one @param {number | null} head  that the page is at from now on */
+  function choose(heads, head) {
+    const { link } = store.get();
+    store.go({ head: head ?? link.head, options: { ...link.options, heads } });
+  }
+
+  /** @param {number} head */
+  function flip(head) {
+    const next = toggled(on, head);
+    choose(next, next.includes(head) ? head : (next[0] ?? head));
+  }
+
+  /** @param {number} head */
+  function thread(head) {
+    const toggle = h("button", { type: "button", className: "thread", title: t("Click: on or off. Double-click: only this one.") });
+    toggle.addEventListener("click", () => flip(head));
+    toggle.addEventListener("dblclick", () => choose(null, head));
+    return toggle;
+  }
+
+  return {
+    element,
+
+    /** @param {number} heads @param {number[]} shown @param {Rgb[]} colours */
+    draw(heads, shown, colours) {
+      [count, on] = [heads, shown];
+      if (list.children.length !== count)
+        list.replaceChildren(...Array.from({ length: count }, (_, head) => thread(head)));
+      const { head: present } = store.get().link;
+      [...list.children].forEach((toggle, head) => {
+        toggle.setAttribute("aria-pressed", String(on.includes(head)));
+        toggle.setAttribute("aria-label", t("Head {n}", { n: head + 1 }));
+        toggle.classList.toggle("present", head === present);
+        // Only where it changes: a double click needs the second one to find what the first one did.
+        const colour = css(colours[head]);
+        if (/** @type {HTMLElement} */ (toggle).dataset.colour === colour) return;
+        /** @type {HTMLElement} */ (toggle).dataset.colour = colour;
+        toggle.replaceChildren(sample(colour, head), String(head + 1));
+      });
+      only.textContent = t("only {n}", { n: present + 1 });
+      all.disabled = on.length === count;
+      none.disabled = !on.length;
+      only.disabled = on.length === 1 && on[0] === present;
+    },
+  };
+}
+
+/** @param {string} text @param {() => void} task */
+function button(text, task) {
+  const element = h("button", { type: "button", className: "button quiet" }, text);
+  element.addEventListener("click", task);
+  return element;
+}
+
+/** @param {string} colour @param {number} head  A piece of its line. */
+const sample = (colour, head) =>
+  s(
+    "svg",
+    { width: 24, height: 8, viewBox: "0 0 24 8", "aria-hidden": "true" },
+    s("path", { d: "M1 4H23", fill: "none", stroke: colour, "stroke-width": 3, "stroke-dasharray": dash(head) }),
+  );

@@ -1,0 +1,136 @@
+/** Lines from each token that looks to the tokens that it looks at, a colour a head. */
+
+import { BLOCK, attention, axes, extent, lit, place } from "../../data/blocks.js";
+import { two } from "../../compute/finding.js";
+import { h } from "../../lib/dom.js";
+import { flag, list, whole } from "../../state/options.js";
+import { controls } from "../../parts/controls.js";
+import { hues } from "../../draw/scale.js";
+import { average, chosen, strands } from "../../compute/attention-lines.js";
+import { file } from "../../draw/svg.js";
+import { plainStep } from "../../data/tokens.js";
+import { createToggles } from "./head-toggles.js";
+import { createWeave } from "./diagram.js";
+
+/** @typedef {import("../index.js").View} View */
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/store.js").Page} Page */
+/** @typedef {import("../../compute/attention-lines.js").Strands} Strands */
+
+/** What can be drawn and looked through at once. */
+const MOST = 1200;
+
+/** @type {View} */
+export const lines = {
+  id: "lines",
+  name: (t) => t("Lines"),
+  about: (t) =>
+    t(
+      "Left the tokens that look, right those that are looked at; a line joins two of them, the thicker and stronger, the more weight. Each head has its colour and its stroke. Point at a token, on either side, to see its lines alone. A line under the threshold is hidden.",
+    ),
+  frame: { rail: "layer", inspector: true, caption: true, legend: "none" },
+  options: { heads: list(), least: whole(0, 100, 10), numbers: flag() },
+  needs: ({ link }) => [place(link, "weights"), place(link, "mask")],
+  mount,
+};
+
+/** @type {View["mount"]} */
+function mount(context, root) {
+  const { store, t } = context;
+  const options = controls(context, [
+    { option: "least", label: t("Lines from"), range: [0, 50, 1], say: (value) => two(value / 100) },
+    { option: "numbers", label: t("weights as numbers") },
+  ]);
+  const toggles = createToggles(context);
+  const weave = createWeave(context, { onHover, onPick });
+  const note = h("p", { className: "note" });
+  root.append(options, h("div", { className: "weaving" }, toggles.element, weave.element, note));
+
+  /** @param {{side: "query" | "key", index: number} | null} at */
+  function onHover(at) {
+    if (!at) return store.hover(null);
+    const ref = { side: BLOCK[store.get().link.block][at.side], index: at.index };
+    store.hover({ query: at.side === "query" ? ref : null, key: at.side === "key" ? ref : null });
+  }
+
+  /** @param {{side: "query" | "key", index: number}} at @param {"click" | "key"} how */
+  function onPick({ side, index }, how) {
+    const page = store.get();
+    const { query, key } = page.link;
+    const same = side === "query" ? query === index && key === null : key === index;
+    if (how === "click" && same) return store.go({ query: null, key: null });
+    const row = side === "query" ? index : (lit(page, null).query ?? 0);
+    store.go({ query: row, key: side === "key" ? index : null }, how === "click" ? "push" : "replace");
+    context.announce(weave.says(side, index));
+  }
+
+  function draw() {
+    const page = store.get();
+    options.refresh();
+    const found = look(context, page);
+    if (!found) return;
+    // The caption and the inspector speak of a head that is drawn.
+    if (found.on.length && !found.on.includes(page.link.head)) return store.go({ head: found.on[0] });
+    toggles.draw(found.count, found.on, found.colours);
+    note.textContent = [hides(context, page, found.strands), numbers(context, found)].join(" ");
+    const above = weave.element.getBoundingClientRect().top - root.getBoundingClientRect().top;
+    const { width, height } = context.room();
+    weave.draw({ ...found, width, height: height - above - 24 });
+    light();
+  }
+
+  function light() {
+    const page = store.get();
+    const { by, query, key } = lit(page, store.hovered());
+    weave.light(by === "default" ? { query: null, key: null, by } : { query, key, by });
+  }
+
+  return {
+    draw,
+    light,
+    destroy: () => root.replaceChildren(),
+    picture: () => ({ svg: file(weave.drawing(), context.theme()) }),
+  };
+}
+
+/**
+ * What there is to draw.
+ * @param {Context} context
+ * @param {Page} page
+ */
+function look({ theme, t }, { trace, model, link }) {
+  if (!trace || !model || !trace.tensors[place(link, "weights")]) return null;
+  const count = extent(model, link.block).heads;
+  const on = chosen(link.options.heads, link.head, count);
+  const heads = on.flatMap((head) => {
+    const matrix = attention(trace, { ...link, head });
+    return matrix ? [{ head, matrix }] : [];
+  });
+  const { rows, cols } = axes(trace, link.block);
+  return {
+    count,
+    on,
+    colours: hues(count, theme()),
+    rows,
+    cols,
+    strands: strands(heads, { least: link.options.least / 100, most: MOST }),
+    mean: average(heads),
+    numbers: link.options.numbers,
+    titles: { query: t("query (looks)"), key: t("key (looked at)") },
+    names: { rows: rows.map(plainStep), cols: cols.map(plainStep) },
+  };
+}
+
+/** @param {Context} context @param {{numbers: boolean, on: number[]}} shown */
+function numbers({ t }, { numbers, on }) {
+  return numbers && on.length > 1 ? t("Numbers are the mean of {n} heads.", { n: on.length }) : "";
+}
+
+/** @param {Context} context @param {Page} page @param {Strands} strands */
+function hides({ t }, { link }, { strands, hidden, mass, cut }) {
+  if (!(link.options.heads === null || link.options.heads.length)) return t("No head is on.");
+  const values = { n: hidden, mass: two(mass), shown: strands.length, least: two(link.options.least / 100) };
+  if (cut) return t("The {shown} strongest lines are shown; {n} pairs without one hold {mass} of the weight.", values);
+  if (hidden) return t("{n} pairs under {least} have no line; they hold {mass} of the weight.", values);
+  return t("Every pair has its line.");
+}

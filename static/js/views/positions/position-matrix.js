@@ -1,0 +1,61 @@
+/** A matrix over positions, linked with the tokens that stand at them. */
+
+import { BLOCK, lit } from "../../data/blocks.js";
+import { h } from "../../lib/dom.js";
+import { createMatrix } from "../../parts/matrix.js";
+import { marked, size } from "./encodings.js";
+
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+/**
+ * @typedef {object} Wording
+ * @property {string} name
+ * @property {string} says
+ * @property {boolean} square  columns are positions too
+ * @property {(cell: {row: number, col: number}) => (Node | string)[]} tip
+ */
+
+/**
+ * @param {Context} context
+ * @param {Wording} wording
+ */
+export function createPanel(context, { name, says, square, tip }) {
+  const { store } = context;
+  const matrix = createMatrix(context, {
+    label: name,
+    onHover: (place) =>
+      store.hover(place && { query: ref(place.row), key: square ? ref(place.col) : null }),
+    onPick({ row, col }, how) {
+      const query = row ?? lit(store.get(), null).query;
+      if (query !== null && query < tokens())
+        store.go({ query, key: pinsKey() ? inside(col) : null }, how === "click" ? "push" : "replace");
+    },
+    picked: () => ({ row: lit(store.get(), null).query ?? 0, col: lit(store.get(), null).key ?? 0 }),
+    tip,
+  });
+  const head = h("h3", {}, name);
+  const line = h("p", {}, says);
+  const side = () => BLOCK[store.get().link.block].query;
+  /** A position of the sentence; others are no tokens that could be lit. */
+  const tokens = () => store.get().trace?.tokens[side()].length ?? 0;
+  const inside = (/** @type {number | null} */ at) => (at !== null && at < tokens() ? at : null);
+  const ref = (/** @type {number | null} */ at) =>
+    inside(at) === null ? null : { side: side(), index: /** @type {number} */ (at) };
+  const pinsKey = () => square && side() === BLOCK[store.get().link.block].key;
+
+  return {
+    element: h("section", { className: "panel" }, head, line, h("div", { className: "scroller" }, matrix.element)),
+    draw: matrix.draw,
+    picture: matrix.picture,
+    destroy: matrix.destroy,
+    light() {
+      const { row, col } = marked(store.get(), store.hovered());
+      const { length = 0 } = size(store.get()) ?? {};
+      const within = (/** @type {number | null} */ at) => (at !== null && at < length ? at : null);
+      matrix.mark({ row: within(row), col: square ? within(col) : null });
+    },
+    /** @param {string} text */
+    say: (text) => (line.textContent = text),
+    /** @param {string} text */
+    call: (text) => (head.textContent = text),
+  };
+}

@@ -1,0 +1,243 @@
+/** The same words in another order: what a head notices of it, with positions and without. */
+
+import { attention, extent, place } from "../../data/blocks.js";
+import { four, tiny } from "../../compute/finding.js";
+import { h, step } from "../../lib/dom.js";
+import { Problem } from "../../data/api.js";
+import { wording } from "../../chrome/problem-notices.js";
+import { createMatrix } from "../../parts/matrix.js";
+import { answer, traced } from "../../state/questions.js";
+import { diverging, sequential } from "../../draw/scale.js";
+import { difference, follow, restored, shuffle } from "../../compute/word-order.js";
+import { languages, sides } from "../../data/tokens.js";
+
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/store.js").Page} Page */
+/** @typedef {import("../../data/wire.js").Trace} Trace */
+/** @typedef {import("../../data/wire.js").Matrix} Matrix */
+
+const DROP = { at: "source.position", do: "drop" };
+const BLOCK = /** @type {const} */ ("encoder");
+
+/** The layer and head that are looked at, in the encoder. @param {Page} page */
+export function at({ link, model }) {
+  const { layers, heads } = model ? extent(model, BLOCK) : { layers: 1, heads: 1 };
+  return { block: BLOCK, layer: Math.min(link.layer, layers - 1), head: Math.min(link.head, heads - 1) };
+}
+
+/** @param {Page} page */
+const moved = ({ link }) => shuffle(link.source, link.options.seed);
+
+/**
+ * Four runs, one of which the page has: as written and shuffled, each with positions and without.
+ * @param {Page} page
+ * @returns {import("../../state/questions.js").Question[]}  shuffled; as written and shuffled without positions
+ */
+export function questions(page) {
+  if (!page.trace || !page.model) return [];
+  const own = Array.isArray(page.link.interventions) ? page.link.interventions : [];
+  const common = {
+    direction: page.trace.direction,
+    target: null,
+    // The encoder does not see the translation: one token of it is enough.
+    decode: { max_tokens: 1 },
+    select: [place(at(page), "weights"), place(at(page), "mask")],
+  };
+  const { text } = moved(page);
+  const without = [...own, DROP];
+  return [
+    traced(page, { ...common, source: text }),
+    traced(page, { ...common, interventions: without }),
+    traced(page, { ...common, source: text, interventions: without }),
+  ];
+}
+
+/** @param {Page} page */
+export const needs = (page) => [place(at(page), "weights"), place(at(page), "mask")];
+
+/** @param {Context} context */
+export function createShuffle(context) {
+  const { store, t } = context;
+  const again = h("button", { type: "button", className: "button" }, t("Shuffle again"));
+  again.addEventListener("click", () => {
+    const { seed } = store.get().link.options;
+    store.choose({ seed: (seed + 1) % 10000 }, "push");
+  });
+  const selects = [picker(context, "layer"), picker(context, "head")];
+  const sentence = h("p", { className: "shuffled finding" });
+  const note = h("p", { className: "note" });
+  const bands = [band(context, "with"), band(context, "without")];
+  const element = h(
+    "div",
+    { className: "shuffle" },
+    h("div", { className: "options" }, ...selects.map((one) => one.element), again),
+    sentence,
+    ...bands.map((one) => one.element),
+    note,
+  );
+
+  function draw() {
+    const page = store.get();
+    const { trace, link } = page;
+    selects.forEach((one) => one.draw());
+    if (!trace) return;
+    const { text, ...spans } = moved(page);
+    sentence.replaceChildren(
+      ...context.say(t("Shuffled: {sentence}"), {
+        sentence: h("span", { lang: languages(trace.direction)[0] }, text),
+      }),
+    );
+    again.disabled = text === link.source;
+    if (text === link.source) return stop(t("There are no two words here that could change places."));
+    const answers = questions(page).map((question) => /** @type {Trace | Problem | undefined} */ (answer(page, question)));
+    const problem = answers.find((found) => found instanceof Problem);
+    if (problem instanceof Problem) return stop(wording(t, problem));
+    const [shuffled, plain, both] = /** @type {(Trace | undefined)[]} */ (answers);
+    const own = attention(trace, at(page));
+    if (!shuffled || !plain || !both || !own) return;
+    const places = follow(trace.tokens.source, shuffled.tokens.source, spans);
+    if (!places) return stop(t("In this order the words are cut into other tokens. Shuffle again."));
+    const read = (/** @type {Trace} */ run) => attention(run, at(page));
+    show(own, read(shuffled), places, bands[0]);
+    show(read(plain), read(both), places, bands[1], bands[0].scale());
+    note.textContent = t(
+      "The rows and columns of the shuffled sentence are put back in the order of the sentence before they are compared. Without positions attention sees a set of words: the weights are the same, to rounding. With them they are not.",
+    );
+  }
+
+  /** @param {Matrix | null} before @param {Matrix | null} after @param {number[]} places @param {ReturnType<typeof band>} into @param {number} [scale] */
+  function show(before, after, places, into, scale) {
+    if (before && after) into.draw(before, restored(after, places), scale);
+  }
+
+  /** @param {string} why */
+  function stop(why) {
+    note.textContent = why;
+    bands.forEach((one) => one.clear());
+  }
+
+  return {
+    element,
+    draw,
+    light: () => bands.forEach((one) => one.light()),
+    destroy: () => bands.forEach((one) => one.destroy()),
+    picture: () => bands[0].picture() ?? { svg: "" },
+  };
+}
+
+/** @param {Context} context @param {"layer" | "head"} which */
+function picker({ store, t }, which) {
+  const select = h("select", {});
+  select.addEventListener("change", () => store.go({ [which]: Number(select.value) }));
+  return {
+    element: h("label", { className: "option" }, h("span", {}, which === "layer" ? t("Layer") : t("Head")), select),
+    draw() {
+      const page = store.get();
+      const count = page.model ? extent(page.model, BLOCK)[`${which}s`] : 0;
+      if (select.options.length !== count)
+        select.replaceChildren(
+          ...Array.from({ length: count }, (_, i) => h("option", { value: String(i) }, String(i + 1))),
+        );
+      select.value = String(at(page)[which]);
+    },
+  };
+}
+
+/**
+ * Three matrices in a row: as written, shuffled, and what is between them.
+ * @param {Context} context
+ * @param {"with" | "without"} which
+ */
+function band(context, which) {
+  const { store, t } = context;
+  /** @type {(Matrix | null)[]} */
+  let shown = [null, null, null];
+  let largest = 0;
+  const names = [t("as written"), t("shuffled, put back"), t("difference")];
+  const charts = names.map((name, i) =>
+    createMatrix(context, {
+      label: `${which === "with" ? t("With positions") : t("Without positions")}: ${name}`,
+      onHover: (place) =>
+        store.hover(
+          place && {
+            query: place.row === null ? null : { side: "source", index: place.row },
+            key: place.col === null ? null : { side: "source", index: place.col },
+          },
+        ),
+      onPick: () => {},
+      picked: () => null,
+      tip: ({ row, col }) => {
+        const matrix = shown[i];
+        const { source } = store.get().trace ? sides(/** @type {Trace} */ (store.get().trace)) : { source: [] };
+        if (!matrix || !source[row] || !source[col]) return [];
+        const value = matrix.values[row * matrix.cols + col];
+        return [
+          step({ reads: null, writes: source[row] }),
+          " ",
+          step({ reads: null, writes: source[col] }),
+          " ",
+          h("b", {}, Number.isNaN(value) ? t("masked") : four(value)),
+        ];
+      },
+    }),
+  );
+  const result = h("p", { className: "result" });
+  const element = h(
+    "section",
+    { className: `panel runs ${which}` },
+    h("h3", {}, which === "with" ? t("With positions") : t("Without positions")),
+    result,
+    h(
+      "div",
+      { className: "panels" },
+      ...charts.map((chart, i) => h("figure", {}, h("figcaption", {}, names[i]), h("div", { className: "scroller" }, chart.element))),
+    ),
+  );
+  element.hidden = true;
+
+  return {
+    element,
+    scale: () => Math.max(largest, 1e-3),
+    /** @param {Matrix} before @param {Matrix} after @param {number} [scale]  of the difference */
+    draw(before, after, scale) {
+      const between = difference(before, after);
+      largest = between.largest;
+      shown = [before, after, between.matrix];
+      element.hidden = false;
+      result.replaceChildren(
+        ...context.say(t("largest difference {difference}"), {
+          difference: h("b", {}, largest < 5e-5 ? tiny(largest) : four(largest)),
+        }),
+      );
+      const { width, wide } = context.room();
+      const theme = context.theme();
+      const reach = scale ?? Math.max(largest, 1e-3);
+      const { trace } = store.get();
+      const steps = trace ? sides(trace).source.map((writes) => ({ reads: null, writes })) : [];
+      charts.forEach((chart, i) =>
+        chart.draw({
+          matrix: /** @type {Matrix} */ (shown[i]),
+          shade: i < 2
+            ? { stops: sequential(theme), range: [0, 1] }
+            : { stops: diverging(theme), range: [-reach, reach] },
+          rows: steps,
+          cols: steps,
+          titles: { rows: "", cols: "" },
+          width: wide ? (width - 64) / 3 : width,
+          height: Math.max(steps.length * 16 + 90, 300),
+          stretch: 1.4,
+          largest: 26,
+        }),
+      );
+    },
+    light() {
+      const lit = store.hovered();
+      const index = (/** @type {import("../../state/store.js").Ref | null | undefined} */ ref) =>
+        ref?.side === "source" ? ref.index : null;
+      charts.forEach((chart) => chart.mark({ row: index(lit?.query), col: index(lit?.key) }));
+    },
+    clear: () => (element.hidden = true),
+    picture: () => charts[1].picture(),
+    destroy: () => charts.forEach((chart) => chart.destroy()),
+  };
+}

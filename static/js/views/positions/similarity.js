@@ -1,0 +1,115 @@
+/** How alike two positions are, and that it is their distance that counts. */
+
+import { four, tiny, two } from "../../compute/finding.js";
+import { h, step } from "../../lib/dom.js";
+import { decay, dots } from "../../compute/position-rotation.js";
+import { diverging } from "../../draw/scale.js";
+import { plot } from "../../draw/curves.js";
+import { createPanel } from "./position-matrix.js";
+import { marked, places } from "./encodings.js";
+
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("./encodings.js").Positions} Positions */
+
+/** @param {Context} context */
+export function createLikeness(context) {
+  const { store, t } = context;
+  /** @type {Positions | null} */
+  let found = null;
+  /** @type {import("../../data/wire.js").Matrix | null} */
+  let matrix = null;
+  let fall = { mean: /** @type {number[]} */ ([]), spread: 0 };
+  const panel = createPanel(context, {
+    name: t("Similarity"),
+    says: "",
+    square: true,
+    tip({ row, col }) {
+      if (!found || !matrix) return [];
+      const value = matrix.values[row * found.length + col];
+      const rows = places(store.get(), found.length);
+      return [step(rows[row]), " ", step(rows[col]), " ", h("b", {}, four(value))];
+    },
+  });
+  const canvas = h("div", { className: "scroller curves", tabIndex: 0, role: "group", "aria-label": t("By distance") });
+  const says = h("p", {});
+  const section = h("section", { className: "panel" }, h("h3", {}, t("By distance")), says, canvas);
+  const dot = () => store.get().link.options.measure === "dot";
+
+  /** @param {Positions} table */
+  function values({ length, d_model, positions, similarity }) {
+    const cosines = { rows: length, cols: length, values: similarity };
+    return dot() ? dots({ rows: length, cols: d_model, values: positions }, cosines) : cosines;
+  }
+
+  function draw() {
+    if (!found) return;
+    const { length, d_model } = found;
+    matrix = values(found);
+    fall = decay(matrix);
+    const { width, height, wide } = context.room();
+    const most = dot() ? Math.max(1, d_model / 2) : 1;
+    panel.say(
+      dot()
+        ? t("PE(a) · PE(b), what a score would see of them: from −{most} to {most}", { most: two(most) })
+        : t("cosine between the encodings of two positions: neighbours are alike; −1 to 1"),
+    );
+    const rows = places(store.get(), length);
+    panel.draw({
+      matrix,
+      shade: { stops: diverging(context.theme()), range: [-most, most] },
+      rows,
+      cols: rows,
+      titles: { rows: t("position"), cols: t("position") },
+      width: wide ? (width - 48) * 0.46 : width,
+      height: height - 90,
+      stretch: 1,
+      largest: 40,
+    });
+    curves();
+    panel.light();
+  }
+
+  function curves() {
+    if (!found) return;
+    const { width, height, wide } = context.room();
+    const { mean, spread } = fall;
+    const most = dot() ? Math.max(1, found.d_model / 2) : 1;
+    const { row, col } = marked(store.get(), store.hovered());
+    const low = Math.min(0, ...mean);
+    const sure = spread < 1e-3 * most;
+    says.textContent = sure
+        ? t("Only the distance counts: pairs that are equally far apart differ by {spread} at most.", {
+            spread: tiny(spread),
+          })
+        : t("The mean at each distance; single pairs are up to {spread} away from it.", { spread: four(spread) });
+    canvas.replaceChildren(
+      plot(
+        {
+          curves: [{ name: dot() ? "PE · PE" : "cos", values: mean, colour: context.theme().attention }],
+          range: [low, most],
+          titles: { x: t("distance between the positions"), y: "" },
+          width: Math.max(280, wide ? (width - 48) * 0.5 : width),
+          height: Math.min(400, Math.max(240, height - 120)),
+          at: row !== null && col !== null ? Math.abs(row - col) : null,
+          say: (value) => String(Math.round(value * 100) / 100).replace("-", "−"),
+        },
+        context.theme(),
+      ),
+    );
+  }
+
+  return {
+    element: h("div", { className: "panels" }, panel.element, section),
+    /** @param {Positions} table */
+    draw(table) {
+      found = table;
+      draw();
+    },
+    light() {
+      panel.light();
+      curves();
+    },
+    destroy: panel.destroy,
+    picture: () => panel.picture() ?? { svg: "" },
+  };
+}

@@ -1,0 +1,159 @@
+/** What one head computes from each token: its queries, keys and values, channel by channel. */
+
+import { abreast } from "../../draw/side-by-side.js";
+import { BLOCK, axes, lit, place } from "../../data/blocks.js";
+import { four } from "../../compute/finding.js";
+import { h, step } from "../../lib/dom.js";
+import { createMatrix } from "../../parts/matrix.js";
+import { diverging } from "../../draw/scale.js";
+import { plane } from "../../data/wire.js";
+
+/** @typedef {import("../index.js").View} View */
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {"q" | "k" | "v"} Letter */
+
+const LETTERS = /** @type {Letter[]} */ (["q", "k", "v"]);
+
+/** @type {View} */
+export const qkv = {
+  id: "qkv",
+  name: (t) => t("Q K V"),
+  about: (t) =>
+    t(
+      "Each token has a query, a key and a value in every head: one row a token, one column a channel. Where a query and a key have the same colours in the same channels their product is large, and so is the attention.",
+    ),
+  frame: { rail: "both", inspector: false, caption: true, legend: "signed" },
+  needs: ({ link }) => LETTERS.map((letter) => place(link, letter)),
+  mount(context, root) {
+    const panels = LETTERS.map((letter) => panel(context, letter));
+    const waiting = h("p", { className: "waiting" }, context.t("Fetching q, k and v …"));
+    const row = h("div", { className: "panels" }, ...panels.map((one) => one.element));
+    root.append(waiting, row);
+    const all = (/** @type {"draw" | "light" | "destroy"} */ what) => () =>
+      panels.forEach((one) => one[what]());
+    return {
+      draw() {
+        const ready = LETTERS.every((letter) => tensor(context, letter));
+        waiting.hidden = ready;
+        row.hidden = !ready;
+        if (ready) all("draw")();
+      },
+      light: all("light"),
+      picture: () => ({ canvas: abreast(panels.map((one) => one.picture()), context.theme()) }),
+      destroy: () => (all("destroy")(), root.replaceChildren()),
+    };
+  },
+};
+
+/** @param {Context} context @param {Letter} letter */
+function tensor({ store }, letter) {
+  const { trace, link } = store.get();
+  return trace?.tensors[place(link, letter)];
+}
+
+/** @param {import("../../data/wire.js").Numbers} values */
+function largest(values) {
+  let most = 0;
+  for (const value of values) most = Math.max(most, Math.abs(value));
+  return most;
+}
+
+/** @param {Context["t"]} t @returns {Record<Letter, {name: string, says: string}>} */
+const wording = (t) => ({
+  q: { name: t("q · query"), says: t("what each token looks for") },
+  k: { name: t("k · key"), says: t("what each token can be found by") },
+  v: { name: t("v · value"), says: t("what each token passes on") },
+});
+
+/**
+ * @param {Context} context
+ * @param {Letter} letter
+ */
+function panel(context, letter) {
+  const { store, t } = context;
+  const { name, says } = wording(t)[letter];
+  const range = h("span", { className: "range" });
+  const role = letter === "q" ? "query" : "key";
+  const matrix = createMatrix(context, {
+    label: t("{name}: one row a token, one column a channel", { name }),
+    onHover: (place) => store.hover(place && ref(place.row)),
+    onPick: ({ row }, how) =>
+      row !== null && store.go(pin(row), how === "click" ? "push" : "replace"),
+    picked: () => ({ row: lit(store.get(), null)[role] ?? 0, col: 0 }),
+    tip,
+  });
+  const element = h(
+    "section",
+    { className: `panel ${letter}` },
+    h("h3", {}, name),
+    h("p", {}, says, " ", range),
+    matrix.element,
+  );
+
+  const side = () => BLOCK[store.get().link.block][role];
+  /** @param {number | null} index @returns {import("../../state/store.js").Lit | null} */
+  function ref(index) {
+    if (index === null) return null;
+    const one = { side: side(), index };
+    return role === "query" ? { query: one, key: null } : { query: null, key: one };
+  }
+  /** @param {number} index */
+  function pin(index) {
+    return role === "query"
+      ? { query: index, key: null }
+      : { query: lit(store.get(), null).query, key: index };
+  }
+  function steps() {
+    const { trace, link } = store.get();
+    if (!trace) return [];
+    const { rows, cols } = axes(trace, link.block);
+    return role === "query" ? rows : cols;
+  }
+  function values() {
+    const found = tensor(context, letter);
+    return found && plane(found, { head: store.get().link.head });
+  }
+
+  /** @param {{row: number, col: number}} cell */
+  function tip({ row, col }) {
+    const found = values();
+    if (!found) return [];
+    return [
+      step(steps()[row]),
+      " ",
+      t("channel {n}", { n: col }),
+      " ",
+      h("b", {}, four(found.values[row * found.cols + col])),
+    ];
+  }
+
+  function draw() {
+    const found = values();
+    if (!found) return;
+    const most = largest(found.values) || 1;
+    range.textContent = t("−{most} to {most}", { most: most.toFixed(2) });
+    const { width, height, wide } = context.room();
+    matrix.draw({
+      matrix: found,
+      shade: { stops: diverging(context.theme()), range: [-most, most] },
+      rows: steps(),
+      cols: [],
+      titles: {
+        rows: role === "query" ? t("query (looks)") : t("key (looked at)"),
+        cols: t("channel"),
+      },
+      width: wide ? (width - 64) / 3 : width,
+      height: Math.min(height - 70, steps().length * 32 + 40),
+      stretch: Infinity,
+    });
+    light();
+  }
+
+  function light() {
+    const at = lit(store.get(), store.hovered());
+    matrix.mark({ row: at[role], col: null });
+  }
+
+  const picture = () => ({ canvas: matrix.picture(), title: `${name} (${range.textContent})` });
+  return { element, draw, light, picture, destroy: matrix.destroy };
+}

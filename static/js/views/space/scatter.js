@@ -1,0 +1,158 @@
+/** The plane itself: queries as circles, keys as squares, labels where they have room, lines to the best keys. */
+
+import { beside, PLACES, spread, touch } from "../../lib/label-placement.js";
+import { drawing, fine, s } from "../../draw/svg.js";
+
+/** @typedef {import("../../draw/theme.js").Theme} Theme */
+/** @typedef {import("../../lib/label-placement.js").Point} Point */
+/** @typedef {import("../../lib/label-placement.js").Box} Box */
+/** @typedef {import("../../compute/qk-plane.js").Found} Found */
+/**
+ * @typedef {object} Layout
+ * @property {number} width
+ * @property {number} height
+ * @property {Point[]} points  queries, then keys
+ * @property {Point} origin
+ * @property {string[]} labels  of the points
+ * @property {{width: number, height: number}[]} sizes  of the labels
+ * @property {(Box | null)[]} boxes  where they stand; null: no room
+ * @property {number} queries  how many of the points are queries
+ * @property {number} unit  how much larger than 13 px its letters are
+ */
+/** @typedef {{query: number, key: number | null, best: Found[]}} Lit */
+
+/** Half a mark, and from its middle to its label, for labels of 13 px. */
+const [MARK, GAP] = [5, 9];
+
+/**
+ * @param {Omit<Layout, "boxes">} content
+ * @returns {Layout}
+ */
+export function lay(content) {
+  const { points, sizes, width, height, origin, unit } = content;
+  // The origin is a mark too: nothing is written over it.
+  const boxes = spread([...points, origin], [...sizes, { width: 0, height: 0 }], { width, height }, { gap: GAP * unit, mark: (MARK + 1) * unit });
+  return { ...content, boxes: boxes.slice(0, -1) };
+}
+
+/**
+ * @param {Layout} layout
+ * @param {Lit} lit
+ * @param {Theme} theme
+ */
+export function picture(layout, lit, theme) {
+  const { width, height, points, queries } = layout;
+  const strong = new Set([lit.query, ...lit.best.map(({ key }) => queries + key), ...(lit.key === null ? [] : [queries + lit.key])]);
+  const boxes = shown(layout, strong);
+  const order = [...points.keys()].sort((a, b) => Number(strong.has(a)) - Number(strong.has(b)));
+  const drawn = drawing(
+    width,
+    height,
+    theme,
+    zero(layout, theme),
+    arrow(layout, lit, theme),
+    ...lines(layout, lit, theme),
+    ...order.map((i) => mark(layout, i, strong.has(i), theme)),
+    ...order.flatMap((i) => label(layout, i, boxes[i], strong.has(i), theme) ?? []),
+  );
+  drawn.setAttribute("aria-hidden", "true");
+  return drawn;
+}
+
+/**
+ * What is lit has its label even where there is no room; what would lie under it has none.
+ * @param {Layout} layout
+ * @param {Set<number>} strong
+ * @returns {(Box | null)[]}
+ */
+function shown({ points, sizes, boxes, width, height, unit }, strong) {
+  const all = [...boxes];
+  const lit = [...strong].flatMap((i) => boxes[i] ?? []);
+  for (const i of strong) {
+    if (boxes[i]) continue;
+    const places = PLACES.map((place) => beside(points[i], sizes[i], place, GAP * unit)).filter(
+      ({ left, top, ...size }) => left >= 0 && top >= 0 && left + size.width <= width && top + size.height <= height,
+    );
+    all[i] = places.find((place) => !lit.some((other) => touch(place, other))) ?? places[0] ?? null;
+    if (all[i]) lit.push(all[i]);
+  }
+  return all.map((box, i) => (box && !strong.has(i) && lit.some((other) => touch(box, other)) ? null : box));
+}
+
+/** A cross where the vector of zeros lies. @param {Layout} layout @param {Theme} theme */
+function zero({ origin: { x, y } }, theme) {
+  const d = `M${fine(x - 7)} ${fine(y)}h14M${fine(x)} ${fine(y - 7)}v14`;
+  return s("path", { d, stroke: theme.muted, "stroke-width": 2, fill: "none" });
+}
+
+/**
+ * From the origin to the lit query: keys far out along it have a large q · k.
+ * @param {Layout} layout
+ * @param {Lit} lit
+ * @param {Theme} theme
+ */
+function arrow({ points, origin }, { query }, theme) {
+  const { x, y } = points[query];
+  const d = `M${fine(origin.x)} ${fine(origin.y)}L${fine(x)} ${fine(y)}`;
+  return s("path", { d, stroke: theme.q, "stroke-width": 1.5, "stroke-dasharray": "2 4", fill: "none" });
+}
+
+/** @param {Layout} layout @param {Lit} lit @param {Theme} theme */
+function lines({ points, queries }, { query, best }, theme) {
+  const from = points[query];
+  return best.map(({ key, weight }) => {
+    const to = points[queries + key];
+    return s("line", {
+      x1: fine(from.x),
+      y1: fine(from.y),
+      x2: fine(to.x),
+      y2: fine(to.y),
+      stroke: theme.attention,
+      "stroke-width": fine(1 + 6 * weight),
+      "stroke-opacity": 0.75,
+      "data-key": key,
+    });
+  });
+}
+
+/** @param {Layout} layout @param {number} i @param {boolean} strong @param {Theme} theme */
+function mark({ points, queries, unit }, i, strong, theme) {
+  const { x, y } = points[i];
+  const half = (strong ? MARK + 1.5 : MARK) * unit;
+  const ink = { stroke: i < queries ? theme.q : theme.k, "stroke-width": strong ? 2 : 1.5, "data-point": i };
+  if (i < queries) return s("circle", { cx: fine(x), cy: fine(y), r: half, fill: strong ? theme.q : theme.paper, ...ink });
+  return s("rect", {
+    x: fine(x - half + 0.5),
+    y: fine(y - half + 0.5),
+    width: 2 * half - 1,
+    height: 2 * half - 1,
+    fill: strong ? theme.k : theme.paper,
+    ...ink,
+  });
+}
+
+/**
+ * @param {Layout} layout
+ * @param {number} i
+ * @param {Box | null} box
+ * @param {boolean} strong
+ * @param {Theme} theme
+ */
+function label({ labels, queries }, i, box, strong, theme) {
+  if (!box) return null;
+  return s(
+    "text",
+    {
+      lang: /\p{Script=Han}/u.test(labels[i]) ? "zh-Hans" : "en",
+      x: fine(box.left),
+      y: fine(box.top + box.height * 0.76),
+      fill: i < queries ? theme.q : theme.k,
+      "font-weight": strong ? 700 : 400,
+      stroke: theme.paper,
+      "stroke-width": 4,
+      "stroke-linejoin": "round",
+      "paint-order": "stroke",
+    },
+    labels[i],
+  );
+}

@@ -1,0 +1,229 @@
+/** Q/K space: all queries and keys of one head in the plane in which they are spread the most. */
+
+import { BLOCK, attention, axes, lit, place } from "../../data/blocks.js";
+import { four, two } from "../../compute/finding.js";
+import { h, quoted } from "../../lib/dom.js";
+import { memo } from "../../lib/memo.js";
+import { cellPicker } from "../../parts/cell-picker.js";
+import { ruler } from "../../draw/labels.js";
+import { nearest, placed, ranking, space as spaceOf } from "../../compute/qk-plane.js";
+import { file } from "../../draw/svg.js";
+import { plain } from "../../data/tokens.js";
+import { plane, row } from "../../data/wire.js";
+import { lay, picture } from "./scatter.js";
+
+/** @typedef {import("../index.js").View} View */
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/store.js").Page} Page */
+/** @typedef {import("./scatter.js").Layout} Layout */
+/** @typedef {import("../../compute/qk-plane.js").Found} Found */
+
+/** Lines from the lit query, rows of its list. */
+const [LINES, LISTED] = [3, 10];
+/** Pixels: the least width of a plane with its list beside it, and from the pointer to a point. */
+const [LEAST, REACH] = [480, 28];
+/** How much wider than its labels are high the list is. */
+const SIDE = 26;
+
+/** @type {View} */
+export const space = {
+  id: "space",
+  name: (t) => t("Q/K space"),
+  about: (t) =>
+    t(
+      "All queries (circles) and all keys (squares) of a head, seen from the side on which they are spread the most (principal components). Point at a query: lines go to the keys with the largest q · k, which is what attention uses. Closeness in the plane is not the same: a key far out in the query's direction beats a near one.",
+    ),
+  frame: { rail: "both", inspector: false, caption: true, legend: "none" },
+  needs: ({ link }) => ["q", "k", "weights", "mask"].map((name) => place(link, name)),
+  mount,
+};
+
+/**
+ * @param {Page} page
+ * @returns {{q: import("../../data/wire.js").Matrix, k: import("../../data/wire.js").Matrix, weights: import("../../data/wire.js").Matrix, seen: import("../../compute/qk-plane.js").Space} | null}
+ */
+function content({ trace, link }) {
+  const found = ["q", "k"].map((letter) => trace?.tensors[place(link, letter)]);
+  const weights = trace && attention(trace, link);
+  if (!found[0] || !found[1] || !weights) return null;
+  const [q, k] = found.map((tensor) => plane(/** @type {any} */ (tensor), { head: link.head }));
+  return { q, k, weights, seen: memo(found[0], `space ${link.head}`, () => spaceOf(q, k)) };
+}
+
+/** @type {View["mount"]} */
+function mount(context, root) {
+  const { store, t } = context;
+  const picker = cellPicker(context, ["query"]);
+  const finding = h("p", { className: "finding" });
+  const figure = h("div", {
+    className: "qk-plane",
+    tabIndex: 0,
+    role: "application",
+    "aria-label": t("Queries and keys in a plane. Arrow keys move the cell, Escape lets go."),
+  });
+  const list = h("div", { className: "qk-found" });
+  root.append(h("div", { className: "qk-space" }, h("div", { className: "about" }, picker, legend(t), finding), figure, list));
+  /** @type {Layout | null} */
+  let layout = null;
+
+  function draw() {
+    picker.refresh();
+    const page = store.get();
+    const found = content(page);
+    if (!page.trace || !found) return;
+    layout = arrange(context, page.trace, found.seen);
+    finding.textContent = spreadSaid(t, found.seen);
+    light();
+  }
+
+  function light() {
+    picker.refresh();
+    const page = store.get();
+    const found = content(page);
+    if (!page.trace || !found || !layout || layout.queries !== found.q.rows) return;
+    const at = lit(page, store.hovered());
+    const query = at.query ?? lit(page, null).query ?? 0;
+    if (query >= found.q.rows) return;
+    const ranked = ranking(found.q, found.k, query, row(found.weights, query));
+    const best = ranked.filter(({ masked }) => !masked).slice(0, LINES);
+    const key = at.key !== null && at.key < found.k.rows ? at.key : null;
+    figure.replaceChildren(picture(layout, { query, key, best }, context.theme()));
+    figure.dataset.drawn = `${query}`;
+    const close = nearest(layout.points.slice(layout.queries), layout.points[query]);
+    list.replaceChildren(...ranks(context, query, ranked, key, close));
+  }
+
+  bindPlane(context, figure, () => layout);
+  return {
+    draw,
+    light,
+    destroy: () => root.replaceChildren(),
+    picture: () => ({ svg: file(/** @type {SVGSVGElement} */ (figure.querySelector("svg")), context.theme()) }),
+  };
+}
+
+/**
+ * @param {Context} context
+ * @param {import("../../data/wire.js").Trace} trace
+ * @param {import("../../compute/qk-plane.js").Space} seen
+ * @returns {Layout}
+ */
+function arrange({ room, store, theme }, trace, { queries, keys, origin }) {
+  const { width: all, height, wide } = room();
+  const side = SIDE * theme().size;
+  const beside = wide && all - side > LEAST;
+  const free = beside ? all - side : all;
+  const tall = Math.min(Math.max(height - 40, 400), free * 0.8);
+  const size = { width: beside ? Math.min(free, tall * 1.5) : free, height: tall };
+  const points = placed([...queries, ...keys, origin], size, [Math.min(64, free / 7), 28]);
+  const { rows, cols } = axes(trace, store.get().link.block);
+  const labels = [...rows, ...cols].map(({ writes }) => plain(writes));
+  const measure = ruler(theme().font);
+  const line = theme().size * 1.25;
+  return lay({
+    ...size,
+    labels,
+    points: points.slice(0, -1),
+    origin: points[points.length - 1],
+    sizes: labels.map((text) => ({ width: measure(text), height: line })),
+    queries: queries.length,
+    unit: theme().size / 13,
+  });
+}
+
+/** @param {Context["t"]} t */
+function legend(t) {
+  const signs = { round: t("query"), square: t("key"), cross: t("all zeros") };
+  const entries = Object.entries(signs).map(([name, says]) =>
+    h("span", {}, h("span", { className: `qk-sign ${name}`, "aria-hidden": "true" }), says),
+  );
+  return h("p", { className: "legend" }, ...entries);
+}
+
+/** @param {Context["t"]} t @param {import("../../compute/qk-plane.js").Space} seen */
+function spreadSaid(t, { shares: [x, y], channels }) {
+  const values = { channels, share: two(x + y), across: two(x), up: two(y) };
+  return x + y < 0.5
+    ? t("Of {channels} channels this plane keeps {share} of the spread ({across} across, {up} up): most of it is not seen here.", values)
+    : t("Of {channels} channels this plane keeps {share} of the spread ({across} across, {up} up).", values);
+}
+
+/**
+ * The keys of the lit query, by q · k.
+ * @param {Context} context
+ * @param {number} query
+ * @param {Found[]} ranked
+ * @param {number | null} here
+ * @param {number | null} close  the key nearest in the plane
+ */
+function ranks({ store, t, say }, query, ranked, here, close) {
+  const { trace, link } = store.get();
+  if (!trace) return [];
+  const { rows, cols } = axes(trace, link.block);
+  const shown = ranked.filter(({ key }, rank) => rank < LISTED || key === here || key === close);
+  const lines = shown.map(({ key, dot, weight, masked }) =>
+    h(
+      "tr",
+      { className: key === here ? "here" : "" },
+      h("th", { scope: "row" }, h("span", { className: "qk-sign", "aria-hidden": "true" }), quoted(cols[key].writes), key === close && h("span", { className: "nearby" }, t("nearest in the plane"))),
+      h("td", {}, four(dot)),
+      h("td", {}, masked ? t("masked") : four(weight)),
+    ),
+  );
+  const title = say(t("{query} finds, by q · k"), { query: h("b", { className: "as-query" }, quoted(rows[query].writes)) });
+  const head = [t("key"), "q · k", t("weight")].map((name) => h("th", { scope: "col" }, name));
+  const says = t("Attention goes by the dot product q · k, not by the distance in this plane.");
+  return [
+    h("p", { className: "note" }, says),
+    h("table", {}, h("caption", {}, ...title), h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...lines)),
+    ...(ranked.length > shown.length ? [h("p", { className: "note" }, t("and {count} keys with less", { count: ranked.length - shown.length }))] : []),
+  ];
+}
+
+/**
+ * Pointing, clicking and arrow keys in the plane.
+ * @param {Context} context
+ * @param {HTMLElement} figure
+ * @param {() => Layout | null} layout
+ */
+function bindPlane({ store }, figure, layout) {
+  /** @param {MouseEvent} event */
+  function under(event) {
+    const drawn = layout();
+    const frame = figure.getBoundingClientRect();
+    const at = { x: event.clientX - frame.left, y: event.clientY - frame.top };
+    const point = drawn && nearest(drawn.points, at, REACH);
+    if (point === null || !drawn) return null;
+    return point < drawn.queries ? { query: point, key: null } : { query: null, key: point - drawn.queries };
+  }
+  figure.addEventListener("pointermove", (event) => {
+    const found = event.pointerType === "touch" ? null : under(event);
+    const { query, key } = BLOCK[store.get().link.block];
+    store.hover(
+      found && {
+        query: found.query === null ? null : { side: query, index: found.query },
+        key: found.key === null ? null : { side: key, index: found.key },
+      },
+    );
+  });
+  figure.addEventListener("pointerleave", () => store.hover(null));
+  figure.addEventListener("click", (event) => {
+    const found = under(event);
+    if (!found) return;
+    const query = found.query ?? lit(store.get(), null).query;
+    const { link } = store.get();
+    const same = link.query === query && link.key === found.key;
+    store.go(same ? { query: null, key: null } : { query, key: found.key }, "push");
+  });
+  figure.addEventListener("keydown", (event) => {
+    const move = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
+    const drawn = layout();
+    if (!move || !drawn || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    const at = lit(store.get(), null);
+    const keys = drawn.points.length - drawn.queries;
+    const query = Math.min(Math.max((at.query ?? 0) + move[0], 0), drawn.queries - 1);
+    const key = move[1] ? Math.min(Math.max((at.key ?? -move[1]) + move[1], 0), keys - 1) : at.key;
+    store.go({ query, key });
+  });
+}

@@ -1,0 +1,147 @@
+/** One head at one step, large: its matrix, the sentence that says what is seen, what is lit. */
+
+import { BLOCK } from "../../data/blocks.js";
+import { two } from "../../compute/finding.js";
+import { h, heightOf, step } from "../../lib/dom.js";
+import { traceAt } from "../../state/training-history.js";
+import { compose } from "../../chrome/caption.js";
+import { legend } from "../../parts/legend.js";
+import { createMatrix } from "../../parts/matrix.js";
+import { litIn, reading } from "../../state/reading.js";
+import { sequential } from "../../draw/scale.js";
+
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../draw/geometry.js").Place} Place */
+/** @typedef {import("./view.js").Moment} Moment */
+
+const RANGE = /** @type {[number, number]} */ ([0, 1]);
+const LEAST = 340;
+const NOWHERE = { row: null, col: null };
+
+/**
+ * @param {Context} context
+ * @param {{now: () => Moment | null, above: HTMLElement, lit: () => void}} page  above: what else needs room
+ */
+export function createFigure(context, { now, above, lit }) {
+  const { store, t } = context;
+  /** @type {Place} */
+  let hovered = NOWHERE;
+  const says = h("p", { className: "finding" });
+  const key = legend(context);
+  const note = h(
+    "p",
+    { className: "note" },
+    t("Every step reads the same translation. Weights are kept in steps of 1/255: two decimals are near, not exact."),
+  );
+  const matrix = createMatrix(context, {
+    label: t("Attention weights at this step. Arrow keys move the cell, Escape lets go."),
+    onHover: hover,
+    onPick: pick,
+    picked: () => {
+      const { row, col } = at();
+      return row === null ? null : { row, col: col ?? 0 };
+    },
+    tip,
+  });
+  matrix.element.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") store.choose({ row: null, col: null });
+  });
+  const below = h("div", { className: "below" }, key.element, note);
+  const element = h("div", { className: "seen" }, says, matrix.element, below);
+  const around = heightOf(above, says, below);
+
+  /** @param {Place | null} place */
+  function hover(place) {
+    hovered = place ?? NOWHERE;
+    lit();
+  }
+
+  /** @param {Place} place @param {"click" | "key"} how */
+  function pick({ row, col }, how) {
+    const { options } = store.get().link;
+    const again = how === "click" && options.row === row && options.col === col;
+    store.choose(again ? { row: null, col: null } : { row, col }, how === "click" ? "push" : "replace");
+  }
+
+  /** What is read of a moment's trace, as if the page had run it. @param {Moment} moment */
+  const page = ({ page, trace, found, place }) => ({
+    ...page,
+    trace,
+    model: page.model && asAt(page.model, found.snapshots[place].step),
+    link: { ...page.link, query: null, key: null },
+  });
+
+  /**
+   * What is lit: what is pointed at, else the pin, else the row on which the trained head is clearest.
+   * @returns {Place}
+   */
+  function at() {
+    const moment = now();
+    if (!moment) return NOWHERE;
+    if (hovered.row !== null || hovered.col !== null) return hovered;
+    const { row, col } = store.get().link.options;
+    const found = reading(page(moment));
+    if (found && row !== null && row < found.matrix.rows)
+      return { row, col: col !== null && col < found.matrix.cols ? col : null };
+    const trained = page({ ...moment, trace: traceAt(moment.found, moment.found.snapshots.length - 1) });
+    const last = reading(trained);
+    return { row: last && litIn(trained, null, last).row, col: null };
+  }
+
+  /** @param {{row: number, col: number}} cell */
+  function tip({ row, col }) {
+    const moment = now();
+    const found = moment && reading(page(moment));
+    if (!found) return [];
+    const weight = found.matrix.values[row * found.matrix.cols + col];
+    const said = Number.isNaN(weight) ? t("masked") : `≈ ${two(weight)}`;
+    return [step(found.rows.steps[row]), " → ", step(found.cols.steps[col]), h("b", {}, said)];
+  }
+
+  /** @param {Moment} moment */
+  function show(moment) {
+    const found = reading(page(moment));
+    if (!found) return;
+    const shade = { stops: sequential(context.theme()), range: RANGE };
+    key.show({ shade, covers: new Set(found.cover) });
+    const { height, wide } = context.room();
+    matrix.draw({
+      matrix: found.matrix,
+      cover: found.cover,
+      shade,
+      rows: found.rows.steps,
+      cols: found.cols.steps,
+      titles: { rows: t("query (looks)"), cols: t("key (looked at)") },
+      width: element.clientWidth,
+      height: wide ? Math.max(height - around() - 72, LEAST) : height,
+      stretch: 1.6,
+    });
+  }
+
+  function light() {
+    const moment = now();
+    if (!moment) return;
+    const place = at();
+    matrix.mark(place);
+    const { query } = BLOCK[moment.page.link.block];
+    const row = place.row === null ? null : { query: { side: query, index: place.row }, key: null };
+    says.replaceChildren(...(compose(context, page(moment), row) ?? says.childNodes));
+  }
+
+  return {
+    element,
+    at,
+    hover,
+    show,
+    light,
+    picture: () => matrix.picture() ?? h("canvas"),
+    destroy: () => matrix.destroy(),
+  };
+}
+
+/**
+ * A model's heads are called taught from the step on from which they were.
+ * @param {import("../../data/api.js").ModelInfo} model
+ * @param {number} step
+ */
+const asAt = (model, step) => ({ ...model, taught: model.taught?.filter(({ since }) => since <= step) });

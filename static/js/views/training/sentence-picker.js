@@ -1,0 +1,35 @@
+/** Which of the fixed sentences is watched; that they are not the one that was typed. */
+
+import { h } from "../../lib/dom.js";
+import { languages } from "../../data/tokens.js";
+
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+
+/** @param {Context} context */
+export function createPicker({ store, t }) {
+  const select = h("select", { id: "option-example" });
+  select.addEventListener("change", () =>
+    store.choose({ example: Number(select.value), row: null, col: null }, "push"),
+  );
+  const note = t("Fixed sentences, watched while the model was trained; not the one that was typed.");
+  return {
+    element: h(
+      "div",
+      { className: "which" },
+      h("label", { className: "option menu" }, h("span", {}, t("Sentence")), select),
+      h("p", { className: "note" }, note),
+    ),
+
+    /** @param {import("./view.js").Moment} moment */
+    show({ found: { examples, example } }) {
+      if (select.options.length !== examples.length)
+        select.replaceChildren(
+          ...examples.map(({ source, direction }, value) =>
+            h("option", { value: String(value), lang: languages(direction)[0] }, source),
+          ),
+        );
+      select.value = String(example);
+      select.lang = languages(examples[example].direction)[0];
+    },
+  };
+}

@@ -1,0 +1,139 @@
+/** Attention as it formed: the heads of a block over a fixed sentence, at each step of the training. */
+
+import { arrange, ordered } from "../../draw/head-grid.js";
+import { Problem } from "../../data/api.js";
+import { counted, learned, placeOf, subject, traceAt, watched } from "../../state/training-history.js";
+import { h } from "../../lib/dom.js";
+import { whole } from "../../state/options.js";
+import { wording } from "../../chrome/problem-notices.js";
+import { look } from "../../parts/tile-contents.js";
+import { createTiles } from "../../parts/head-tiles.js";
+import { createFigure } from "./head-figure.js";
+import { createPicker } from "./sentence-picker.js";
+import { createSaid } from "./written-by-model.js";
+import { createTimeline } from "./timeline.js";
+
+/** @typedef {import("../index.js").View} View */
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/store.js").Page} Page */
+/** @typedef {import("../../state/training-history.js").Learned} Learned */
+/**
+ * @typedef {object} Moment  what is on the page
+ * @property {Page} page
+ * @property {Learned} found
+ * @property {number} place  of the snapshot
+ * @property {import("../../data/wire.js").Trace} trace  what it saw
+ */
+
+const MOST = 9_999_999;
+
+/** @type {View} */
+export const training = {
+  id: "training",
+  name: (t) => t("Training"),
+  about: (t) =>
+    t(
+      "How attention formed. The model was kept at steps of its training, from before the first one on, and each of these snapshots reads the same fixed sentence and the same translation, the one that the trained model writes. Move the slider, or let it play: the thumbnails are all heads of the block, the large picture is the one that is picked. Above it stands what the model would have written by itself at that step, over the slider how good it was.",
+    ),
+  live: true,
+  frame: { rail: "none", inspector: false, caption: false, legend: "none" },
+  options: {
+    example: whole(0, 999, 0),
+    snapshot: whole(0, MOST),
+    row: whole(0, 9999),
+    col: whole(0, 9999),
+  },
+  needs: () => [],
+  asks: watched,
+  subject,
+  mount,
+};
+
+/** @type {View["mount"]} */
+function mount(context, root) {
+  const { store, t } = context;
+  /** @type {Moment | null} */
+  let now = null;
+  let block = store.get().link.block;
+
+  const picker = createPicker(context);
+  const timeline = createTimeline(context, { now: () => now, go });
+  const said = createSaid(context);
+  const label = t("Heads. Arrow keys move between them, Enter shows one large.");
+  const tiles = createTiles(context, label, {
+    onHover: (cell) => figure.hover(cell),
+    onOpen: ({ layer, head }) => store.go({ layer, head }),
+  });
+  const figure = createFigure(context, { now: () => now, above: said.element, lit: () => light() });
+  const beside = h("div", { className: "beside" }, timeline.element, tiles.element);
+  const large = h("div", { className: "large" }, said.element, figure.element);
+  const all = h("div", { className: "training" }, picker.element, beside, large);
+  const nothing = h("p", { className: "nothing-here", hidden: true });
+  root.append(all, nothing);
+
+  /** @param {number} place  of a snapshot */
+  function go(place) {
+    if (!now) return;
+    const { step } = now.found.snapshots[place];
+    store.choose({ snapshot: place === now.found.snapshots.length - 1 ? null : step });
+  }
+
+  function draw() {
+    const page = store.get();
+    const { link, model } = page;
+    // A pin is of a block's own tokens.
+    if (link.block !== block) {
+      block = link.block;
+      return store.choose({ row: null, col: null });
+    }
+    const found = model && !watched(page).length ? new Problem("no-learning") : learned(page);
+    nothing.hidden = !(found instanceof Problem);
+    all.hidden = found instanceof Problem;
+    all.toggleAttribute("data-waiting", !found);
+    if (found instanceof Problem) {
+      nothing.textContent = wording(t, found);
+      nothing.dataset.drawn = "nothing";
+    } else if (found) show(page, found);
+  }
+
+  /** @param {Page} page @param {Learned} found */
+  function show(page, found) {
+    const place = placeOf(found, page.link.options.snapshot);
+    const before = now;
+    now = { page, found, place, trace: traceAt(found, place) };
+    picker.show(now);
+    timeline.show(now);
+    said.show(now);
+    thumbnails(now);
+    figure.show(now);
+    light();
+    if (before?.found === found && before.place !== place)
+      context.announce(t("Step {step}: {text}", { step: counted(found.snapshots[place].step), text: found.texts[place] }));
+  }
+
+  /** @param {Moment} moment */
+  function thumbnails({ page, trace }) {
+    const seen = look(context, page, trace);
+    const { heads } = seen;
+    const room = { width: tiles.width(), height: Infinity, heads, letters: context.theme().size, byLayer: true, plain: true };
+    const shown = ordered(seen, seen.summary);
+    tiles.draw(seen, shown, arrange(shown, room), "entropy");
+  }
+
+  function light() {
+    if (!now) return;
+    tiles.light(figure.at(), store.get().link);
+    figure.light();
+  }
+
+  return {
+    draw,
+    light,
+    destroy() {
+      timeline.destroy();
+      figure.destroy();
+      root.replaceChildren();
+    },
+    picture: () => ({ canvas: figure.picture() }),
+  };
+}

@@ -1,0 +1,113 @@
+/** The present head's attention before and after, and the difference; a cell of the changed one can be dragged. */
+
+import { two } from "../../compute/finding.js";
+import { h } from "../../lib/dom.js";
+import { attentions } from "../../state/effects.js";
+import { changeList } from "../../parts/comparison/largest-changes.js";
+import { panels } from "../../parts/comparison/panels.js";
+import { pointing } from "../../parts/comparison/pointing.js";
+import { gesture, paced } from "./change-controls.js";
+
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+
+/** Pixels that a cell is dragged by from 0 to 1, and that are no drag yet. */
+const [WHOLE, STILL] = [160, 4];
+
+/**
+ * @param {Context} context  with the room that there is beside the panel
+ * @param {(query: number, key: number, weight: number, history: "push" | "replace") => void} set
+ */
+export function attentionChanges(context, set) {
+  const { store, t } = context;
+  const found = () => attentions(store.get());
+  const light = () => trio.mark(points.marked());
+  // The largest change is told in the list; what is lit is what the panel speaks of.
+  const points = pointing(context, () => bare(found()), light);
+  const trio = panels(context, points, names(t));
+  const list = changeList(context, ({ row, col }) => points.onPick({ row, col }, "list"));
+  const hint = h("p", { className: "hint-line" }, t("Drag a cell of the changed attention up or down to set its weight, or use the slider under “One cell”."));
+  const element = h("div", {}, hint, trio.element);
+  trio.element.append(list.element);
+  trio.element.hidden = true;
+  const after = /** @type {HTMLElement} */ (trio.element.querySelector(".trio-b .matrix"));
+  dragging(after, (cell) => {
+    const shown = found();
+    if (!shown || store.get().share) return null;
+    const { row, col } = points.marked();
+    if (row === null || col === null) return null;
+    const [query, key] = [shown.rows.pairs[row].a, shown.cols.pairs[col].a];
+    const weight = shown.b.matrix.values[row * shown.cols.pairs.length + col];
+    if (query === null || key === null || Number.isNaN(weight)) return null;
+    cell(weight, (value, history) => set(query, key, value, history));
+    return () => store.go({ query, key });
+  });
+
+  return {
+    element,
+    draw() {
+      const shown = found();
+      // While the next one is on its way the old picture stays.
+      if (!shown) return;
+      trio.element.hidden = false;
+      points.forget();
+      trio.draw(shown);
+      list.draw(shown);
+      light();
+    },
+    light,
+    destroy: trio.destroy,
+    picture: trio.picture,
+  };
+}
+
+/** @param {import("../../state/comparison.js").Comparison | null} shown */
+const bare = (shown) => shown && { ...shown, changes: [] };
+
+/** @param {Context["t"]} t @returns {import("../../parts/comparison/panels.js").Names} */
+const names = (t) => ({
+  describe: (which) => ({ a: t("as trained"), b: t("changed"), delta: t("changed minus as trained") })[which],
+  titles: () => ({ rows: t("query (looks)"), cols: t("key (looked at)") }),
+  heading: (which, most) => ({ a: `A ${t("as trained")}`, b: `B ${t("changed")}`, delta: `Δ = B − A, ±${two(most)}` })[which],
+});
+
+/** @typedef {(from: number, set: (value: number, history: "push" | "replace") => void) => void} Take */
+
+/**
+ * Up is more, down is less. A finger scrolls the page; it has the slider.
+ * @param {HTMLElement} element
+ * @param {(take: Take) => (() => void) | null} begin  takes the cell under the pointer; null: none can
+ *   be taken. What it returns pins the cell.
+ */
+function dragging(element, begin) {
+  /** @type {{y: number, from: number, set: (value: number, history: "push" | "replace") => void, pin: () => void, on: boolean} | null} */
+  let held = null;
+  const step = gesture();
+  const move = paced((/** @type {number} */ value) => held?.set(value, step.next()));
+  element.addEventListener("pointerdown", (event) => {
+    if (event.pointerType === "touch" || event.button !== 0) return;
+    const pin = begin((from, set) => (held = { y: event.clientY, from, set, pin: () => {}, on: false }));
+    if (held && pin) held.pin = pin;
+  });
+  element.addEventListener("pointermove", (event) => {
+    if (!held) return;
+    const up = held.y - event.clientY;
+    if (!held.on && Math.abs(up) < STILL) return;
+    if (!held.on) {
+      held.on = true;
+      held.pin();
+      element.setPointerCapture(event.pointerId);
+      element.classList.add("dragged");
+    }
+    event.stopImmediatePropagation();
+    move.later(Math.min(Math.max(held.from + up / WHOLE, 0), 1));
+  }, { capture: true });
+  const end = () => {
+    move.flush();
+    if (held?.on) element.addEventListener("click", (event) => event.stopImmediatePropagation(), { capture: true, once: true });
+    held = null;
+    step.end();
+    element.classList.remove("dragged");
+  };
+  element.addEventListener("pointerup", end);
+  element.addEventListener("pointercancel", end);
+}

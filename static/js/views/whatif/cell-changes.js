@@ -1,0 +1,78 @@
+/** What is done to one cell: its weight set by hand, or its edge cut. */
+
+import { attention, pair, place } from "../../data/blocks.js";
+import { two } from "../../compute/finding.js";
+import { h } from "../../lib/dom.js";
+import { cellPicker } from "../../parts/cell-picker.js";
+import { machine } from "../../state/edit-model.js";
+import { amount, onOff } from "./change-controls.js";
+
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+
+const FRACTION = { min: 0, max: 1, step: 0.01 };
+const PLAIN = { read: (/** @type {number} */ at) => at, write: (/** @type {number} */ value) => value, say: two };
+
+/**
+ * @param {Context} context
+ * @returns {{element: HTMLElement, refresh: () => void, set: (query: number, key: number, weight: number, history: "push" | "replace") => void}}
+ */
+export function cellChanges(context) {
+  const { store, t } = context;
+  const { put, remove, found, on, toggle, fixed } = machine(context);
+  let shares = true;
+
+  /** @param {any} what */
+  function change(what) {
+    const { link } = store.get();
+    return { at: place(link), head: link.head, do: what };
+  }
+  /** @param {number} query @param {number} key */
+  const cut = (query, key) => change({ cut: [query, key] });
+
+  /** @param {number} query @param {number} key @param {number} weight @param {"push" | "replace"} history */
+  function set(query, key, weight, history) {
+    put(change({ set: [query, key, Number(weight.toFixed(2))], renormalise: shares }), history);
+  }
+
+  const picker = cellPicker(context);
+  const weight = amount(t("Weight"), FRACTION, PLAIN, (value, history) => {
+    const at = pair(store.get());
+    if (at) set(at.query, at.key, value, history);
+  });
+  const rescaled = onOff(t("the rest of the row shares what is left"), (on) => {
+    shares = on;
+    const at = pair(store.get());
+    const present = at && found(cut(at.query, at.key));
+    if (at && present?.do?.set) set(at.query, at.key, present.do.set[2], "push");
+  });
+  const edge = h("button", { type: "button", className: "button" }, t("Cut this edge"));
+  const back = h("button", { type: "button", className: "button quiet" }, t("As it was"));
+  edge.addEventListener("click", () => {
+    const at = pair(store.get());
+    if (at) toggle(cut(at.query, at.key));
+  });
+  back.addEventListener("click", () => {
+    const at = pair(store.get());
+    if (at) remove(cut(at.query, at.key));
+  });
+  const title = h("h3", {}, t("One cell"));
+  const element = h("section", {}, title, picker, weight.element, rescaled.element, h("div", { className: "together" }, edge, back));
+
+  function refresh() {
+    const page = store.get();
+    picker.refresh();
+    const at = pair(page);
+    const matrix = page.trace && attention(page.trace, page.link);
+    if (!at || !matrix) return;
+    const value = matrix.values[at.query * matrix.cols + at.key];
+    const present = found(cut(at.query, at.key));
+    const still = fixed() || Number.isNaN(value);
+    if (present?.do?.set) shares = Boolean(present.do.renormalise);
+    weight.show(present?.do?.set ? Number(present.do.set[2]) : value || 0, still);
+    rescaled.show(shares, still);
+    edge.setAttribute("aria-pressed", String(on(cut(at.query, at.key))));
+    edge.disabled = still;
+    back.disabled = fixed() || !present;
+  }
+  return { element, refresh, set };
+}

@@ -1,0 +1,119 @@
+/** Controls of the panel that change the machine and not the view: they look like all others. */
+
+import { h } from "../../lib/dom.js";
+
+/**
+ * One of several.
+ * @param {string} name  of the radio buttons
+ * @param {string} label
+ * @param {Record<string, string>} values
+ * @param {(value: string) => void} choose
+ */
+export function oneOf(name, label, values, choose) {
+  const radios = Object.keys(values).map((value) => h("input", { type: "radio", className: "hidden", name: `change-${name}`, value }));
+  const labels = radios.map((radio) => h("label", {}, radio, h("span", {}, values[radio.value])));
+  const element = h("fieldset", { className: "option" }, h("legend", {}, label), h("div", { className: "choice" }, ...labels));
+  element.addEventListener("change", (event) => choose(/** @type {HTMLInputElement} */ (event.target).value));
+  return {
+    element,
+    /** @param {string} value @param {boolean} fixed */
+    show: (value, fixed) => radios.forEach((radio) => ((radio.checked = radio.value === value), (radio.disabled = fixed))),
+  };
+}
+
+/**
+ * On or off.
+ * @param {string} label
+ * @param {(on: boolean) => void} choose
+ */
+export function onOff(label, choose) {
+  const box = h("input", { type: "checkbox" });
+  box.addEventListener("change", () => choose(box.checked));
+  return {
+    element: h("label", { className: "option toggle" }, box, h("span", {}, label)),
+    box,
+    /** @param {boolean} value @param {boolean} fixed */
+    show: (value, fixed) => ((box.checked = value), (box.disabled = fixed)),
+  };
+}
+
+/** Steps of history: a gesture is one, however often the value changes in it. */
+export function gesture() {
+  let going = false;
+  return {
+    /** @returns {"push" | "replace"} */
+    next: () => (going ? "replace" : ((going = true), "push")),
+    end: () => void (going = false),
+  };
+}
+
+/** No more runs than a model keeps up with, in milliseconds between two. */
+const PACE = 90;
+
+/**
+ * At once, and then not more often than the pace; the last value always comes.
+ * @template T
+ * @param {(value: T) => void} task
+ */
+export function paced(task) {
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+  /** @type {{value: T} | null} */
+  let owed = null;
+  function flush() {
+    clearTimeout(timer);
+    timer = undefined;
+    const due = owed;
+    owed = null;
+    if (due) task(due.value);
+  }
+  return {
+    flush,
+    /** @param {T} value */
+    later(value) {
+      owed = { value };
+      if (timer !== undefined) return;
+      flush();
+      timer = setTimeout(() => ((timer = undefined), flush()), PACE);
+    },
+  };
+}
+
+/**
+ * A slider, and its value as a number to type. A move of the slider is one step back.
+ * @param {string} label
+ * @param {{min: number, max: number, step: number}} range
+ * @param {{read: (at: number) => number, write: (value: number) => number, say: (value: number) => string}} scale
+ *   between where the slider stands and what it means
+ * @param {(value: number, history: "push" | "replace") => void} choose
+ */
+export function amount(label, range, scale, choose) {
+  const moved = gesture();
+  const slider = h("input", { type: "range", min: String(range.min), max: String(range.max), step: String(range.step), "aria-label": label });
+  const number = h("input", { type: "number", step: "any", inputMode: "decimal", "aria-label": label });
+  const [low, high] = [scale.read(range.min), scale.read(range.max)];
+  const move = paced((/** @type {number} */ value) => choose(value, moved.next()));
+  slider.addEventListener("input", () => {
+    const value = scale.read(Number(slider.value));
+    number.value = scale.say(value);
+    move.later(value);
+  });
+  slider.addEventListener("change", () => (move.flush(), moved.end()));
+  number.addEventListener("change", () => {
+    const value = Number(number.value);
+    if (number.value.trim() !== "" && value >= low && value <= high) choose(value, "push");
+    else number.setAttribute("aria-invalid", "true");
+  });
+  [number.min, number.max] = [String(low), String(high)];
+  return {
+    element: h("div", { className: "option amount" }, h("span", {}, label), slider, number),
+    /** @param {number} value @param {boolean} fixed */
+    show(value, fixed) {
+      if (document.activeElement !== slider) slider.value = String(scale.write(value));
+      if (document.activeElement !== number) number.value = scale.say(value);
+      number.removeAttribute("aria-invalid");
+      slider.setAttribute("aria-valuetext", scale.say(value));
+      slider.disabled = number.disabled = fixed;
+    },
+  };
+}

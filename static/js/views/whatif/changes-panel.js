@@ -1,0 +1,31 @@
+/** All that can be changed at the present place, in one column. */
+
+import { h } from "../../lib/dom.js";
+import { cellChanges } from "./cell-changes.js";
+import { headChanges } from "./head-changes.js";
+import { residualChanges, sentenceChanges } from "./sentence-changes.js";
+
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+
+/** @param {Context} context */
+export function changePanel(context) {
+  const { store, t } = context;
+  const cell = cellChanges(context);
+  const parts = [headChanges(context), cell, sentenceChanges(context), residualChanges(context)];
+  const note = h("p", { className: "hint-line", hidden: true }, t("A share stays as it was frozen. Open it live to change the machine."));
+  const element = h(
+    "aside",
+    { className: "change-panel", "aria-label": t("Change the machine") },
+    h("h2", {}, t("Change")),
+    note,
+    ...parts.map((part) => part.element),
+  );
+  return {
+    element,
+    set: cell.set,
+    refresh() {
+      note.hidden = store.get().share === null;
+      parts.forEach((part) => part.refresh());
+    },
+  };
+}

@@ -1,0 +1,77 @@
+/** What is done to the head at hand, or to all heads of its layer. */
+
+import { place } from "../../data/blocks.js";
+import { kindOf, where } from "../../state/interventions.js";
+import { h } from "../../lib/dom.js";
+import { machine } from "../../state/edit-model.js";
+import { swapped } from "../../compute/word-swap.js";
+import { bcp47 } from "../../data/tokens.js";
+import { amount, oneOf, onOff } from "./change-controls.js";
+
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+
+/** A tenth of a decade a step, both ways. */
+const HEAT = { min: -10, max: 10, step: 1 };
+const DECADE = {
+  read: (/** @type {number} */ at) => Number((10 ** (at / 10)).toPrecision(2)),
+  write: (/** @type {number} */ value) => 10 * Math.log10(value),
+  say: (/** @type {number} */ value) => String(Number(value.toPrecision(3))),
+};
+
+/** @param {Context} context */
+export function headChanges(context) {
+  const { store, t } = context;
+  const { put, remove, found, fixed } = machine(context);
+  let whole = false;
+
+  /** @param {any} what */
+  function change(what) {
+    const { link } = store.get();
+    return { at: place(link), ...(whole ? {} : { head: link.head }), do: what };
+  }
+
+  const pattern = oneOf(
+    "pattern",
+    t("Attention"),
+    { own: t("on"), zero: t("off"), uniform: t("uniform"), mean: t("mean"), freeze: t("borrowed") },
+    (value) => {
+      if (value === "own") remove(change("zero"));
+      else if (value === "freeze") borrow();
+      else put(change(value));
+    },
+  );
+  const sentence = h("input", { type: "text", autocomplete: "off", spellcheck: false, "aria-label": t("The sentence that it is borrowed from") });
+  const borrowed = h("div", { className: "borrowed", hidden: true }, h("span", {}, t("from")), sentence);
+  sentence.addEventListener("change", () => sentence.value.trim() && borrow());
+  const heat = amount(t("Temperature of the softmax"), HEAT, DECADE, (value, history) => {
+    if (value === 1) remove(change({ temperature: 1 }), history);
+    else put(change({ temperature: value }), history);
+  });
+  const scope = onOff(t("all heads of this layer"), (on) => {
+    whole = on;
+    refresh();
+  });
+  const title = h("h3", {});
+  const element = h("section", {}, title, scope.element, pattern.element, borrowed, heat.element);
+
+  function borrow() {
+    const source = sentence.value.trim() || swapped(store.get().link.source);
+    put(change({ freeze: { source } }));
+  }
+
+  function refresh() {
+    const { link, trace } = store.get();
+    const still = fixed();
+    const present = found(change("zero"));
+    const kind = present ? kindOf(present) : "own";
+    title.textContent = where({ ...change("zero") }, t);
+    pattern.show(kind, still);
+    borrowed.hidden = kind !== "freeze";
+    if (document.activeElement !== sentence) sentence.value = present?.do?.freeze?.source ?? swapped(link.source);
+    sentence.lang = bcp47((trace?.direction ?? "en-zh").split("-")[0]);
+    sentence.disabled = still;
+    heat.show(Number(found(change({ temperature: 1 }))?.do?.temperature ?? 1), still);
+    scope.show(whole, false);
+  }
+  return { element, refresh };
+}

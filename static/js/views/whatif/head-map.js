@@ -1,0 +1,165 @@
+/** All heads of all attentions as a map: a row a layer, a column a head, coloured by what each does. */
+
+import { four, two } from "../../compute/finding.js";
+import { changes, touches, where } from "../../state/interventions.js";
+import { h } from "../../lib/dom.js";
+import { legible } from "../../draw/paint.js";
+import { colour, css, diverging } from "../../draw/scale.js";
+import { drawing, file, s } from "../../draw/svg.js";
+import { lines, nameOf, of, reach } from "../../compute/head-sweep.js";
+
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../compute/head-sweep.js").Sweep} Sweep */
+/** @typedef {import("../../compute/head-sweep.js").Line} Line */
+
+/** In letters' sizes: a row's height, a cell's width at least and at most, the layers' names. */
+const [HIGH, NARROW, WIDE, NAMES, SHORT] = [2.3, 2.9, 5.4, 5, 1.4];
+/** Below this, in letters, layers are called by their number alone. */
+const PHONE = 36;
+/** What changes less than this is not painted as if it were much; nats. */
+const FAINT = 0.1;
+
+/**
+ * @param {Context} context
+ * @param {(at: string, head: number) => void} pick
+ */
+export function headMap(context, pick) {
+  const { store, t } = context;
+  const element = h("div", { className: "head-map scroller" });
+  let focus = "";
+  /** @type {SVGSVGElement | null} */
+  let drawn = null;
+
+  element.addEventListener("click", ({ target }) => {
+    const cell = /** @type {Element} */ (target).closest("[data-at]");
+    if (cell) choose(cell);
+  });
+  element.addEventListener("focusin", ({ target }) => reachable(/** @type {Element} */ (target)));
+  element.addEventListener("keydown", (event) => {
+    const cell = /** @type {Element} */ (event.target).closest("[data-at]");
+    if (!cell || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "Enter" || event.key === " ") (event.preventDefault(), choose(cell));
+    const next = neighbour(element, cell, event.key);
+    if (next) (event.preventDefault(), next.focus());
+  });
+
+  /** @param {Element} cell */
+  function choose(cell) {
+    reachable(cell);
+    pick(String(cell.getAttribute("data-at")), Number(cell.getAttribute("data-head")));
+  }
+
+  /** @param {Element} cell  The one that Tab comes to. */
+  function reachable(cell) {
+    const name = cell.getAttribute("data-name");
+    if (!name) return;
+    focus = name;
+    for (const one of element.querySelectorAll("[data-at]")) one.setAttribute("tabindex", one === cell ? "0" : "-1");
+  }
+
+  return {
+    element,
+
+    /** @param {Sweep | null} sweep @param {number | null} row @param {string} label  what the effect is on */
+    draw(sweep, row, label) {
+      const { model, link } = store.get();
+      if (!model) return;
+      const focused = element.contains(document.activeElement);
+      const all = lines(model);
+      const known = all.some(({ at }) => nameOf(at, 0) === focus.replace(/ \d+$/, " 0"));
+      if (!known) focus = nameOf(all[0].at, 0);
+      const scene = { sweep, row, list: changes(link), most: sweep ? Math.max(reach(sweep, row), FAINT) : FAINT, focus };
+      drawn = picture(context, scene, all, element.clientWidth);
+      drawn.setAttribute("role", "group");
+      drawn.setAttribute("aria-label", t("Effect of each head on: {what}. Arrow keys move, Enter switches the head.", { what: label }));
+      element.replaceChildren(drawn);
+      element.dataset.drawn = String(Object.keys(sweep?.heads ?? {}).length);
+      if (focused) /** @type {HTMLElement | null} */ (element.querySelector('[tabindex="0"]'))?.focus();
+    },
+
+    picture: () => (drawn ? file(drawn, context.theme()) : ""),
+  };
+}
+
+/**
+ * @typedef {object} Scene
+ * @property {Sweep | null} sweep
+ * @property {number | null} row
+ * @property {import("../../state/interventions.js").Change[]} list
+ * @property {number} most  where the colours end
+ * @property {string} focus
+ */
+
+/** @param {Context} context @param {Scene} scene @param {Line[]} all @param {number} width */
+function picture(context, scene, all, width) {
+  const { t } = context;
+  const theme = context.theme();
+  const { size } = theme;
+  const heads = Math.max(...all.map((line) => line.heads));
+  const short = width < PHONE * size;
+  const left = (short ? SHORT : NAMES) * size;
+  const wide = Math.min(Math.max((width - left - 8) / heads, NARROW * size), WIDE * size);
+  const high = Math.max(HIGH * size, 26);
+  const names = { encoder: t("Encoder"), decoder: t("Decoder"), cross: t("Cross") };
+  let y = 1.6 * size;
+  /** @type {SVGElement[]} */
+  const parts = Array.from({ length: heads }, (_, head) =>
+    s("text", { x: left + (head + 0.5) * wide, y: size, "text-anchor": "middle", fill: theme.muted }, String(head + 1)),
+  );
+  if (!short) parts.push(s("text", { x: 0, y: size, fill: theme.muted }, t("Head")));
+  all.forEach((line, i) => {
+    if (all[i - 1]?.block !== line.block) {
+      y += (i ? 0.9 : 0.3) * size;
+      parts.push(s("text", { x: 0, y: y + size, "font-weight": 600 }, names[line.block]));
+      y += 1.5 * size;
+    }
+    parts.push(s("text", { x: 0, y: y + high / 2 + size * 0.35, fill: theme.muted }, short ? String(line.layer + 1) : t("Layer {n}", { n: line.layer + 1 })));
+    for (let head = 0; head < line.heads; head++)
+      parts.push(cell(context, scene, line, head, { x: left + head * wide, y, wide, high }));
+    y += high;
+  });
+  return drawing(left + heads * wide + 2, y + 4, theme, ...parts);
+}
+
+/**
+ * @param {Context} context
+ * @param {Scene} scene
+ * @param {Line} line
+ * @param {number} head
+ * @param {{x: number, y: number, wide: number, high: number}} box
+ */
+function cell(context, { sweep, row, list, most, focus }, { at }, head, { x, y, wide, high }) {
+  const { t } = context;
+  const theme = context.theme();
+  const effect = sweep?.heads[nameOf(at, head)];
+  const value = effect ? of(effect.delta, row) : null;
+  const paint = value === null ? null : colour(diverging(theme), (value / most + 1) / 2);
+  const off = touches(list, at, head);
+  const place = where({ at, head, do: "zero" }, t);
+  const says = effect
+    ? t("{place}: {number} nats, divergence {divergence}", { place, number: four(of(effect.delta, row)), divergence: four(of(effect.divergence, row)) })
+    : t("{place}: not tried yet", { place });
+  const name = nameOf(at, head);
+  return s(
+    "g",
+    { role: "button", class: off ? "cell off" : "cell", tabindex: name === focus ? 0 : -1, "aria-label": says, "aria-pressed": String(off), "data-at": at, "data-head": head, "data-name": name },
+    s("title", {}, says),
+    s("rect", { x: x + 1, y: y + 1, width: wide - 2, height: high - 2, rx: 3, fill: paint ? css(paint) : theme.paper, stroke: off ? theme.ink : paint ? "none" : theme.hatch, "stroke-width": off ? 2.5 : 1, "stroke-dasharray": off ? "4 3" : null }),
+    s("text", { x: x + wide / 2, y: y + high / 2 + theme.size * 0.35, "text-anchor": "middle", fill: paint ? legible(paint) : theme.muted, "font-weight": off ? 700 : null }, value === null ? "·" : two(value)),
+  );
+}
+
+/**
+ * The cell that an arrow leads to.
+ * @param {Element} element
+ * @param {Element} cell
+ * @param {string} key
+ * @returns {HTMLElement | null}
+ */
+function neighbour(element, cell, key) {
+  const all = /** @type {HTMLElement[]} */ ([...element.querySelectorAll("[data-at]")]);
+  const at = all.indexOf(/** @type {HTMLElement} */ (cell));
+  const across = all.filter((one) => one.getAttribute("data-at") === cell.getAttribute("data-at")).length;
+  const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -across, ArrowDown: across }[key];
+  return by === undefined ? null : (all[at + by] ?? null);
+}

@@ -1,0 +1,141 @@
+/** How probable each token of the unchanged translation was, and is. */
+
+import { two } from "../../compute/finding.js";
+import { h, step } from "../../lib/dom.js";
+import { axes } from "../../data/blocks.js";
+import { drawing, file, s } from "../../draw/svg.js";
+import { plain } from "../../data/tokens.js";
+import { rowsOf } from "../../state/effects.js";
+
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/effects.js").Runs} Runs */
+/** @typedef {import("../../state/effects.js").Row} Row */
+/** @typedef {import("../../data/tokens.js").Step} Step */
+
+/** Pixels of a bar that is drawn, at letters of 13; and of the numbers beside it. */
+const [BAR, LEAST, NUMBERS] = [200, 56, 236];
+
+/** @param {Context} context */
+export function tokenChanges(context) {
+  const { store, t } = context;
+  const body = h("tbody", {});
+  const rank = h("th", { scope: "col", className: "number" }, t("rank"));
+  const table = h(
+    "table",
+    { className: "token-changes" },
+    h("caption", { className: "hint-line" }, t("The changed machine is made to write the translation as it was, so each row is the same step. The ring is before, the disc after.")),
+    h(
+      "thead",
+      {},
+      h("tr", {},
+        h("th", { scope: "col" }, t("writes")),
+        h("th", { scope: "col", className: "dumbbell" }, h("span", { className: "hidden" }, t("picture"))),
+        h("th", { scope: "col", className: "number" }, t("before")),
+        h("th", { scope: "col", className: "number" }, t("after")),
+        h("th", { scope: "col", className: "number" }, t("change")),
+        rank,
+      ),
+    ),
+    body,
+  );
+  const element = h("div", { className: "scroller" }, table);
+  /** @type {{rows: Row[], steps: Step[]} | null} */
+  let shown = null;
+
+  body.addEventListener("pointerleave", () => store.hover(null));
+
+  /** @param {Row} row @param {Step} named @param {number} bar  its width */
+  function line(row, named, bar) {
+    const { before, after, ranks } = row;
+    const change = after === null ? null : after - before;
+    const line = h(
+      "tr",
+      {},
+      h("th", { scope: "row" }, step({ ...named, reads: null })),
+      h("td", { className: "dumbbell", "aria-hidden": "true" }, dumbbell(context, row, bar)),
+      h("td", { className: "number" }, two(before)),
+      h("td", { className: "number" }, after === null ? "–" : two(after)),
+      h("td", { className: `number ${tone(change)}` }, change === null ? "–" : signed(change)),
+      h("td", { className: "number", hidden: rank.hidden }, ranks ? (ranks[0] === ranks[1] ? String(ranks[0]) : `${ranks[0]} → ${ranks[1]}`) : ""),
+    );
+    const at = row.own;
+    if (at !== null)
+      line.addEventListener("pointerenter", () => store.hover({ query: { side: "target", index: at }, key: null }));
+    return line;
+  }
+
+  return {
+    element,
+    /** @param {Runs} runs */
+    draw(runs) {
+      const { trace } = store.get();
+      if (!trace) return;
+      shown = { rows: rowsOf(runs, trace), steps: axes(runs.before, "cross").rows };
+      rank.hidden = shown.rows.every(({ ranks }) => !ranks);
+      const { rows, steps } = shown;
+      const bar = Math.min(BAR, Math.max(LEAST, (context.room().width * 13) / context.theme().size - NUMBERS));
+      body.replaceChildren(...rows.map((row, i) => line(row, steps[i], bar)));
+    },
+    light() {},
+    destroy() {},
+    picture: () => ({ svg: shown ? file(picture(context, shown.rows, shown.steps), context.theme()) : "" }),
+  };
+}
+
+/** @param {number | null} change  Nothing under half a hundredth is called a change. */
+const tone = (change) => (change === null || Math.abs(change) < 0.005 ? "" : change > 0 ? "more" : "less");
+/** @param {number} value */
+const signed = (value) => (value >= 0.005 ? "+" : "") + two(value);
+
+/**
+ * @param {Context} context
+ * @param {Row} row
+ * @param {number} width  at letters of 13
+ */
+function dumbbell(context, row, width) {
+  const theme = context.theme();
+  const unit = theme.size / 13;
+  return drawing(width * unit, 20 * unit, theme, ...marks(context, row, 6 * unit, 10 * unit, (width - 12) * unit));
+}
+
+/** @param {Context} context @param {Row} row @param {number} x @param {number} y @param {number} width */
+function marks(context, { before, after }, x, y, width) {
+  const { rule, from, to } = colours(context, after === null ? 0 : after - before);
+  const unit = context.theme().size / 13;
+  const at = (/** @type {number} */ value) => x + value * width;
+  return [
+    s("path", { d: `M${x} ${y}h${width}`, stroke: rule, "stroke-width": unit }),
+    after !== null && s("path", { d: `M${at(before)} ${y}H${at(after)}`, stroke: to, "stroke-width": 3 * unit }),
+    s("circle", { cx: at(before), cy: y, r: 4.5 * unit, fill: context.theme().paper, stroke: from, "stroke-width": 2 * unit }),
+    after !== null && s("circle", { cx: at(after), cy: y, r: 5 * unit, fill: to }),
+  ].filter((mark) => mark !== false);
+}
+
+/** @param {Context} context @param {number} change */
+function colours({ theme }, change) {
+  const { hatch, muted, attention, q, k } = theme();
+  return { rule: hatch, from: muted, to: Math.abs(change) < 0.005 ? attention : change > 0 ? k : q };
+}
+
+/**
+ * All of it as a drawing, for an export.
+ * @param {Context} context
+ * @param {Row[]} rows
+ * @param {Step[]} steps
+ */
+function picture(context, rows, steps) {
+  const theme = context.theme();
+  const high = theme.size * 2;
+  const [left, bar] = [theme.size * 9, BAR * 1.6];
+  const lines = rows.flatMap((row, i) => {
+    const y = high * (i + 1.5);
+    const said = [two(row.before), row.after === null ? "–" : two(row.after), row.after === null ? "–" : signed(row.after - row.before)];
+    const columns = said.map((text, n) => s("text", { x: left + bar + theme.size * (4.5 * n + 5), y: y + theme.size * 0.35, "text-anchor": "end" }, text));
+    return [s("text", { x: left - theme.size, y: y + theme.size * 0.35, "text-anchor": "end" }, plain(steps[i].writes)), ...marks(context, row, left, y, bar), ...columns];
+  });
+  const { t } = context;
+  const heads = [t("before"), t("after"), t("change")].map((text, n) =>
+    s("text", { x: left + bar + theme.size * (4.5 * n + 5), y: theme.size * 1.2, "text-anchor": "end", fill: theme.muted }, text),
+  );
+  return drawing(left + bar + theme.size * 15, high * (rows.length + 1), theme, ...heads, ...lines);
+}

@@ -1,0 +1,119 @@
+/** The machine changed: what to change, what it does to the translation, and which heads matter. */
+
+import { Problem } from "../../data/api.js";
+import { place } from "../../data/blocks.js";
+import { h } from "../../lib/dom.js";
+import { choice, flag, whole } from "../../state/options.js";
+import { controls } from "../../parts/controls.js";
+import { wording } from "../../chrome/problem-notices.js";
+import { questions, runs } from "../../state/effects.js";
+import { attentionChanges } from "./attention-panels.js";
+import { outcome } from "./translations.js";
+import { changePanel } from "./changes-panel.js";
+import { headSweep } from "./sweep.js";
+import { tokenChanges } from "./token-probabilities.js";
+
+/** @typedef {import("../index.js").View} View */
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/effects.js").Runs} Runs */
+/**
+ * @typedef {object} Part  one of the three pictures
+ * @property {HTMLElement} element
+ * @property {(runs: Runs) => void} draw
+ * @property {() => void} light
+ * @property {() => void} destroy
+ * @property {() => {svg: string} | {canvas: HTMLCanvasElement}} picture
+ */
+
+/** @type {View} */
+export const whatif = {
+  id: "whatif",
+  name: (t) => t("What if"),
+  about: (t) =>
+    t(
+      "Change the machine and see what becomes of the translation: switch a head off, cut an edge, set a weight by hand, hide a token, shuffle the positions. The run without changes always stands beside it. The map tries every head by itself: the bluer, the more the translation needs it. What a change does is what a head is for here; it need not be what its attention looks like.",
+    ),
+  frame: { rail: "both", inspector: false, caption: false, legend: "none" },
+  live: true,
+  options: {
+    effect: choice("heads", "tokens", "attention"),
+    ablation: choice("zero", "uniform", "mean"),
+    over: flag(),
+    written: whole(0, 999),
+  },
+  needs: ({ link }) => [place(link, "weights"), place(link, "mask")],
+  asks: questions,
+  mount,
+};
+
+/** As high as a picture has to be for its rows to be read; the page scrolls. */
+const HIGH = 640;
+
+/** @param {ReturnType<Context["room"]>} room @param {HTMLElement} main */
+const beside = (room, main) => ({ ...room, width: Math.floor(main.clientWidth), height: Math.max(room.height, HIGH) });
+
+/** @type {View["mount"]} */
+function mount(context, root) {
+  const { store, t } = context;
+  const main = h("div", { className: "whatif-main" });
+  // A picture has the room beside the panel.
+  const inner = { ...context, room: () => beside(context.room(), main) };
+  const panel = changePanel(context);
+  const top = outcome(context);
+  const bar = controls(context, [
+    { option: "effect", label: t("See"), values: { heads: t("which heads matter"), tokens: t("token by token"), attention: t("attention") } },
+  ]);
+  const wrong = h("p", { className: "bad", role: "alert", hidden: true });
+  const stand = h("div", { className: "whatif-part" });
+  main.append(top.element, bar, wrong, stand);
+  root.append(h("div", { className: "whatif" }, main, panel.element));
+  /** @type {Record<string, () => Part>} */
+  const makers = {
+    heads: () => headSweep(inner),
+    tokens: () => tokenChanges(inner),
+    attention: () => attentionChanges(inner, panel.set),
+  };
+  /** @type {Part | null} */
+  let part = null;
+  let shown = "";
+  /** @type {import("../../state/link.js").State | null} */
+  let refreshed = null;
+
+  function draw() {
+    const page = store.get();
+    const { effect } = page.link.options;
+    bar.refresh();
+    panel.refresh();
+    refreshed = page.link;
+    if (!part || shown !== effect) {
+      part?.destroy();
+      shown = effect;
+      part = makers[shown]();
+      stand.replaceChildren(part.element);
+    }
+    const found = runs(page);
+    main.setAttribute("aria-busy", String(!found));
+    wrong.hidden = !(found instanceof Problem);
+    if (found instanceof Problem) wrong.textContent = wording(t, found);
+    else if (found && page.trace) {
+      top.draw(found, page.trace);
+      part.draw(found);
+      main.dataset.drawn = "yes";
+    }
+  }
+
+  function light() {
+    const { link } = store.get();
+    // The pointer moves sixty times a second, and the panel speaks of the pin.
+    if (link !== refreshed) panel.refresh();
+    refreshed = link;
+    part?.light();
+  }
+
+  return {
+    draw,
+    light,
+    destroy: () => (part?.destroy(), root.replaceChildren()),
+    picture: () => part?.picture() ?? { svg: "" },
+  };
+}

@@ -1,0 +1,151 @@
+/** A head at work on a cell: score, mask and softmax, weighted sum. */
+
+import { exponential, factor, fraction, plain, raised, root, total } from "../../compute/formula.js";
+import { four } from "../../compute/finding.js";
+import { sum } from "../../lib/vectors.js";
+import { FEW, bySize, ledger, upTo } from "./sheet-model.js";
+
+/** @typedef {import("./sheet-model.js").Scene} Scene */
+/** @typedef {import("./sheet-model.js").Stage} Stage */
+/** @typedef {import("../../compute/formula.js").Formula} Formula */
+
+/** Keys that stand in a table at once; more only where someone asks. */
+const MANY_KEYS = 24;
+
+/** @param {Scene} scene @returns {Stage} */
+export function score({ t, sheet, cell, query, key }) {
+  const { q, k, products, dot, root: scale, computed, check } = sheet.score;
+  const [first, second] = bySize(products);
+  const value = computed[cell.key];
+  return {
+    id: "score",
+    title: t("Score"),
+    result: four(value),
+    prose: [
+      {
+        says: t(
+          "Channel by channel, what {query} asks is multiplied by what {key} answers. Where both have the same sign the product raises the score, else it lowers it. Channel {first} counts most ({amount}), then channel {second} ({less}).",
+        ),
+        values: {
+          query,
+          key,
+          first: first + 1,
+          amount: four(products[first]),
+          second: (second ?? first) + 1,
+          less: four(products[second ?? first]),
+        },
+      },
+      {
+        says: t("Dividing by {root} keeps the scores of many channels from growing large."),
+        values: { root: { math: root("d_k") } },
+      },
+    ],
+    formulas: [
+      ["q_i", "·", "k_j", "=", total("c", ["q_ic", "k_jc"]), "=", dot],
+      ["score_ij", "=", fraction(["q_i", "·", "k_j"], root("d_k")), "=", fraction(dot, root(plain(q.length))), "=", fraction(dot, scale), "=", value],
+    ],
+    bands: [
+      { name: "q_i", values: q, tone: "q" },
+      { name: "k_j", values: k, tone: "k" },
+      { name: ["q_ic", "k_jc"], values: products, tone: "signed" },
+    ],
+    unit: t("channel"),
+    tables: [
+      {
+        title: t("Every channel's product, largest first"),
+        head: [t("channel"), { math: "q_ic" }, { math: "k_jc" }, { math: ["q_ic", "k_jc"] }],
+        rows: bySize(products),
+        few: 2 * FEW,
+        entries: (c) => [String(c + 1), q[c], k[c], products[c]],
+        foot: [t("sum"), null, null, dot],
+      },
+    ],
+    check,
+  };
+}
+
+/** @param {Scene} scene @returns {Stage} */
+export function softmax({ t, sheet, cell, query, key, keys }) {
+  const { scores, may, logTotal, computed, model, check } = sheet.softmax;
+  const open = may.filter(Boolean).length;
+  const score = scores[cell.key];
+  const weight = may[cell.key] ? computed[cell.key] : 0;
+  /** @type {Formula} */
+  const worked = may[cell.key]
+    ? ["weight_ij", "=", fraction(raised("e", "score_ij"), total(["m"], raised("e", "score_im"))), "=", fraction(exponential(score), exponential(logTotal)), "=", exponential(score - logTotal)]
+    : ["weight_ij", "=", plain(0)];
+  return {
+    id: "softmax",
+    title: t("Mask and softmax"),
+    result: may[cell.key] ? four(weight) : t("masked"),
+    prose: [
+      open < may.length
+        ? { says: t("The mask leaves {query} {open} of {all} keys to look at; the others are not in the sum."), values: { query, open, all: may.length } }
+        : { says: t("The mask leaves {query} all {all} keys to look at."), values: { query, all: may.length } },
+      may[cell.key]
+        ? { says: t("The softmax turns the scores of the row into weights that add up to 1; {key} gets {weight}."), values: { key, weight: four(weight) } }
+        : { says: t("{key} is masked: the query may not look there, and its weight is exactly 0."), values: { key } },
+    ],
+    formulas: [worked],
+    bands: [],
+    tables: [
+      {
+        title: t("The whole row, key by key"),
+        head: [t("key"), { math: "score_ij" }, { math: raised("e", "score_ij") }, { math: "weight_ij" }, "", t("the model's"), t("difference")],
+        rows: softmaxRows(computed, cell.key),
+        few: MANY_KEYS,
+        here: cell.key,
+        entries: (j) =>
+          may[j]
+            ? [keys[j], scores[j], { math: exponential(scores[j]) }, computed[j], { bar: computed[j] }, model[j], { exact: Math.abs(computed[j] - model[j]) }]
+            : [keys[j], scores[j], t("masked"), null, null, model[j], { exact: Math.abs(computed[j] - model[j]) }],
+        foot: [t("sum"), null, { math: exponential(logTotal) }, sum(computed), null, sum(model), null],
+      },
+    ],
+    check,
+  };
+}
+
+/**
+ * In the sentence's order while all have room, else the cell's own key and the heaviest first.
+ * @param {import("./sheet-model.js").Stage["bands"][0]["values"]} weights
+ * @param {number} here
+ */
+function softmaxRows(weights, here) {
+  if (weights.length <= MANY_KEYS) return upTo(weights.length);
+  return [here, ...bySize(weights).filter((key) => key !== here)];
+}
+
+/** @param {Scene} scene @returns {Stage} */
+export function mix({ t, sheet, cell, key }) {
+  const { weights, v, own, others, computed, model, check } = sheet.mix;
+  return {
+    id: "mix",
+    title: t("Weighted sum"),
+    result: "",
+    prose: [
+      {
+        says: t("The values of all keys, each times its weight. {key} brings {weight} of its v; the other keys bring the rest."),
+        values: { key, weight: four(weights[cell.key]) },
+      },
+    ],
+    formulas: [
+      ["mix_i", "=", total("m", ["weight_im", "v_m"])],
+    ],
+    bands: [
+      { name: ["weight_ij", "v_j"], values: own, tone: "v" },
+      { name: "mix_i", values: computed, tone: "plain" },
+    ],
+    unit: t("channel"),
+    tables: [
+      ledger(t, {
+        title: t("This key's part and that of the others"),
+        unit: t("channel"),
+        head: [{ math: "v_j" }, { math: [factor(weights[cell.key]), "·", "v_j"] }, t("other keys")],
+        entries: (c) => [v[c], own[c], others[c]],
+        result: { computed, model },
+      }),
+    ],
+    check,
+  };
+}

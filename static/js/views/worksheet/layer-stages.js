@@ -1,0 +1,212 @@
+/** The stages after a head's mix, which belong to the whole layer: from W_O to the last norm. */
+
+import { four } from "../../compute/finding.js";
+import { fraction, plain, root, total } from "../../compute/formula.js";
+import { size } from "../../lib/vectors.js";
+import { EPSILON } from "../../compute/worksheet.js";
+import { FEW, bySize, ledger, upTo } from "./sheet-model.js";
+
+/** @typedef {import("./sheet-model.js").Scene} Scene */
+/** @typedef {import("./sheet-model.js").Stage} Stage */
+/** @typedef {import("./sheet-model.js").Table} Table */
+/** @typedef {NonNullable<Scene["sheet"]["ffn"]>} FeedForward */
+
+const UNITS = 8;
+
+/** @param {Scene} scene @returns {Stage} */
+export function output({ t, sheet, cell, query }) {
+  const { parts, bias, computed, model, check } = sheet.output;
+  const own = parts[cell.head];
+  return {
+    id: "output",
+    title: t("All heads together"),
+    result: "",
+    prose: [
+      {
+        says: t("The mixes of all {heads} heads, side by side, times {W}: what attention adds for {query}. Every head has rows of its own in that matrix, so that the output is a sum with a part from each."),
+        values: { heads: parts.length, query, W: { math: "W_O" } },
+      },
+    ],
+    formulas: [
+      ["output_i", "=", total("h", ["mix_ih", "W_Oh"]), "+", "b_O"],
+    ],
+    bands: [
+      { name: ["mix_ih", "W_Oh"], values: own, tone: "signed" },
+      { name: "output_i", values: computed, tone: "plain" },
+    ],
+    unit: t("feature"),
+    tables: [
+      heads(t, parts, cell.head),
+      ledger(t, {
+        title: t("This head's part and that of the others"),
+        unit: t("feature"),
+        head: [t("this head"), t("other heads"), { math: "b_O" }],
+        entries: (f) => [own[f], computed[f] - own[f] - bias[f], bias[f]],
+        result: { computed, model },
+      }),
+    ],
+    check,
+  };
+}
+
+/** @param {Scene["t"]} t @param {import("../../lib/vectors.js").Vector[]} parts @param {number} here @returns {Table} */
+function heads(t, parts, here) {
+  const lengths = parts.map(size);
+  const longest = Math.max(...lengths) || 1;
+  return {
+    title: t("How long each head's part is"),
+    head: [t("head"), t("length"), ""],
+    rows: upTo(parts.length),
+    few: parts.length,
+    here,
+    entries: (head) => [String(head + 1), lengths[head], { bar: lengths[head] / longest }],
+  };
+}
+
+/** @param {Scene} scene @returns {Stage} */
+export function norm(scene) {
+  const { t, sheet, query } = scene;
+  const stage = addNorm(scene, sheet.norm, t("attention's output"));
+  return {
+    ...stage,
+    id: "norm",
+    title: t("Add and norm"),
+    prose: [
+      { says: t("The output is added to what {query} came in with, so that nothing is lost; then the layer norm brings the sum to mean 0 and variance 1, and scales it by what was learnt (γ, β)."), values: { query } },
+      ...stage.prose,
+    ],
+  };
+}
+
+/** @param {Scene} scene @returns {Stage} */
+export function close(scene) {
+  const { t, sheet, cell } = scene;
+  const stage = addNorm(scene, /** @type {FeedForward} */ (sheet.ffn).norm, t("the feed-forward output"));
+  return {
+    ...stage,
+    id: "close",
+    title: t("Add and norm again"),
+    prose: [
+      { says: t("This is what layer {layer} hands on for this token."), values: { layer: cell.layer + 1 } },
+      ...stage.prose,
+    ],
+  };
+}
+
+/**
+ * @param {Scene} scene
+ * @param {Scene["sheet"]["norm"]} values
+ * @param {string} added  what the output is called
+ * @returns {Omit<Stage, "id" | "title">}
+ */
+function addNorm({ t }, { x, output, residual, mean, variance, deviation, gain, bias, computed, model, check }, added) {
+  return {
+    result: "",
+    prose: [
+      {
+        says: t("The incoming vector has length {before}, {added} has length {after}. The mean of the sum is μ = {mean}, its variance σ² = {variance}."),
+        values: { before: four(size(x)), after: four(size(output)), added, mean: four(mean), variance: four(variance) },
+      },
+    ],
+    formulas: [
+      ["residual", "=", "x", "+", "output"],
+      ["norm", "=", fraction(["residual", "−", "μ"], root(["σ²", "+", "ε"])), "γ", "+", "β"],
+      [root(["σ²", "+", "ε"]), "=", root([variance, "+", plain(String(EPSILON))]), "=", deviation],
+    ],
+    bands: [
+      { name: "x", values: x, tone: "q" },
+      { name: "output", values: output, tone: "plain" },
+      { name: "norm", values: computed, tone: "plain" },
+    ],
+    unit: t("feature"),
+    tables: [
+      ledger(t, {
+        title: t("The sum and its norm"),
+        unit: t("feature"),
+        head: [{ math: "x" }, { math: "output" }, { math: "residual" }, { math: "γ" }, { math: "β" }],
+        entries: (f) => [x[f], output[f], residual.model[f], gain[f], bias[f]],
+        result: { computed, model },
+      }),
+    ],
+    check,
+  };
+}
+
+/** @param {Scene} scene @returns {Stage} */
+export function hidden({ t, sheet }) {
+  const { sums, b, computed, model, strongest, check } = /** @type {FeedForward} */ (sheet.ffn).hidden;
+  const result = `${strongest.length} / ${model.length}`;
+  return {
+    id: "hidden",
+    title: t("Feed-forward: hidden units"),
+    result,
+    prose: [
+      {
+        says: t("{firing} of {all} hidden units fire; the others are below zero and ReLU makes them 0. The strongest is unit {unit} ({value})."),
+        values: { firing: strongest.length, all: model.length, unit: (strongest[0] ?? 0) + 1, value: four(model[strongest[0] ?? 0]) },
+      },
+    ],
+    formulas: [["hidden", "=", "max", "(", plain(0), ",", "norm", "W_1", "+", "b_1", ")"]],
+    bands: [{ name: "hidden", values: model, tone: "plain" }],
+    unit: t("hidden unit"),
+    tables: [
+      ledger(t, {
+        title: t("The strongest units"),
+        unit: t("hidden unit"),
+        head: [{ math: ["norm", "W_1"] }, { math: "b_1" }],
+        entries: (unit) => [sums[unit] - b[unit], b[unit]],
+        result: { computed, model },
+        rows: bySize(model),
+        few: UNITS,
+      }),
+    ],
+    check,
+  };
+}
+
+/** @param {Scene} scene @returns {Stage} */
+export function ffn({ t, sheet }) {
+  const { bias, computed, model, check } = /** @type {FeedForward} */ (sheet.ffn).output;
+  return {
+    id: "ffn",
+    title: t("Feed-forward: output"),
+    result: "",
+    prose: [{ says: t("Each unit that fires adds its row of {W}, times how strongly it fires."), values: { W: { math: "W_2" } } }],
+    formulas: [["output", "=", "hidden", "W_2", "+", "b_2"]],
+    bands: [{ name: "output", values: computed, tone: "plain" }],
+    unit: t("feature"),
+    tables: [
+      ledger(t, {
+        title: t("The numbers"),
+        unit: t("feature"),
+        head: [{ math: ["hidden", "W_2"] }, { math: "b_2" }],
+        entries: (f) => [computed[f] - bias[f], bias[f]],
+        result: { computed, model },
+        few: FEW,
+      }),
+    ],
+    check,
+  };
+}
+
+/** In the decoder another attention stands between self-attention and the feed-forward network.
+ * @param {Scene} scene
+ * @returns {Stage}
+ */
+export function cross({ t, cell, query }) {
+  return {
+    id: "cross",
+    title: t("Cross-attention comes next"),
+    result: "",
+    prose: [
+      {
+        says: t("In the decoder the feed-forward network has to wait: what the norm gives {query} is the x with which layer {layer} now looks at the source sentence."),
+        values: { query, layer: cell.layer + 1 },
+      },
+    ],
+    formulas: [],
+    bands: [],
+    tables: [],
+    check: null,
+  };
+}

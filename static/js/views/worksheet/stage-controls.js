@@ -1,0 +1,111 @@
+/** Going through the stages: the list of them, the buttons, the keys; and taking the sheet away. */
+
+import { pair } from "../../data/blocks.js";
+import { h } from "../../lib/dom.js";
+import { copyText } from "../../lib/clipboard.js";
+
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("./sheet-model.js").Stage} Stage */
+
+const KEYS = /** @type {Record<string, number>} */ ({ ArrowLeft: -1, ArrowRight: 1, " ": 1 });
+/** What a presenter's remote sends; without a projector these scroll. */
+const REMOTE = /** @type {Record<string, number>} */ ({ PageUp: -1, PageDown: 1 });
+/** What takes arrows or Space for itself. */
+const TAKES = "input, textarea, select, [contenteditable], [role='region']";
+
+/**
+ * A stage in the list: its number and name, what comes out of it, and whether that agrees.
+ * @param {Context} context
+ * @param {Stage} stage
+ * @param {number} number
+ * @param {(id: string) => void} choose
+ */
+export function entry({ t }, { id, title, result, check }, number, choose) {
+  const agrees = check && h("span", { className: check.agrees ? "tick" : "tick differs" }, check.agrees ? "✓" : "✗ " + t("differs"));
+  if (check?.agrees) agrees?.append(h("span", { className: "hidden" }, t("agrees")));
+  const button = h(
+    "button",
+    { type: "button" },
+    h("span", { className: "nth" }, String(number)),
+    h("span", { className: "title" }, title),
+    h("span", { className: "out" }, result),
+    agrees,
+  );
+  button.dataset.stage = id;
+  button.addEventListener("click", () => choose(id));
+  return h("li", {}, button);
+}
+
+/**
+ * @param {Context} context
+ * @param {{go: (by: number) => void, choose: (id: string) => void, text: () => string}} actions
+ */
+export function toolbar({ t }, { go, choose, text }) {
+  const button = (/** @type {string} */ says, /** @type {() => void} */ act, className = "button") => {
+    const made = h("button", { type: "button", className }, says);
+    made.addEventListener("click", act);
+    return made;
+  };
+  const back = button("← " + t("Previous"), () => go(-1));
+  const on = button(t("Next") + " →", () => go(1));
+  const count = h("span", { className: "where" });
+  let [now, first] = ["", "input"];
+  const all = button(t("Show all"), () => choose(now === "all" ? first : "all"), "button quiet");
+  const copied = h("span", { className: "copied", role: "status" });
+  const copy = button(t("Copy as text"), async () => {
+    copied.textContent = (await copyText(text())) ? t("Copied.") : t("This browser does not let a page copy.");
+  }, "button quiet");
+  const print = button(t("Print"), () => window.print(), "button quiet");
+  const element = h(
+    "div",
+    { className: "turning", role: "group", "aria-label": t("Stages") },
+    h("div", { className: "paging" }, back, count, on),
+    all,
+    h("div", { className: "take" }, copy, print, copied),
+  );
+  return {
+    element,
+    /** @param {string} step @param {string[]} ids */
+    show(step, ids) {
+      [now, first] = [step, ids[0]];
+      const at = ids.indexOf(step);
+      back.disabled = at === 0;
+      on.disabled = at === ids.length - 1;
+      count.textContent = at < 0 ? t("all {count}", { count: ids.length }) : t("{n} of {count}", { n: at + 1, count: ids.length });
+      all.setAttribute("aria-pressed", String(step === "all"));
+      copied.textContent = "";
+    },
+  };
+}
+
+/**
+ * Arrows and Space, wherever they mean nothing else; before the page's own keys hear of them.
+ * @param {Context} context
+ * @param {(by: number) => void} go
+ * @returns {() => void}  stops it
+ */
+export function bindKeys({ store }, go) {
+  /** @param {KeyboardEvent} event */
+  function pressed(event) {
+    const { key, target, shiftKey } = event;
+    const by = KEYS[key] ?? (store.get().link.options.projector ? REMOTE[key] : undefined);
+    if (!by || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    if (!(target instanceof Element) || document.querySelector("dialog[open]")) return;
+    if (target.closest(key === " " ? `${TAKES}, button, a, summary` : TAKES)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    go(key === " " && shiftKey ? -1 : by);
+  }
+  document.addEventListener("keydown", pressed, { capture: true });
+  return () => document.removeEventListener("keydown", pressed, { capture: true });
+}
+
+/** In the decoder: on to the cross-attention of the same layer and token. @param {Context} context */
+export function onward({ store, t }) {
+  const button = h("button", { type: "button", className: "button" }, t("Go on to cross-attention") + " →");
+  button.addEventListener("click", () => {
+    const { link } = store.get();
+    store.go({ block: "cross", query: pair(store.get())?.query ?? null, key: null, options: { ...link.options, step: "input" } }, "push");
+  });
+  return button;
+}

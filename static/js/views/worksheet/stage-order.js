@@ -1,0 +1,132 @@
+/** The order of the stages, and how the whole sheet is told as plain text. */
+
+import { written } from "../../compute/formula.js";
+import { four } from "../../compute/finding.js";
+import { plainStep } from "../../data/tokens.js";
+import { mix, score, softmax } from "./head-stages.js";
+import { input, project } from "./input-stages.js";
+import { close, cross, ffn, hidden, norm, output } from "./layer-stages.js";
+
+/** @typedef {import("./sheet-model.js").Scene} Scene */
+/** @typedef {import("./sheet-model.js").Stage} Stage */
+/** @typedef {import("./sheet-model.js").Table} Table */
+/** @typedef {import("./sheet-model.js").Entry} Entry */
+/** @typedef {import("./sheet-model.js").Prose} Prose */
+/** @typedef {import("../../lib/i18n.js").Translate} Translate */
+
+/** All that a link may name; "all" shows them one under the other. */
+export const STEPS = Object.freeze([
+  "input",
+  "project",
+  "score",
+  "softmax",
+  "mix",
+  "output",
+  "norm",
+  "hidden",
+  "ffn",
+  "close",
+  "cross",
+  "all",
+]);
+
+/** Longer tables are cut in the text, which nobody reads by the thousand lines. */
+const LINES = 64;
+
+/** @param {Scene} scene @returns {Stage[]} */
+export function stages(scene) {
+  const parts = [input, project, score, softmax, mix, output, norm];
+  const after = scene.sheet.ffn ? [hidden, ffn, close] : [cross];
+  return [...parts, ...after].map((stage) => stage(scene));
+}
+
+/**
+ * @param {Stage[]} list
+ * @returns {import("../../compute/worksheet.js").Check}  of all stages together
+ */
+export function overall(list) {
+  const checks = list.flatMap(({ check }) => check ?? []);
+  return {
+    largest: Math.max(...checks.map(({ largest }) => largest)),
+    count: checks.reduce((sum, { count }) => sum + count, 0),
+    agrees: checks.every(({ agrees }) => agrees),
+  };
+}
+
+/** A difference, as programs write it. @param {number} value */
+export const exact = (value) => (value === 0 ? "0" : value.toExponential(1).replace("e+", "e"));
+
+/** @param {Translate} t @param {import("../../compute/worksheet.js").Check} check */
+export function verdict(t, { agrees, largest, count }) {
+  const values = { difference: exact(largest), count };
+  return agrees
+    ? t("agrees with the model: largest difference {difference}, over {count} numbers", values)
+    : t("differs from the model: largest difference {difference}, over {count} numbers", values);
+}
+
+/**
+ * The whole calculation as plain text.
+ * @param {Translate} t
+ * @param {string[]} heading  lines
+ * @param {Stage[]} list
+ */
+export function transcript(t, heading, list) {
+  const blocks = list.map((stage, i) => {
+    const lines = [
+      `${i + 1}. ${stage.title}`,
+      ...stage.prose.map(told),
+      ...stage.formulas.map((formula) => `    ${written(formula)}`),
+      ...stage.tables.flatMap((table) => ["", table.title, ...columns(t, table)]),
+      ...(stage.check ? ["", `${stage.check.agrees ? "✓" : "✗"} ${verdict(t, stage.check)}`] : []),
+    ];
+    return lines.join("\n");
+  });
+  return [heading.join("\n"), ...blocks].join("\n\n") + "\n";
+}
+
+/** @param {Prose} prose */
+export function told({ says, values = {} }) {
+  return says.replace(/\{(\w+)\}/g, (place, name, at) => {
+    const value = values[name];
+    if (value === undefined) return place;
+    if (typeof value !== "object") return String(value);
+    if ("math" in value) return written(value.math);
+    const token = plainStep({ ...value, reads: null });
+    return says[at - 1] === "“" ? token : `“${token}”`;
+  });
+}
+
+/** @param {Translate} t @param {Table} table @returns {string[]} */
+function columns(t, { head, rows, entries, foot }) {
+  const shown = rows.length > LINES ? rows.slice(0, LINES / 4) : rows;
+  const lines = [
+    head.map((name) => (typeof name === "string" ? name : written(name.math))),
+    ...shown.map((row) => entries(row).map(said)),
+    ...(foot ? [foot.map(said)] : []),
+  ];
+  const bars = new Set(head.flatMap((name, i) => (name === "" ? [i] : [])));
+  const kept = lines.map((line) => line.filter((_, i) => !bars.has(i)));
+  const widths = kept[0].map((_, i) => Math.max(...kept.map((line) => breadth(line[i]))));
+  const set = kept.map((line) => line.map((word, i) => " ".repeat(widths[i] - breadth(word)) + word).join("  "));
+  const more = rows.length - shown.length;
+  if (more) set.splice(1 + shown.length, 0, t("… and {count} more", { count: more }));
+  return set;
+}
+
+/** @param {Entry} entry @returns {string} */
+export function said(entry) {
+  if (entry === null) return "";
+  if (typeof entry === "number") return four(entry);
+  if (typeof entry === "string") return entry;
+  if ("bar" in entry) return "";
+  if ("exact" in entry) return exact(entry.exact);
+  if ("math" in entry) return written(entry.math);
+  return plainStep({ ...entry, reads: null });
+}
+
+/** In columns: a Chinese character is as wide as two letters. @param {string} text */
+function breadth(text) {
+  let width = 0;
+  for (const letter of text) width += /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]/.test(letter) ? 2 : 1;
+  return width;
+}

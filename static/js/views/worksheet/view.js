@@ -1,0 +1,214 @@
+/** "Check this cell": the whole calculation of one cell, stage by stage, held against the model's own. */
+
+import { axes, pair } from "../../data/blocks.js";
+import { four } from "../../compute/finding.js";
+import { h, quoted } from "../../lib/dom.js";
+import { Problem } from "../../data/api.js";
+import { choice } from "../../state/options.js";
+import { cellPicker } from "../../parts/cell-picker.js";
+import { wording } from "../../chrome/problem-notices.js";
+import { answer, parameters } from "../../state/questions.js";
+import { languages, plainStep } from "../../data/tokens.js";
+import { names, worksheet as calculate } from "../../compute/worksheet.js";
+import { judgement, section } from "./sheet.js";
+import { STEPS, overall, stages, transcript, verdict as verdictText } from "./stage-order.js";
+import { bindKeys, entry, onward, toolbar } from "./stage-controls.js";
+
+/** @typedef {import("../index.js").View} View */
+/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/store.js").Page} Page */
+/** @typedef {import("./sheet-model.js").Stage} Stage */
+
+/** @type {View} */
+export const worksheet = {
+  id: "worksheet",
+  name: (t) => t("Worksheet"),
+  about: (t) =>
+    t(
+      "The whole calculation of one cell with the model's own numbers: from the two tokens' vectors through q, k and v, the score, the softmax and the weighted sum to what the layer hands on. Every stage is worked out again in the browser and held against what the model recorded.",
+    ),
+  frame: { rail: "both", inspector: false, caption: false, legend: "none" },
+  options: { step: choice(...STEPS) },
+  needs: (page) => named(page).tensors,
+  asks: (page) => [parameters(page, named(page).parameters)],
+  mount,
+};
+
+/** @param {Page} page */
+const named = ({ link, model }) => names(link, model?.layers.encoder ?? 1);
+
+/**
+ * @typedef {object} Work
+ * @property {Stage[]} list
+ * @property {number} weight  the model's own
+ * @property {boolean} masked
+ * @property {import("../../data/tokens.js").Step} query
+ * @property {import("../../data/tokens.js").Step} key
+ */
+
+/**
+ * @param {Context} context
+ * @returns {Work | Problem | null}  null: not all is here yet
+ */
+function work({ store, t }) {
+  const page = store.get();
+  const { trace, link } = page;
+  const at = pair(page);
+  const list = named(page);
+  /** @type {Record<string, import("../../data/wire.js").Tensor> | Problem | undefined} */
+  const learnt = answer(page, parameters(page, list.parameters));
+  if (learnt instanceof Problem) return learnt;
+  if (!trace || !at || !learnt || list.tensors.some((name) => !trace.tensors[name])) return null;
+  const cell = { block: link.block, layer: link.layer, head: link.head, ...at };
+  const sheet = calculate((name) => trace.tensors[name] ?? learnt[name], cell, list);
+  const { rows, cols } = axes(trace, link.block);
+  const tokens = { query: rows[at.query], key: cols[at.key] };
+  const { model, may } = sheet.softmax;
+  return {
+    list: stages({ t, sheet, cell, ...tokens, keys: cols }),
+    weight: model[at.key],
+    masked: !may[at.key],
+    ...tokens,
+  };
+}
+
+/** @type {View["mount"]} */
+function mount(context, root) {
+  const { store, t } = context;
+  const picker = cellPicker(context);
+  const printed = h("p", { className: "printed" });
+  const title = h("p", { className: "result" });
+  const verdict = h("div", {});
+  const waiting = h("p", { className: "waiting" });
+  const contents = h("ol", { className: "contents", "aria-label": t("Stages") });
+  const pages = h("div", { className: "sheets" });
+  const body = h("div", { className: "worksheet-body" }, contents, pages);
+  const bar = toolbar(context, { go, choose, text: () => (present ? told(context, present) : "") });
+  const frame = h("div", { className: "worksheet" }, printed, picker, title, verdict, bar.element, waiting, body);
+  root.append(frame);
+  const release = bindKeys(context, go);
+  /** @type {Work | null} */
+  let present = null;
+  let shown = "";
+
+  const ids = () => (present?.list ?? []).map(({ id }) => /** @type {string} */ (id));
+  /** Where the link is; a stage that this kind of attention has not is its last. */
+  function step() {
+    const { step } = store.get().link.options;
+    return step === "all" || ids().includes(step) ? step : (ids().at(-1) ?? step);
+  }
+  /** @param {string} id */
+  function choose(id) {
+    const all = step() === "all" && id !== "all";
+    if (all) return heading(id)?.scrollIntoView({ block: "start" });
+    store.choose({ step: id });
+    const at = ids().indexOf(id);
+    context.announce(at < 0 ? t("All stages") : `${at + 1}. ${present?.list[at].title}`);
+  }
+  const heading = (/** @type {string} */ id) => pages.querySelector(`#stage-${id}`);
+  /** @param {number} by  to a stage before or after; out of "all" to the first or the last */
+  function go(by) {
+    const at = step() === "all" ? (by > 0 ? -1 : ids().length) : ids().indexOf(step());
+    const next = ids()[at + by];
+    if (!next) return;
+    store.choose({ step: next });
+    context.announce(`${at + by + 1}. ${present?.list[at + by].title}`);
+  }
+
+  function draw() {
+    picker.refresh();
+    const { trace, link } = store.get();
+    const key = JSON.stringify([trace?.id, link.block, link.layer, link.head, pair(store.get())]);
+    if (present && key === shown) return turn();
+    const found = work(context);
+    const failed = found instanceof Problem;
+    waiting.hidden = found !== null && !failed;
+    waiting.textContent = failed ? wording(t, found) : t("Fetching the vectors and the matrices …");
+    body.hidden = failed;
+    if (failed || !found) return;
+    [shown, present] = [key, found];
+    build(found);
+    turn();
+  }
+
+  /** @param {Work} found */
+  function build(found) {
+    const { list } = found;
+    printed.replaceChildren(...sentence(store.get()));
+    title.replaceChildren(...headline(context, found));
+    const all = overall(list);
+    const replaced = !all.agrees && store.get().link.interventions !== null;
+    verdict.replaceChildren(judgement(context, all), ...(replaced ? [h("p", {}, intervened(t))] : []));
+    pages.replaceChildren(...list.map((stage, i) => section(context, stage, i + 1)));
+    pages.querySelector("[data-stage='cross']")?.append(onward(context));
+    contents.replaceChildren(...list.map((stage, i) => entry(context, stage, i + 1, choose)));
+    frame.dataset.drawn = shown;
+  }
+
+  /** Shows the stage that the link names, or all of them. */
+  function turn() {
+    const now = step();
+    const sections = /** @type {NodeListOf<HTMLElement>} */ (pages.querySelectorAll(".sheet"));
+    for (const { classList, dataset } of sections)
+      classList.toggle("elsewhere", now !== "all" && dataset.stage !== now);
+    for (const button of contents.querySelectorAll("button")) {
+      const here = button.dataset.stage === now;
+      button.setAttribute("aria-current", here ? "step" : "false");
+      if (here) contents.scrollLeft = (button.parentElement?.offsetLeft ?? 0) - 4;
+    }
+    bar.show(now, ids());
+  }
+
+  return { draw, light: draw, destroy: () => (release(), root.replaceChildren()) };
+}
+
+/** What was said and what came of it, for a page of paper. @param {Page} page */
+function sentence({ link, trace }) {
+  if (!trace) return [];
+  const [from, to] = languages(trace.direction);
+  return [h("span", { lang: from }, link.source), " → ", h("span", { lang: to }, trace.output.text)];
+}
+
+/** @param {Context} context @param {Work} found @returns {(Node | string)[]} */
+function headline({ store, t, say }, { query, key, weight, masked }) {
+  const { layer, head } = store.get().link;
+  const says = masked
+    ? t("{place}: {query} may not look at {key}; the weight is 0.")
+    : t("{place}: {query} looks at {key} with weight {weight}.");
+  return say(says, {
+    place: h("span", { className: "place" }, t("Layer {layer}, head {head}", { layer: layer + 1, head: head + 1 })),
+    query: h("span", { className: "as-query" }, quoted(query.writes)),
+    key: h("span", { className: "as-key" }, quoted(key.writes)),
+    weight: four(weight),
+  });
+}
+
+/** @param {Context["t"]} t */
+const intervened = (t) =>
+  t(
+    "An intervention stands in this run: where the model's numbers were replaced they differ from what is worked out.",
+  );
+
+/** The whole sheet as text. @param {Context} context @param {Work} found */
+function told({ store, t }, { list, query, key, weight, masked }) {
+  const { trace, link, model } = store.get();
+  const kinds = { encoder: t("encoder"), decoder: t("decoder"), cross: t("cross-attention") };
+  const lines = [
+    link.source,
+    ...(trace ? [trace.output.text] : []),
+    t("{model}, {block}, layer {layer}, head {head}", {
+      model: model?.name ?? "",
+      block: kinds[link.block],
+      layer: link.layer + 1,
+      head: link.head + 1,
+    }),
+    t("query {query}, key {key}: {weight}", {
+      query: plainStep(query),
+      key: plainStep(key),
+      weight: masked ? t("masked") : four(weight),
+    }),
+    "",
+    `${overall(list).agrees ? "✓" : "✗"} ${verdictText(t, overall(list))}`,
+  ];
+  return transcript(t, lines, list);
+}

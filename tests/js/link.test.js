@@ -1,0 +1,135 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { choice, initials, list, text, whole } from "../../static/js/state/options.js";
+import { DEFAULTS, bind, format, merge, parse } from "../../static/js/state/link.js";
+import { createStore } from "../../static/js/state/store.js";
+
+/** @param {Partial<import("../../static/js/state/link.js").State>} patch */
+const round = (patch) => ({ ...DEFAULTS, ...parse(format({ ...DEFAULTS, ...patch })) });
+
+test("any sentence round-trips", () => {
+  for (const source of [
+    "a&b=c#d+e%20f?",
+    "100% of 你好",
+    "👩‍👩‍👧 “q”",
+    " spaces  and\nlines ",
+    "%zz",
+    "a;b",
+    "<eos>",
+  ]) {
+    assert.equal(round({ source }).source, source);
+  }
+});
+
+test("every key round-trips", () => {
+  const state = {
+    source: "Hi",
+    model: "m",
+    direction: "zh-en",
+    target: "嗨",
+    decode: { method: "beam", beam: 4 },
+    interventions: [{ at: "encoder.1.self", head: 3, do: "zero" }],
+    pad_to: 12,
+    view: "qkv",
+    block: /** @type {const} */ ("cross"),
+    layer: 2,
+    head: 7,
+    query: 0,
+    key: 4,
+    lang: "zh",
+    options: {},
+  };
+  assert.deepEqual(round(state), state);
+});
+
+test("a link says its place even where that is the default, and nothing that is not set", () => {
+  const search = format({ ...DEFAULTS, source: "Hi" });
+  assert.equal(search, "source=Hi&view=attention&block=encoder&layer=0&head=0&lang=en");
+});
+
+test("what cannot be read is left out", () => {
+  assert.deepEqual(
+    parse("?block=sideways&layer=-1&head=1e3&query=x&interventions={&unknown=1"),
+    { options: {} },
+  );
+});
+
+const OPTIONS = { scale: choice("linear", "log"), only: list(), top: whole(1, 100, 100), b: text() };
+const FIRST = { ...DEFAULTS, options: initials(OPTIONS) };
+
+test("what was chosen stands in the link, what is as at first does not", () => {
+  const options = { ...FIRST.options, scale: "log", only: [0, 3], b: "a&b 你" };
+  const search = format({ ...FIRST, source: "Hi", options }, OPTIONS);
+  assert.match(search, /&scale=log&only=0%2C3&b=a%26b\+/);
+  assert.doesNotMatch(search, /top/);
+  assert.deepEqual(merge(FIRST, parse(search, OPTIONS)).options, options);
+});
+
+test("a choice that cannot be read is left at its first", () => {
+  const { options } = merge(FIRST, parse("?scale=cubic&only=1,x&top=101", OPTIONS));
+  assert.deepEqual(options, FIRST.options);
+});
+
+/** A window as far as url.js looks at one. */
+function fakeWindow() {
+  /** @type {[string, string][]} */
+  const calls = [];
+  /** @type {Record<string, () => void>} */
+  const listeners = {};
+  /** @type {(() => void)[]} */
+  const frames = [];
+  const record =
+    (/** @type {string} */ how) =>
+    (/** @type {unknown} */ _, /** @type {string} */ __, /** @type {string} */ url) =>
+      calls.push([how, url]);
+  const window = {
+    location: { search: "" },
+    history: { pushState: record("push"), replaceState: record("replace") },
+    addEventListener: (/** @type {string} */ name, /** @type {() => void} */ listener) =>
+      (listeners[name] = listener),
+    requestAnimationFrame: (/** @type {() => void} */ task) => frames.push(task),
+    setTimeout: (/** @type {() => void} */ task) => task(),
+  };
+  const paint = () => frames.splice(0).forEach((task) => task());
+  return { window: /** @type {any} */ (window), calls, listeners, paint };
+}
+
+test("the address is written once what it says is on the screen", () => {
+  const { window, calls, listeners, paint } = fakeWindow();
+  const store = createStore({ ...DEFAULTS });
+  bind(window, store, { ...DEFAULTS });
+  for (const head of [1, 2, 3]) store.go({ head });
+  assert.equal(calls.length, 0);
+  paint();
+  assert.equal(calls.length, 1);
+  assert.match(calls[0][1], /head=3/);
+  store.go({ head: 4 });
+  listeners.popstate();
+  paint();
+  assert.equal(calls.length, 1, "what was gone back from is not written over what was gone to");
+  store.go({ head: 5 });
+  listeners.pagehide();
+  assert.match(calls[1][1], /head=5/);
+});
+
+test("the address bar follows: replaced while typing, pushed on a pin, left alone on back", () => {
+  const { window, calls, listeners } = fakeWindow();
+  const store = createStore({ ...DEFAULTS, source: "Hi" });
+  bind(window, store, { ...DEFAULTS });
+  store.go({ source: "Hi you" });
+  store.go({ query: 2, key: 1 }, "push");
+  store.set({ status: "ready" });
+  assert.deepEqual(
+    calls.map(([how]) => how),
+    ["replace", "push"],
+  );
+  assert.match(calls[1][1], /source=Hi\+you.*query=2&key=1/);
+  window.location.search = "?source=Before&layer=1";
+  listeners.popstate();
+  assert.equal(calls.length, 2);
+  assert.deepEqual(
+    [store.get().link.source, store.get().link.layer, store.get().link.query],
+    ["Before", 1, null],
+  );
+});

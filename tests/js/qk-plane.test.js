@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+
+import { dot, eigen, pca } from "../../static/js/compute/pca.js";
+import { nearest, placed, ranking, space } from "../../static/js/compute/qk-plane.js";
+import { spread, touch } from "../../static/js/lib/label-placement.js";
+
+/** @typedef {{points: number[][], components: number[][], shares: number[], projected: number[][]}} Case */
+const golden = /** @type {Record<string, Case>} */ (
+  JSON.parse(readFileSync(new URL("golden/pca.json", import.meta.url), "utf8"))
+);
+
+/** @param {ArrayLike<number>} found @param {ArrayLike<number>} expected @param {string} what */
+function near(found, expected, what) {
+  assert.equal(found.length, expected.length, what);
+  for (let i = 0; i < found.length; i++)
+    assert.ok(Math.abs(found[i] - expected[i]) < 1e-8, `${what}: ${found[i]} ≠ ${expected[i]}`);
+}
+
+for (const [name, expected] of Object.entries(golden)) {
+  test(`principal components of ${name} are numpy's`, () => {
+    const found = pca(expected.points);
+    // Where all variance lies on one line, no direction across it is better than another.
+    const real = expected.shares.filter((share) => share > 1e-9).length;
+    near(found.shares, expected.shares, "shares");
+    for (let i = 0; i < real; i++) {
+      near(found.components[i], expected.components[i], `component ${i}`);
+      near(
+        found.points.map((point) => point[i]),
+        expected.projected.map((point) => point[i]),
+        `places along ${i}`,
+      );
+    }
+  });
+}
+
+test("components have length one and stand upright on each other", () => {
+  const [a, b] = pca(golden["many points"].points).components;
+  near([dot(a, a), dot(b, b), dot(a, b)], [1, 1, 0], "products");
+});
+
+test("points that are all the same have no spread, and no NaN", () => {
+  const found = pca([[1, 2, 3], [1, 2, 3]]);
+  assert.deepEqual([found.shares, found.points], [[0, 0], [[0, 0], [0, 0]]]);
+  assert.deepEqual(pca([]).points, []);
+  assert.deepEqual(pca([[5], [7]]).points, [[-1], [1]]);
+});
+
+test("eigenvectors are turned by the matrix into multiples of themselves", () => {
+  const rows = () => [[2, 1, 0], [1, 3, 1], [0, 1, 4]].map((row) => Float64Array.from(row));
+  const { values, vectors } = eigen(rows());
+  vectors.forEach((vector, i) =>
+    near(rows().map((row) => dot(row, vector)), vector.map((value) => value * values[i]), "Av"),
+  );
+});
+
+test("labels stand beside their points, on nothing else, within the room", () => {
+  const points = [{ x: 20, y: 20 }, { x: 30, y: 20 }, { x: 90, y: 90 }, { x: 92, y: 90 }];
+  const sizes = points.map(() => ({ width: 30, height: 16 }));
+  const boxes = spread(points, sizes, { width: 120, height: 100 });
+  const placed = boxes.filter((box) => box !== null);
+  placed.forEach((box, i) => {
+    assert.ok(box.left >= 0 && box.top >= 0 && box.left + 30 <= 120 && box.top + 16 <= 100);
+    placed.forEach((other, j) => assert.ok(i === j || !touch(box, other)));
+  });
+  assert.equal(placed.length, 4);
+});
+
+test("a label without room is left out, and who comes first is served first", () => {
+  const points = [{ x: 10, y: 10 }, { x: 11, y: 10 }];
+  const sizes = points.map(() => ({ width: 18, height: 10 }));
+  const tight = { width: 40, height: 20 };
+  assert.deepEqual(spread(points, sizes, tight, { mark: 0 }).map(Boolean), [true, false]);
+  assert.deepEqual(spread(points, sizes, tight, { mark: 0, first: [1] }).map(Boolean), [false, true]);
+});
+
+const matrix = (/** @type {number[][]} */ rows) => ({
+  rows: rows.length,
+  cols: rows[0].length,
+  values: Float32Array.from(rows.flat()),
+});
+
+test("queries and keys lie in one plane, the vector of zeros with them", () => {
+  const found = space(matrix([[3, 0, 0], [5, 0, 1]]), matrix([[0, 0, 0], [4, 0, 3]]));
+  assert.deepEqual([found.queries.length, found.keys.length, found.channels], [2, 2, 3]);
+  near(found.origin, found.keys[0], "origin");
+  near([found.shares[0] + found.shares[1]], [1], "all variance lies in two channels");
+  const [a, b] = [found.queries[0], found.keys[1]];
+  near([Math.hypot(a[0] - b[0], a[1] - b[1])], [Math.hypot(1, 3)], "distances stay what they are");
+});
+
+test("a head of one channel lies on a line", () => {
+  assert.deepEqual(space(matrix([[1]]), matrix([[3]])).queries, [[-1, 0]]);
+});
+
+test("both axes have the same scale, and up is up", () => {
+  const [a, b, c] = placed([[0, 0], [10, 0], [0, 5]], { width: 240, height: 200 }, [20, 20]);
+  assert.deepEqual([b.x - a.x, b.y - a.y, c.x - a.x, a.y - c.y], [200, 0, 0, 100]);
+  assert.deepEqual(placed([[2, 2]], { width: 100, height: 60 }, [10, 10]), [{ x: 50, y: 30 }]);
+});
+
+test("keys are ranked by the dot product, not by distance, the masked last", () => {
+  const q = matrix([[1, 0], [0, 1]]);
+  const k = matrix([[1, 0], [9, 0], [20, 0]]);
+  const found = ranking(q, k, 0, [0.1, 0.9, NaN]);
+  assert.deepEqual(found.map(({ key, dot, masked }) => [key, dot, masked]), [
+    [1, 9, false],
+    [0, 1, false],
+    [2, 20, true],
+  ]);
+});
+
+test("the nearest point, if it is near enough", () => {
+  const points = [{ x: 0, y: 0 }, { x: 10, y: 0 }];
+  assert.equal(nearest(points, { x: 7, y: 1 }), 1);
+  assert.equal(nearest(points, { x: 40, y: 0 }, 12), null);
+});

@@ -1,0 +1,25 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { cosines, norms, stations } from "../../static/js/compute/residual-stream.js";
+import { tensor } from "./trace.js";
+
+const x = tensor(["query", "feature"], [2, 2], [3, 4, 1, 0]);
+const y = tensor(["query", "feature"], [2, 2], [4, 3, 0, 2]);
+
+test("lengths and directions, token by token", () => {
+  assert.deepEqual(norms(x), [5, 1]);
+  assert.deepEqual(cosines(x, y), [24 / 25, 0]);
+});
+
+test("a vector of nothing has no direction", () => {
+  assert.ok(Number.isNaN(cosines(x, tensor(["query", "feature"], [2, 2], [0, 0, 1, 1]))[0]));
+});
+
+test("a stream is read at its input and behind every sublayer", () => {
+  assert.deepEqual(
+    stations("decoder", 1).map(({ layer, part }) => `${layer} ${part}`),
+    ["-1 input", "0 self", "0 cross", "0 ffn"],
+  );
+  assert.equal(stations("encoder", 3).length, 7);
+});
