@@ -25,11 +25,14 @@ MODEL_USES = {
 }
 NOT_FOR_APP = {"tests", "bench", "pytest", "httpx", "playwright"}
 
+# The page's folders from the ground up: each imports what lies below it, or beside it.
+JS_RANKS = ("lib", "data", "compute", "state", "draw", "parts", "views", "chrome", "pages")
+
 # The browser's one-of-a-kind files, and what only they may say; the entries hand it to them.
-ENTRIES = ("workspace.js", "embed.js")
+ENTRIES = ("workspace.js", "embed.js", "handout.js")
 ONLY_IN = {
     "api.js": r"\bfetch\(|\bXMLHttpRequest\b|\bWebSocket\b|\bEventSource\b",
-    "link.js": r"\bpushState\(|\breplaceState\(|\blocation\.(search|hash|href)\b",
+    "address.js": r"\bpushState\(|\breplaceState\(|\blocation\.(search|hash|href)\b",
     "chart.js": r"\bPlotly\b",
 }
 
@@ -112,14 +115,22 @@ def test_scripts_import_only_files_that_are_there(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", files("static/js", ".js"), ids=name)
-def test_only_the_index_imports_a_view(path: Path) -> None:
-    views = ROOT / "static/js/views"
-    if path == views / "index.js":
-        return
+def test_scripts_import_only_downwards(path: Path) -> None:
+    folder, *inside = path.relative_to(ROOT / "static/js").parts
     for specifier in javascript_imports(path):
-        target = (path.parent / specifier).resolve()
-        assert target.parent != views or target.name == "index.js", specifier
-        assert path.parent != views or target.parent != views, specifier
+        target = (path.parent / specifier).resolve().relative_to(ROOT / "static/js").parts
+        assert JS_RANKS.index(target[0]) <= JS_RANKS.index(folder), specifier
+        if folder == target[0] == "views" and path.name != "index.js":
+            assert inside[0] == target[1], f"{specifier}: a view imports no other view"
+
+
+@pytest.mark.parametrize("path", files("static/js", ".js"), ids=name)
+def test_only_chrome_and_pages_look_up_ids(path: Path) -> None:
+    if path.relative_to(ROOT / "static/js").parts[0] not in ("chrome", "pages"):
+        found = re.findall(
+            r"""getElementById|(?:find|querySelector)\(\s*["'`]#""", without_comments(path)
+        )
+        assert not found
 
 
 @pytest.mark.parametrize("path", files("static/js", ".js"), ids=name)

@@ -1,15 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import {
-  attention,
-  axes,
-  extent,
-  lit,
-  opener,
-  pair,
-  place,
-  texts, taught } from "../../static/js/data/blocks.js";
+import { attention, axes, extent, place, texts, taught } from "../../static/js/data/blocks.js";
+import { lit, opener, pair } from "../../static/js/state/lit.js";
 import { working } from "../../static/js/compute/attend.js";
 import { createStore } from "../../static/js/state/store.js";
 import { DEFAULTS } from "../../static/js/state/link.js";

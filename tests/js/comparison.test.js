@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Problem } from "../../static/js/data/api.js";
+import { Problem } from "../../static/js/data/problem.js";
 import { comparison, otherPlace, otherRun, otherSentence, shownAt } from "../../static/js/state/comparison.js";
 import { texts } from "../../static/js/data/blocks.js";
 import { initials } from "../../static/js/state/options.js";

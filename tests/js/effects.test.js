@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Problem } from "../../static/js/data/api.js";
+import { Problem } from "../../static/js/data/problem.js";
 import { initials } from "../../static/js/state/options.js";
 import { keyOf } from "../../static/js/state/questions.js";
 import { createStore } from "../../static/js/state/store.js";

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { finding, four, salient, telling, two } from "../../static/js/compute/finding.js";
+import { finding, salient, telling } from "../../static/js/compute/finding.js";
+import { four, two } from "../../static/js/lib/numbers.js";
 
 const row = (/** @type {number[]} */ ...values) => Float32Array.from(values);
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Problem, createApi } from "../../static/js/data/api.js";
+import { createApi } from "../../static/js/data/api.js";
+import { Problem } from "../../static/js/data/problem.js";
 
 const encoder = new TextEncoder();
 

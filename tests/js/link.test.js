@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { choice, initials, list, text, whole } from "../../static/js/state/options.js";
-import { DEFAULTS, bind, format, merge, parse } from "../../static/js/state/link.js";
+import { DEFAULTS, format, merge, parse } from "../../static/js/state/link.js";
+import { bind } from "../../static/js/state/address.js";
 import { createStore } from "../../static/js/state/store.js";
 
 /** @param {Partial<import("../../static/js/state/link.js").State>} patch */

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Problem, createApi } from "../../static/js/data/api.js";
-import { wording } from "../../static/js/chrome/problem-notices.js";
+import { createApi } from "../../static/js/data/api.js";
+import { Problem } from "../../static/js/data/problem.js";
+import { wording } from "../../static/js/parts/wording.js";
 import { translator } from "../../static/js/lib/i18n.js";
 
 /** @param {object} document  of the problem @param {number} status */

@@ -5,7 +5,7 @@
 
 import { find, settle } from "../lib/dom.js";
 
-/** @typedef {import("../pages/workspace.js").Context} Context */
+/** @typedef {import("../state/contract.js").Context} Context */
 
 /** How long a hand is still before it is said, in milliseconds: who runs through heads hears the last. */
 const REST = 300;

@@ -1,11 +1,12 @@
 /** Where a cell of several tokens or several heads comes from: its parts, and what they make. */
 
 import { BLOCK, attention } from "../data/blocks.js";
-import { four } from "../compute/finding.js";
-import { h, token } from "../lib/dom.js";
+import { four } from "../lib/numbers.js";
+import { h } from "../lib/dom.js";
+import { token } from "../draw/token.js";
 import { sides } from "../data/tokens.js";
 
-/** @typedef {import("../pages/workspace.js").Context} Context */
+/** @typedef {import("../state/contract.js").Context} Context */
 /** @typedef {import("../state/reading.js").Reading} Reading */
 
 /**

@@ -1,17 +1,17 @@
 /** The export menu: the picture for slides, the numbers for programs, the whole for a disk. */
 
 import { sizeOf } from "../draw/side-by-side.js";
-import { Problem, request } from "../data/api.js";
+import { request } from "../data/request.js";
+import { Problem, failure } from "../data/problem.js";
 import { changes, plainly } from "../state/interventions.js";
 import { csv } from "../lib/csv.js";
 import { find, h } from "../lib/dom.js";
 import { behind, frozen, made, nameOf, pooled } from "../state/export-contents.js";
-import { failure } from "../data/latest.js";
 import { poster } from "../draw/poster.js";
 import { OPTIONS, view } from "../views/index.js";
-import { wording } from "./problem-notices.js";
+import { wording } from "../parts/wording.js";
 
-/** @typedef {import("../pages/workspace.js").Context} Context */
+/** @typedef {import("../state/contract.js").Context} Context */
 /** @typedef {import("../draw/poster.js").Picture} Picture */
 /** @typedef {"png" | "svg" | "csv" | "json" | "npz" | "html"} Kind */
 

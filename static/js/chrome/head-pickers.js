@@ -5,10 +5,10 @@ import { extent, glimpse, masked, place } from "../data/blocks.js";
 import { answer, thumbnails } from "../state/questions.js";
 import { thumbnail } from "../draw/paint.js";
 import { sequential } from "../draw/scale.js";
-import { Problem } from "../data/api.js";
+import { Problem } from "../data/problem.js";
 import { mean, plane } from "../data/wire.js";
 
-/** @typedef {import("../pages/workspace.js").Context} Context */
+/** @typedef {import("../state/contract.js").Context} Context */
 /** @typedef {import("../state/store.js").Page} Page */
 /** @typedef {"layer" | "head"} Which */
 

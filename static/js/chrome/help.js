@@ -2,7 +2,7 @@
 
 import { find, h } from "../lib/dom.js";
 
-/** @typedef {import("../pages/workspace.js").Context} Context */
+/** @typedef {import("../state/contract.js").Context} Context */
 
 /** @param {Context} context */
 export function bindHelp({ store, views, t }) {

@@ -1,15 +1,17 @@
 /** The pinned pair, or the one under the pointer, with the numbers that its weight comes from. */
 
-import { attention, pair, place } from "../data/blocks.js";
-import { four, two } from "../compute/finding.js";
-import { find, h, step } from "../lib/dom.js";
+import { attention, place } from "../data/blocks.js";
+import { pair } from "../state/lit.js";
+import { four, two } from "../lib/numbers.js";
+import { find, h } from "../lib/dom.js";
+import { step } from "../draw/token.js";
 import { working } from "../compute/attend.js";
 import { litIn, pairIn, reading, tokenAt } from "../state/reading.js";
 import { COVER } from "../compute/reshape.js";
 import { plane, row } from "../data/wire.js";
 import { origin } from "./cell-sources.js";
 
-/** @typedef {import("../pages/workspace.js").Context} Context */
+/** @typedef {import("../state/contract.js").Context} Context */
 /** @typedef {import("../state/store.js").Page} Page */
 /** @typedef {import("../compute/attend.js").Working} Working */
 

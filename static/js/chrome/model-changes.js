@@ -1,10 +1,11 @@
 /** What is changed in the machine, on every view: a chip each, which goes with a click. */
 
 import { blamed, changes, labelOf, worded } from "../state/interventions.js";
-import { find, h, quoted } from "../lib/dom.js";
+import { find, h } from "../lib/dom.js";
+import { quoted } from "../draw/token.js";
 import { machine } from "../state/edit-model.js";
 
-/** @typedef {import("../pages/workspace.js").Context} Context */
+/** @typedef {import("../state/contract.js").Context} Context */
 /** @typedef {import("../state/interventions.js").Change} Change */
 
 /** @param {Context} context */

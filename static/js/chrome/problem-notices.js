@@ -1,68 +1,11 @@
 /** What went wrong and what to do about it, in the reader's language, beside the field it is about. */
 
+import { wording } from "../parts/wording.js";
 import { find } from "../lib/dom.js";
 
-/** @typedef {import("../pages/workspace.js").Context} Context */
-/** @typedef {import("../data/api.js").Problem} Problem */
+/** @typedef {import("../state/contract.js").Context} Context */
+/** @typedef {import("../data/problem.js").Problem} Problem */
 /** @typedef {import("../lib/i18n.js").Translate} Translate */
-
-/** @type {Record<string, (t: Translate, problem: Problem) => string>} */
-const WORDING = {
-  offline: (t) =>
-    t(
-      "The server cannot be reached. What is shown is the last answer; check the connection and try again.",
-    ),
-  busy: (t, { retryAfter }) =>
-    t("The model is busy. Trying again in {seconds} s.", { seconds: retryAfter ?? 1 }),
-  "text-too-long": tooLong,
-  "too-long": tooLong,
-  "body-too-large": tooLong,
-  "reply-too-large": (t) => t("There is too much to see at once. Shorten the sentence."),
-  "not-text": (t) => t("The sentence holds a character that is not text. Delete it and try again."),
-  "empty-text": (t) => t("There is nothing to read yet. Type a sentence."),
-  "unknown-direction": (t) => t("The model does not translate in this direction. Choose another."),
-  "unknown-model": (t) => t("The model of this link is not served here."),
-  "no-learning": (t) => t("This model came without snapshots of its training."),
-  "unknown-share": (t) => t("There is no share at this address. Perhaps the link was cut short."),
-  "too-many-shares": (t) => t("Too many links in a short time. Wait a minute and share again."),
-  frozen: (t) => t("This was not frozen with the share, and its model is no longer served here."),
-  internal: (t) => t("Something went wrong in the server. It has been logged; try again."),
-};
-
-/**
- * Says by how much, where the server has counted.
- * @param {Translate} t
- * @param {Problem} problem
- */
-function tooLong(t, { excess, field }) {
-  const advice = t("Shorten it, or trace its parts one by one.");
-  const text = field === "target" ? t("The translation is too long") : t("The sentence is too long");
-  if (excess?.value === undefined) return t("{text}. {advice}", { text, advice });
-  const { value, limit, unit } = excess;
-  if (unit === "tokens")
-    return t("{text}: {value} of at most {limit} tokens. {advice}", { text, value, limit, advice });
-  if (unit === "characters")
-    return t("{text}: {value} of at most {limit} characters. {advice}", {
-      text,
-      value,
-      limit,
-      advice,
-    });
-  return t("{text}. {advice}", { text, advice });
-}
-
-/**
- * @param {Translate} t
- * @param {Problem} problem
- */
-export function wording(t, problem) {
-  if (problem.kind === "no-means") return t("This model came without the means of its heads.");
-  if (problem.field.startsWith("interventions")) return t("A change to the machine cannot be made.");
-  const words = WORDING[problem.kind];
-  return words
-    ? words(t, problem)
-    : t("The request was not understood: {detail}.", { detail: problem.detail });
-}
 
 /** @param {Context} context */
 export function bindProblems({ store, session, t }) {

@@ -1,12 +1,11 @@
 /** The link as a QR code over the whole screen, for those at the back of the room. */
 
-import { Problem } from "../data/api.js";
+import { Problem, failure } from "../data/problem.js";
 import { find } from "../lib/dom.js";
-import { failure } from "../data/latest.js";
-import { here } from "../state/link.js";
-import { wording } from "./problem-notices.js";
+import { here } from "../state/address.js";
+import { wording } from "../parts/wording.js";
 
-/** @typedef {import("../pages/workspace.js").Context} Context */
+/** @typedef {import("../state/contract.js").Context} Context */
 
 /** A code of more characters has modules too small to be read across a room; a short link is made. */
 const LONG = 120;

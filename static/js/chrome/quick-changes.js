@@ -6,7 +6,7 @@ import { find } from "../lib/dom.js";
 import { pairIn, reading, tokenAt } from "../state/reading.js";
 import { machine } from "../state/edit-model.js";
 
-/** @typedef {import("../pages/workspace.js").Context} Context */
+/** @typedef {import("../state/contract.js").Context} Context */
 /** @typedef {import("../state/interventions.js").Change} Change */
 /** @typedef {"head" | "edge" | "token"} Which */
 

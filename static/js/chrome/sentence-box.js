@@ -5,7 +5,7 @@ import { bcp47 } from "../data/tokens.js";
 import { EXAMPLES } from "../data/examples.js";
 import { own } from "../data/decode-options.js";
 
-/** @typedef {import("../pages/workspace.js").Context} Context */
+/** @typedef {import("../state/contract.js").Context} Context */
 
 const PAUSE = 250;
 /**

@@ -1,15 +1,15 @@
 /** Making a short link and copying it, over plain http too; and what a frozen share says of itself. */
 
 import { find } from "../lib/dom.js";
-import { Problem } from "../data/api.js";
+import { Problem, failure } from "../data/problem.js";
 import { beside } from "../state/frozen.js";
-import { failure } from "../data/latest.js";
-import { chosen, here } from "../state/link.js";
+import { chosen } from "../state/link.js";
+import { here } from "../state/address.js";
 import { OPTIONS, view } from "../views/index.js";
-import { wording } from "./problem-notices.js";
+import { wording } from "../parts/wording.js";
 import { bindQr } from "./qr.js";
 
-/** @typedef {import("../pages/workspace.js").Context} Context */
+/** @typedef {import("../state/contract.js").Context} Context */
 
 /** @param {Context} context */
 export function bindShare(context) {

@@ -2,7 +2,7 @@
 
 import { find } from "../lib/dom.js";
 
-/** @typedef {import("../pages/workspace.js").Context} Context */
+/** @typedef {import("../state/contract.js").Context} Context */
 
 /** @param {Context} context */
 export function bindChrome({ store, format }) {

@@ -6,7 +6,7 @@
 import { find } from "../lib/dom.js";
 import { extent } from "../data/blocks.js";
 
-/** @typedef {import("../pages/workspace.js").Context} Context */
+/** @typedef {import("../state/contract.js").Context} Context */
 
 const KEPT = "single-keys";
 /** What takes letters, or arrows, for itself. */

@@ -4,7 +4,7 @@ import { find, h } from "../lib/dom.js";
 import { diverging, gradient, sequential } from "../draw/scale.js";
 import { view } from "../views/index.js";
 
-/** @typedef {import("../pages/workspace.js").Context} Context */
+/** @typedef {import("../state/contract.js").Context} Context */
 
 /** @param {Context} context */
 export function bindStage(context) {
@@ -54,7 +54,7 @@ function legends({ theme }) {
 
 /**
  * What stands around a view: its stylesheets read it off the root.
- * @param {import("../views/index.js").View} view
+ * @param {import("../state/contract.js").View} view
  */
 function surround({ id, blocks, frame: { rail, inspector, caption, legend } }) {
   const { dataset } = document.documentElement;

@@ -1,10 +1,12 @@
 /** The tokens of both sides, as buttons: pointing lights a token up, a click pins it. */
 
-import { find, h, token } from "../lib/dom.js";
-import { BLOCK, axes, lit } from "../data/blocks.js";
+import { find, h } from "../lib/dom.js";
+import { token } from "../draw/token.js";
+import { BLOCK, axes } from "../data/blocks.js";
+import { lit } from "../state/lit.js";
 import { litTokens } from "../state/reading.js";
 
-/** @typedef {import("../pages/workspace.js").Context} Context */
+/** @typedef {import("../state/contract.js").Context} Context */
 /** @typedef {import("../state/store.js").Ref} Ref */
 /** @typedef {import("../data/tokens.js").Step} Step */
 

@@ -3,6 +3,8 @@
  * that print alike (2 decimals) are not told apart.
  */
 
+import { two } from "../lib/numbers.js";
+
 /** @typedef {import("../data/wire.js").Numbers} Numbers */
 /**
  * @typedef {{kind: "nothing"}
@@ -77,39 +79,3 @@ export function telling({ values, cols: width }, rows, cols) {
   });
   return (sum / rows.length) * (looked.size / rows.length);
 }
-
-/** @type {Record<string, string>} */
-const RAISED = Object.fromEntries([..."-0123456789"].map((sign, i) => [sign, [..."⁻⁰¹²³⁴⁵⁶⁷⁸⁹"][i]]));
-
-/** @param {number} value */
-export const two = (value) => fixed(value, 2);
-/** @param {number} value */
-export const four = (value) => fixed(value, 4);
-
-/**
- * What is nothing but rounding, so that it is seen how small it is.
- * @param {number} value
- */
-export function tiny(value) {
-  if (value === 0) return "0";
-  const [digits, power] = value.toExponential(1).split("e");
-  const raised = [...power.replace("+", "")].map((sign) => RAISED[sign] ?? sign).join("");
-  return `${digits} · 10${raised}`;
-}
-
-/**
- * With a minus sign, which is as wide as a plus, and none before a zero.
- * @param {number} value
- * @param {number} decimals
- */
-function fixed(value, decimals) {
-  const digits = Math.abs(value).toFixed(decimals);
-  return value < 0 && Number(digits) !== 0 ? `−${digits}` : digits;
-}
-
-/**
- * Sentences one after the other; a full-width stop brings its own space.
- * @param {string[]} sentences
- */
-export const prose = (sentences) =>
-  sentences.reduce((text, next) => text + (/[。！？]$/.test(text) ? "" : " ") + next);

@@ -6,7 +6,7 @@
  * printed with four decimals; a list is a row of them.
  */
 
-import { four } from "./finding.js";
+import { four } from "../lib/numbers.js";
 
 /**
  * @typedef {string | number | Formula[]

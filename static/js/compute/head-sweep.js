@@ -1,7 +1,6 @@
 /** Which heads matter: every head of every attention changed by itself, and what that did to each written token. */
 
-import { BLOCK, extent, place } from "../data/blocks.js";
-import { BLOCKS } from "../state/link.js";
+import { BLOCK, BLOCKS, extent, place } from "../data/blocks.js";
 
 /** @typedef {import("../data/api.js").ModelInfo} ModelInfo */
 /** @typedef {{delta: number[], divergence: number[]}} Effect  of one head, for each row: nats */

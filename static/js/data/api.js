@@ -1,5 +1,7 @@
 /** The one file that touches the network. Whatever goes wrong comes out as a Problem. */
 
+import { Problem } from "./problem.js";
+import { learningPath } from "./request.js";
 import { readBeside, readSafetensors } from "./wire.js";
 
 /** @typedef {import("./wire.js").Trace} Trace */
@@ -32,22 +34,6 @@ import { readBeside, readSafetensors } from "./wire.js";
 const URN = "urn:headlight:";
 const BINARY = "application/octet-stream";
 const LINES = "application/x-ndjson";
-
-/** What could not be had, and why: `kind` is the stable end of the problem document's type. */
-export class Problem extends Error {
-  /**
-   * @param {string} kind
-   * @param {{detail?: string, field?: string, retryAfter?: number | null, excess?: Excess | null}} [more]
-   */
-  constructor(kind, { detail = "", field = "", retryAfter = null, excess = null } = {}) {
-    super(detail || kind);
-    this.kind = kind;
-    this.detail = detail;
-    this.field = field;
-    this.retryAfter = retryAfter;
-    this.excess = excess;
-  }
-}
 
 /** @param {typeof globalThis.fetch} fetch */
 export function createApi(fetch) {
@@ -218,24 +204,6 @@ export function createApi(fetch) {
       return (await (body ? send(path, body, accept) : ask(path, { headers }))).blob();
     },
   };
-}
-
-/** @param {{model: string, example: number}} wanted  Where its numbers are. */
-export function learningPath({ model, example }) {
-  return `/api/models/${encodeURIComponent(model)}/learning/${example}`;
-}
-
-/**
- * The request that a link stands for.
- * @param {State} link
- * @param {string[]} select  names of tensors
- */
-export function request(
-  { source, model, direction, target, decode, interventions, pad_to },
-  select,
-) {
-  const wanted = { source, model, direction, target, decode, interventions, pad_to, select };
-  return Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== null));
 }
 
 /**

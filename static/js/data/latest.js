@@ -1,6 +1,6 @@
 /** Waiting for answers, when a newer question may come first. */
 
-import { Problem } from "./api.js";
+import { Problem, failure } from "./problem.js";
 
 /** One question at a time: asking again ends the one before. */
 export function latest() {
@@ -31,14 +31,4 @@ export function latest() {
       timer = setTimeout(task, seconds * 1000);
     },
   };
-}
-
-/**
- * What went wrong, where that is something to tell; a mistake of ours goes on as it is.
- * @param {unknown} error
- * @returns {Problem}
- */
-export function failure(error) {
-  if (error instanceof Problem) return error;
-  throw error;
 }

@@ -1,6 +1,7 @@
 /** The tokens along both sides of a matrix: words that slant, single characters that stand. */
 
-import { h, step } from "../lib/dom.js";
+import { h } from "../lib/dom.js";
+import { step } from "./token.js";
 import { memo } from "../lib/memo.js";
 import { labelSize } from "./theme.js";
 

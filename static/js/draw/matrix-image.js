@@ -1,7 +1,7 @@
 /** A matrix with its labels on one canvas, as it stands on the page: for pictures that leave it. */
 
 import { paint, prepare } from "./chart.js";
-import { two } from "../compute/finding.js";
+import { two } from "../lib/numbers.js";
 
 /** @typedef {import("./geometry.js").Geometry} Geometry */
 /** @typedef {import("./theme.js").Theme} Theme */

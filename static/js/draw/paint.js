@@ -3,7 +3,7 @@
  * Cells have the very pixels that Plotly will give them.
  */
 
-import { two } from "../compute/finding.js";
+import { two } from "../lib/numbers.js";
 import { COVER } from "../compute/reshape.js";
 import { colour, contrast, logarithmic, rgb } from "./scale.js";
 

@@ -1,6 +1,5 @@
 /** Making elements, and writing tokens with them. */
 
-import { numbered } from "../data/tokens.js";
 
 /** @typedef {Node | string | null | undefined | false} Child */
 /** @typedef {import("../data/tokens.js").Label} Label */
@@ -43,51 +42,6 @@ export function find(selector, root = document) {
   const found = root.querySelector(selector);
   if (!found) throw new Error(`nothing on the page matches ${selector}`);
   return /** @type {T} */ (found);
-}
-
-/**
- * A token, in its language.
- * @param {Label} label
- * @param {string} [className]
- */
-export function token(label, className = "") {
-  const { space, special, lang } = label;
-  const dot = space && h("span", { className: "space" }, space);
-  return h(
-    "span",
-    { className: `token ${special ? "special" : ""} ${className}`.trim(), lang },
-    dot,
-    numbered(label),
-  );
-}
-
-/**
- * A token in a sentence of ours, where the spaces are our own.
- * @param {Label} label
- */
-export const quoted = (label) => token({ ...label, space: "" });
-
-/**
- * A decoder row: what it has read, and what it writes.
- * @param {Step} step
- */
-export function step({ reads, writes, at, short }) {
-  if (at !== undefined)
-    return h(
-      "span",
-      { className: "step" },
-      h("span", { className: "at" }, String(at)),
-      " ",
-      token(writes),
-    );
-  if (!reads) return token(writes);
-  return h(
-    "span",
-    { className: "step" },
-    ...(short ? [] : [token(reads, "reads")]),
-    h("span", { className: "arrow" }, "→"),
-    token(writes),
-  );
 }
 
 /** @param {string} text @param {string} [className] */

@@ -42,3 +42,10 @@ export function parts(message) {
     .filter(Boolean)
     .map((piece) => (/^\{\w+\}$/.test(piece) ? { name: piece.slice(1, -1) } : { text: piece }));
 }
+
+/**
+ * Sentences one after the other; a full-width stop brings its own space.
+ * @param {string[]} sentences
+ */
+export const prose = (sentences) =>
+  sentences.reduce((text, next) => text + (/[。！？]$/.test(text) ? "" : " ") + next);

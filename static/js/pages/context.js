@@ -7,7 +7,7 @@ import { bindTheme, theme } from "../draw/theme.js";
 import { format } from "../state/link.js";
 import { OPTIONS, VIEWS } from "../views/index.js";
 
-/** @typedef {import("./workspace.js").Context} Context */
+/** @typedef {import("../state/contract.js").Context} Context */
 
 /**
  * @param {import("../state/store.js").Store} store

@@ -6,11 +6,12 @@ import { find } from "../lib/dom.js";
 import { initials } from "../state/options.js";
 import { bindCaption } from "../chrome/caption.js";
 import { bindChanges } from "../chrome/model-changes.js";
-import { wording } from "../chrome/problem-notices.js";
+import { wording } from "../parts/wording.js";
 import { bindStage } from "../chrome/stage.js";
 import { bindSession, openShare } from "../state/session.js";
 import { createStore } from "../state/store.js";
-import { DEFAULTS, read } from "../state/link.js";
+import { DEFAULTS } from "../state/link.js";
+import { read } from "../state/address.js";
 import { OPTIONS, view } from "../views/index.js";
 
 const { lang = "en", share = "", plotly = "", catalog = "" } = find("#workspace").dataset;
@@ -29,7 +30,7 @@ async function start() {
   await openShare(store, api, share, initial, read(window, OPTIONS), OPTIONS);
 }
 
-/** @param {import("./workspace.js").Context} context */
+/** @param {import("../state/contract.js").Context} context */
 function bindStatus({ store, t }) {
   const says = find("#embed-says");
   const show = () => {
@@ -44,7 +45,7 @@ function bindStatus({ store, t }) {
   show();
 }
 
-/** @param {import("./workspace.js").Context} context */
+/** @param {import("../state/contract.js").Context} context */
 function bindEscape({ store }) {
   document.addEventListener("keydown", ({ key }) => {
     if (key !== "Escape") return;

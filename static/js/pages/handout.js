@@ -4,7 +4,8 @@
  */
 
 import { createApi } from "../data/api.js";
-import { opener, place } from "../data/blocks.js";
+import { place } from "../data/blocks.js";
+import { opener } from "../state/lit.js";
 import { createContext } from "./context.js";
 import { find } from "../lib/dom.js";
 import { opening } from "../data/examples.js";
@@ -22,7 +23,7 @@ import { createStore } from "../state/store.js";
 import { DEFAULTS } from "../state/link.js";
 import { OPTIONS, VIEWS, view } from "../views/index.js";
 
-/** @typedef {import("./workspace.js").Context} Context */
+/** @typedef {import("../state/contract.js").Context} Context */
 
 const root = find("#workspace");
 const { lang = "en", home = "" } = root.dataset;

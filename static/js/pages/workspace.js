@@ -25,27 +25,9 @@ import { bindSession, openShare } from "../state/session.js";
 import { createStore } from "../state/store.js";
 import { initials } from "../state/options.js";
 import { thumbnails } from "../state/questions.js";
-import { DEFAULTS, bind, merge, read, write } from "../state/link.js";
+import { DEFAULTS, merge } from "../state/link.js";
+import { bind, read, write } from "../state/address.js";
 import { OPTIONS, view } from "../views/index.js";
-
-/**
- * @typedef {object} Context  what every part and view may use
- * @property {import("../state/store.js").Store} store
- * @property {import("../data/api.js").Api} api
- * @property {{run: () => void}} session
- * @property {import("../views/index.js").View[]} views  that are offered
- * @property {import("../draw/chart.js").Plotter} plotter
- * @property {import("../lib/i18n.js").Translate} t
- * @property {import("../lib/i18n.js").Say} say
- * @property {() => import("../draw/theme.js").Theme} theme
- * @property {() => void} restyle  after the page's colours or sizes have changed
- * @property {(listener: () => void) => void} onTheme
- * @property {(listener: () => void) => void} onResize
- * @property {() => {width: number, height: number, wide: boolean}} room  for the view
- * @property {(link: import("../state/link.js").State) => string} format  a link as a query string
- * @property {(text: string) => void} announce  to a screen reader
- * @property {() => import("../views/index.js").Mounted} shown  the view that is open
- */
 
 const { lang = "en", share, plotly = "", catalog = "" } = find("#workspace").dataset;
 

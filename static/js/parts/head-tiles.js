@@ -4,12 +4,12 @@
  */
 
 import { cellAt, tile as paintTile } from "../draw/head-grid.js";
-import { two } from "../compute/finding.js";
+import { two } from "../lib/numbers.js";
 import { h } from "../lib/dom.js";
 import { measures, patterns } from "../compute/patterns.js";
 import { photograph } from "../draw/tiles-image.js";
 
-/** @typedef {import("../pages/workspace.js").Context} Context */
+/** @typedef {import("../state/contract.js").Context} Context */
 /** @typedef {import("../draw/head-grid.js").Tile} Tile */
 /** @typedef {import("../draw/head-grid.js").Layout} Layout */
 /** @typedef {import("./tile-contents.js").Seen} Seen */

@@ -13,7 +13,7 @@ import { bindGestures } from "./gestures.js";
 import { createLabels, ruler, stands } from "../draw/labels.js";
 import { createMarks } from "./marks.js";
 
-/** @typedef {import("../pages/workspace.js").Context} Context */
+/** @typedef {import("../state/contract.js").Context} Context */
 /** @typedef {import("../data/tokens.js").Step} Step */
 /** @typedef {import("../draw/geometry.js").Place} Place */
 /** @typedef {import("../draw/geometry.js").Geometry} Geometry */

@@ -4,7 +4,7 @@ import { packed, table } from "../draw/head-grid.js";
 import { axes, extent, place } from "../data/blocks.js";
 import { rgb, sequential } from "../draw/scale.js";
 
-/** @typedef {import("../pages/workspace.js").Context} Context */
+/** @typedef {import("../state/contract.js").Context} Context */
 /** @typedef {import("../state/store.js").Page} Page */
 /** @typedef {import("../data/wire.js").Trace} Trace */
 /** @typedef {import("../data/wire.js").Summary} Summary */

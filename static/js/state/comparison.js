@@ -3,7 +3,7 @@
  * over axes on which tokens that are the same share a place.
  */
 
-import { Problem } from "../data/api.js";
+import { Problem } from "../data/problem.js";
 import { align, changes, difference, spread, transpose } from "../compute/token-diff.js";
 import { attention, axes, extent, place } from "../data/blocks.js";
 import { answer, traced } from "./questions.js";

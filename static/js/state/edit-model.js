@@ -2,7 +2,7 @@
 
 import { changes, found, linked, plainly, put, same, toggled, without } from "./interventions.js";
 
-/** @typedef {import("../pages/workspace.js").Context} Context */
+/** @typedef {import("./contract.js").Context} Context */
 /** @typedef {import("./interventions.js").Change} Change */
 /** @typedef {import("./store.js").History} History */
 

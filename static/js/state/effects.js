@@ -4,7 +4,7 @@
  */
 
 import { align } from "../compute/token-diff.js";
-import { Problem } from "../data/api.js";
+import { Problem } from "../data/problem.js";
 import { BLOCK, attention, axes, place } from "../data/blocks.js";
 import { isChanged } from "./interventions.js";
 import { compared } from "./comparison.js";

@@ -1,6 +1,6 @@
 /** What an export of the present view holds, and what its file is called. */
 
-import { request } from "../data/api.js";
+import { request } from "../data/request.js";
 import { BLOCK } from "../data/blocks.js";
 import { isChanged } from "./interventions.js";
 import { held } from "./frozen.js";
@@ -8,7 +8,7 @@ import { keyOf, traced } from "./questions.js";
 import { chosen } from "./link.js";
 
 /** @typedef {import("./store.js").Page} Page */
-/** @typedef {import("../views/index.js").View} View */
+/** @typedef {import("./contract.js").View} View */
 
 /**
  * Whether what is shown belongs to no one head: the heatmap can show a layer's mean or maximum.

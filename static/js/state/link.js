@@ -3,6 +3,8 @@
  * names them and the view's keys; what is at its default is left out.
  */
 
+import { BLOCKS } from "../data/blocks.js";
+
 /**
  * @typedef {object} State
  * @property {string} source  the sentence
@@ -42,7 +44,6 @@ export const DEFAULTS = Object.freeze({
   options: Object.freeze({}),
 });
 
-export const BLOCKS = Object.freeze(["encoder", "decoder", "cross"]);
 export const REQUEST_KEYS = /** @type {const} */ ([
   "source",
   "model",
@@ -157,64 +158,4 @@ export function chosen(state, options) {
     .filter(([name, { initial }]) => (state.options[name] ?? initial) !== initial)
     .map(([name, { write }]) => [name, write(state.options[name])]);
   return Object.fromEntries(entries);
-}
-
-/**
- * Keeps the address bar and the store saying the same: written on every change of the link (a new
- * entry only where one was asked for), read on back and forward.
- * @param {Window} window
- * @param {import("./store.js").Store} store
- * @param {State} initial  what a link that says nothing stands for
- * @param {Options} [options]
- */
-export function bind(window, store, initial, options = {}) {
-  /** @type {State | null} */
-  let unwritten = null;
-  const flush = () => {
-    if (unwritten) write(window, unwritten, options);
-    unwritten = null;
-  };
-  store.subscribe(({ link }, previous, history) => {
-    if (link === previous.link || history === "none") return;
-    if (history === "push") {
-      flush();
-      window.history.pushState(null, "", "?" + format(link, options));
-    } else {
-      // The address waits until what it says is on the screen: writing it takes milliseconds.
-      if (!unwritten) window.requestAnimationFrame(() => window.setTimeout(flush, 0));
-      unwritten = link;
-    }
-  });
-  window.addEventListener("pagehide", flush);
-  window.addEventListener("popstate", () => {
-    unwritten = null;
-    store.go(merge(initial, read(window, options)), "none");
-  });
-}
-
-/**
- * @param {Window} window
- * @param {Options} [options]
- * @returns {Partial<State>}  what the address bar says
- */
-export function read(window, options = {}) {
-  return parse(window.location.search, options);
-}
-
-/**
- * Puts the whole state there, as a link that is ready to be copied.
- * @param {Window} window
- * @param {State} link
- * @param {Options} [options]
- */
-export function write(window, link, options = {}) {
-  window.history.replaceState(null, "", "?" + format(link, options));
-}
-
-/**
- * The link in the address bar, whole.
- * @param {Window} window
- */
-export function here(window) {
-  return window.location.href;
 }

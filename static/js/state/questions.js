@@ -3,11 +3,11 @@
  * questions are one, whoever asks them, and their answer stands in the store under their key.
  */
 
-import { request } from "../data/api.js";
+import { request } from "../data/request.js";
 import { BLOCK } from "../data/blocks.js";
 
 /** @typedef {import("./store.js").Page} Page */
-/** @typedef {import("../data/api.js").Problem} Problem */
+/** @typedef {import("../data/problem.js").Problem} Problem */
 /** @typedef {import("../data/wire.js").Trace} Trace */
 /** @typedef {import("../data/api.js").Positions} Positions */
 /** @typedef {Record<string, import("../data/wire.js").Tensor>} Tensors */

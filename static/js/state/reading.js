@@ -3,7 +3,8 @@
  * with the tokens behind each row and column. The caption and the inspector speak of the same.
  */
 
-import { BLOCK, attention, axes, extent, lit } from "../data/blocks.js";
+import { BLOCK, attention, axes, extent } from "../data/blocks.js";
+import { lit } from "./lit.js";
 import { finding, salient } from "../compute/finding.js";
 import { comparison } from "./comparison.js";
 import { axis, combine, fold, shares, strongest } from "../compute/reshape.js";

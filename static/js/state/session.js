@@ -4,10 +4,12 @@
  * older one; a late answer is dropped.
  */
 
-import { BLOCK, extent, opener, place } from "../data/blocks.js";
-import { Problem, request } from "../data/api.js";
+import { BLOCK, extent, place } from "../data/blocks.js";
+import { opener } from "./lit.js";
+import { request } from "../data/request.js";
+import { Problem, failure } from "../data/problem.js";
 import { held } from "./frozen.js";
-import { failure, latest } from "../data/latest.js";
+import { latest } from "../data/latest.js";
 import { keyOf } from "./questions.js";
 import { REQUEST_KEYS, choices, merge } from "./link.js";
 

@@ -6,7 +6,7 @@
 
 /** @typedef {import("./link.js").State} State */
 /** @typedef {import("../data/wire.js").Trace} Trace */
-/** @typedef {import("../data/api.js").Problem} Problem */
+/** @typedef {import("../data/problem.js").Problem} Problem */
 /** @typedef {import("../data/api.js").ModelInfo} ModelInfo */
 /** @typedef {import("../data/api.js").Share} Share */
 /** @typedef {import("./questions.js").Answer} Answer */

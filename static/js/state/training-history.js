@@ -3,7 +3,7 @@
  * read the same tokens, so that what one step saw is a trace like any other, with weights alone.
  */
 
-import { learningPath } from "../data/api.js";
+import { learningPath } from "../data/request.js";
 import { memo } from "../lib/memo.js";
 import { answer } from "./questions.js";
 
@@ -11,7 +11,7 @@ import { answer } from "./questions.js";
 /** @typedef {import("../data/wire.js").Trace} Trace */
 /** @typedef {import("../data/wire.js").Tensor} Tensor */
 /** @typedef {import("../data/wire.js").Token} Token */
-/** @typedef {import("../data/api.js").Problem} Problem */
+/** @typedef {import("../data/problem.js").Problem} Problem */
 /** @typedef {{step: number, loss: number, bleu: Record<string, number>}} Snapshot  loss: nats a token */
 /**
  * @typedef {object} Learned  as `GET /api/models/{id}/learning/{example}` tells it
@@ -87,7 +87,7 @@ export function traceAt(found, place) {
 /**
  * What the page shows in place of its own run.
  * @param {Page} page
- * @returns {import("../views/index.js").Subject | null}  null until it is there
+ * @returns {import("./contract.js").Subject | null}  null until it is there
  */
 export function subject(page) {
   const found = learned(page);

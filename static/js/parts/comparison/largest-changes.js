@@ -1,10 +1,11 @@
 /** What changed most, in words and numbers. */
 
 import { BLOCK } from "../../data/blocks.js";
-import { four, two } from "../../compute/finding.js";
-import { h, quoted, step } from "../../lib/dom.js";
+import { four, two } from "../../lib/numbers.js";
+import { h } from "../../lib/dom.js";
+import { quoted, step } from "../../draw/token.js";
 
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("../../state/comparison.js").Comparison} Comparison */
 /** @typedef {import("../../compute/token-diff.js").Change} Change */
 

@@ -2,14 +2,14 @@
 
 import { abreast } from "../../draw/side-by-side.js";
 import { reach } from "../../compute/token-diff.js";
-import { two } from "../../compute/finding.js";
+import { two } from "../../lib/numbers.js";
 import { otherPlace, otherSentence } from "../../state/comparison.js";
 import { h } from "../../lib/dom.js";
 import { legend } from "../legend.js";
 import { createMatrix } from "../matrix.js";
 import { diverging, sequential } from "../../draw/scale.js";
 
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("../../state/comparison.js").Comparison} Comparison */
 /** @typedef {"a" | "b" | "delta"} Which */
 

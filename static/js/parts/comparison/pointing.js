@@ -3,13 +3,15 @@
  * link pins tokens of the page's own run; what only B has can be pointed at, and is no place in it.
  */
 
-import { BLOCK, lit } from "../../data/blocks.js";
-import { four } from "../../compute/finding.js";
+import { BLOCK } from "../../data/blocks.js";
+import { lit } from "../../state/lit.js";
+import { four } from "../../lib/numbers.js";
 import { shownAt } from "../../state/comparison.js";
-import { h, step } from "../../lib/dom.js";
+import { h } from "../../lib/dom.js";
+import { step } from "../../draw/token.js";
 import { COVER } from "../../compute/reshape.js";
 
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("../../state/comparison.js").Comparison} Comparison */
 /** @typedef {import("../../draw/geometry.js").Place} Place */
 /** @typedef {{row: number, col: number}} Cell */

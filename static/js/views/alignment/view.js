@@ -4,9 +4,12 @@
  */
 
 import { alignment as alignments, links, wordOf } from "../../compute/alignment.js";
-import { attention, extent, lit, place } from "../../data/blocks.js";
-import { four, prose, two } from "../../compute/finding.js";
-import { h, token } from "../../lib/dom.js";
+import { attention, extent, place } from "../../data/blocks.js";
+import { lit } from "../../state/lit.js";
+import { prose } from "../../lib/i18n.js";
+import { four, two } from "../../lib/numbers.js";
+import { h } from "../../lib/dom.js";
+import { token } from "../../draw/token.js";
 import { choice, some, whole } from "../../state/options.js";
 import { controls } from "../../parts/controls.js";
 import { createMatrix } from "../../parts/matrix.js";
@@ -17,8 +20,8 @@ import { labels, languages } from "../../data/tokens.js";
 import { createLines } from "./word-lines.js";
 import { nearest, remarks, rowsOf, sentence, text } from "./summary.js";
 
-/** @typedef {import("../index.js").View} View */
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").View} View */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("../../state/store.js").Page} Page */
 /** @typedef {import("./summary.js").Shown} Shown */
 

@@ -3,10 +3,10 @@
 import { h } from "../../lib/dom.js";
 import { ruler } from "../../draw/labels.js";
 import { curve, drawing, fine, s } from "../../draw/svg.js";
-import { two } from "../../compute/finding.js";
+import { two } from "../../lib/numbers.js";
 import { plain } from "../../data/tokens.js";
 
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("../../compute/alignment.js").Link} Link */
 /** @typedef {import("../../data/tokens.js").Label} Label */
 /** @typedef {{source: Label[], target: Label[], links: Link[]}} Picture */

@@ -1,10 +1,10 @@
 /** What was done to the weights before they were drawn, in words: nothing is changed silently. */
 
 import { extent } from "../../data/blocks.js";
-import { two } from "../../compute/finding.js";
+import { two } from "../../lib/numbers.js";
 import { isPad } from "../../data/tokens.js";
 
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("../../state/reading.js").Reading} Reading */
 
 /**

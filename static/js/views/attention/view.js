@@ -1,8 +1,9 @@
 /** Attention weights: queries down, keys across, violet from 0 to 1; of one head, or of all of a layer. */
 
 import { BLOCK, place } from "../../data/blocks.js";
-import { four } from "../../compute/finding.js";
-import { h, heightOf, step } from "../../lib/dom.js";
+import { four } from "../../lib/numbers.js";
+import { h, heightOf } from "../../lib/dom.js";
+import { step } from "../../draw/token.js";
 import { SHARED, choice, whole } from "../../state/options.js";
 import { controls } from "../../parts/controls.js";
 import { legend } from "../../parts/legend.js";
@@ -13,8 +14,8 @@ import { sequential } from "../../draw/scale.js";
 import { notes } from "./notes.js";
 import { padding } from "./padding.js";
 
-/** @typedef {import("../index.js").View} View */
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").View} View */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("../../draw/geometry.js").Place} Place */
 
 /** Where a logarithmic scale begins: the least that the page prints. */

@@ -2,13 +2,13 @@
 
 import { extent, glimpse, place } from "../../data/blocks.js";
 import { otherPlace } from "../../state/comparison.js";
-import { Problem } from "../../data/api.js";
+import { Problem } from "../../data/problem.js";
 import { h } from "../../lib/dom.js";
 import { thumbnail } from "../../draw/paint.js";
 import { answer, thumbnails } from "../../state/questions.js";
 import { sequential } from "../../draw/scale.js";
 
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("../../data/wire.js").Trace} Trace */
 
 /** @param {Context} context */

@@ -1,13 +1,13 @@
 /** The second sentence, traced live as one types; what is wrong with it stands beside it. */
 
-import { Problem } from "../../data/api.js";
+import { Problem } from "../../data/problem.js";
 import { otherRun, otherSentence } from "../../state/comparison.js";
 import { h, settle } from "../../lib/dom.js";
-import { wording } from "../../chrome/problem-notices.js";
+import { wording } from "../../parts/wording.js";
 import { answer } from "../../state/questions.js";
 import { languages } from "../../data/tokens.js";
 
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("../../data/wire.js").Trace} Trace */
 
 const PAUSE = 250;

@@ -1,6 +1,6 @@
 /** Two runs, heads or layers side by side, and what changed between them. */
 
-import { Problem } from "../../data/api.js";
+import { Problem } from "../../data/problem.js";
 import { place } from "../../data/blocks.js";
 import { comparison, otherPlace, otherRun } from "../../state/comparison.js";
 import { h } from "../../lib/dom.js";
@@ -12,8 +12,8 @@ import { panels } from "../../parts/comparison/panels.js";
 import { pointing } from "../../parts/comparison/pointing.js";
 import { otherBox } from "./other-sentence.js";
 
-/** @typedef {import("../index.js").View} View */
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").View} View */
+/** @typedef {import("../../state/contract.js").Context} Context */
 
 /** @type {View} */
 export const compare = {

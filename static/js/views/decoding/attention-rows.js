@@ -1,12 +1,13 @@
 /** Where the decoder looks while it writes the token: its own words, the sentence, and how that was read. */
 
 import { attention, extent, place } from "../../data/blocks.js";
-import { two } from "../../compute/finding.js";
-import { h, quoted, token } from "../../lib/dom.js";
+import { two } from "../../lib/numbers.js";
+import { h } from "../../lib/dom.js";
+import { quoted, token } from "../../draw/token.js";
 import { sides } from "../../data/tokens.js";
 import { mean, row } from "../../data/wire.js";
 
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("./current-step.js").Scene} Scene */
 /** @typedef {import("../../state/store.js").Page} Page */
 /** @typedef {import("../../state/link.js").State["block"]} Block */

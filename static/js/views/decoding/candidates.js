@@ -1,11 +1,13 @@
 /** What could be written at this step: the most probable tokens as bars, and the mass of all others. */
 
-import { four, prose, two } from "../../compute/finding.js";
-import { h, token } from "../../lib/dom.js";
+import { prose } from "../../lib/i18n.js";
+import { four, two } from "../../lib/numbers.js";
+import { h } from "../../lib/dom.js";
+import { token } from "../../draw/token.js";
 import { labels } from "../../data/tokens.js";
 import { chances, onPath } from "../../compute/decoding-steps.js";
 
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("./current-step.js").Scene} Scene */
 /** @typedef {import("../../compute/decoding-steps.js").Candidate} Candidate */
 

@@ -1,14 +1,15 @@
 /** One step, with all that is known of it: what the parts of the theatre show. */
 
-import { lit } from "../../data/blocks.js";
-import { four } from "../../compute/finding.js";
-import { h, quoted } from "../../lib/dom.js";
+import { lit } from "../../state/lit.js";
+import { four } from "../../lib/numbers.js";
+import { h } from "../../lib/dom.js";
+import { quoted } from "../../draw/token.js";
 import { own, plan } from "../../data/decode-options.js";
 import { answer, traced } from "../../state/questions.js";
 import { hypothesis, onPath, written } from "../../compute/decoding-steps.js";
 import { labels, languages } from "../../data/tokens.js";
 
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("../../state/store.js").Page} Page */
 /** @typedef {import("../../data/wire.js").Trace} Trace */
 /**
@@ -52,7 +53,7 @@ export function sceneOf(page, { run, frozen, waiting }, chosen) {
   const step = run.steps[at];
   const agrees =
     trace.output.tokens.length === ids.length && trace.output.tokens.every(({ id }, i) => id === ids[i]);
-  /** @type {Trace | import("../../data/api.js").Problem | undefined} */
+  /** @type {Trace | import("../../data/problem.js").Problem | undefined} */
   const unforced = bent(page) ? answer(page, unbent(page)) : undefined;
   const [, lang] = languages(trace.direction);
   const row =

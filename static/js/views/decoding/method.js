@@ -1,10 +1,10 @@
 /** How the translation is to be written: the method and its numbers, kept in the link as the API takes them. */
 
-import { two } from "../../compute/finding.js";
+import { two } from "../../lib/numbers.js";
 import { h, settle } from "../../lib/dom.js";
 import { METHODS, plan, said } from "../../data/decode-options.js";
 
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("../../data/decode-options.js").Plan} Plan */
 /** @typedef {{of: Plan["method"], element: HTMLElement, show: (plan: Plan) => void}} Bound */
 

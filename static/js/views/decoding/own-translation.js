@@ -1,11 +1,12 @@
 /** A translation of the reader's own, and how probable the model holds it to be, token by token. */
 
-import { four, two } from "../../compute/finding.js";
-import { h, token } from "../../lib/dom.js";
+import { four, two } from "../../lib/numbers.js";
+import { h } from "../../lib/dom.js";
+import { token } from "../../draw/token.js";
 import { measure } from "../../compute/decoding-steps.js";
 import { labels } from "../../data/tokens.js";
 
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("./current-step.js").Scene} Scene */
 /** @typedef {import("../../data/wire.js").Trace["output"] & {ranks?: number[]}} Output */
 

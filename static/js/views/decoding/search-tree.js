@@ -1,12 +1,12 @@
 /** What was tried, as a tree from left to right: a column a step, best on top. */
 
-import { two } from "../../compute/finding.js";
+import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { curve, drawing, s } from "../../draw/svg.js";
 import { labels, plain } from "../../data/tokens.js";
 import { penalty, tree } from "../../compute/decoding-steps.js";
 
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("../../draw/theme.js").Theme} Theme */
 /** @typedef {import("./current-step.js").Scene} Scene */
 /** @typedef {import("../../compute/decoding-steps.js").Node} Tried */

@@ -1,6 +1,7 @@
 /** The search as it goes: one stream at a time, a newer one ends the older. */
 
-import { Problem, request } from "../../data/api.js";
+import { request } from "../../data/request.js";
+import { Problem } from "../../data/problem.js";
 import { latest } from "../../data/latest.js";
 import { keyOf } from "../../state/questions.js";
 import { NOTHING, heard, recorded } from "../../compute/decoding-steps.js";

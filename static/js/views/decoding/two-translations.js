@@ -1,11 +1,13 @@
 /** Two translations, aligned to where they part: what was chosen or typed, and the model's own. */
 
-import { prose, tiny, two } from "../../compute/finding.js";
-import { h, token } from "../../lib/dom.js";
+import { prose } from "../../lib/i18n.js";
+import { tiny, two } from "../../lib/numbers.js";
+import { h } from "../../lib/dom.js";
+import { token } from "../../draw/token.js";
 import { measure, parting } from "../../compute/decoding-steps.js";
 import { labels } from "../../data/tokens.js";
 
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("./current-step.js").Scene} Scene */
 /** @typedef {import("../../data/wire.js").Trace["output"]} Output */
 

@@ -2,7 +2,7 @@
 
 import { h } from "../../lib/dom.js";
 import { choice } from "../../state/options.js";
-import { wording } from "../../chrome/problem-notices.js";
+import { wording } from "../../parts/wording.js";
 import { own, plan, said } from "../../data/decode-options.js";
 import { file } from "../../draw/svg.js";
 import { createBranches } from "./search-tree.js";
@@ -15,8 +15,8 @@ import { createScoring } from "./own-translation.js";
 import { createVersus } from "./two-translations.js";
 import { createWriting } from "./written-tokens.js";
 
-/** @typedef {import("../index.js").View} View */
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").View} View */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("./current-step.js").Scene} Scene */
 
 /** @type {View} */

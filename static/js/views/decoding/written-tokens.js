@@ -1,10 +1,11 @@
 /** The translation as it is being written, a button a token. */
 
-import { two } from "../../compute/finding.js";
-import { h, token } from "../../lib/dom.js";
+import { two } from "../../lib/numbers.js";
+import { h } from "../../lib/dom.js";
+import { token } from "../../draw/token.js";
 import { createTransport } from "../../parts/playback.js";
 
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("./current-step.js").Scene} Scene */
 
 /** Milliseconds that a step is looked at while it plays. */

@@ -1,6 +1,7 @@
 /** Pointing, clicking and arrow keys in the river: to the tokens above and to the inputs. */
 
-import { BLOCK, lit } from "../../data/blocks.js";
+import { BLOCK } from "../../data/blocks.js";
+import { lit } from "../../state/lit.js";
 
 /**
  * @param {HTMLElement} element  that holds the river

@@ -3,7 +3,7 @@
  * that is picked at the right, edges as wide as what goes along them; and a row's shares as bars.
  */
 
-import { two } from "../../compute/finding.js";
+import { two } from "../../lib/numbers.js";
 import { texts } from "../../data/blocks.js";
 import { lettering } from "../../draw/token-svg.js";
 import { curve, drawing, fine, s } from "../../draw/svg.js";

@@ -3,9 +3,12 @@
  * chosen token (Abnar & Zuidema 2020), and what its residual stream does on the way.
  */
 
-import { BLOCK, lit } from "../../data/blocks.js";
-import { four, prose, two } from "../../compute/finding.js";
-import { h, step } from "../../lib/dom.js";
+import { BLOCK } from "../../data/blocks.js";
+import { lit } from "../../state/lit.js";
+import { prose } from "../../lib/i18n.js";
+import { four, two } from "../../lib/numbers.js";
+import { h } from "../../lib/dom.js";
+import { step } from "../../draw/token.js";
 import { arriving, rollout } from "../../compute/flow.js";
 import { network } from "../../compute/maxflow.js";
 import { choice } from "../../state/options.js";
@@ -17,8 +20,8 @@ import { graphOf, names, needs, streamOf } from "./layer-means.js";
 import { FAINT, STRONG, river } from "./layer-diagram.js";
 import { strip } from "./residual-strip.js";
 
-/** @typedef {import("../index.js").View} View */
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").View} View */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("../../compute/flow.js").Graph} Graph */
 /** @typedef {import("../../data/tokens.js").Step} Step */
 /**

@@ -1,11 +1,11 @@
 /** One head from nearer: its picture, what it does in words, and all its numbers. */
 
 import { tile as paintTile } from "../../draw/head-grid.js";
-import { two } from "../../compute/finding.js";
+import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { known, patterns } from "../../compute/patterns.js";
 
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").Context} Context */
 
 const SIZE = 236;
 

@@ -1,20 +1,21 @@
 /** All heads of a block at once: a row of thumbnails a layer, each with what its head does. */
 
 import { arrange, ordered } from "../../draw/head-grid.js";
-import { BLOCK, lit } from "../../data/blocks.js";
-import { Problem } from "../../data/api.js";
+import { BLOCK } from "../../data/blocks.js";
+import { lit } from "../../state/lit.js";
+import { Problem } from "../../data/problem.js";
 import { h } from "../../lib/dom.js";
 import { choice } from "../../state/options.js";
 import { menu } from "../../parts/menu.js";
-import { wording } from "../../chrome/problem-notices.js";
+import { wording } from "../../parts/wording.js";
 import { look } from "../../parts/tile-contents.js";
 import { createTiles } from "../../parts/head-tiles.js";
 import { known, measures, patterns } from "../../compute/patterns.js";
 import { answer, thumbnails } from "../../state/questions.js";
 import { preview } from "./head-card.js";
 
-/** @typedef {import("../index.js").View} View */
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").View} View */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("../../state/store.js").Page} Page */
 /** @typedef {import("../../data/wire.js").Trace} Trace */
 /** @typedef {import("../../parts/tile-contents.js").Seen} Seen */

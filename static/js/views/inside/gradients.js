@@ -1,9 +1,12 @@
 /** The attention of the head at hand and, beside it, what log P hangs on in it: gradient × attention. */
 
 import { abreast } from "../../draw/side-by-side.js";
-import { BLOCK, attention, axes, lit } from "../../data/blocks.js";
-import { four, prose, two } from "../../compute/finding.js";
-import { h, step } from "../../lib/dom.js";
+import { BLOCK, attention, axes } from "../../data/blocks.js";
+import { lit } from "../../state/lit.js";
+import { prose } from "../../lib/i18n.js";
+import { four, two } from "../../lib/numbers.js";
+import { h } from "../../lib/dom.js";
+import { step } from "../../draw/token.js";
 import { farthest, relevance } from "../../compute/inside.js";
 import { legend } from "../../parts/legend.js";
 import { createMatrix } from "../../parts/matrix.js";
@@ -11,7 +14,7 @@ import { COVER } from "../../compute/reshape.js";
 import { diverging, sequential } from "../../draw/scale.js";
 import { signed } from "./head-contributions.js";
 
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("../../draw/geometry.js").Place} Place */
 
 /** Pixels: between the two, and from where they stand side by side. */

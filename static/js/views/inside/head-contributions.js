@@ -1,9 +1,9 @@
 /** What each head of the decoder adds to a logit: a row an attention, a column a head. */
 
-import { four, two } from "../../compute/finding.js";
+import { four, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("../../compute/inside.js").Sum} Sum */
 /** @typedef {{block: "decoder" | "cross", layer: number, head: number}} At */
 /** @typedef {(element: HTMLElement, value: number) => void} Paint */

@@ -4,7 +4,7 @@ import { h } from "../../lib/dom.js";
 import { INPUT, LAYERS, total } from "../../compute/inside.js";
 import { signed } from "./head-contributions.js";
 
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("../../compute/inside.js").Sum} Sum */
 /** @typedef {import("./head-contributions.js").Paint} Paint */
 /** @typedef {{name: string, label: string, input: number | null, layers: (number | null)[]}} Line */

@@ -1,10 +1,11 @@
 /** The logit lens as a table: a layer a row, what its stream would write, the written token marked. */
 
-import { four, two } from "../../compute/finding.js";
-import { h, token } from "../../lib/dom.js";
+import { four, two } from "../../lib/numbers.js";
+import { h } from "../../lib/dom.js";
+import { token } from "../../draw/token.js";
 import { labels } from "../../data/tokens.js";
 
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("../../compute/inside.js").Layer} Layer */
 /** @typedef {import("../../compute/inside.js").Candidate} Candidate */
 

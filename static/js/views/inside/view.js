@@ -3,9 +3,12 @@
  * the token that is written, and what the translation's probability hangs on in the head at hand.
  */
 
-import { axes, lit } from "../../data/blocks.js";
-import { four, prose, tiny, two } from "../../compute/finding.js";
-import { h, quoted } from "../../lib/dom.js";
+import { axes } from "../../data/blocks.js";
+import { lit } from "../../state/lit.js";
+import { prose } from "../../lib/i18n.js";
+import { four, tiny, two } from "../../lib/numbers.js";
+import { h } from "../../lib/dom.js";
+import { quoted } from "../../draw/token.js";
 import { contributions, lens, needed, settled, strongest } from "../../compute/inside.js";
 import { legible } from "../../draw/paint.js";
 import { colour, css, diverging } from "../../draw/scale.js";
@@ -15,8 +18,8 @@ import { ledgerTable } from "./logit-breakdown.js";
 import { lensTable } from "./logit-lens.js";
 import { slopes } from "./gradients.js";
 
-/** @typedef {import("../index.js").View} View */
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").View} View */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("../../compute/inside.js").Sum} Sum */
 
 /** Letters: from where two columns stand side by side, between them, a candidate's and what is beside all. */

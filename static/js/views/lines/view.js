@@ -1,7 +1,8 @@
 /** Lines from each token that looks to the tokens that it looks at, a colour a head. */
 
-import { BLOCK, attention, axes, extent, lit, place } from "../../data/blocks.js";
-import { two } from "../../compute/finding.js";
+import { BLOCK, attention, axes, extent, place } from "../../data/blocks.js";
+import { lit } from "../../state/lit.js";
+import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { flag, list, whole } from "../../state/options.js";
 import { controls } from "../../parts/controls.js";
@@ -12,8 +13,8 @@ import { plainStep } from "../../data/tokens.js";
 import { createToggles } from "./head-toggles.js";
 import { createWeave } from "./diagram.js";
 
-/** @typedef {import("../index.js").View} View */
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").View} View */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("../../state/store.js").Page} Page */
 /** @typedef {import("../../compute/attention-lines.js").Strands} Strands */
 

@@ -1,7 +1,8 @@
 /** The table of encodings, and some of its columns as the waves that they are. */
 
-import { four, two } from "../../compute/finding.js";
-import { h, step } from "../../lib/dom.js";
+import { four, two } from "../../lib/numbers.js";
+import { h } from "../../lib/dom.js";
+import { step } from "../../draw/token.js";
 import { wavelength } from "../../compute/position-rotation.js";
 import { diverging } from "../../draw/scale.js";
 import { file } from "../../draw/svg.js";
@@ -10,7 +11,7 @@ import { plot } from "../../draw/curves.js";
 import { createPanel } from "./position-matrix.js";
 import { places, marked } from "./encodings.js";
 
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("./encodings.js").Positions} Positions */
 
 const MOST = 8;

@@ -1,11 +1,12 @@
 /** The encodings that are looked at: of the sentence's positions, or of as many as one likes. */
 
-import { BLOCK, lit, stands } from "../../data/blocks.js";
+import { BLOCK, stands } from "../../data/blocks.js";
+import { lit } from "../../state/lit.js";
 import { answer, encoding } from "../../state/questions.js";
 
 /** @typedef {import("../../state/store.js").Page} Page */
 /** @typedef {import("../../data/api.js").Positions} Positions */
-/** @typedef {import("../../data/api.js").Problem} Problem */
+/** @typedef {import("../../data/problem.js").Problem} Problem */
 /** @typedef {import("../../data/tokens.js").Step} Step */
 
 /**

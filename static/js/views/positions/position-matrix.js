@@ -1,11 +1,12 @@
 /** A matrix over positions, linked with the tokens that stand at them. */
 
-import { BLOCK, lit } from "../../data/blocks.js";
+import { BLOCK } from "../../data/blocks.js";
+import { lit } from "../../state/lit.js";
 import { h } from "../../lib/dom.js";
 import { createMatrix } from "../../parts/matrix.js";
 import { marked, size } from "./encodings.js";
 
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /**
  * @typedef {object} Wording
  * @property {string} name

@@ -1,17 +1,18 @@
 /** The same words in another order: what a head notices of it, with positions and without. */
 
 import { attention, extent, place } from "../../data/blocks.js";
-import { four, tiny } from "../../compute/finding.js";
-import { h, step } from "../../lib/dom.js";
-import { Problem } from "../../data/api.js";
-import { wording } from "../../chrome/problem-notices.js";
+import { four, tiny } from "../../lib/numbers.js";
+import { h } from "../../lib/dom.js";
+import { step } from "../../draw/token.js";
+import { Problem } from "../../data/problem.js";
+import { wording } from "../../parts/wording.js";
 import { createMatrix } from "../../parts/matrix.js";
 import { answer, traced } from "../../state/questions.js";
 import { diverging, sequential } from "../../draw/scale.js";
 import { difference, follow, restored, shuffle } from "../../compute/word-order.js";
 import { languages, sides } from "../../data/tokens.js";
 
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("../../state/store.js").Page} Page */
 /** @typedef {import("../../data/wire.js").Trace} Trace */
 /** @typedef {import("../../data/wire.js").Matrix} Matrix */

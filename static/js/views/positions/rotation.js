@@ -1,13 +1,14 @@
 /** PE(pos + k) as a rotation of PE(pos): shown for one pair of features, checked for all. */
 
-import { four, prose, tiny } from "../../compute/finding.js";
+import { prose } from "../../lib/i18n.js";
+import { four, tiny } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { controls } from "../../parts/controls.js";
 import { check, frequency, pairs, turn, wavelength } from "../../compute/position-rotation.js";
 import { drawing, file, s } from "../../draw/svg.js";
 import { clock } from "./clock.js";
 
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("./encodings.js").Positions} Positions */
 
 const MATHML = "http://www.w3.org/1998/Math/MathML";

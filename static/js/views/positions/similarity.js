@@ -1,14 +1,15 @@
 /** How alike two positions are, and that it is their distance that counts. */
 
-import { four, tiny, two } from "../../compute/finding.js";
-import { h, step } from "../../lib/dom.js";
+import { four, tiny, two } from "../../lib/numbers.js";
+import { h } from "../../lib/dom.js";
+import { step } from "../../draw/token.js";
 import { decay, dots } from "../../compute/position-rotation.js";
 import { diverging } from "../../draw/scale.js";
 import { plot } from "../../draw/curves.js";
 import { createPanel } from "./position-matrix.js";
 import { marked, places } from "./encodings.js";
 
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("./encodings.js").Positions} Positions */
 
 /** @param {Context} context */

@@ -3,19 +3,19 @@
  * positions are, why moving on is a rotation, and what attention would notice without it.
  */
 
-import { Problem } from "../../data/api.js";
+import { Problem } from "../../data/problem.js";
 import { h } from "../../lib/dom.js";
 import { choice, list, whole } from "../../state/options.js";
 import { controls } from "../../parts/controls.js";
-import { wording } from "../../chrome/problem-notices.js";
+import { wording } from "../../parts/wording.js";
 import { createLikeness } from "./similarity.js";
 import * as shuffled from "./reordering.js";
 import { questions, size, table } from "./encodings.js";
 import { createTurn } from "./rotation.js";
 import { createWaves } from "./encoding-waves.js";
 
-/** @typedef {import("../index.js").View} View */
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").View} View */
+/** @typedef {import("../../state/contract.js").Context} Context */
 
 /** Beyond any table; how long one may be the server says. */
 const MOST = 9_999_999;

@@ -1,15 +1,17 @@
 /** What one head computes from each token: its queries, keys and values, channel by channel. */
 
 import { abreast } from "../../draw/side-by-side.js";
-import { BLOCK, axes, lit, place } from "../../data/blocks.js";
-import { four } from "../../compute/finding.js";
-import { h, step } from "../../lib/dom.js";
+import { BLOCK, axes, place } from "../../data/blocks.js";
+import { lit } from "../../state/lit.js";
+import { four } from "../../lib/numbers.js";
+import { h } from "../../lib/dom.js";
+import { step } from "../../draw/token.js";
 import { createMatrix } from "../../parts/matrix.js";
 import { diverging } from "../../draw/scale.js";
 import { plane } from "../../data/wire.js";
 
-/** @typedef {import("../index.js").View} View */
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").View} View */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {"q" | "k" | "v"} Letter */
 
 const LETTERS = /** @type {Letter[]} */ (["q", "k", "v"]);

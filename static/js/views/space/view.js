@@ -1,8 +1,10 @@
 /** Q/K space: all queries and keys of one head in the plane in which they are spread the most. */
 
-import { BLOCK, attention, axes, lit, place } from "../../data/blocks.js";
-import { four, two } from "../../compute/finding.js";
-import { h, quoted } from "../../lib/dom.js";
+import { BLOCK, attention, axes, place } from "../../data/blocks.js";
+import { lit } from "../../state/lit.js";
+import { four, two } from "../../lib/numbers.js";
+import { h } from "../../lib/dom.js";
+import { quoted } from "../../draw/token.js";
 import { memo } from "../../lib/memo.js";
 import { cellPicker } from "../../parts/cell-picker.js";
 import { ruler } from "../../draw/labels.js";
@@ -12,8 +14,8 @@ import { plain } from "../../data/tokens.js";
 import { plane, row } from "../../data/wire.js";
 import { lay, picture } from "./scatter.js";
 
-/** @typedef {import("../index.js").View} View */
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").View} View */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("../../state/store.js").Page} Page */
 /** @typedef {import("./scatter.js").Layout} Layout */
 /** @typedef {import("../../compute/qk-plane.js").Found} Found */

@@ -1,16 +1,17 @@
 /** One head at one step, large: its matrix, the sentence that says what is seen, what is lit. */
 
 import { BLOCK } from "../../data/blocks.js";
-import { two } from "../../compute/finding.js";
-import { h, heightOf, step } from "../../lib/dom.js";
+import { two } from "../../lib/numbers.js";
+import { h, heightOf } from "../../lib/dom.js";
+import { step } from "../../draw/token.js";
 import { traceAt } from "../../state/training-history.js";
-import { compose } from "../../chrome/caption.js";
+import { compose } from "../../parts/row-wording.js";
 import { legend } from "../../parts/legend.js";
 import { createMatrix } from "../../parts/matrix.js";
 import { litIn, reading } from "../../state/reading.js";
 import { sequential } from "../../draw/scale.js";
 
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("../../draw/geometry.js").Place} Place */
 /** @typedef {import("./view.js").Moment} Moment */
 

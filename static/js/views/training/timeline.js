@@ -1,12 +1,12 @@
 /** The training as a line: how good the model was at each step, and a slider over the steps. */
 
-import { two } from "../../compute/finding.js";
+import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { counted } from "../../state/training-history.js";
 import { margins, plot } from "../../draw/curves.js";
 import { createTransport } from "../../parts/playback.js";
 
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("./view.js").Moment} Moment */
 
 /** Milliseconds that a step is looked at while it plays. */

@@ -1,11 +1,11 @@
 /** Attention as it formed: the heads of a block over a fixed sentence, at each step of the training. */
 
 import { arrange, ordered } from "../../draw/head-grid.js";
-import { Problem } from "../../data/api.js";
+import { Problem } from "../../data/problem.js";
 import { counted, learned, placeOf, subject, traceAt, watched } from "../../state/training-history.js";
 import { h } from "../../lib/dom.js";
 import { whole } from "../../state/options.js";
-import { wording } from "../../chrome/problem-notices.js";
+import { wording } from "../../parts/wording.js";
 import { look } from "../../parts/tile-contents.js";
 import { createTiles } from "../../parts/head-tiles.js";
 import { createFigure } from "./head-figure.js";
@@ -13,8 +13,8 @@ import { createPicker } from "./sentence-picker.js";
 import { createSaid } from "./written-by-model.js";
 import { createTimeline } from "./timeline.js";
 
-/** @typedef {import("../index.js").View} View */
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").View} View */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("../../state/store.js").Page} Page */
 /** @typedef {import("../../state/training-history.js").Learned} Learned */
 /**

@@ -3,7 +3,7 @@
 import { h } from "../../lib/dom.js";
 import { languages } from "../../data/tokens.js";
 
-/** @param {import("../../pages/workspace.js").Context} context */
+/** @param {import("../../state/contract.js").Context} context */
 export function createSaid({ t }) {
   const texts = h("div", { className: "texts" });
   return {

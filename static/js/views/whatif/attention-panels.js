@@ -1,6 +1,6 @@
 /** The present head's attention before and after, and the difference; a cell of the changed one can be dragged. */
 
-import { two } from "../../compute/finding.js";
+import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { attentions } from "../../state/effects.js";
 import { changeList } from "../../parts/comparison/largest-changes.js";
@@ -8,7 +8,7 @@ import { panels } from "../../parts/comparison/panels.js";
 import { pointing } from "../../parts/comparison/pointing.js";
 import { gesture, paced } from "./change-controls.js";
 
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").Context} Context */
 
 /** Pixels that a cell is dragged by from 0 to 1, and that are no drag yet. */
 const [WHOLE, STILL] = [160, 4];

@@ -8,7 +8,7 @@ import { swapped } from "../../compute/word-swap.js";
 import { bcp47 } from "../../data/tokens.js";
 import { amount, oneOf, onOff } from "./change-controls.js";
 
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").Context} Context */
 
 /** A tenth of a decade a step, both ways. */
 const HEAT = { min: -10, max: 10, step: 1 };

@@ -1,6 +1,6 @@
 /** All heads of all attentions as a map: a row a layer, a column a head, coloured by what each does. */
 
-import { four, two } from "../../compute/finding.js";
+import { four, two } from "../../lib/numbers.js";
 import { changes, touches, where } from "../../state/interventions.js";
 import { h } from "../../lib/dom.js";
 import { legible } from "../../draw/paint.js";
@@ -8,7 +8,7 @@ import { colour, css, diverging } from "../../draw/scale.js";
 import { drawing, file, s } from "../../draw/svg.js";
 import { lines, nameOf, of, reach } from "../../compute/head-sweep.js";
 
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("../../compute/head-sweep.js").Sweep} Sweep */
 /** @typedef {import("../../compute/head-sweep.js").Line} Line */
 

@@ -1,9 +1,10 @@
 /** Which written token is asked about: all of them, or one. */
 
-import { h, token } from "../../lib/dom.js";
+import { h } from "../../lib/dom.js";
+import { token } from "../../draw/token.js";
 import { labels, languages } from "../../data/tokens.js";
 
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("../../data/wire.js").Trace} Trace */
 
 /** @param {Trace} trace  What it writes. */

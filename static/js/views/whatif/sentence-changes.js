@@ -2,12 +2,13 @@
 
 import { axes } from "../../data/blocks.js";
 import { where } from "../../state/interventions.js";
-import { h, token } from "../../lib/dom.js";
+import { h } from "../../lib/dom.js";
+import { token } from "../../draw/token.js";
 import { machine } from "../../state/edit-model.js";
 import { plain } from "../../data/tokens.js";
 import { oneOf, onOff } from "./change-controls.js";
 
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").Context} Context */
 
 const POSITIONS = "source.position";
 const SEED = 1;

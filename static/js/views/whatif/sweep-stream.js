@@ -1,7 +1,6 @@
 /** One causal sweep at a time, as it comes; what was swept whole is kept while the page is open. */
 
-import { Problem } from "../../data/api.js";
-import { failure } from "../../data/latest.js";
+import { Problem, failure } from "../../data/problem.js";
 import { begun, more } from "../../compute/head-sweep.js";
 
 /** @typedef {import("../../compute/head-sweep.js").Sweep} Sweep */

@@ -1,19 +1,21 @@
 /** The causal sweep: every head changed by itself, as a map; a click on one keeps it so. */
 
-import { Problem, request } from "../../data/api.js";
+import { request } from "../../data/request.js";
+import { Problem } from "../../data/problem.js";
 import { changes, linked, where } from "../../state/interventions.js";
-import { two } from "../../compute/finding.js";
-import { h, quoted } from "../../lib/dom.js";
+import { two } from "../../lib/numbers.js";
+import { h } from "../../lib/dom.js";
+import { quoted } from "../../draw/token.js";
 import { controls } from "../../parts/controls.js";
 import { machine } from "../../state/edit-model.js";
-import { wording } from "../../chrome/problem-notices.js";
+import { wording } from "../../parts/wording.js";
 import { left, placeOf, strongest } from "../../compute/head-sweep.js";
 import { plain } from "../../data/tokens.js";
 import { headMap } from "./head-map.js";
 import { rowPicker, writes } from "./row-picker.js";
 import { sweeper } from "./sweep-stream.js";
 
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("../../state/effects.js").Runs} Runs */
 /** @typedef {import("../../compute/head-sweep.js").Sweep} Sweep */
 

@@ -1,13 +1,14 @@
 /** How probable each token of the unchanged translation was, and is. */
 
-import { two } from "../../compute/finding.js";
-import { h, step } from "../../lib/dom.js";
+import { two } from "../../lib/numbers.js";
+import { h } from "../../lib/dom.js";
+import { step } from "../../draw/token.js";
 import { axes } from "../../data/blocks.js";
 import { drawing, file, s } from "../../draw/svg.js";
 import { plain } from "../../data/tokens.js";
 import { rowsOf } from "../../state/effects.js";
 
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("../../state/effects.js").Runs} Runs */
 /** @typedef {import("../../state/effects.js").Row} Row */
 /** @typedef {import("../../data/tokens.js").Step} Step */

@@ -1,12 +1,12 @@
 /** The two translations, one under the other, and what became of the one as it was. */
 
 import { isChanged } from "../../state/interventions.js";
-import { two } from "../../compute/finding.js";
+import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { languages } from "../../data/tokens.js";
 import { pieces } from "../../state/effects.js";
 
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("../../data/wire.js").Trace} Trace */
 /** @typedef {import("../../state/effects.js").Runs} Runs */
 

@@ -1,11 +1,11 @@
 /** The machine changed: what to change, what it does to the translation, and which heads matter. */
 
-import { Problem } from "../../data/api.js";
+import { Problem } from "../../data/problem.js";
 import { place } from "../../data/blocks.js";
 import { h } from "../../lib/dom.js";
 import { choice, flag, whole } from "../../state/options.js";
 import { controls } from "../../parts/controls.js";
-import { wording } from "../../chrome/problem-notices.js";
+import { wording } from "../../parts/wording.js";
 import { questions, runs } from "../../state/effects.js";
 import { attentionChanges } from "./attention-panels.js";
 import { outcome } from "./translations.js";
@@ -13,8 +13,8 @@ import { changePanel } from "./changes-panel.js";
 import { headSweep } from "./sweep.js";
 import { tokenChanges } from "./token-probabilities.js";
 
-/** @typedef {import("../index.js").View} View */
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").View} View */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("../../state/effects.js").Runs} Runs */
 /**
  * @typedef {object} Part  one of the three pictures

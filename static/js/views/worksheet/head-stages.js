@@ -1,7 +1,7 @@
 /** A head at work on a cell: score, mask and softmax, weighted sum. */
 
 import { exponential, factor, fraction, plain, raised, root, total } from "../../compute/formula.js";
-import { four } from "../../compute/finding.js";
+import { four } from "../../lib/numbers.js";
 import { sum } from "../../lib/vectors.js";
 import { FEW, bySize, ledger, upTo } from "./sheet-model.js";
 

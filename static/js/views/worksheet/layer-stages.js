@@ -1,6 +1,6 @@
 /** The stages after a head's mix, which belong to the whole layer: from W_O to the last norm. */
 
-import { four } from "../../compute/finding.js";
+import { four } from "../../lib/numbers.js";
 import { fraction, plain, root, total } from "../../compute/formula.js";
 import { size } from "../../lib/vectors.js";
 import { EPSILON } from "../../compute/worksheet.js";

@@ -1,11 +1,12 @@
 /** A stage of the worksheet as elements: its words, formulas, bars, tables and its verdict. */
 
-import { four } from "../../compute/finding.js";
-import { h, quoted } from "../../lib/dom.js";
+import { four } from "../../lib/numbers.js";
+import { h } from "../../lib/dom.js";
+import { quoted } from "../../draw/token.js";
 import { mathml } from "../../compute/formula.js";
 import { exact } from "./stage-order.js";
 
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("./sheet-model.js").Stage} Stage */
 /** @typedef {import("./sheet-model.js").Prose} Prose */
 /** @typedef {import("./sheet-model.js").Band} Band */
@@ -23,10 +24,10 @@ const SVG = "http://www.w3.org/2000/svg";
  */
 export function section(context, stage, number) {
   const { id, title, prose, formulas, bands, unit = "", tables, check } = stage;
-  const heading = h("h3", { id: `stage-${id}`, tabIndex: -1 }, h("span", { className: "nth" }, String(number)), " ", title);
+  const heading = h("h3", { tabIndex: -1 }, h("span", { className: "nth" }, String(number)), " ", title);
   const element = h(
     "section",
-    { className: "sheet", "aria-labelledby": `stage-${id}` },
+    { className: "sheet", "aria-label": title },
     heading,
     ...prose.map((words) => h("p", {}, ...spoken(context, words))),
     formulas.length > 0 && h("div", { className: "formulas" }, ...formulas.map((formula) => h("p", {}, mathml(document, formula, true)))),

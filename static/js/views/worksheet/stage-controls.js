@@ -1,10 +1,10 @@
 /** Going through the stages: the list of them, the buttons, the keys; and taking the sheet away. */
 
-import { pair } from "../../data/blocks.js";
+import { pair } from "../../state/lit.js";
 import { h } from "../../lib/dom.js";
 import { copyText } from "../../lib/clipboard.js";
 
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("./sheet-model.js").Stage} Stage */
 
 const KEYS = /** @type {Record<string, number>} */ ({ ArrowLeft: -1, ArrowRight: 1, " ": 1 });

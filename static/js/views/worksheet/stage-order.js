@@ -1,7 +1,7 @@
 /** The order of the stages, and how the whole sheet is told as plain text. */
 
 import { written } from "../../compute/formula.js";
-import { four } from "../../compute/finding.js";
+import { four } from "../../lib/numbers.js";
 import { plainStep } from "../../data/tokens.js";
 import { mix, score, softmax } from "./head-stages.js";
 import { input, project } from "./input-stages.js";

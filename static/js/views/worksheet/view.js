@@ -1,12 +1,14 @@
 /** "Check this cell": the whole calculation of one cell, stage by stage, held against the model's own. */
 
-import { axes, pair } from "../../data/blocks.js";
-import { four } from "../../compute/finding.js";
-import { h, quoted } from "../../lib/dom.js";
-import { Problem } from "../../data/api.js";
+import { axes } from "../../data/blocks.js";
+import { pair } from "../../state/lit.js";
+import { four } from "../../lib/numbers.js";
+import { h } from "../../lib/dom.js";
+import { quoted } from "../../draw/token.js";
+import { Problem } from "../../data/problem.js";
 import { choice } from "../../state/options.js";
 import { cellPicker } from "../../parts/cell-picker.js";
-import { wording } from "../../chrome/problem-notices.js";
+import { wording } from "../../parts/wording.js";
 import { answer, parameters } from "../../state/questions.js";
 import { languages, plainStep } from "../../data/tokens.js";
 import { names, worksheet as calculate } from "../../compute/worksheet.js";
@@ -14,8 +16,8 @@ import { judgement, section } from "./sheet.js";
 import { STEPS, overall, stages, transcript, verdict as verdictText } from "./stage-order.js";
 import { bindKeys, entry, onward, toolbar } from "./stage-controls.js";
 
-/** @typedef {import("../index.js").View} View */
-/** @typedef {import("../../pages/workspace.js").Context} Context */
+/** @typedef {import("../../state/contract.js").View} View */
+/** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("../../state/store.js").Page} Page */
 /** @typedef {import("./sheet-model.js").Stage} Stage */
 
@@ -105,7 +107,7 @@ function mount(context, root) {
     const at = ids().indexOf(id);
     context.announce(at < 0 ? t("All stages") : `${at + 1}. ${present?.list[at].title}`);
   }
-  const heading = (/** @type {string} */ id) => pages.querySelector(`#stage-${id}`);
+  const heading = (/** @type {string} */ id) => pages.querySelector(`[data-stage="${id}"] h3`);
   /** @param {number} by  to a stage before or after; out of "all" to the first or the last */
   function go(by) {
     const at = step() === "all" ? (by > 0 ? -1 : ids().length) : ids().indexOf(step());

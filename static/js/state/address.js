@@ -1,0 +1,66 @@
+/** The one file that touches the address bar: it and the store say the same. */
+
+import { format, merge, parse } from "./link.js";
+
+/** @typedef {import("./link.js").State} State */
+/** @typedef {import("./options.js").Options} Options */
+
+/**
+ * Keeps the address bar and the store saying the same: written on every change of the link (a new
+ * entry only where one was asked for), read on back and forward.
+ * @param {Window} window
+ * @param {import("./store.js").Store} store
+ * @param {State} initial  what a link that says nothing stands for
+ * @param {Options} [options]
+ */
+export function bind(window, store, initial, options = {}) {
+  /** @type {State | null} */
+  let unwritten = null;
+  const flush = () => {
+    if (unwritten) write(window, unwritten, options);
+    unwritten = null;
+  };
+  store.subscribe(({ link }, previous, history) => {
+    if (link === previous.link || history === "none") return;
+    if (history === "push") {
+      flush();
+      window.history.pushState(null, "", "?" + format(link, options));
+    } else {
+      // The address waits until what it says is on the screen: writing it takes milliseconds.
+      if (!unwritten) window.requestAnimationFrame(() => window.setTimeout(flush, 0));
+      unwritten = link;
+    }
+  });
+  window.addEventListener("pagehide", flush);
+  window.addEventListener("popstate", () => {
+    unwritten = null;
+    store.go(merge(initial, read(window, options)), "none");
+  });
+}
+
+/**
+ * @param {Window} window
+ * @param {Options} [options]
+ * @returns {Partial<State>}  what the address bar says
+ */
+export function read(window, options = {}) {
+  return parse(window.location.search, options);
+}
+
+/**
+ * Puts the whole state there, as a link that is ready to be copied.
+ * @param {Window} window
+ * @param {State} link
+ * @param {Options} [options]
+ */
+export function write(window, link, options = {}) {
+  window.history.replaceState(null, "", "?" + format(link, options));
+}
+
+/**
+ * The link in the address bar, whole.
+ * @param {Window} window
+ */
+export function here(window) {
+  return window.location.href;
+}

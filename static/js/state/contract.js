@@ -1,0 +1,60 @@
+/** What views and parts are given to work with, and what a view gives in return: types alone. */
+
+/** @typedef {import("./store.js").Page} Page */
+/** @typedef {import("./link.js").State} State */
+/**
+ * @typedef {object} Context  what every part and view may use
+ * @property {import("./store.js").Store} store
+ * @property {import("../data/api.js").Api} api
+ * @property {{run: () => void}} session
+ * @property {View[]} views  that are offered
+ * @property {import("../draw/chart.js").Plotter} plotter
+ * @property {import("../lib/i18n.js").Translate} t
+ * @property {import("../lib/i18n.js").Say} say
+ * @property {() => import("../draw/theme.js").Theme} theme
+ * @property {() => void} restyle  after the page's colours or sizes have changed
+ * @property {(listener: () => void) => void} onTheme
+ * @property {(listener: () => void) => void} onResize
+ * @property {() => {width: number, height: number, wide: boolean}} room  for the view
+ * @property {(link: import("./link.js").State) => string} format  a link as a query string
+ * @property {(text: string) => void} announce  to a screen reader
+ * @property {() => Mounted} shown  the view that is open
+ */
+/**
+ * @typedef {object} View
+ * @property {string} id  in the address bar
+ * @property {(t: import("../lib/i18n.js").Translate) => string} name
+ * @property {(t: import("../lib/i18n.js").Translate) => string} about  how to read it, in a paragraph
+ * @property {State["block"][]} [blocks]  kinds of attention that it is for; absent: all
+ * @property {Frame} frame
+ * @property {boolean} [live]  whether it is nothing without a server to ask
+ * @property {import("./options.js").Options} [options]  what it lets one choose
+ * @property {(page: Page) => string[]} needs  tensors of the present trace that it shows
+ * @property {(page: Page) => import("./questions.js").Question[]} [asks]  all else that it shows
+ * @property {(page: Page) => Subject | null} [subject]  absent: the page's own run
+ * @property {(context: Context, root: HTMLElement) => Mounted} mount
+ */
+/**
+ * @typedef {object} Subject  what a view shows in place of the page's own run
+ * @property {string} source
+ * @property {import("../data/wire.js").Trace} trace
+ * @property {(t: import("../lib/i18n.js").Translate) => string} says  which run of it
+ * @property {string} name  the same in a file's name
+ * @property {string} path  where the API has its numbers
+ */
+/**
+ * @typedef {object} Frame  what stands around a view
+ * @property {"both" | "layer" | "none"} rail  pickers
+ * @property {boolean} inspector
+ * @property {boolean} caption
+ * @property {"attention" | "signed" | "none"} legend
+ */
+/**
+ * @typedef {object} Mounted
+ * @property {() => void} draw  what the store holds, in the room there is
+ * @property {() => void} light  what is hovered or pinned
+ * @property {() => void} destroy
+ * @property {() => {svg: string} | {canvas: HTMLCanvasElement}} [picture]  of what is drawn
+ */
+
+export {};
