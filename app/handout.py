@@ -35,8 +35,17 @@ PARTS = (*FEW, "q", "k", "v")
 SELECT = [f"*.{part}" for part in PARTS]
 MANY = 1_000_000  # numbers; of a long sentence only the attention is kept
 ENTRY = "pages/handout.js"
-SHEETS = ["theme", "base", "page", "sentence", "figure", "inspector", "controls", "export"]
-LAST_SHEETS = ["phone", "plotly", "handout"]
+SHEETS = [
+    "theme",
+    "base",
+    "pages/workspace",
+    "chrome/sentence",
+    "parts/figure",
+    "chrome/inspector",
+    "parts/controls",
+    "chrome/export",
+]
+LAST_SHEETS = ["phone", "draw/plotly", "pages/handout"]
 
 
 def handout(reply: Reply, about: Mapping[str, Any], home: str, theme: str | None = None) -> bytes:

@@ -18,7 +18,7 @@ import { cells, covers, numbers } from "./paint.js";
 
 /**
  * plotly.js makes these two style elements, which a strict Content-Security-Policy forbids, unless
- * something with their ids is there. Its rules are in css/plotly.css; the second is for maps.
+ * something with their ids is there. Its rules are in css/draw/plotly.css; the second is for maps.
  */
 const NO_STYLES = [
   "plotly.js-style-global",
