@@ -1,6 +1,6 @@
 """A handout: what someone saw, as one HTML file that opens from a disk, without a network.
 
-The file is the page's own modules, stylesheets and catalog, plotly.js, and the trace as the API
+The file is the page's own script, stylesheets and catalog, plotly.js, and the trace as the API
 sends it (float32, so that every number that is printed is the model's), with a
 Content-Security-Policy that lets it load nothing.
 """
@@ -11,20 +11,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from markupsafe import Markup
-
 from app.answers.pages import environment, static_digest
-from app.assets.files import STATIC, vendored, view_sheets
-from app.assets.inline import (
-    PREFIX,
-    block,
-    compressed,
-    data_url,
-    document,
-    import_map,
-    script,
-    style,
-)
+from app.assets import bundles
+from app.assets.files import STATIC, vendored
+from app.assets.inline import block, compressed, data_url, document, script, style
 from app.assets.languages import SOURCE_LANGUAGE, languages, messages
 from app.engine.wire import Reply
 
@@ -34,18 +24,6 @@ FEW = ("weights", "mask", "probabilities", "candidates")
 PARTS = (*FEW, "q", "k", "v")
 SELECT = [f"*.{part}" for part in PARTS]
 MANY = 1_000_000  # numbers; of a long sentence only the attention is kept
-ENTRY = "pages/handout.js"
-SHEETS = [
-    "theme",
-    "base",
-    "pages/workspace",
-    "chrome/sentence",
-    "parts/figure",
-    "chrome/inspector",
-    "parts/controls",
-    "chrome/export",
-]
-LAST_SHEETS = ["phone", "draw/plotly", "pages/handout"]
 
 
 def handout(reply: Reply, about: Mapping[str, Any], home: str, theme: str | None = None) -> bytes:
@@ -77,13 +55,11 @@ def handout(reply: Reply, about: Mapping[str, Any], home: str, theme: str | None
 @cache
 def _frame(lang: str, digest: str) -> dict[str, Any]:
     """All that is the same in every handout of a language, for as long as our files are."""
-    run = script(f'import "{PREFIX}{ENTRY}";', "module")
-    names = script(import_map(ENTRY), "importmap")
-    sheets = [*SHEETS, *view_sheets(), *LAST_SHEETS]
-    sheet = style("\n".join((STATIC / f"css/{name}.css").read_text() for name in sheets))
+    run = script(bundles.script("handout"))
+    sheet = style(bundles.stylesheet("handout"))
     policy = [
         "default-src 'none'",
-        f"script-src data: blob: {names.source} {run.source}",
+        f"script-src blob: {run.source}",
         f"style-src {sheet.source}",
         "img-src data: blob:",
         "base-uri 'none'",
@@ -92,7 +68,7 @@ def _frame(lang: str, digest: str) -> dict[str, Any]:
     return {
         "policy": "; ".join(policy),
         "sheet": sheet.element,
-        "scripts": Markup("\n").join([names.element, run.element]),
+        "scripts": run.element,
         "messages": document("messages", messages(lang)),
         "mark": data_url(Path(STATIC / "img/mark.svg").read_bytes(), "image/svg+xml"),
     }

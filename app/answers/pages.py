@@ -1,10 +1,10 @@
 """Pages: Jinja templates in the reader's language.
 
 Every template is given: ``lang`` and ``languages``; ``asset(path)``, the address of a file in
-`static/`; ``vendor(name)``, that of a file out of a package; ``plotly_url`` and ``catalog_url``;
-``url_for(name, **parameters)``, the path of a route; ``page_url``, the address without its query;
-``modules`` and ``view_sheets``, the page's JavaScript and the views' stylesheets in `static/`;
-``share``, which is None or ``{"id", "title", "translation"}``.
+`static/`; ``page_file(name)``, that of a page's one script or stylesheet; ``vendor(name)``, that of
+a file out of a package; ``plotly_url`` and ``catalog_url``; ``url_for(name, **parameters)``, the
+path of a route; ``page_url``, the address without its query; ``share``, which is None or
+``{"id", "title", "translation"}``.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from app.assets.files import STATIC, digest_of, modules, view_sheets
+from app.assets.files import STATIC, digest_of
 from app.assets.languages import LOCALE, languages, negotiate, translations
 from app.services import Services
 from app.settings import ROOT
@@ -37,12 +37,6 @@ def static_digest() -> str:
     return digest_of(STATIC, LOCALE)
 
 
-@cache
-def modules_of(entry: str, digest: str) -> list[str]:
-    """`modules`, read once for what the folders hold."""
-    return modules(entry)
-
-
 def base_url(request: Request, services: Services) -> str:
     """Where this server is found, without a slash at the end."""
     return (services.settings.public_url or str(request.base_url)).rstrip("/")
@@ -55,10 +49,9 @@ def render(
     *,
     share: dict[str, Any] | None = None,
     status: int = 200,
-    entry: str = "pages/workspace.js",
     headers: Mapping[str, str] | None = None,
 ) -> HTMLResponse:
-    """A page in the language that the reader wants; `entry` is the module that it runs."""
+    """A page in the language that the reader wants."""
     digest = static_digest()
     offered = languages()
     lang = negotiate(request, offered)
@@ -67,14 +60,13 @@ def render(
         lang=lang,
         languages=offered,
         asset=lambda path: f"/static/{digest}/{path}",
+        page_file=lambda name: f"/static/{digest}/page/{name}",
         vendor=services.vendor.url,
         plotly_url=services.vendor.url("plotly.min.js"),
         catalog_url=f"/static/{digest}/i18n/{lang}.json",
         url_for=request.app.url_path_for,
         page_url=base_url(request, services) + request.url.path,
         share=share,
-        modules=modules_of(entry, digest),
-        view_sheets=view_sheets(),
     )
     return HTMLResponse(content, status, {**HEADERS, **(headers or {})})
 

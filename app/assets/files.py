@@ -2,13 +2,12 @@
 
 Every address holds a digest of what it answers with, so a browser may keep it for ever:
 
-    /static/{digest}/js/pages/workspace.js   one digest for the folder: modules find each other
-    /vendor/{digest}/plotly.min.js          one digest a file, compressed ahead of time
+    /static/{digest}/page/workspace.js   one digest for the folder; a page's modules as one script
+    /vendor/{digest}/plotly.min.js       one digest a file, compressed ahead of time
 """
 
 import gzip
 import hashlib
-import re
 import threading
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -23,7 +22,6 @@ from app.settings import ROOT
 STATIC = ROOT / "static"
 FOREVER = "public, max-age=31536000, immutable"
 BROTLI = 9  # 11 would be a tenth smaller and take fifteen times as long
-IMPORT = re.compile(r"""^(?:import|export) [^;'"]*? from "(\.[^"]+)";$""", re.MULTILINE)
 SUFFIXES = {"br": ".br", "gzip": ".gz"}
 
 
@@ -49,24 +47,6 @@ def digest_of(*folders: Path) -> str:
             content = hashlib.sha256(path.read_bytes()).hexdigest()
             digest.update(f"{path.relative_to(folder).as_posix()}\0{content}\n".encode())
     return digest.hexdigest()[:16]
-
-
-def modules(entry: str, folder: Path = STATIC / "js") -> list[str]:
-    """The modules that a module needs, by their paths in the folder, itself not among them."""
-    found: set[Path] = set()
-    open_ = [folder / entry]
-    while open_:
-        path = open_.pop()
-        if path not in found and path.is_file():
-            found.add(path)
-            names = IMPORT.findall(path.read_text())
-            open_ += [(path.parent / name).resolve() for name in names]
-    return sorted(path.relative_to(folder).as_posix() for path in found - {folder / entry})
-
-
-def view_sheets(folder: Path = STATIC / "css") -> list[str]:
-    """The stylesheets of the views, by their paths in the folder, without the ending."""
-    return sorted(f"views/{path.stem}" for path in (folder / "views").glob("*.css"))
 
 
 def find_static(path: str, folder: Path = STATIC) -> Path | None:

@@ -1,15 +1,11 @@
 """Putting what a page loads into the page itself, so that it opens from a file.
 
-A page that is served loads its modules, styles and data from addresses; one that lies on a disk has
-none. An ES module goes into the page's import map as a ``data:`` address under its path,
-``headlight/data/wire.js``, and is imported by that name; what it imports itself is renamed to
-match. Text in a script or a style carries its hash, for a Content-Security-Policy that lets in
+A page that is served loads its script, styles and data from addresses; one that lies on a disk has
+none. Text in a script or a style carries its hash, for a Content-Security-Policy that lets in
 nothing else.
 """
 
 import gzip
-import posixpath
-import re
 from base64 import b64encode
 from dataclasses import dataclass
 from functools import cache
@@ -20,10 +16,6 @@ from typing import Any
 import orjson
 from markupsafe import Markup
 
-from app.assets.files import IMPORT, STATIC, modules
-
-PREFIX = "headlight/"
-
 
 @dataclass(frozen=True)
 class Inlined:
@@ -33,9 +25,9 @@ class Inlined:
     source: str
 
 
-def script(text: str, kind: str) -> Inlined:
-    """A script of a kind that is run: `module` or `importmap`."""
-    return Inlined(Markup(f'<script type="{kind}">{_closed(text, "script")}</script>'), _hash(text))
+def script(text: str) -> Inlined:
+    """A module that is run."""
+    return Inlined(Markup(f'<script type="module">{_closed(text, "script")}</script>'), _hash(text))
 
 
 def style(text: str) -> Inlined:
@@ -54,15 +46,6 @@ def document(identity: str, content: Any) -> Markup:
     return Markup(f'<script type="application/json" id="{identity}">{_json(content)}</script>')
 
 
-def import_map(entry: str, folder: Path = STATIC / "js") -> str:
-    """An import map of a module and of all that it needs, each as a ``data:`` address."""
-    imports = {}
-    for path in [entry, *modules(entry, folder)]:
-        code = _renamed((folder / path).read_text(), posixpath.dirname(path))
-        imports[PREFIX + path] = data_url(code.encode(), "text/javascript")
-    return _json({"imports": imports})
-
-
 def data_url(content: bytes, media_type: str) -> str:
     """The content as an address."""
     return f"data:{media_type};base64,{b64encode(content).decode()}"
@@ -72,15 +55,6 @@ def data_url(content: bytes, media_type: str) -> str:
 def compressed(path: Path) -> bytes:
     """A large file that never changes, with gzip."""
     return gzip.compress(path.read_bytes(), 9, mtime=0)
-
-
-def _renamed(code: str, folder: str) -> str:
-    def rename(statement: re.Match[str]) -> str:
-        name = statement[1]
-        path = posixpath.normpath(posixpath.join(folder, name))
-        return statement[0].replace(f'"{name}"', f'"{PREFIX}{path}"')
-
-    return IMPORT.sub(rename, code)
 
 
 def _hash(text: str) -> str:

@@ -1,10 +1,12 @@
 """Files for the browser, at addresses that never change their content."""
 
+from anyio import to_thread
 from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse, JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from app.answers.pages import static_digest
+from app.assets.bundles import bundle
 from app.assets.files import FOREVER, find_static
 from app.assets.languages import languages, messages
 from app.http.accept import preferences
@@ -19,6 +21,21 @@ async def catalog(digest: str, lang: str) -> Response:
     if lang not in languages():
         raise HTTPException(404)
     return JSONResponse(messages(lang), headers=_caching(digest, static_digest()))
+
+
+@router.get("/static/{digest}/page/{name}")
+async def page_bundle(request: Request, digest: str, name: str) -> Response:
+    """All modules or all stylesheets of a page, as one file."""
+    current = static_digest()
+    made = await to_thread.run_sync(bundle, name, current)
+    if made is None:
+        raise HTTPException(404)
+    accepted = preferences(request.headers.get("accept-encoding", ""))
+    content, encoding = await to_thread.run_sync(made.encoded, accepted)
+    headers = _caching(digest, current) | {"Vary": "Accept-Encoding"}
+    if encoding:
+        headers["Content-Encoding"] = encoding
+    return Response(content, headers=headers, media_type=made.media_type)
 
 
 @router.get("/static/{digest}/{path:path}")

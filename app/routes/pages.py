@@ -46,9 +46,7 @@ async def embed_page(
     """A share for a frame in another site's page, which only this address may be."""
     share = await sharing.find(services, share_id)
     card = await to_thread.run_sync(sharing.card, share)
-    return render(
-        request, services, "embed.html", share=card, entry="pages/embed.js", headers=FRAMED
-    )
+    return render(request, services, "embed.html", share=card, headers=FRAMED)
 
 
 @router.get("/docs")

