@@ -1,0 +1,109 @@
+"""`python -m bench.first_load --against DIR`: the first picture, beside another checkout's.
+
+Both checkouts serve at once and a browser opens one after the other, in turns, with the network of
+a school: 40 ms there and back and 10 Mbit/s, set by the browser. Cold: nothing is kept yet. Warm:
+the same browser opens the page once more.
+"""
+
+import argparse
+import statistics
+import tempfile
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import NamedTuple
+
+from playwright.sync_api import Browser, sync_playwright
+
+from bench.__main__ import machine
+from tests.browser.chromium import ARGS, EXECUTABLE
+from tests.servers import ROOT, running_app
+
+LATENCY_MS = 40
+BYTES_PER_SECOND = 10e6 / 8
+# The first matrix: a canvas in the view, or Plotly's heatmap where that comes first.
+PICTURE = """() => document.documentElement.dataset.status === "ready"
+    && !!document.querySelector("#view canvas")"""
+
+
+class Load(NamedTuple):
+    """One opening of the page."""
+
+    seconds: float
+    requests: int
+    kilobytes: float  # received, compressed
+
+
+def main() -> None:
+    """Starts both servers and a browser, measures, prints."""
+    parser = argparse.ArgumentParser(prog="python -m bench.first_load", description=__doc__)
+    parser.add_argument("--against", type=Path, required=True, help="another checkout's folder")
+    parser.add_argument("--rounds", type=int, default=7, help="openings of each (7)")
+    asked = parser.parse_args()
+    with ExitStack() as stack:
+        urls = []
+        for root in (ROOT, asked.against.resolve()):
+            data = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            urls.append(stack.enter_context(running_app(data, root=root)).url)
+        playwright = stack.enter_context(sync_playwright())
+        browser = playwright.chromium.launch(executable_path=EXECUTABLE, args=ARGS)
+        for url in urls:
+            opening(browser, url)  # the servers make their files ready
+        print(f"{machine()}; Chromium {browser.version}, {LATENCY_MS} ms, 10 Mbit/s\n")
+        print("| Until the first picture | this checkout | the other | this / other (quartiles) |")
+        print("|---|--:|--:|--:|")
+        pairs = [[opening(browser, url) for url in urls] for _ in range(asked.rounds)]
+        for name, which in (("cold", 0), ("warm", 1)):
+            print(_line(name, [[loads[which] for loads in pair] for pair in pairs]))
+        browser.close()
+
+
+def opening(browser: Browser, url: str) -> list[Load]:
+    """Opens the page twice in a browser of its own: cold, then warm."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    page = context.new_page()
+    page.set_default_timeout(120_000)
+    network = context.new_cdp_session(page)
+    network.send("Network.enable")
+    network.send(
+        "Network.emulateNetworkConditions",
+        {
+            "offline": False,
+            "latency": LATENCY_MS,
+            "downloadThroughput": BYTES_PER_SECOND,
+            "uploadThroughput": BYTES_PER_SECOND,
+        },
+    )
+    received: list[float] = []
+    network.on("Network.loadingFinished", lambda event: received.append(event["encodedDataLength"]))
+    loads = []
+    for _ in range(2):
+        received.clear()
+        page.goto(f"{url}/", wait_until="commit")
+        page.wait_for_function(PICTURE)
+        seconds = page.evaluate("() => performance.now() / 1000")
+        page.wait_for_load_state("networkidle")
+        page.wait_for_timeout(300)
+        loads.append(Load(seconds, len(received), sum(received) / 1000))
+    context.close()
+    return loads
+
+
+def _line(name: str, pairs: list[list[Load]]) -> str:
+    low, middle, high = statistics.quantiles([a.seconds / b.seconds for a, b in pairs], n=4)
+
+    def said(which: int) -> str:
+        def median(pick: Callable[[Load], float]) -> float:
+            return statistics.median(pick(pair[which]) for pair in pairs)
+
+        return (
+            f"{median(lambda load: load.seconds):.2f} s, "
+            f"{median(lambda load: load.requests):.0f} requests, "
+            f"{median(lambda load: load.kilobytes):,.0f} kB"
+        )
+
+    return f"| {name} | {said(0)} | {said(1)} | **{middle:.2f}** ({low:.2f} to {high:.2f}) |"
+
+
+if __name__ == "__main__":
+    main()
