@@ -115,10 +115,7 @@ class Native(Adapter):
         select(request.summarise, self.places, "summarise")
         check_decode(request.decode, self.info.max_tokens)
         self._writer.check(request, source)
-        lengths = {
-            SOURCE: max(len(source), request.pad_to or 0),
-            TARGET: max(len(target), request.pad_to or 0) if target else self.info.max_tokens,
-        }
+        lengths = {SOURCE: len(source), TARGET: len(target) if target else self.info.max_tokens}
         heads = self.model.config.heads
         check_interventions(request.interventions, self.names, heads, lengths)
         for index, intervention in enumerate(request.interventions):
@@ -194,7 +191,8 @@ class Native(Adapter):
         """The weights (head, query, key) at the same place for another sentence."""
         name = intervention.at + WEIGHTS
         other = cast(Request, intervention.value)
-        [trace] = self.run([replace(other, select=(name,), summarise=(), interventions=())])
+        alone = replace(other, select=(name,), summarise=(), interventions=(), pad_to=None)
+        [trace] = self.run([alone])
         weights = trace.tensors[name].value.to(self.device)
         return Pattern(weights if intervention.head is None else weights[intervention.head])
 
@@ -217,15 +215,17 @@ class Native(Adapter):
     ) -> list[Trace]:
         bos = self.tokenizer.control(BOS)
         targets = [[bos, *tokens[:-1]] for _, tokens in written]
+        own = [{SOURCE: len(s), TARGET: len(t)} for s, t in zip(sources, targets, strict=True)]
         sources = [self.rows.padded(s, r.pad_to) for s, r in zip(sources, requests, strict=True)]
         targets = [self.rows.padded(t, r.pad_to) for t, r in zip(targets, requests, strict=True)]
         recorders = [
             Recorder(
                 self._recorded(request),
                 {SOURCE: len(source), TARGET: len(target)},
+                real,
                 self._bound(request),
             )
-            for request, source, target in zip(requests, sources, targets, strict=True)
+            for request, source, target, real in zip(requests, sources, targets, own, strict=True)
         ]
         logprobs = forward(
             self.model, self.rows, recorders, sources, targets, [tokens for _, tokens in written]

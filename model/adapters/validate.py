@@ -40,7 +40,8 @@ def check_interventions(
 ) -> None:
     """Raises `InputError` for an effect, a place, a head or a value that cannot be.
 
-    `names` are the tensors that the model records, `lengths` the most tokens on either side.
+    `names` are the tensors that the model records, `lengths` the most tokens on either side,
+    without padding: alone and in decoding there is none to change.
     """
     for index, intervention in enumerate(interventions):
         field = f"interventions[{index}]"
@@ -66,11 +67,13 @@ def _check_value(intervention: Intervention, field: str, lengths: Mapping[str, i
     value: Any = intervention.value
     decoder = intervention.at.startswith("decoder")
     queries = lengths[TARGET if decoder else SOURCE]
-    keys = lengths[TARGET if decoder and intervention.at.endswith(".self") else SOURCE]
+    causal = decoder and intervention.at.endswith(".self")
+    keys = lengths[TARGET if causal else SOURCE]
     match intervention.do:
         case "set":
             check_range(f"{field}.set[0]", value.query, 0, queries - 1)
-            check_range(f"{field}.set[1]", value.key, 0, keys - 1)
+            # While a row of the decoder is written, there is no later token to look at.
+            check_range(f"{field}.set[1]", value.key, 0, value.query if causal else keys - 1)
             check_range(f"{field}.set[2]", value.value, 0, 1)
         case "cut":
             check_range(f"{field}.cut[0]", value[0], 0, queries - 1)

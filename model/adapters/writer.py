@@ -135,7 +135,7 @@ class Writer:
     def _reader(self, rows: Sequence[Request], sources: Sequence[list[Token]]) -> Reader:
         longer = [sources[min(index, len(sources) - 1)] for index in range(len(rows))]
         recorders = [
-            Recorder(lengths={SOURCE: len(source)}, interventions=self.bound(request))
+            Recorder(own={SOURCE: len(source)}, interventions=self.bound(request))
             for request, source in zip(rows, longer, strict=True)
         ]
         changed = any(request.interventions for request in rows)

@@ -90,7 +90,7 @@ def relevance(
     `batch` is of this request alone, because what gradients need is kept to the end of a run. The
     run has the recorder's interventions; row i writes `written[i]`.
     """
-    changing = Recorder((), recorder.lengths, recorder.interventions)
+    changing = Recorder((), recorder.lengths, recorder.own, recorder.interventions)
     held: dict[str, Held] = {}
     with torch.inference_mode(False), torch.enable_grad():
         own = batch.copy()

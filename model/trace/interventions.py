@@ -18,10 +18,15 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Scene:
-    """What an effect may know beside the tensor that it changes."""
+    """What an effect may know beside the tensor that it changes.
+
+    `queries` and `keys` count the request's own tokens on either axis, without padding (None: there
+    is none): what an effect does to them must not depend on how far the batch is filled up.
+    """
 
     start: int = 0  # the position of the first query: a cache hands over new rows alone
-    length: int | None = None  # the request's own tokens on the query axis; None: all
+    queries: int | None = None
+    keys: int | None = None
     seen: Mapping[str, Tensor] = field(default_factory=dict)  # what was born before it, by name
 
 
@@ -109,15 +114,18 @@ class Pattern:
 
 
 def _frozen(weights: Tensor, frozen: Pattern, scene: Scene) -> Tensor:
-    """The pattern's rows in place of ours, zero where it has no key; ours beyond its end."""
-    pattern = frozen.value
-    rows = min(pattern.shape[-2] - scene.start, weights.shape[-2])
+    """The pattern's rows in place of ours, zero where it has no key; ours beyond its end.
+
+    Only the request's own tokens are looked at: what the pattern has for keys beyond them is lost.
+    """
+    pattern = frozen.value[..., scene.start : scene.queries, : scene.keys]
+    rows = min(pattern.shape[-2], weights.shape[-2])
     keys = min(pattern.shape[-1], weights.shape[-1])
-    if rows <= 0:
+    if not rows:
         return weights
     weights = weights.clone()
     weights[..., :rows, :] = 0
-    weights[..., :rows, :keys] = pattern[..., scene.start : scene.start + rows, :keys]
+    weights[..., :rows, :keys] = pattern[..., :rows, :keys]
     return weights
 
 
@@ -130,7 +138,7 @@ def _hidden(mask: Tensor, token: int, _: Scene) -> Tensor:
 
 def _shuffled(position: Tensor, seed: int, scene: Scene) -> Tensor:
     """The request's own positions in another order; the same seed, the same order."""
-    length = len(position) if scene.length is None else scene.length
+    length = len(position) if scene.queries is None else scene.queries
     order = torch.randperm(length, generator=torch.Generator().manual_seed(seed))
     return torch.cat([position[:length][order.to(position.device)], position[length:]])
 

@@ -96,11 +96,13 @@ NULL = Tap()
 class Recorder:
     """What one request wants of its row of a batch: tensors kept, interventions made.
 
-    `lengths` gives the rows to keep of the source and of the target axis.
+    `lengths` gives the rows to keep of the source and of the target axis, `own` how many of them
+    are the request's tokens and no padding (all, where it does not say).
     """
 
     select: Collection[str] = ()
     lengths: Mapping[str, int] = field(default_factory=dict)
+    own: Mapping[str, int] = field(default_factory=dict)
     interventions: Sequence[Intervention] = ()
     tensors: dict[str, NamedTensor] = field(default_factory=dict)
     _outputs: dict[str, Tensor] = field(default_factory=dict, repr=False)
@@ -121,7 +123,8 @@ class Recorder:
         queries = over.get(QUERY)
         scene = Scene(
             start=start if queries == TARGET else 0,
-            length=self.lengths.get(queries or ""),
+            queries=self.own.get(queries or ""),
+            keys=self.own.get(over.get(KEY, "")),
             seen={"output": self._outputs[place]} if place in self._outputs else {},
         )
         for intervention in self.interventions:

@@ -161,7 +161,7 @@ def test_a_cache_changes_nothing(tiny: Native, made: tuple[Intervention, ...]) -
     rows = []
     with torch.inference_mode():
         for cached in (True, False):
-            tap = BatchTap([Recorder(lengths={SOURCE: len(source)}, interventions=made)])
+            tap = BatchTap([Recorder(own={SOURCE: len(source)}, interventions=made)])
             reader = Reader(tiny.model, tiny.tokenizer, ids, real, tap, cached)
             *_, last = greedy(reader, tiny.tokenizer, [8])
             rows.append(last.written[0])
@@ -186,6 +186,7 @@ def test_decoding_and_scoring_see_the_same_machine(tiny: Native) -> None:
         (Intervention("encoder.0.self", "cut", 0, (99, 0)), "do.cut[0]", "from 0 to"),
         (Intervention("decoder.0.cross", "cut", 0, (0, 99)), "do.cut[1]", "from 0 to"),
         (Intervention("encoder.0.self", "set", 0, Cell(0, 0, 2.0)), "do.set[2]", "from 0 to 1"),
+        (Intervention("decoder.0.self", "set", 0, Cell(1, 5, 0.9)), "do.set[1]", "from 0 to 1"),
         (Intervention("encoder.0.self", "temperature", 0, 0.0), "do.temperature", "0.01"),
         (Intervention("source", "mask", value=99), "do.mask", "from 0 to"),
         (Intervention("source", "mask", 1, 0), "head", "left out"),
