@@ -69,7 +69,14 @@ def save_bundle(
     name: str,
     dtype: torch.dtype = torch.float16,
 ) -> None:
-    """Writes everything but the card, which `python -m model.measure.scores` writes."""
+    """Writes everything but the card, which `python -m model.measure.scores` writes.
+
+    Keys have no bias in a bundle. The softmax takes it away again, whatever it is,
+
+        softmax_j(q · (k_j + b)) = softmax_j(q · k_j + q · b) = softmax_j(q · k_j),
+
+    so the weights are the same to rounding; but scores would be shown that say nothing.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     described = {
         "name": name,
@@ -78,7 +85,11 @@ def save_bundle(
     }
     (folder / CONFIG).write_text(json.dumps(described, indent=2, ensure_ascii=False) + "\n")
     tokenizer.save(folder / TOKENIZER)
-    stored = {key: value.to(dtype).contiguous() for key, value in weights.items()}
+    plain = {
+        name: torch.zeros_like(value) if name.endswith("W_k.bias") else value
+        for name, value in weights.items()
+    }
+    stored = {name: value.to(dtype).contiguous() for name, value in plain.items()}
     save_file(stored, folder / WEIGHTS)
 
 

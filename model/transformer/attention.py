@@ -66,7 +66,13 @@ class MultiHeadAttention(nn.Module):
         MultiHead(Q, K, V) = Concat(head_1, …, head_h) W_O
         head_i = Attention(Q W_Q_i, K W_K_i, V W_V_i)
 
-    The projections have biases, which the paper leaves open and torch's module has too.
+    The projections have biases, which the paper leaves open and torch's module has too. That of the
+    keys is never learned and stays zero: it adds the same to every score of a row,
+
+        q · (k_j + b) = q · k_j + q · b,
+
+    which the softmax over j takes away again. Its gradient is zero but for rounding, and Adam,
+    which divides gradients by their size, would walk on that rounding for ever.
 
     Source: Vaswani et al. 2017, section 3.2.2.
     """
@@ -80,6 +86,7 @@ class MultiHeadAttention(nn.Module):
         self.kernel = KERNELS[kernel]
         self.W_q = nn.Linear(d_model, d_model)
         self.W_k = nn.Linear(d_model, d_model)
+        self.W_k.bias.requires_grad_(False)
         self.W_v = nn.Linear(d_model, d_model)
         self.W_o = nn.Linear(d_model, d_model)
 

@@ -6,9 +6,14 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import load_file
 
 from model.adapters.native import load
-from model.bundle.weights import digest_of, load_bundle
+from model.bundle.weights import digest_of, load_bundle, save_bundle
+from model.text.tokens import Tokenizer
+from model.trace.tap import BatchTap, Recorder
+from model.transformer.config import ModelConfig
+from model.transformer.stacks import Transformer
 
 
 def copied(bundle: Path, tmp_path: Path) -> Path:
@@ -21,6 +26,39 @@ def test_half_precision_comes_back_as_float32(bundle: Path) -> None:
         assert parameter.dtype == torch.float32
         assert torch.equal(parameter, parameter.half().float())
     assert not loaded.model.training
+
+
+def test_keys_are_written_without_a_bias_that_says_nothing(
+    tokenizer: Tokenizer, config: ModelConfig, tmp_path: Path
+) -> None:
+    """What the softmax takes away again: scores are others, the weights and answers the same."""
+    torch.manual_seed(0)
+    model = Transformer(config).double().eval()
+    for name, parameter in model.named_parameters():
+        if name.endswith("bias"):
+            torch.nn.init.normal_(parameter, std=3)
+    save_bundle(tmp_path, model.state_dict(), config, tokenizer, "Biased", torch.float64)
+    found = load_bundle(tmp_path).model
+    found.double().load_state_dict(load_file(tmp_path / "weights.safetensors"))
+    source, target = torch.arange(20, 54).view(2, 17), torch.arange(60, 86).view(2, 13)
+    recorders = [Recorder(("decoder.1.cross.scores", "decoder.1.cross.weights")) for _ in range(2)]
+    with torch.inference_mode():
+        logits = [
+            each(source[:1], target[:1], tap=BatchTap([recorder]))
+            for each, recorder in zip((model, found), recorders, strict=True)
+        ]
+    scores, weights = (
+        [recorder.tensors[f"decoder.1.cross.{name}"].value for recorder in recorders]
+        for name in ("scores", "weights")
+    )
+    torch.testing.assert_close(*logits, atol=1e-10, rtol=0)
+    torch.testing.assert_close(*weights, atol=1e-10, rtol=0)
+    moved = scores[0] - scores[1]  # by the same in every cell of a row
+    assert moved.abs().max() > 0.1
+    torch.testing.assert_close(moved, moved[..., :1].expand_as(moved), atol=1e-10, rtol=0)
+    biases = [value for name, value in found.named_parameters() if name.endswith("W_k.bias")]
+    assert len(biases) == 6
+    assert not any(bias.any() for bias in biases)
 
 
 def test_the_digest_is_of_what_decides_the_answers(bundle: Path, tmp_path: Path) -> None:

@@ -124,6 +124,17 @@ def test_a_run_that_has_cooled_down_moves_no_more(data: list[str], tmp_path: Pat
     assert moved["1000000000"] < 1e-6
 
 
+def test_keys_learn_no_bias(data: list[str], tmp_path: Path) -> None:
+    """Its gradient is rounding, which Adam would make steps of full size of."""
+    options = words("--raw --steps 3 --batch 400 --warmup 2 --augment 0 --average 1")
+    main([str(tmp_path), *data, *options, *SHAPE])
+    last = load_file(tmp_path / "checkpoints" / "000003.safetensors")
+    biases = {name: value for name, value in last.items() if ".W_" in name and "bias" in name}
+    assert len(biases) == 3 * 4 + 2 * 2  # of three attentions, of two feed-forward layers
+    for name, value in biases.items():
+        assert value.any() == ("W_k" not in name), name
+
+
 def test_pre_norm_is_learnt_and_not_shown(data: list[str], tmp_path: Path) -> None:
     options = words("--raw --steps 40 --batch 1500 --warmup 20 --augment 0 --norm pre")
     bundle = main([str(tmp_path), *data, *options, *SHAPE])
