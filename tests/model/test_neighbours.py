@@ -22,7 +22,7 @@ from model.trace.interventions import EFFECTS, Cell, Intervention
 
 HEADS = 4
 SELECT = ("*", "decoder.logits", "inside.relevance.*")
-CLOSE = {"atol": 1e-4, "rtol": 1e-4}  # what the docs promise
+CLOSE = 1e-4  # what the docs promise
 SOURCES = [
     "A cat",
     "The cat sat.",
@@ -121,15 +121,13 @@ NEIGHBOURS = st.lists(requests(st.just(()) | st.tuples(ANY)), max_size=2)
 def same(found: Trace, alone: Trace) -> None:
     """`found` in the rows and columns of its own tokens, which are all of `alone`'s."""
     assert [one.id for one in found.output.tokens] == [one.id for one in alone.output.tokens]
-    assert found.output.logprobs == pytest.approx(alone.output.logprobs, abs=CLOSE["atol"])
+    assert found.output.logprobs == pytest.approx(alone.output.logprobs, abs=CLOSE)
     assert list(found) == list(alone)
     for name, tensor in alone.tensors.items():
         if name != "decoder.candidates":  # ranks of equal probabilities may swap
             own = tuple(slice(size) for size in tensor.shape)
             # As the docs promise: of a tensor's largest number, where that is more than 1.
-            within = CLOSE["atol"] * max(
-                1.0, float(tensor.value.double().abs().nan_to_num(posinf=0).max())
-            )
+            within = CLOSE * max(1.0, float(tensor.value.double().abs().nan_to_num(posinf=0).max()))
             torch.testing.assert_close(
                 found[name].value[own], tensor.value, atol=within, rtol=0, msg=name
             )
@@ -177,7 +175,7 @@ def test_the_steps_of_a_decoding_are_those_of_its_trace(shaken: Bundle, do: str)
         *_, last = known.decode(written).steps
         trace = known.trace(written)
         assert tuple(token.id for token in trace.output.tokens) == last.written[0].ids
-        assert trace.output.logprobs == pytest.approx(last.written[0].logprobs, abs=CLOSE["atol"])
+        assert trace.output.logprobs == pytest.approx(last.written[0].logprobs, abs=CLOSE)
 
     holds()
     assert seen >= 5
@@ -209,12 +207,12 @@ def test_a_frozen_pattern_ends_where_the_sentence_does(shaken: Bundle) -> None:
     own = sum(token.text != "<pad>" for token in trace.source)
     assert own < len(pattern)
     weights = trace[f"{place}.weights"].value[head]
-    torch.testing.assert_close(weights[:own, :own], pattern[:own, :own], **CLOSE)
+    torch.testing.assert_close(weights[:own, :own], pattern[:own, :own], atol=CLOSE, rtol=CLOSE)
     assert not weights[:, own:].any()
     # What the head takes along is the sum over own keys, as the definition has it.
     mix = pattern[:own, :own].numpy() @ trace[f"{place}.v"].value[head, :own].numpy()
     torch.testing.assert_close(
-        trace[f"{place}.mix"].value[head, :own], torch.from_numpy(mix), **CLOSE
+        trace[f"{place}.mix"].value[head, :own], torch.from_numpy(mix), atol=CLOSE, rtol=CLOSE
     )
     assert (1 - pattern[:own, :own].sum(-1)).max() > 0.01, "nothing is renormalised"
 
@@ -228,7 +226,9 @@ def test_a_frozen_pattern_has_no_rows_of_padding(shaken: Bundle) -> None:
         [Request(SOURCES[-1], target="猫", select=(name,), interventions=i) for i in ((), made)]
     )
     rows = len(fresh(shaken).rows.source(short))
-    torch.testing.assert_close(found[name].value[1, rows:], ours[name].value[1, rows:], **CLOSE)
+    torch.testing.assert_close(
+        found[name].value[1, rows:], ours[name].value[1, rows:], atol=CLOSE, rtol=CLOSE
+    )
     assert not torch.allclose(found[name].value[1, :rows], ours[name].value[1, :rows], atol=0.01)
 
 
