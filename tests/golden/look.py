@@ -1,0 +1,74 @@
+"""What a page shows, in facts that outlive its wording and its markup: places, tokens, numbers."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tests.browser.workspace import Workspace
+
+GOLDEN = Path(__file__).parent
+MATRICES = ("attention", "compare")  # views whose first chart is the weights of the place
+NUMBER = re.compile(r"\d+\.\d+")
+LOOK = """() => {
+    const said = (selector) => document.querySelector(selector)?.textContent.trim() ?? "";
+    const picked = (id) => document.querySelector(`#${id} input:checked`)?.value ?? "";
+    return {
+        place: ["views-wide", "blocks", "layers", "heads"].map(picked),
+        source: document.querySelector("#source").value ?? said("#source"),
+        output: said("#output"),
+        pair: [said("#pair-query"), said("#pair-key")],
+        caption: said("#caption"),
+    };
+}"""
+
+
+def look(workspace: Workspace) -> dict[str, Any]:
+    """The place, both texts, the pair, the caption's weights and what a matrix plots."""
+    workspace.settled()
+    seen: dict[str, Any] = workspace.page.evaluate(LOOK)
+    seen["caption"] = NUMBER.findall(seen["caption"])
+    if seen["place"][0] in MATRICES:
+        plotted, _ = workspace.figure()
+        seen["figure"] = np.where(np.isnan(plotted), None, plotted.round(4)).tolist()
+    return seen
+
+
+def differences(seen: dict[str, Any], golden: dict[str, Any]) -> list[str]:
+    """Where a page shows something else; a number may differ in its last digit."""
+    wrong = [
+        f"{name}: {seen[name]} was {golden[name]}"
+        for name in ("place", "source", "output", "pair")
+        if seen[name] != golden[name]
+    ]
+    if len(seen["caption"]) != len(golden["caption"]) or not all(
+        same(*both) for both in zip(seen["caption"], golden["caption"], strict=True)
+    ):
+        wrong.append(f"caption: {seen['caption']} was {golden['caption']}")
+    if "figure" in golden:
+        now, then = (np.array(one.get("figure", []), float) for one in (seen, golden))
+        if now.shape != then.shape or not np.allclose(now, then, atol=2e-4, equal_nan=True):
+            wrong.append(f"figure: {now} was {then}")
+    return wrong
+
+
+def missing(workspace: Workspace, shows: list[str]) -> list[str]:
+    """What the view should say and does not: texts as they are, numbers up to the last digit."""
+    text = workspace.find("#view").inner_text()
+    numbers = NUMBER.findall(text)
+    return [
+        one
+        for one in shows
+        if not (
+            any(same(one, other) for other in numbers) if NUMBER.fullmatch(one) else one in text
+        )
+    ]
+
+
+def same(one: str, other: str) -> bool:
+    """Whether two numbers with as many decimals differ by no more than their last digit."""
+    decimals = len(one.partition(".")[2])
+    if decimals != len(other.partition(".")[2]):
+        return False
+    return abs(float(one) - float(other)) < 1.5 * 10.0**-decimals
