@@ -20,6 +20,7 @@ from app.schemas.shares import Question, ShareRequest, ShareState
 from app.schemas.traces import ModelReply
 from app.services import Services
 from app.settings import Settings
+from app.store import formats
 from app.store.store import Answer, Share
 from model.errors import Excess, InputError
 
@@ -49,7 +50,8 @@ async def create(services: Services, wanted: ShareRequest) -> Share:
         raise BusyError(detail) from error
     name, _ = services.catalog.pick(wanted.state.model)
     model = ModelReply.model_validate(services.catalog.describe(name)).model_dump()
-    return await services.store.add(wanted.state.model_dump(exclude_unset=True), model, trace, more)
+    state = wanted.state.model_dump(exclude_unset=True)
+    return await services.store.add(formats.FORMAT, state, model, trace, more)
 
 
 class Freezer:
@@ -69,20 +71,24 @@ class Freezer:
 
 
 async def find(services: Services, share_id: str) -> Share:
-    """The share of an id; raises a 404 ProblemError if there is none."""
+    """The share of an id in today's format.
+
+    Raises a 404 ProblemError if there is none, and what `formats.upgrade` raises.
+    """
     share = await services.store.find(share_id)
     if share is None:
         raise ProblemError(404, "unknown-share", "there is no share with this id", field="id")
-    return share
+    return formats.upgrade(share)
 
 
 async def find_answer(services: Services, share_id: str, n: int) -> bytes:
-    """The answer to the n-th question of a share; raises a 404 ProblemError if there is none."""
-    answer = await services.store.find_answer(share_id, n)
-    if answer is None:
+    """The answer to the n-th question of a share; raises what `find` raises."""
+    found = await services.store.find_answer(share_id, n)
+    if found is None:
         await find(services, share_id)
         raise ProblemError(404, "not-found", "n counts the questions of the share", field="n")
-    return answer
+    written, answer = found
+    return formats.upgrade_answer(answer, written)
 
 
 def card(share: Share) -> dict[str, str]:
@@ -121,6 +127,7 @@ def encode(share: Share, media_type: str) -> bytes:
     """The share as JSON, or as a file with all but the trace beside it under "share"."""
     about = {
         "id": share.id,
+        "format": share.format,
         "state": share.state,
         "created": share.created.isoformat(timespec="seconds"),
         "model": share.model,

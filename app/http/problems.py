@@ -54,6 +54,7 @@ TITLES = {
     "reply-too-large": "The reply would be too large",
     "not-weights": "Only weights can be sent as uint8",
     "unknown-share": "There is no such share",
+    "newer-share": "The share was made by a newer version",
     "too-many-shares": "Too many shares in a short time",
     "busy": "The model is busy",
     "internal": "Something went wrong in the server",

@@ -107,6 +107,7 @@ class ShareReply(BaseModel):
     """A share: its state, and what the server saw when it was made."""
 
     id: str
+    format: int = Field(description="Of the reply: what it means, whatever server wrote the share.")
     state: ShareState
     created: str = Field(description="ISO 8601, UTC.")
     model: ModelReply = Field(description="The model as it was then.")

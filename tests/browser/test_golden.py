@@ -1,0 +1,89 @@
+"""Links, shares and handouts of earlier days show in a browser what they showed then."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.watch import Watch
+from tests.browser.workspace import Workspace
+from tests.golden.handouts import unpack
+from tests.golden.kept import FORMATS, pages, put
+from tests.golden.look import GOLDEN, differences, look, missing
+from tests.servers import AppServer
+
+LINKS: list[dict[str, Any]] = json.loads((GOLDEN / "links.json").read_text())
+
+
+def test_links_show_what_they_showed(workspace: Workspace) -> None:
+    wrong: dict[str, list[str]] = {}
+    for golden in LINKS:
+        workspace.page.goto(f"{workspace.url}/?{golden['link']}")
+        workspace.drawn()
+        found = differences(look(workspace), golden["seen"])
+        found += [f"{one} is not there" for one in missing(workspace, golden["shows"])]
+        if workspace.link != golden["address"]:
+            found.append(f"address: {workspace.link} was {golden['address']}")
+        if found:
+            wrong[golden["link"]] = found
+    assert wrong == {}
+
+
+@pytest.fixture
+def offline(page: Page) -> Iterator[Callable[[bytes, Path], Workspace]]:
+    """Write a handout to a disk and open it with the network off."""
+
+    def show(content: bytes, folder: Path) -> Workspace:
+        file = folder / "handout.html"
+        file.write_bytes(content)
+        page.set_default_timeout(60_000)
+        page.context.set_offline(True)
+        page.goto(file.as_uri())
+        workspace = Workspace(page, "")
+        workspace.drawn()
+        return workspace
+
+    yield show
+    page.context.set_offline(False)
+
+
+@pytest.mark.parametrize("number", FORMATS)
+def test_shares_show_what_they_showed(
+    workspace: Workspace,
+    watch: Watch,
+    launch: Callable[..., AppServer],
+    tmp_path: Path,
+    number: int,
+) -> None:
+    put(number, tmp_path / "golden")
+    server = launch(data_dir=tmp_path / "golden")
+    for golden in pages(number):
+        workspace.page.goto(f"{server.url}/s/{golden['id']}")
+        workspace.drawn()
+        assert differences(look(workspace), golden["seen"]) == []
+        assert missing(workspace, golden["shows"]) == []
+
+
+@pytest.mark.parametrize("number", FORMATS)
+def test_handouts_show_what_their_share_showed(
+    offline: Callable[[bytes, Path], Workspace],
+    watch: Watch,
+    launch: Callable[..., AppServer],
+    tmp_path: Path,
+    number: int,
+) -> None:
+    """One made then, and one made now of the same share."""
+    put(number, tmp_path / "golden")
+    server = launch(data_dir=tmp_path / "golden")
+    golden = pages(number)[0]
+    old = unpack((GOLDEN / f"shares/{number}.html.zst").read_bytes())
+    new = httpx.get(f"{server.url}/s/{golden['id']}/handout.html", timeout=60).content
+    watch.expect("request to elsewhere: file:")
+    for content in (old, new):
+        assert differences(look(offline(content, tmp_path)), golden["seen"]) == []
+    asked = [url for url in watch.requests if not url.startswith(("data:", "blob:", "file:"))]
+    assert asked == []

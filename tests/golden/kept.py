@@ -1,0 +1,62 @@
+"""The golden files of shares, by their format."""
+
+import json
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import zstandard
+
+from tests.golden.look import GOLDEN
+
+FORMATS = sorted(int(file.stem) for file in (GOLDEN / "shares").glob("*.json"))
+
+
+@dataclass(frozen=True)
+class Row:
+    """A share as a database holds it, and the answers beside it."""
+
+    id: str
+    created: str
+    state: dict[str, Any]
+    model: dict[str, Any]
+    trace: bytes
+    asks: list[dict[str, Any]]
+    answers: list[bytes]
+
+
+def pages(number: int) -> list[dict[str, Any]]:
+    """The shares of a format, and what their pages showed."""
+    found: list[dict[str, Any]] = json.loads((GOLDEN / f"shares/{number}.json").read_text())
+    return found
+
+
+def put(number: int, data_dir: Path) -> Path:
+    """Put the database of a format where a server looks for its own; return its path."""
+    data_dir.mkdir(parents=True, exist_ok=True)
+    file = data_dir / "headlight.db"
+    packed = (GOLDEN / f"shares/{number}.db.zst").read_bytes()
+    file.write_bytes(zstandard.decompress(packed))
+    return file
+
+
+def rows(database: Path) -> list[Row]:
+    """The shares in a database, read without any code of the server's."""
+    with closing(sqlite3.connect(database)) as connection:
+        found = connection.execute("SELECT id, created, state, model, trace FROM shares").fetchall()
+        wanted = "SELECT question, answer FROM answers WHERE share = ? ORDER BY n"
+        asked = [connection.execute(wanted, one[:1]).fetchall() for one in found]
+    return [
+        Row(
+            identity,
+            created,
+            json.loads(state),
+            json.loads(model),
+            trace,
+            [json.loads(question) for question, _ in more],
+            [answer for _, answer in more],
+        )
+        for (identity, created, state, model, trace), more in zip(found, asked, strict=True)
+    ]
