@@ -7,6 +7,7 @@ from typing import Any
 
 from anyio import to_thread
 
+from app.answers.share_state import check
 from app.answers.shares import thaw, within
 from app.answers.traces import run
 from app.engine.wire import Reply
@@ -20,9 +21,10 @@ PLAIN = re.compile(r"[A-Za-z0-9-]+")
 
 
 async def create(services: Services, state: ShareState, home: str, theme: str | None) -> bytes:
-    """The handout of a state that is run for it; raises what `run` raises."""
+    """The handout of a state that is run for it; raises what `run` and `check` raise."""
 
     def same(reply: Reply) -> Reply:
+        check(state, reply)
         reply.check(services.settings.max_values)
         return reply
 

@@ -11,6 +11,7 @@ import zstandard
 from anyio import to_thread
 
 from app.answers.history import example
+from app.answers.share_state import check
 from app.answers.traces import parameters, run, run_trace
 from app.engine.engine import BusyError
 from app.engine.wire import JSON, SAFETENSORS, Reply
@@ -33,7 +34,7 @@ SPACE = re.compile(r"\s+")
 async def create(services: Services, wanted: ShareRequest) -> Share:
     """Runs the state and the questions and keeps them with what was seen; durable on return.
 
-    Raises what `run` raises, with fields named as they stand in a request for a share.
+    Raises what `run` and `check` raise, with fields named as they stand in a request for a share.
     """
     settings = services.settings
     _check_options(settings, wanted.state)
@@ -156,10 +157,14 @@ def _check_options(settings: Settings, state: ShareState) -> None:
 
 
 async def _freeze_state(services: Services, wanted: ShareRequest, freezer: Freezer) -> bytes:
+    def freeze(reply: Reply) -> bytes:
+        check(wanted.state, reply)
+        return freezer(reply)
+
     # The client's own patterns come first, so that an error counts them as the client does.
     with within("state", but="select" if wanted.select else None):
         select = [*wanted.select, *FROZEN]
-        return await run(services, wanted.state, select, freezer, summarise=["*"])
+        return await run(services, wanted.state, select, freeze, summarise=["*"])
 
 
 async def _freeze_answer(

@@ -19,6 +19,12 @@ from tests.app.problem import JSON, OPTIONS_33, hold
         ({"state": {"source": "x" * 2_001}}, "text-too-long", "state.source"),
         ({"state": {"source": "hi", "layer": -1}}, "out-of-range", "state.layer"),
         ({"state": {"source": "hi", "model": "no"}}, "unknown-model", "state.model"),
+        ({"state": {"source": "hi", "view": "nope"}}, "unknown-value", "state.view"),
+        ({"state": {"source": "hi", "block": "nope"}}, "unknown-value", "state.block"),
+        ({"state": {"source": "hi", "block": ""}}, "unknown-value", "state.block"),
+        ({"state": {"source": "hi", "lang": "tlh"}}, "unknown-value", "state.lang"),
+        ({"state": {"source": "hi", "layer": 3}}, "out-of-range", "state.layer"),
+        ({"state": {"source": "hi", "head": 8}}, "out-of-range", "state.head"),
         ({"state": {"source": "hi", "Scale": "log"}}, "unknown-field", "state"),
         ({"state": {"source": "hi", "": "log"}}, "unknown-field", "state"),
         ({"state": {"source": "hi", "\ud800": "log"}}, "unknown-field", "state"),
@@ -73,3 +79,36 @@ async def test_share(
     content = json.dumps(body).encode()
     response = await client.post("/api/shares", content=content, headers=JSON)
     hold(response, 422, kind, field)
+
+
+@pytest.mark.parametrize(
+    ("block", "query", "key"),
+    [
+        ("encoder", "source", "source"),
+        ("decoder", "target", "target"),
+        ("cross", "target", "source"),
+    ],
+)
+async def test_a_pin_is_within_the_tokens(
+    client: httpx.AsyncClient, block: str, query: str, key: str
+) -> None:
+    """The last row and column can be pinned, the next cannot; without a block it is cross."""
+    run = {"source": "The cat sat on the mat.", "target": "猫坐着。"}
+    tokens = (await client.post("/api/trace", json=run)).json()["tokens"]
+    last = {"query": len(tokens[query]) - 1, "key": len(tokens[key]) - 1, "layer": 2, "head": 7}
+    places = [{"block": block}, {}] if block == "cross" else [{"block": block}]
+    for place in places:
+        state = {**run, **place, **last}
+        made = await client.post("/api/shares", json={"state": state})
+        assert made.status_code == 201, made.text
+        for name, value in last.items():
+            beyond = {"state": {**state, name: value + 1}}
+            for path in ("/api/shares", "/api/handout"):
+                response = await client.post(path, json=beyond)
+                problem = hold(response, 422, "out-of-range", f"state.{name}")
+                assert problem["detail"] == f"state.{name} must be from 0 to {value}"
+
+
+async def test_what_a_value_may_be_is_said(client: httpx.AsyncClient) -> None:
+    response = await client.post("/api/shares", json={"state": {"source": "hi", "block": "nope"}})
+    assert response.json()["detail"] == "state.block must be one of: encoder, decoder, cross"

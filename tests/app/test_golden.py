@@ -14,8 +14,8 @@ import httpx
 import numpy as np
 import pytest
 import zstandard
-from app.share_state import VIEWS
 
+from app.answers.share_state import VIEWS
 from app.engine.wire import Reply
 from app.preview.card import PLACES
 from app.schemas.shares import ShareState

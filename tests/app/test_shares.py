@@ -14,6 +14,7 @@ import pytest
 from app.engine.catalog import Catalog
 from app.engine.wire import Reply
 from app.schemas.traces import ModelReply
+from app.store.formats import FORMAT
 from app.store.store import ALPHABET, ID_LENGTH, new_id
 from model.adapters.native import Native
 from tests.app.conftest import Serving
@@ -24,8 +25,8 @@ STATE = {
     "source": 'The cat <b>"sat"</b>\non the mat 😀.',
     "target": "猫坐着。",
     "interventions": [{"at": "encoder.0.self", "head": 1, "do": "uniform"}],
-    "view": "heatmap",
-    "block": "decoder.cross",
+    "view": "attention",
+    "block": "cross",
     "layer": 1,
     "head": 2,
     "query": 0,
@@ -51,7 +52,8 @@ async def test_it_opens_on_what_was_seen(client: httpx.AsyncClient) -> None:
     assert response.headers["location"] == f"/api/shares/{share_id}"
 
     share = (await client.get(f"/api/shares/{share_id}")).json()
-    assert list(share) == ["id", "state", "created", "model", "asks", "trace"]
+    assert list(share) == ["id", "format", "state", "created", "model", "asks", "trace"]
+    assert share["format"] == FORMAT
     assert share["asks"] == []
     assert share["state"] == STATE
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", share["created"])
