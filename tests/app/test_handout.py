@@ -13,7 +13,7 @@ import httpx
 import numpy as np
 import pytest
 
-from app.answers.handouts import name
+from app.answers import handouts
 from app.assets.files import vendored
 from app.assets.inline import script
 from app.engine.catalog import Catalog
@@ -112,7 +112,7 @@ async def test_its_name_says_where_it_opens(client: httpx.AsyncClient) -> None:
     expected = 'attachment; filename="headlight-en-zh-cross-layer-2-head-5.html"'
     assert reply.headers["content-disposition"] == expected
     kept = {**STATE, "block": 'x"; y=\r\n/../猫'}  # by a server that did not check it
-    assert name(kept) == "headlight-layer-2-head-5.html"
+    assert handouts.name(kept) == "headlight-layer-2-head-5.html"
 
 
 async def test_a_long_sentence_keeps_its_attention(client: httpx.AsyncClient) -> None:
