@@ -3,11 +3,11 @@ import { test } from "node:test";
 
 import { Problem } from "../../static/js/data/problem.js";
 import { initials } from "../../static/js/state/options.js";
-import { keyOf } from "../../static/js/state/questions.js";
+import { keyOf, traced } from "../../static/js/state/questions.js";
 import { createStore } from "../../static/js/state/store.js";
 import { DEFAULTS } from "../../static/js/state/link.js";
 import { OPTIONS } from "../../static/js/views/index.js";
-import { attentions, held, pieces, questions, rowsOf, runs, unchanged } from "../../static/js/state/effects.js";
+import { attentions, held, pieces, questions, rowsOf, runs, unchanged, writing } from "../../static/js/state/effects.js";
 import { MODEL, token, trace } from "./trace.js";
 
 const OFF = [{ at: "decoder.0.cross", head: 0, do: "zero" }];
@@ -21,7 +21,7 @@ function page(link = {}) {
 /** @param {ReturnType<typeof page>} of @param {any} before @param {any} after */
 const answered = (of, before, after) => ({
   ...of,
-  answers: { [keyOf(unchanged(of))]: before, [keyOf(held(of, "这"))]: after },
+  answers: { [keyOf(unchanged(of))]: before, [keyOf(held(of, trace()))]: after },
 });
 
 /** @param {number[]} logprobs @param {string[]} texts @param {number[]} [ranks] */
@@ -36,9 +36,35 @@ test("the run without changes is asked by itself; then the changed one, held to 
   assert.equal(asked.length, 1);
   assert.equal(asked[0].trace.interventions, undefined);
   const [, second] = /** @type {any[]} */ (questions(answered(page(), trace(), undefined)));
-  assert.equal(second.trace.target, "这");
+  assert.equal(second.trace.target, undefined, "a text could be cut into other tokens");
+  assert.deepEqual(second.trace.decode, { method: "greedy", prefix: [0, 0], max_tokens: 2 });
   assert.deepEqual(second.trace.interventions, OFF);
   assert.equal(questions(answered(page({ interventions: null }), trace(), undefined)).length, 1, "nothing is changed");
+});
+
+test("what was sampled is held to its own tokens, a text that was given to the text", () => {
+  const before = trace();
+  before.output.tokens = [7, 9, 2].map((id) => ({ ...token("这"), id }));
+  const sampled = page({ decode: { method: "sample", seed: 38 } });
+  const forced = { method: "greedy", prefix: [7, 9, 2], max_tokens: 3 };
+  assert.deepEqual(/** @type {any} */ (held(sampled, before)).trace.decode, forced);
+  assert.deepEqual(writing(sampled.link, before), { target: null, decode: forced });
+  const given = /** @type {any} */ (held(page({ target: "这只" }), before));
+  assert.equal(given.trace.target, "这只");
+  assert.equal(given.trace.decode, undefined);
+});
+
+test("an older share held the text: it counts where it was cut into the same tokens", () => {
+  const of = { ...page(), share: /** @type {any} */ ({}), live: false };
+  const other = trace();
+  other.output.tokens = [{ ...token("这"), id: 5 }, ...other.output.tokens];
+  const byText = traced(of, { target: "这", decode: null, select: ["encoder.0.self.weights", "encoder.0.self.mask"] });
+  const gone = new Problem("frozen");
+  const older = (/** @type {any} */ after) => ({ ...answered(of, trace(), gone), answers: { ...answered(of, trace(), gone).answers, [keyOf(byText)]: after } });
+  const after = trace();
+  assert.equal(/** @type {any} */ (runs(older(after))).after, after);
+  assert.equal(runs(older(other)), gone, "another translation");
+  assert.equal(runs({ ...older(after), live: true }), gone, "the model is there to be asked");
 });
 
 test("what goes wrong with either is told; until both are here there is nothing", () => {
@@ -59,13 +85,8 @@ test("each token's probability before and after, and where the page's own transl
   assert.deepEqual(rows.map(({ own }) => own), [1, 2]);
   assert.deepEqual(rows.map(({ ranks }) => ranks), [[1, 7], [2, 1]]);
   assert.deepEqual(rows.map((row) => Number(row.before.toFixed(6))), [0.5, 0.25]);
-  assert.deepEqual(rows.map((row) => Number(row.after?.toFixed(6))), [0.1, 0.75]);
+  assert.deepEqual(rows.map((row) => Number(row.after.toFixed(6))), [0.1, 0.75]);
   assert.equal(rowsOf({ before: trace(), after: trace() }, own)[0].ranks, null, "nobody counted");
-});
-
-test("a token that the other run cuts in another way has no number after", () => {
-  const rows = rowsOf({ before: wrote([-1, -1], ["这只", "<eos>"]), after: wrote([-1, -1, -1], ["这", "只", "<eos>"]) }, trace());
-  assert.deepEqual(rows.map(({ after }) => after === null), [true, false]);
 });
 
 test("translations are cut where they differ, in both", () => {

@@ -25,7 +25,7 @@ import { answer, traced } from "./questions.js";
  * @property {number} index
  * @property {number | null} own  its place in the page's own translation; null where that has it not
  * @property {number} before  probability
- * @property {number | null} after  null where the two cannot be held against each other
+ * @property {number} after
  * @property {[number, number] | null} ranks  among all of the vocabulary, from 1; null where nobody counted
  */
 
@@ -35,26 +35,56 @@ const select = ({ link }) => [place(link, "weights"), place(link, "mask")];
 /** @param {Page} page @returns {Question}  the run without any change */
 export const unchanged = (page) => traced(page, { interventions: null, select: select(page) });
 
+/** @param {Trace} trace */
+const ids = ({ output }) => output.tokens.map(({ id }) => id);
+
+/**
+ * What makes a run write the tokens of another one. A text that was given is cut into the same
+ * tokens again; one that the model wrote need not be, and is held to the very ids.
+ * @param {import("./link.js").State} link
+ * @param {Trace} before
+ * @returns {{target: string} | {target: null, decode: object}}
+ */
+export function writing({ target }, before) {
+  if (target !== null) return { target };
+  const prefix = ids(before);
+  return { target, decode: { method: "greedy", prefix, max_tokens: prefix.length } };
+}
+
 /**
  * @param {Page} page
- * @param {string} target  the unchanged translation
- * @returns {Question}  the changed machine, made to write it
+ * @param {Trace} before  the unchanged run
+ * @returns {Question}  the changed machine, made to write the same
  */
-export const held = (page, target) => traced(page, { target, decode: null, select: select(page) });
+export const held = (page, before) => traced(page, { ...writing(page.link, before), select: select(page) });
+
+/**
+ * Shares once held the changed machine to the text: as good where it was cut into the same tokens.
+ * @param {Page} page
+ * @param {Trace} before
+ */
+function earlier(page, before) {
+  if (!page.share || page.live) return undefined;
+  const byText = traced(page, { target: before.output.text, decode: null, select: select(page) });
+  const after = /** @type {Trace | Problem | undefined} */ (answer(page, byText));
+  if (!after || after instanceof Problem) return undefined;
+  return String(ids(after)) === String(ids(before)) ? after : undefined;
+}
 
 /** @param {Page} page @returns {Question[]}  as far as they can be asked by now */
 export function questions(page) {
-  const before = answer(page, unchanged(page));
-  const text = before && !(before instanceof Problem) ? /** @type {Trace} */ (before).output.text : "";
-  return [unchanged(page), ...(text && isChanged(page.link) ? [held(page, text)] : [])];
+  const before = /** @type {Trace | Problem | undefined} */ (answer(page, unchanged(page)));
+  const known = before && !(before instanceof Problem) && isChanged(page.link);
+  return [unchanged(page), ...(known ? [held(page, before)] : [])];
 }
 
 /** @param {Page} page @returns {Runs | Problem | null}  null while something is on its way */
 export function runs(page) {
   const before = /** @type {Trace | Problem | undefined} */ (answer(page, unchanged(page)));
   if (!before || before instanceof Problem) return before ?? null;
-  if (!isChanged(page.link) || !before.output.text) return { before, after: before };
-  const after = /** @type {Trace | Problem | undefined} */ (answer(page, held(page, before.output.text)));
+  if (!isChanged(page.link)) return { before, after: before };
+  const answered = /** @type {Trace | Problem | undefined} */ (answer(page, held(page, before)));
+  const after = earlier(page, before) ?? answered;
   if (!after || after instanceof Problem) return after ?? null;
   return { before, after };
 }
@@ -78,18 +108,15 @@ function partners(a, b) {
  * @returns {Row[]}
  */
 export function rowsOf({ before, after }, own) {
-  const [held, mine] = [partners(before, after), partners(before, own)];
-  const [was, is] = [before, after].map(({ output }) => /** @type {any} */ (output).ranks);
-  return before.output.tokens.map((_, index) => {
-    const at = held[index];
-    return {
-      index,
-      own: mine[index],
-      before: Math.exp(before.output.logprobs[index]),
-      after: at === null ? null : Math.exp(after.output.logprobs[at]),
-      ranks: was && is && at !== null ? [was[index], is[at]] : null,
-    };
-  });
+  const mine = partners(before, own);
+  const [was, is] = [before, after].map(({ output }) => output.ranks);
+  return before.output.tokens.map((_, index) => ({
+    index,
+    own: mine[index],
+    before: Math.exp(before.output.logprobs[index]),
+    after: Math.exp(after.output.logprobs[index]),
+    ranks: was?.length && is?.length ? [was[index], is[index]] : null,
+  }));
 }
 
 /**

@@ -77,6 +77,33 @@ def test_a_head_is_switched_off_and_on_again(workspace: Workspace) -> None:
     expect(workspace.find(".change-chip")).to_have_count(1)
 
 
+@pytest.mark.parametrize(
+    ("source", "decode"),
+    [
+        ("然后用慢火煮约三十分钟即成。", {"method": "sample", "seed": 38}),
+        ("You're really a great person.", {"method": "sample", "temperature": 1.3, "seed": 37}),
+    ],
+    ids=["cut into other tokens when it is read back", "with a byte that no text may have"],
+)
+def test_the_very_tokens_are_held(workspace: Workspace, source: str, decode: Any) -> None:
+    mean = {"at": "decoder.0.self", "head": 2, "do": "mean"}
+    before = trace(workspace.url, source=source, decode=decode)["output"]
+    ids = [token["id"] for token in before["tokens"]]
+    forced = {"prefix": ids, "max_tokens": len(ids)}
+    after = trace(workspace.url, source=source, decode=forced, interventions=[mean])["output"]
+    sums = [sum(before["logprobs"]), sum(after["logprobs"])]
+    link = START | {"source": source, "decode": json.dumps(decode), "effect": "heads"}
+    link |= {"block": "decoder", "layer": 0, "ablation": "mean"}
+    workspace.open(**link, interventions=json.dumps([mean]))
+    expect(workspace.find(".whatif .bad:visible")).to_have_count(0)
+    expect(workspace.find(".head-map")).to_have_attribute("data-drawn", "72")
+    numbers = workspace.find(".whatif .lead").first.locator("b").all_inner_texts()
+    assert [float(text.replace("−", "-")) for text in numbers] == pytest.approx(sums, abs=0.00501)
+    cell = workspace.find('.head-map [data-name="decoder.0.self 2"] text')
+    change = float((cell.text_content() or "").replace("−", "-"))
+    assert change == pytest.approx(sums[1] - sums[0], abs=0.0051)
+
+
 def test_the_difference_in_attention_is_that_of_the_two_runs(workspace: Workspace) -> None:
     mask = {"at": "source", "do": {"mask": 2}}
     workspace.open(**START | {"effect": "attention"}, interventions=json.dumps([mask]))

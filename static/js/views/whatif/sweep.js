@@ -11,6 +11,7 @@ import { machine } from "../../state/edit-model.js";
 import { wording } from "../../parts/wording.js";
 import { left, placeOf, strongest } from "../../compute/head-sweep.js";
 import { plain } from "../../data/tokens.js";
+import { writing } from "../../state/effects.js";
 import { headMap } from "./head-map.js";
 import { rowPicker, writes } from "./row-picker.js";
 import { sweeper } from "./sweep-stream.js";
@@ -95,8 +96,8 @@ function question({ store }, runs) {
   const { link } = store.get();
   const { over, ablation: effect } = link.options;
   const interventions = over ? linked(changes(link)) : null;
-  const target = runs?.before.output.text ?? null;
-  const { select: _, ...body } = request({ ...link, target, interventions, decode: null, pad_to: null }, []);
+  const written = runs ? writing(link, runs.before) : {};
+  const { select: _, ...body } = request({ ...link, ...written, interventions, pad_to: null }, []);
   return { ...body, effect };
 }
 

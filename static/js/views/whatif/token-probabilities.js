@@ -48,15 +48,15 @@ export function tokenChanges(context) {
   /** @param {Row} row @param {Step} named @param {number} bar  its width */
   function line(row, named, bar) {
     const { before, after, ranks } = row;
-    const change = after === null ? null : after - before;
+    const change = after - before;
     const line = h(
       "tr",
       {},
       h("th", { scope: "row" }, step({ ...named, reads: null })),
       h("td", { className: "dumbbell", "aria-hidden": "true" }, dumbbell(context, row, bar)),
       h("td", { className: "number" }, two(before)),
-      h("td", { className: "number" }, after === null ? "–" : two(after)),
-      h("td", { className: `number ${tone(change)}` }, change === null ? "–" : signed(change)),
+      h("td", { className: "number" }, two(after)),
+      h("td", { className: `number ${tone(change)}` }, signed(change)),
       h("td", { className: "number", hidden: rank.hidden }, ranks ? (ranks[0] === ranks[1] ? String(ranks[0]) : `${ranks[0]} → ${ranks[1]}`) : ""),
     );
     const at = row.own;
@@ -83,8 +83,8 @@ export function tokenChanges(context) {
   };
 }
 
-/** @param {number | null} change  Nothing under half a hundredth is called a change. */
-const tone = (change) => (change === null || Math.abs(change) < 0.005 ? "" : change > 0 ? "more" : "less");
+/** @param {number} change  Nothing under half a hundredth is called a change. */
+const tone = (change) => (Math.abs(change) < 0.005 ? "" : change > 0 ? "more" : "less");
 /** @param {number} value */
 const signed = (value) => (value >= 0.005 ? "+" : "") + two(value);
 
@@ -101,15 +101,15 @@ function dumbbell(context, row, width) {
 
 /** @param {Context} context @param {Row} row @param {number} x @param {number} y @param {number} width */
 function marks(context, { before, after }, x, y, width) {
-  const { rule, from, to } = colours(context, after === null ? 0 : after - before);
+  const { rule, from, to } = colours(context, after - before);
   const unit = context.theme().size / 13;
   const at = (/** @type {number} */ value) => x + value * width;
   return [
     s("path", { d: `M${x} ${y}h${width}`, stroke: rule, "stroke-width": unit }),
-    after !== null && s("path", { d: `M${at(before)} ${y}H${at(after)}`, stroke: to, "stroke-width": 3 * unit }),
+    s("path", { d: `M${at(before)} ${y}H${at(after)}`, stroke: to, "stroke-width": 3 * unit }),
     s("circle", { cx: at(before), cy: y, r: 4.5 * unit, fill: context.theme().paper, stroke: from, "stroke-width": 2 * unit }),
-    after !== null && s("circle", { cx: at(after), cy: y, r: 5 * unit, fill: to }),
-  ].filter((mark) => mark !== false);
+    s("circle", { cx: at(after), cy: y, r: 5 * unit, fill: to }),
+  ];
 }
 
 /** @param {Context} context @param {number} change */
@@ -130,7 +130,7 @@ function picture(context, rows, steps) {
   const [left, bar] = [theme.size * 9, BAR * 1.6];
   const lines = rows.flatMap((row, i) => {
     const y = high * (i + 1.5);
-    const said = [two(row.before), row.after === null ? "–" : two(row.after), row.after === null ? "–" : signed(row.after - row.before)];
+    const said = [two(row.before), two(row.after), signed(row.after - row.before)];
     const columns = said.map((text, n) => s("text", { x: left + bar + theme.size * (4.5 * n + 5), y: y + theme.size * 0.35, "text-anchor": "end" }, text));
     return [s("text", { x: left - theme.size, y: y + theme.size * 0.35, "text-anchor": "end" }, plain(steps[i].writes)), ...marks(context, row, left, y, bar), ...columns];
   });
