@@ -208,6 +208,19 @@ def test_the_menu_is_worked_by_keys_and_by_thumbs(workspace: Workspace, tmp_path
     expect(button).to_be_focused()
 
 
+def test_a_picture_that_cannot_be_made_is_no_endless_wait(
+    workspace: Workspace, watch: Watch
+) -> None:
+    watch.expect("no canvas today")
+    workspace.open(**PLACE)
+    workspace.page.evaluate("""() => {
+        HTMLCanvasElement.prototype.toDataURL = () => { throw new Error("no canvas today"); };
+    }""")
+    workspace.find("#export").click()
+    workspace.find(".export-kind").first.click()
+    expect(workspace.find(".export .says")).to_have_text("The file could not be made.")
+
+
 def test_what_goes_wrong_is_said(workspace: Workspace, watch: Watch) -> None:
     watch.expect("status of 503")
     workspace.open(**PLACE)

@@ -2,12 +2,15 @@
 
 import { sizeOf } from "../draw/side-by-side.js";
 import { request } from "../data/request.js";
-import { Problem, failure } from "../data/problem.js";
+import { Problem } from "../data/problem.js";
 import { changes, plainly } from "../state/interventions.js";
 import { csv } from "../lib/csv.js";
 import { find, h } from "../lib/dom.js";
 import { behind, frozen, made, nameOf, pooled } from "../state/export-contents.js";
+import { npz } from "../lib/npz.js";
 import { poster } from "../draw/poster.js";
+import { json } from "../state/shown.js";
+import { chosen } from "../state/link.js";
 import { OPTIONS, view } from "../views/index.js";
 import { wording } from "../parts/wording.js";
 
@@ -45,7 +48,7 @@ export function bindExport(context, kinds = ["png", "svg", "csv", "json", "npz",
   /** @param {Kind} kind */
   async function take(kind) {
     says.textContent = t("Making the file …");
-    const file = await make(context, kind).catch(failure);
+    const file = await make(context, kind).catch(said);
     if (file instanceof Problem) return void (says.textContent = wording(t, file));
     const page = store.get();
     const name = nameOf(page, view(page.link.view), kind);
@@ -78,6 +81,16 @@ export function bindExport(context, kinds = ["png", "svg", "csv", "json", "npz",
   });
 }
 
+/**
+ * What went wrong, as something to tell: nobody may wait for a file that does not come.
+ * @param {unknown} error
+ */
+function said(error) {
+  if (error instanceof Problem) return error;
+  reportError(error);
+  return new Problem("unmade");
+}
+
 /** @param {Context["t"]} t @returns {Record<Kind, {name: string, says: string}>} */
 const wordings = (t) => ({
   png: { name: "PNG", says: t("the picture, for slides") },
@@ -99,6 +112,8 @@ async function make(context, kind) {
   const { store, api } = context;
   const page = store.get();
   const shown = view(page.link.view);
+  const { numbers } = context.shown();
+  if (numbers && kind !== "html") return written(page, kind, numbers());
   if (kind !== "csv") {
     const { path, ...asked } = made(page, shown, kind, { theme: dark() ? "dark" : "light", options: OPTIONS });
     return api.file(path, asked);
@@ -111,7 +126,24 @@ async function make(context, kind) {
   return table(trace);
 }
 
-/** @param {import("../data/wire.js").Trace} trace */
+/**
+ * Numbers that the view has worked out itself.
+ * @param {import("../state/store.js").Page} page
+ * @param {"csv" | "json" | "npz"} kind
+ * @param {import("../state/shown.js").Shown | null} numbers
+ */
+function written({ link, model, trace }, kind, numbers) {
+  if (!numbers || !trace) throw new Problem("nothing-drawn");
+  if (kind === "csv") return table(numbers);
+  const { options, ...state } = link;
+  const about = { model: model?.id, direction: trace.direction, state: { ...state, ...chosen(link, OPTIONS) } };
+  if (kind === "json") return new Blob([json(numbers, about)], { type: "application/json" });
+  const tensors = Object.entries(numbers.tensors).map(([name, { data, ...rest }]) => [name, rest]);
+  const words = JSON.stringify({ ...about, tokens: numbers.tokens, tensors: Object.fromEntries(tensors) });
+  return npz(numbers.tensors, { "trace.json": words });
+}
+
+/** @param {Pick<import("../state/shown.js").Shown, "tokens" | "tensors">} trace */
 const table = (trace) => new Blob([csv(trace, Object.keys(trace.tensors))], { type: "text/csv" });
 
 const dark = () => find("#theme").getAttribute("aria-pressed") === "true";

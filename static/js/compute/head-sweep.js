@@ -1,6 +1,7 @@
 /** Which heads matter: every head of every attention changed by itself, and what that did to each written token. */
 
 import { BLOCK, BLOCKS, extent, place } from "../data/blocks.js";
+import { tensor } from "../state/shown.js";
 
 /** @typedef {import("../data/api.js").ModelInfo} ModelInfo */
 /** @typedef {{delta: number[], divergence: number[]}} Effect  of one head, for each row: nats */
@@ -64,6 +65,23 @@ export function lines(model) {
     const { layers, heads } = extent(model, block);
     return Array.from({ length: layers }, (_, layer) => ({ block, at: place({ block, layer }), layer, heads }));
   });
+}
+
+/**
+ * @param {Sweep} sweep
+ * @param {ModelInfo} model
+ * @returns {Record<string, import("../state/shown.js").Tensor>}  such as "encoder.0.self.delta" (head, query):
+ *   a query is a written token; NaN for a head that has not been tried
+ */
+export function tensors({ heads, logprobs }, model) {
+  const untried = logprobs.map(() => NaN);
+  const found = lines(model).flatMap(({ at, heads: count }) =>
+    /** @type {const} */ (["delta", "divergence"]).map((which) => {
+      const values = Array.from({ length: count }, (_, head) => heads[nameOf(at, head)]?.[which] ?? untried);
+      return [`${at}.${which}`, tensor({ head: null, query: "written" }, [count, logprobs.length], values.flat())];
+    }),
+  );
+  return { logprobs: tensor({ query: "written" }, [logprobs.length], logprobs), ...Object.fromEntries(found) };
 }
 
 /** @param {string} at @returns {{block: Line["block"], layer: number}} */

@@ -6,12 +6,12 @@
  * without which Excel takes Chinese for something else.
  */
 
-/** @typedef {import("../data/wire.js").Trace} Trace */
+/** @typedef {Pick<import("../data/wire.js").Trace, "tensors"> & {tokens: Record<string, {text: string}[]>}} Trace  or what is worked out of one */
 /** @typedef {import("../data/wire.js").Tensor} Tensor */
 
 export const MARK = "\ufeff";
 /** In the order of the paper's tensors; a file has those that its tensors have. */
-const AXES = ["layer", "head", "query", "key", "channel", "feature", "hidden", "rank", "vocab"];
+const AXES = ["layer", "head", "station", "query", "key", "channel", "feature", "hidden", "rank", "vocab"];
 /** A cell that begins so is a formula to a spreadsheet. */
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/u;
 
@@ -58,7 +58,7 @@ function rows(trace, { name, dims, over, shape, dtype, data }, columns, lines) {
 
 /** @param {Trace} trace @param {string} side */
 function tokens(trace, side) {
-  const found = trace.tokens[/** @type {"source" | "target"} */ (side)] ?? [];
+  const found = trace.tokens[side] ?? [];
   return found.map(({ text }) => quoted(text));
 }
 

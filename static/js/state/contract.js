@@ -54,7 +54,10 @@
  * @property {() => void} draw  what the store holds, in the room there is
  * @property {() => void} light  what is hovered or pinned
  * @property {() => void} destroy
- * @property {() => {svg: string} | {canvas: HTMLCanvasElement}} [picture]  of what is drawn
+ * @property {() => Picture | null} [picture]  of what is drawn; null where nothing is
+ * @property {() => import("./shown.js").Shown | null} [numbers]  of what is drawn; absent: they are the
+ *   tensors that it needs
  */
+/** @typedef {{svg: string} | {canvas: HTMLCanvasElement}} Picture */
 
 export {};

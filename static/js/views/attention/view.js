@@ -119,7 +119,10 @@ function mount(context, root) {
     draw,
     light,
     destroy,
-    picture: () => ({ canvas: matrix.picture() ?? h("canvas") }),
+    picture() {
+      const canvas = matrix.picture();
+      return canvas && { canvas };
+    },
   };
 }
 

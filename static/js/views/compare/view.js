@@ -5,6 +5,7 @@ import { place } from "../../data/blocks.js";
 import { comparison, otherPlace, otherRun } from "../../state/comparison.js";
 import { h } from "../../lib/dom.js";
 import { choice, text, whole } from "../../state/options.js";
+import { trio as trioOf } from "../../state/shown.js";
 import { controls } from "../../parts/controls.js";
 import { changeList, headline } from "../../parts/comparison/largest-changes.js";
 import { otherPicker } from "./head-picker.js";
@@ -75,7 +76,11 @@ function mount(context, root) {
     light();
   }
 
-  return { draw, light, destroy: trio.destroy, picture: trio.picture };
+  const numbers = () => {
+    const shown = found();
+    return shown && trioOf(shown);
+  };
+  return { draw, light, destroy: trio.destroy, picture: () => (found() ? trio.picture() : null), numbers };
 }
 
 /** @param {Context["t"]} t @returns {import("../../parts/controls.js").Control} */

@@ -14,6 +14,7 @@ import { network } from "../../compute/maxflow.js";
 import { choice } from "../../state/options.js";
 import { controls } from "../../parts/controls.js";
 import { ruler } from "../../draw/labels.js";
+import { named, tensor } from "../../state/shown.js";
 import { enlarge, file } from "../../draw/svg.js";
 import { bindRiver } from "./diagram-pointing.js";
 import { graphOf, names, needs, streamOf } from "./layer-means.js";
@@ -214,7 +215,38 @@ function mount(context, root) {
     draw,
     light: paint,
     destroy: () => (clearTimeout(timer), root.replaceChildren()),
-    picture: () => ({ svg: file(/** @type {SVGSVGElement} */ (water.querySelector("svg")), context.theme()) }),
+    picture() {
+      const drawn = water.querySelector("svg");
+      return drawn && { svg: file(drawn, context.theme()) };
+    },
+    numbers: () => shown && worked(shown, chosen().top),
+  };
+}
+
+/**
+ * Of every token above its rollout, and of the chosen one its flow, which takes longer.
+ * @param {Shown} shown
+ * @param {number} top
+ * @returns {import("../../state/shown.js").Shown}
+ */
+function worked({ graph, stream, names, network, flows }, top) {
+  const { nodes, tops, leaves } = graph;
+  const shares = tops.map((node) => rollout(graph, node).nodes);
+  const flow = leaves.map((leaf, n) => flows.get(top)?.[n] ?? network.flow(tops[top], leaf).value);
+  const stations = stream?.stations ?? [];
+  const read = { station: "station", query: "query" };
+  const size = [stations.length, tops.length];
+  return {
+    tokens: {
+      query: named(names.tops),
+      key: named(leaves.map((node) => names.leaves[nodes[node].side][nodes[node].index])),
+      station: stations.map(({ layer, part }) => ({ text: layer < 0 ? part : `${layer}.${part}` })),
+    },
+    tensors: {
+      rollout: tensor({ query: "query", key: "key" }, [tops.length, leaves.length], shares.flatMap((all) => leaves.map((node) => all[node]))),
+      [`flow.${top}`]: tensor({ key: "key" }, [leaves.length], flow),
+      ...(stream && { length: tensor(read, size, stream.norms.flat()), cosine: tensor(read, size, stream.cosines.flat()) }),
+    },
   };
 }
 

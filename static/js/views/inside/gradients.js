@@ -119,9 +119,9 @@ export function slopes(context) {
     draw,
     light,
     destroy: () => parts.forEach(({ matrix }) => matrix.destroy()),
-    picture: () => ({
+    picture: () => seen() && {
       canvas: abreast(parts.map(({ title, matrix }, n) => ({ canvas: matrix.picture(), title: n ? `${title.textContent} ±${two(most)}` : (title.textContent ?? "") })), context.theme()),
-    }),
+    },
   };
 }
 

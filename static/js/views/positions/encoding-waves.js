@@ -5,7 +5,6 @@ import { h } from "../../lib/dom.js";
 import { step } from "../../draw/token.js";
 import { wavelength } from "../../compute/position-rotation.js";
 import { diverging } from "../../draw/scale.js";
-import { file } from "../../draw/svg.js";
 import { apart, featureAt } from "../../compute/encoding-order.js";
 import { plot } from "../../draw/curves.js";
 import { createPanel } from "./position-matrix.js";
@@ -132,11 +131,7 @@ export function createWaves(context) {
       curves();
     },
     destroy: panel.destroy,
-    picture() {
-      const whole = panel.picture();
-      const drawn = canvas.querySelector("svg");
-      return whole ?? { svg: drawn ? file(drawn, context.theme()) : "" };
-    },
+    picture: panel.picture,
   };
 }
 

@@ -3,6 +3,8 @@
 import { BLOCK, stands } from "../../data/blocks.js";
 import { lit } from "../../state/lit.js";
 import { answer, encoding } from "../../state/questions.js";
+import { dots } from "../../compute/position-rotation.js";
+import { matrix, named, tensor } from "../../state/shown.js";
 
 /** @typedef {import("../../state/store.js").Page} Page */
 /** @typedef {import("../../data/api.js").Positions} Positions */
@@ -34,6 +36,24 @@ export function questions(page) {
 export function table(page) {
   const [question] = questions(page);
   return question && /** @type {Positions | Problem | undefined} */ (answer(page, question));
+}
+
+/**
+ * @param {Page} page
+ * @param {Positions} found
+ * @returns {import("../../state/shown.js").Shown}
+ */
+export function numbers(page, { length, d_model, positions, similarity }) {
+  const cosines = { rows: length, cols: length, values: similarity };
+  const dot = dots({ rows: length, cols: d_model, values: positions }, cosines);
+  return {
+    tokens: { position: named(places(page, length)) },
+    tensors: {
+      positions: tensor({ query: "position", feature: null }, [length, d_model], positions),
+      similarity: matrix(cosines, "position", "position"),
+      dot: matrix(dot, "position", "position"),
+    },
+  };
 }
 
 /**

@@ -46,7 +46,10 @@ export function createPanel(context, { name, says, square, tip }) {
   return {
     element: h("section", { className: "panel" }, head, line, h("div", { className: "scroller" }, matrix.element)),
     draw: matrix.draw,
-    picture: matrix.picture,
+    picture() {
+      const canvas = matrix.picture();
+      return canvas && { canvas };
+    },
     destroy: matrix.destroy,
     light() {
       const { row, col } = marked(store.get(), store.hovered());

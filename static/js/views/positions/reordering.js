@@ -1,5 +1,6 @@
 /** The same words in another order: what a head notices of it, with positions and without. */
 
+import { abreast } from "../../draw/side-by-side.js";
 import { attention, extent, place } from "../../data/blocks.js";
 import { four, tiny } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
@@ -9,6 +10,7 @@ import { wording } from "../../parts/wording.js";
 import { createMatrix } from "../../parts/matrix.js";
 import { answer, traced } from "../../state/questions.js";
 import { diverging, sequential } from "../../draw/scale.js";
+import { matrix, named } from "../../state/shown.js";
 import { difference, follow, restored, shuffle } from "../../compute/word-order.js";
 import { languages, sides } from "../../data/tokens.js";
 
@@ -19,6 +21,11 @@ import { languages, sides } from "../../data/tokens.js";
 
 const DROP = { at: "source.position", do: "drop" };
 const BLOCK = /** @type {const} */ ("encoder");
+/** Of the three matrices, in a file. */
+const NAMES = ["written", "shuffled", "difference"];
+
+/** @param {Trace} trace */
+const stepsOf = (trace) => sides(trace).source.map((writes) => ({ reads: null, writes }));
 
 /** The layer and head that are looked at, in the encoder. @param {Page} page */
 export function at({ link, model }) {
@@ -122,7 +129,16 @@ export function createShuffle(context) {
     draw,
     light: () => bands.forEach((one) => one.light()),
     destroy: () => bands.forEach((one) => one.destroy()),
-    picture: () => bands[0].picture() ?? { svg: "" },
+    picture() {
+      const parts = bands.flatMap((one) => one.pictures());
+      return parts.length ? { canvas: abreast(parts, context.theme()) } : null;
+    },
+    numbers() {
+      const { trace } = store.get();
+      const tensors = Object.assign({}, ...bands.map((one) => one.numbers()));
+      if (!trace || !Object.keys(tensors).length) return null;
+      return { tokens: { source: named(stepsOf(trace)) }, tensors };
+    },
   };
 }
 
@@ -154,10 +170,11 @@ function band(context, which) {
   /** @type {(Matrix | null)[]} */
   let shown = [null, null, null];
   let largest = 0;
+  const title = which === "with" ? t("With positions") : t("Without positions");
   const names = [t("as written"), t("shuffled, put back"), t("difference")];
   const charts = names.map((name, i) =>
     createMatrix(context, {
-      label: `${which === "with" ? t("With positions") : t("Without positions")}: ${name}`,
+      label: `${title}: ${name}`,
       onHover: (place) =>
         store.hover(
           place && {
@@ -168,10 +185,10 @@ function band(context, which) {
       onPick: () => {},
       picked: () => null,
       tip: ({ row, col }) => {
-        const matrix = shown[i];
+        const one = shown[i];
         const { source } = store.get().trace ? sides(/** @type {Trace} */ (store.get().trace)) : { source: [] };
-        if (!matrix || !source[row] || !source[col]) return [];
-        const value = matrix.values[row * matrix.cols + col];
+        if (!one || !source[row] || !source[col]) return [];
+        const value = one.values[row * one.cols + col];
         return [
           step({ reads: null, writes: source[row] }),
           " ",
@@ -186,7 +203,7 @@ function band(context, which) {
   const element = h(
     "section",
     { className: `panel runs ${which}` },
-    h("h3", {}, which === "with" ? t("With positions") : t("Without positions")),
+    h("h3", {}, title),
     result,
     h(
       "div",
@@ -214,7 +231,7 @@ function band(context, which) {
       const theme = context.theme();
       const reach = scale ?? Math.max(largest, 1e-3);
       const { trace } = store.get();
-      const steps = trace ? sides(trace).source.map((writes) => ({ reads: null, writes })) : [];
+      const steps = trace ? stepsOf(trace) : [];
       charts.forEach((chart, i) =>
         chart.draw({
           matrix: /** @type {Matrix} */ (shown[i]),
@@ -238,7 +255,13 @@ function band(context, which) {
       charts.forEach((chart) => chart.mark({ row: index(lit?.query), col: index(lit?.key) }));
     },
     clear: () => (element.hidden = true),
-    picture: () => charts[1].picture(),
+    pictures: () =>
+      element.hidden ? [] : charts.map((chart, i) => ({ canvas: chart.picture(), title: `${title}: ${names[i]}` })),
+    /** @returns {Record<string, import("../../state/shown.js").Tensor>} */
+    numbers() {
+      const found = element.hidden ? [] : shown.flatMap((one, i) => (one ? [[`${which}.${NAMES[i]}`, matrix(one, "source", "source")]] : []));
+      return Object.fromEntries(found);
+    },
     destroy: () => charts.forEach((chart) => chart.destroy()),
   };
 }

@@ -111,6 +111,6 @@ export function createLikeness(context) {
       curves();
     },
     destroy: panel.destroy,
-    picture: () => panel.picture() ?? { svg: "" },
+    picture: panel.picture,
   };
 }

@@ -10,12 +10,22 @@ import { controls } from "../../parts/controls.js";
 import { wording } from "../../parts/wording.js";
 import { createLikeness } from "./similarity.js";
 import * as shuffled from "./reordering.js";
-import { questions, size, table } from "./encodings.js";
+import { numbers, questions, size, table } from "./encodings.js";
 import { createTurn } from "./rotation.js";
 import { createWaves } from "./encoding-waves.js";
 
 /** @typedef {import("../../state/contract.js").View} View */
 /** @typedef {import("../../state/contract.js").Context} Context */
+
+/**
+ * @typedef {object} Part  one of the four pictures
+ * @property {HTMLElement} element
+ * @property {(found: any) => void} draw
+ * @property {() => void} light
+ * @property {() => void} destroy
+ * @property {() => import("../../state/contract.js").Picture | null} picture
+ * @property {() => import("../../state/shown.js").Shown | null} [numbers]  absent: those of the table
+ */
 
 /** Beyond any table; how long one may be the server says. */
 const MOST = 9_999_999;
@@ -71,7 +81,7 @@ function mount(context, root) {
   const sizes = h("div", { className: "options" }, ...fields.map((one) => one.element), measure);
   const place = h("div", { className: "part" });
   root.append(h("div", { className: "positions" }, parts, sizes, bad, place));
-  /** @type {ReturnType<ReturnType<typeof make>> | null} */
+  /** @type {Part | null} */
   let part = null;
   let shown = "";
 
@@ -86,21 +96,26 @@ function mount(context, root) {
     if (!part || shown !== options.part) {
       part?.destroy();
       shown = options.part;
-      part = make(shown)(context);
+      part = /** @type {Part} */ (make(shown)(context));
       place.replaceChildren(part.element);
     }
     const found = shown === "shuffle" ? undefined : table(page);
     bad.hidden = !(found instanceof Problem);
     place.hidden = found instanceof Problem;
     if (found instanceof Problem) bad.textContent = limit(context, found);
-    else if (found || shown === "shuffle") part.draw(/** @type {any} */ (found));
+    else if (found || shown === "shuffle") part.draw(found);
   }
 
   return {
     draw,
     light: () => part?.light(),
     destroy: () => (part?.destroy(), root.replaceChildren()),
-    picture: () => /** @type {any} */ (part?.picture() ?? { svg: "" }),
+    picture: () => part?.picture() ?? null,
+    numbers() {
+      if (shown === "shuffle") return part?.numbers?.() ?? null;
+      const found = table(store.get());
+      return found && !(found instanceof Problem) ? numbers(store.get(), found) : null;
+    },
   };
 }
 

@@ -100,7 +100,10 @@ function mount(context, root) {
     draw,
     light,
     destroy: () => root.replaceChildren(),
-    picture: () => ({ svg: file(/** @type {SVGSVGElement} */ (figure.querySelector("svg")), context.theme()) }),
+    picture() {
+      const drawn = figure.querySelector("svg");
+      return drawn && { svg: file(drawn, context.theme()) };
+    },
   };
 }
 

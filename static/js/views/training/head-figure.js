@@ -135,7 +135,7 @@ export function createFigure(context, { now, above, lit }) {
     hover,
     show,
     light,
-    picture: () => matrix.picture() ?? h("canvas"),
+    picture: matrix.picture,
     destroy: () => matrix.destroy(),
   };
 }

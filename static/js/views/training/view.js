@@ -134,6 +134,9 @@ function mount(context, root) {
       figure.destroy();
       root.replaceChildren();
     },
-    picture: () => ({ canvas: figure.picture() }),
+    picture() {
+      const canvas = figure.picture();
+      return canvas && { canvas };
+    },
   };
 }

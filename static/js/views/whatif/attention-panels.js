@@ -2,6 +2,7 @@
 
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
+import { trio as numbers } from "../../state/shown.js";
 import { attentions } from "../../state/effects.js";
 import { changeList } from "../../parts/comparison/largest-changes.js";
 import { panels } from "../../parts/comparison/panels.js";
@@ -56,7 +57,11 @@ export function attentionChanges(context, set) {
     },
     light,
     destroy: trio.destroy,
-    picture: trio.picture,
+    picture: () => (found() ? trio.picture() : null),
+    numbers() {
+      const shown = found();
+      return shown && numbers(shown);
+    },
   };
 }
 

@@ -77,7 +77,7 @@ export function headMap(context, pick) {
       if (focused) /** @type {HTMLElement | null} */ (element.querySelector('[tabindex="0"]'))?.focus();
     },
 
-    picture: () => (drawn ? file(drawn, context.theme()) : ""),
+    picture: () => drawn && { svg: file(drawn, context.theme()) },
   };
 }
 

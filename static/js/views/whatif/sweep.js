@@ -9,7 +9,7 @@ import { quoted } from "../../draw/token.js";
 import { controls } from "../../parts/controls.js";
 import { machine } from "../../state/edit-model.js";
 import { wording } from "../../parts/wording.js";
-import { left, placeOf, strongest } from "../../compute/head-sweep.js";
+import { left, placeOf, strongest, tensors } from "../../compute/head-sweep.js";
 import { plain } from "../../data/tokens.js";
 import { writing } from "../../state/effects.js";
 import { headMap } from "./head-map.js";
@@ -83,7 +83,12 @@ export function headSweep(context) {
     },
     light() {},
     destroy: run.stop,
-    picture: () => ({ svg: map.picture() }),
+    picture: map.picture,
+    numbers() {
+      const { sweep } = run.state();
+      const { model } = store.get();
+      return sweep && base && model && { tokens: { written: base.before.output.tokens }, tensors: tensors(sweep, model) };
+    },
   };
 }
 

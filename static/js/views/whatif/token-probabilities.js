@@ -4,6 +4,7 @@ import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { step } from "../../draw/token.js";
 import { axes } from "../../data/blocks.js";
+import { named, tensor } from "../../state/shown.js";
 import { drawing, file, s } from "../../draw/svg.js";
 import { plain } from "../../data/tokens.js";
 import { rowsOf } from "../../state/effects.js";
@@ -79,7 +80,21 @@ export function tokenChanges(context) {
     },
     light() {},
     destroy() {},
-    picture: () => ({ svg: shown ? file(picture(context, shown.rows, shown.steps), context.theme()) : "" }),
+    picture: () => shown && { svg: file(picture(context, shown.rows, shown.steps), context.theme()) },
+    numbers: () => shown && numbers(shown.rows, shown.steps),
+  };
+}
+
+/** @param {Row[]} rows @param {Step[]} steps @returns {import("../../state/shown.js").Shown} */
+function numbers(rows, steps) {
+  const column = (/** @type {(row: Row) => number} */ read) => tensor({ query: "written" }, [rows.length], rows.map(read));
+  /** @type {Record<string, import("../../state/shown.js").Tensor>} */
+  const ranks = rows.every((row) => row.ranks)
+    ? { "before.rank": column((row) => row.ranks?.[0] ?? NaN), "after.rank": column((row) => row.ranks?.[1] ?? NaN) }
+    : {};
+  return {
+    tokens: { written: named(steps.map((one) => ({ ...one, reads: null }))) },
+    tensors: { before: column((row) => row.before), after: column((row) => row.after), ...ranks },
   };
 }
 

@@ -22,7 +22,8 @@ import { tokenChanges } from "./token-probabilities.js";
  * @property {(runs: Runs) => void} draw
  * @property {() => void} light
  * @property {() => void} destroy
- * @property {() => {svg: string} | {canvas: HTMLCanvasElement}} picture
+ * @property {() => import("../../state/contract.js").Picture | null} picture
+ * @property {() => import("../../state/shown.js").Shown | null} numbers
  */
 
 /** @type {View} */
@@ -114,6 +115,7 @@ function mount(context, root) {
     draw,
     light,
     destroy: () => (part?.destroy(), root.replaceChildren()),
-    picture: () => part?.picture() ?? { svg: "" },
+    picture: () => part?.picture() ?? null,
+    numbers: () => part?.numbers() ?? null,
   };
 }

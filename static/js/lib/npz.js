@@ -1,0 +1,98 @@
+/**
+ * Arrays as NumPy keeps them: a ZIP archive, nothing in it compressed, with a `.npy` file an array.
+ *
+ * Sources: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html (version 1.0),
+ * https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT (4.3).
+ */
+
+/** @typedef {Pick<import("../data/wire.js").Tensor, "shape" | "dtype" | "data">} Array */
+
+/** Bytes of a header are a multiple of this. */
+const ALIGNED = 64;
+/** Names in UTF-8; 1980-01-01. */
+const [UTF8, DAY] = [1 << 11, 33];
+const bytes = (/** @type {string} */ text) => new TextEncoder().encode(text);
+
+/**
+ * @param {Record<string, Array>} arrays
+ * @param {Record<string, string>} [texts]  arrays of one text and no axes
+ * @returns {Blob}
+ */
+export function npz(arrays, texts = {}) {
+  const files = [
+    ...Object.entries(arrays).map(([name, one]) => ({ name, body: npy(kind(one), one.shape, one.data) })),
+    ...Object.entries(texts).map(([name, text]) => {
+      const points = Uint32Array.from(text, (letter) => letter.codePointAt(0) ?? 0);
+      return { name, body: npy(`<U${points.length}`, [], points) };
+    }),
+  ];
+  return zip(files.map(({ name, body }) => ({ name: bytes(`${name}.npy`), body })));
+}
+
+/** @param {Array} array */
+function kind({ dtype, data }) {
+  if (data instanceof Float32Array) return "<f4";
+  return data instanceof Int32Array ? "<i4" : dtype === "bool" ? "|b1" : "|u1";
+}
+
+/**
+ * @param {string} descr
+ * @param {number[]} shape
+ * @param {import("../data/wire.js").Numbers | Uint32Array} data  row-major
+ */
+function npy(descr, shape, data) {
+  const axes = shape.map((size) => `${size},`).join(" ");
+  const header = `{'descr': '${descr}', 'fortran_order': False, 'shape': (${axes}), }`;
+  const length = ALIGNED * Math.ceil((10 + header.length + 1) / ALIGNED) - 10;
+  const numbers = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+  return joined([
+    Uint8Array.of(0x93, ...bytes("NUMPY"), 1, 0, length & 255, length >> 8),
+    bytes(`${header.padEnd(length - 1)}\n`),
+    numbers,
+  ]);
+}
+
+/** @param {{name: Uint8Array, body: Uint8Array}[]} files */
+function zip(files) {
+  /** @type {Uint8Array[]} */
+  const local = [];
+  /** @type {Uint8Array[]} */
+  const central = [];
+  let at = 0;
+  for (const { name, body } of files) {
+    const common = [u16(20, UTF8, 0, 0, DAY), u32(crc(body), body.length, body.length), u16(name.length, 0)];
+    const before = joined([bytes("PK\x03\x04"), ...common, name]);
+    local.push(before, body);
+    central.push(bytes("PK\x01\x02"), u16(20), ...common, u16(0, 0, 0), u32(0, at), name);
+    at += before.length + body.length;
+  }
+  const list = joined(central);
+  const end = [bytes("PK\x05\x06"), u16(0, 0, files.length, files.length), u32(list.length, at), u16(0)];
+  return new Blob(/** @type {BlobPart[]} */ ([...local, list, ...end]));
+}
+
+/** @param {...number} values  Little-endian. */
+const u16 = (...values) => Uint8Array.from(values.flatMap((value) => [value & 255, (value >> 8) & 255]));
+/** @param {...number} values */
+const u32 = (...values) => joined(values.map((value) => u16(value & 0xffff, value >>> 16)));
+
+/** @param {Uint8Array[]} parts */
+function joined(parts) {
+  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  parts.reduce((at, part) => (whole.set(part, at), at + part.length), 0);
+  return whole;
+}
+
+/** The remainder of each byte, by the polynomial that ZIP takes. */
+const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let rest = byte;
+  for (let bit = 0; bit < 8; bit++) rest = rest & 1 ? (rest >>> 1) ^ 0xedb88320 : rest >>> 1;
+  return rest;
+});
+
+/** @param {Uint8Array} data @returns {number}  CRC-32 */
+function crc(data) {
+  let rest = 0xffffffff;
+  for (const byte of data) rest = TABLE[(rest ^ byte) & 255] ^ (rest >>> 8);
+  return ~rest >>> 0;
+}

@@ -1,0 +1,213 @@
+"""Every view in every format that its menu offers: saved, and read again."""
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image
+from playwright.sync_api import expect
+
+from tests.browser.test_export import arrays_of, save, tensors
+from tests.browser.test_numbers import SENTENCE, TARGET
+from tests.browser.workspace import Workspace
+
+OFF = {"at": "decoder.1.cross", "head": 2, "do": "zero"}
+PLACE: dict[str, Any] = {
+    "source": SENTENCE, "target": TARGET, "block": "cross", "layer": 1, "head": 2
+}  # fmt: skip
+CHANGED = {"interventions": json.dumps([OFF])}
+# Each view, in each of its own parts that shows something else.
+SHOWN: dict[str, dict[str, Any]] = {
+    "decoding": {"view": "decoding"},
+    "heads": {"view": "heads"},
+    "attention": {"view": "attention"},
+    "lines": {"view": "lines"},
+    "worksheet": {"view": "worksheet"},
+    "alignment": {"view": "alignment"},
+    "compare": {"view": "compare", "other": "sentence"},
+    "inside": {"view": "inside"},
+    "qkv": {"view": "qkv"},
+    "space": {"view": "space"},
+    "waves": {"view": "positions", "part": "waves", "length": 40, "width": 64},
+    "likeness": {"view": "positions", "part": "likeness", "length": 40, "width": 64},
+    "turn": {"view": "positions", "part": "turn", "length": 40, "width": 64},
+    "shuffle": {"view": "positions", "part": "shuffle"},
+    "flow": {"view": "flow"},
+    "training": {"view": "training"},
+    "sweep": {"view": "whatif", "effect": "heads", **CHANGED},
+    "tokens": {"view": "whatif", "effect": "tokens", **CHANGED},
+    "changed attention": {"view": "whatif", "effect": "attention", **CHANGED},
+}
+AXES = ["layer", "head", "station", "query", "key", "channel", "feature", "hidden", "rank", "vocab"]
+GO = """(query) => {
+    history.pushState(null, "", "?" + query);
+    dispatchEvent(new PopStateEvent("popstate"));
+}"""
+KINDS = """() => Object.fromEntries([...document.querySelectorAll(".export-kind")].map(
+    (choice) => [choice.querySelector("b").textContent, !choice.disabled]))"""
+DRAWN = {"sweep": ".head-map[data-drawn='72']"}
+
+
+def visit(workspace: Workspace, name: str) -> None:
+    """Go there without loading the page again, and wait for all of it."""
+    workspace.page.keyboard.press("Escape")
+    workspace.page.evaluate(GO, urlencode(PLACE | SHOWN[name]))
+    workspace.settled()
+    workspace.drawn()
+    if name in DRAWN:
+        expect(workspace.find(DRAWN[name])).to_be_visible()
+
+
+def numbers_of(file: Path) -> dict[str, NDArray[Any]]:
+    """A CSV's tensors, as wide as their largest indices."""
+    rows = list(csv.DictReader(io.StringIO(file.read_text("utf-8-sig"), newline="")))
+    assert rows
+    axes = [name for name in rows[0] if name not in ("tensor", "value") and "_token" not in name]
+    found: dict[str, NDArray[Any]] = {}
+    for tensor in dict.fromkeys(row["tensor"] for row in rows):
+        own = [row for row in rows if row["tensor"] == tensor]
+        dims = [axis for axis in axes if own[0][axis] != ""]
+        at = np.array([[int(row[axis]) for axis in dims] for row in own])
+        found[tensor] = np.full(at.max(axis=0) + 1, np.nan)
+        found[tensor][tuple(at.T)] = [float(row["value"]) for row in own]
+    return found
+
+
+def plotted(workspace: Workspace) -> list[NDArray[Any]]:
+    """What the charts plot that can be seen."""
+    charts = workspace.page.evaluate("""() =>
+        [...document.querySelectorAll("#view .js-plotly-plot")]
+            .filter((chart) => chart.offsetParent)
+            .map(({ data }) => data[0].z.map((row) =>
+                Array.from(row, (n) => (Number.isNaN(n) ? null : n))))""")
+    return [np.array(chart, dtype=float) for chart in charts]
+
+
+def check_picture(file: Path) -> None:
+    with Image.open(file) as image:
+        image.load()
+        assert min(image.size) >= 100
+        colours = image.convert("RGB").getcolors(1 << 24) or []
+    most = max(count for count, _ in colours) / sum(count for count, _ in colours)
+    assert len(colours) > 20, "blank"
+    assert most < 0.995, "next to nothing is drawn"
+
+
+def check_drawing(file: Path) -> None:
+    root = ElementTree.parse(file).getroot()
+    name = "{http://www.w3.org/2000/svg}"
+    assert root.tag == f"{name}svg"
+    inner = root.findall(f".//{name}svg")
+    assert inner, "no picture under the words"
+    assert len(list(inner[0].iter())) > 5
+
+
+Numbers = dict[str, NDArray[Any]]
+
+
+def check_trio(workspace: Workspace, found: Numbers) -> None:
+    for key, shown in zip(("a", "b", "delta"), plotted(workspace), strict=True):
+        np.testing.assert_allclose(found[key], shown, atol=1e-6)
+    assert np.nanmax(abs(found["delta"])) > 1e-3
+
+
+def check_table(_: Workspace, found: Numbers) -> None:
+    assert found["positions"].shape == (40, 64)
+    assert found["positions"][3, 10] == pytest.approx(np.sin(3 / 10_000 ** (10 / 64)), abs=1e-6)
+    assert found["similarity"].shape == (40, 40)
+
+
+def check_likeness(workspace: Workspace, found: Numbers) -> None:
+    check_table(workspace, found)
+    np.testing.assert_allclose(found["similarity"], plotted(workspace)[0], atol=1e-6)
+
+
+def check_shuffle(workspace: Workspace, found: Numbers) -> None:
+    for numbers, shown in zip(found.values(), plotted(workspace), strict=True):
+        np.testing.assert_allclose(numbers, shown, atol=1e-6)
+
+
+def check_flow(workspace: Workspace, found: Numbers) -> None:
+    text = workspace.find(".finding").inner_text()
+    said = [float(number) for number in re.findall(r"(?:rollout|flow) ([\d.]+)\b", text)]
+    (chosen,) = (name for name in found if name.startswith("flow."))
+    top = int(chosen.removeprefix("flow."))
+    both = np.stack([found["rollout"][top], found[chosen]], axis=1)
+    assert (abs(both - said) < 5.1e-5).all(axis=1).any(), said
+    assert found["length"].shape == found["cosine"].shape
+
+
+def check_sweep(workspace: Workspace, found: Numbers) -> None:
+    cell = workspace.find('.head-map [data-name="decoder.1.cross 2"] text').text_content() or ""
+    delta = found["decoder.1.cross.delta"][2].sum()
+    assert delta == pytest.approx(float(cell.replace("−", "-")), abs=0.00501)
+    assert not any(np.isnan(one).any() for one in found.values())
+
+
+def check_tokens(workspace: Workspace, found: Numbers) -> None:
+    lines = workspace.find(".token-changes tbody tr").all_inner_texts()
+    for line, *numbers in zip(lines, found["before"], found["after"], strict=True):
+        assert all(f"{number:.2f}" in line for number in numbers)
+
+
+def check_weights(workspace: Workspace, found: Numbers) -> None:
+    name = "decoder.1.cross.weights"
+    np.testing.assert_allclose(found[name], tensors(workspace.url, name)[name], atol=1e-5)
+
+
+# What the file says is what the page shows.
+CHECKS = {
+    "compare": check_trio,
+    "changed attention": check_trio,
+    "waves": check_table,
+    "turn": check_table,
+    "likeness": check_likeness,
+    "shuffle": check_shuffle,
+    "flow": check_flow,
+    "sweep": check_sweep,
+    "tokens": check_tokens,
+    "attention": check_weights,
+    "lines": check_weights,
+    "heads": check_weights,
+}
+
+
+def test_every_view_in_every_format(workspace: Workspace, tmp_path: Path) -> None:
+    workspace.open(**PLACE)
+    views = workspace.page.evaluate("""() => [...new Set(
+        [...document.querySelectorAll(".views input")].map(({ value }) => value))]""")
+    assert set(views) == {str(link["view"]) for link in SHOWN.values()}, "none is left out"
+    for name in SHOWN:
+        visit(workspace, name)
+        workspace.find("#export").click()
+        offered = workspace.page.evaluate(KINDS)
+        assert offered["PNG"] or name == "worksheet", name
+        assert offered["CSV"]
+        files = {kind: save(workspace, kind, tmp_path) for kind, on in offered.items() if on}
+        assert all(file.stat().st_size for file in files.values())
+        if "PNG" in files:
+            check_picture(files["PNG"])
+        if "SVG" in files:
+            check_drawing(files["SVG"])
+        found = numbers_of(files["CSV"])
+        if name in CHECKS:
+            CHECKS[name](workspace, found)
+        arrays = arrays_of(files["NPZ"])
+        document = json.loads(files["JSON"].read_text())
+        if name != "training":  # there they hold all steps
+            assert set(document["tensors"]) == set(arrays) - {"trace.json"} == set(found), name
+        for key in set(found) & set(arrays):
+            tensor = document["tensors"][key]
+            # A table has its axes in one order for all.
+            order = sorted(range(len(tensor["dims"])), key=lambda i: AXES.index(tensor["dims"][i]))
+            for numbers in (arrays[key], np.array(tensor["data"], dtype=float)):
+                np.testing.assert_allclose(numbers.transpose(order), found[key], atol=1e-5)
+        assert "</html>" in files["HTML"].read_text()[-200:]
