@@ -1,10 +1,12 @@
 """A link is what was seen: the address bar, the way back, and frozen shares."""
 
-from urllib.parse import parse_qs, urlsplit
+import json
+from urllib.parse import parse_qs, parse_qsl, urlsplit
 
+import httpx
 import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.workspace import Workspace
 
@@ -97,6 +99,72 @@ def test_share_needs_no_model_for_all_that_it_shows(workspace: Workspace) -> Non
     workspace.find("#blocks label").nth(0).click()
     workspace.find("#views-wide label:has([value=qkv])").click()
     expect(workspace.find(".panel .js-plotly-plot")).to_have_count(3)
+
+
+def test_a_share_whose_model_is_gone_says_so(workspace: Workspace) -> None:
+    off = {"at": "decoder.1.cross", "head": 4, "do": "zero"}
+    view = {"view": "whatif", "effect": "tokens", "interventions": json.dumps([off])}
+    workspace.open(source="The cat sits.", **PLACE, **view)
+    rows = workspace.find(".token-changes tbody tr")
+    workspace.settled()
+    seen = rows.all_inner_texts()
+    workspace.find("#share").click()
+    expect(workspace.find("#shared-link")).to_be_visible()
+    url = workspace.find("#shared-link").input_value()
+    models = httpx.get(f"{workspace.url}/api/models").json()
+    others = [{**model, "digest": "another"} for model in models]
+    workspace.page.route("**/api/models", lambda route: route.fulfill(json=others))
+    for path in ("**/api/trace", "**/api/sweep", "**/api/decode", "**/parameters*"):
+        workspace.page.route(path, lambda route: route.abort())
+    workspace.page.goto(url)
+    workspace.drawn()
+    note = workspace.find(".not-frozen")
+    assert seen
+    assert rows.all_inner_texts() == seen
+    expect(note).to_be_hidden()
+    for name in ("inside", "flow", "worksheet"):
+        workspace.find(f"#views-wide label:has([value={name}])").click()
+        expect(note).to_contain_text("its model is no longer served here")
+        expect(workspace.find("#view .waiting:visible")).to_have_count(0)
+    note.locator("button").click()
+    expect(note).to_be_hidden()
+    expect(rows.first).to_be_visible()
+    assert rows.all_inner_texts() == seen
+    workspace.find("#blocks label").nth(0).click()
+    expect(workspace.find(".whatif .bad:visible")).to_contain_text("no longer served here")
+    expect(rows.first).to_be_hidden()
+
+
+def test_a_share_of_nonsense_opens_on_what_is_there(workspace: Workspace) -> None:
+    state = {"source": "The cat sits.", **PLACE, "view": "attention", "lang": "en"}
+    made = httpx.post(f"{workspace.url}/api/shares", json={"state": state}).raise_for_status()
+    path = urlsplit(made.json()["url"]).path
+    nonsense = {"block": "nope", "layer": 99, "head": -1, "query": "x", "view": "nope", "top": "no"}
+
+    def old(route: Route) -> None:
+        """Answer as for a share from before states were looked at."""
+        reply = route.fetch()
+        file = reply.body()
+        end = 8 + int.from_bytes(file[:8], "little")
+        header = json.loads(file[8:end])
+        share = json.loads(header["__metadata__"]["share"])
+        share["state"] |= nonsense
+        header["__metadata__"]["share"] = json.dumps(share)
+        written = json.dumps(header).encode()
+        body = len(written).to_bytes(8, "little") + written + file[end:]
+        route.fulfill(status=200, content_type="application/octet-stream", body=body)
+
+    workspace.page.route("**/api/shares/*", old)
+    workspace.page.goto(workspace.url + path)
+    workspace.drawn()
+    live = workspace.find("#open-live").get_attribute("href") or ""
+    opened, figure = dict(parse_qsl(urlsplit(live).query)), workspace.figure()[0]
+    expect(workspace.find("#source")).to_have_value("The cat sits.")
+    expect(workspace.find("#views-wide input:checked")).to_have_value("attention")
+    assert opened["layer"] == "2", "the last there is"
+    workspace.open(**state | nonsense)
+    assert workspace.link == opened
+    np.testing.assert_allclose(workspace.figure()[0], figure, atol=1e-5)
 
 
 def test_open_live_leads_from_a_share_to_the_workspace(workspace: Workspace) -> None:

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { beside, held } from "../../static/js/state/frozen.js";
+import { beside, held, missing } from "../../static/js/state/frozen.js";
 import { answer, encoding, keyOf, parameters, thumbnails, traced } from "../../static/js/state/questions.js";
 import { bindSession, openShare } from "../../static/js/state/session.js";
 import { createStore } from "../../static/js/state/store.js";
@@ -25,6 +25,17 @@ test("a share asks for what it does not hold anyway", () => {
     select: ["encoder.0.self.scores"],
     asks: [deeper, other(), gain()],
   });
+});
+
+test("a share lacks what a view needs and it does not hold, when nobody can be asked", () => {
+  const share = /** @type {any} */ ({ trace: trace() });
+  const frozen = { ...page(), share, trace: share.trace, live: false };
+  const has = { needs: () => ["decoder.0.cross.weights"] };
+  const lacks = { needs: () => ["decoder.0.cross.weights", "inside.lens.candidates"] };
+  assert.equal(missing(frozen, has), false);
+  assert.equal(missing(frozen, lacks), true);
+  assert.equal(missing({ ...frozen, live: true }, lacks), false, "the model is still there");
+  assert.equal(missing({ ...frozen, share: null }, lacks), false);
 });
 
 test("pictures of a share's own run come out of its trace", () => {

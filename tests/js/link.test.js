@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { choice, initials, list, text, whole } from "../../static/js/state/options.js";
-import { DEFAULTS, format, merge, parse } from "../../static/js/state/link.js";
+import { DEFAULTS, format, merge, parse, stated } from "../../static/js/state/link.js";
 import { bind } from "../../static/js/state/address.js";
 import { createStore } from "../../static/js/state/store.js";
 
@@ -54,6 +54,18 @@ test("what cannot be read is left out", () => {
     parse("?block=sideways&layer=-1&head=1e3&query=x&interventions={&unknown=1"),
     { options: {} },
   );
+});
+
+test("a share's state is held to the same as a link", () => {
+  const good = { source: "Hi", block: "cross", layer: 2, query: 0, interventions: [{ at: "source", do: { mask: 1 } }] };
+  assert.deepEqual(stated(good), { ...good, options: {} });
+  const bad = { source: "Hi", block: "nope", layer: -1, head: 1.5, query: "x", key: {}, pad_to: true, target: null };
+  assert.deepEqual(stated(bad), { source: "Hi", options: {} });
+  assert.deepEqual(stated({ scale: "log", top: 0, b: ["x"] }, OPTIONS).options, { scale: "log", b: '["x"]' });
+});
+
+test("of what a link says twice the first counts", () => {
+  assert.equal(parse("layer=1&layer=2").layer, 1);
 });
 
 const OPTIONS = { scale: choice("linear", "log"), only: list(), top: whole(1, 100, 100), b: text() };
@@ -112,6 +124,20 @@ test("the address is written once what it says is on the screen", () => {
   store.go({ head: 5 });
   listeners.pagehide();
   assert.match(calls[1][1], /head=5/);
+});
+
+test("going back to the same request is no other request", () => {
+  const { window, listeners } = fakeWindow();
+  const interventions = [{ at: "encoder.1.self", head: 3, do: "zero" }];
+  const store = createStore({ ...DEFAULTS, source: "Hi", interventions });
+  bind(window, store, { ...DEFAULTS });
+  window.location.search = `?source=Hi&layer=1&interventions=${encodeURIComponent(JSON.stringify(interventions))}`;
+  listeners.popstate();
+  assert.equal(store.get().link.layer, 1);
+  assert.equal(store.get().link.interventions, interventions, "the very same");
+  window.location.search = "?source=Hi";
+  listeners.popstate();
+  assert.equal(store.get().link.interventions, null);
 });
 
 test("the address bar follows: replaced while typing, pushed on a pin, left alone on back", () => {

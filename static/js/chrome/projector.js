@@ -2,6 +2,7 @@
 
 import { find, h } from "../lib/dom.js";
 import { languages } from "../data/tokens.js";
+import { view } from "../views/index.js";
 
 /** @typedef {import("../state/contract.js").Context} Context */
 
@@ -52,16 +53,16 @@ export function bindProjector(context) {
 }
 
 /** @param {Context} context  The sentence and what came of it, in their languages. */
-function say({ store, views, t }) {
+function say({ store, t }) {
   const page = store.get();
-  const shown = views.find(({ id }) => id === page.link.view);
+  const shown = view(page.link.view);
   const { link } = page;
-  const { source, trace } = shown?.subject?.(page) ?? { source: link.source, trace: page.trace };
+  const { source, trace } = shown.subject?.(page) ?? { source: link.source, trace: page.trace };
   const [from, to] = languages(trace?.direction ?? link.direction ?? "");
   find("#projector-sentence").replaceChildren(
     h("span", { lang: from }, source),
     h("span", { "aria-hidden": "true" }, " → "),
     h("span", { lang: to }, trace?.output.text ?? "…"),
   );
-  find("#projector-view").textContent = shown?.name(t) ?? "";
+  find("#projector-view").textContent = shown.name(t);
 }

@@ -5,6 +5,7 @@
 
 import { find } from "../lib/dom.js";
 import { extent } from "../data/blocks.js";
+import { view } from "../views/index.js";
 
 /** @typedef {import("../state/contract.js").Context} Context */
 
@@ -66,7 +67,7 @@ export function bindKeys(context) {
  * @param {number} by
  */
 function turn({ store, views, announce, t }, by) {
-  const at = views.findIndex(({ id }) => id === store.get().link.view);
+  const at = views.indexOf(view(store.get().link.view));
   const next = views[(Math.max(at, 0) + by + views.length) % views.length];
   store.go({ view: next.id });
   announce(next.name(t));

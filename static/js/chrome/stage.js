@@ -3,6 +3,7 @@
 import { find, h } from "../lib/dom.js";
 import { diverging, gradient, sequential } from "../draw/scale.js";
 import { view } from "../views/index.js";
+import { bindUnfrozen } from "../parts/unfrozen.js";
 
 /** @typedef {import("../state/contract.js").Context} Context */
 
@@ -29,6 +30,7 @@ export function bindStage(context) {
   }
 
   surround(shown);
+  bindUnfrozen(context, root);
   context.shown = () => mounted;
   tabs(context);
   blocks(store);

@@ -1,6 +1,6 @@
 /** The one file that touches the address bar: it and the store say the same. */
 
-import { format, merge, parse } from "./link.js";
+import { REQUEST_KEYS, format, merge, parse } from "./link.js";
 
 /** @typedef {import("./link.js").State} State */
 /** @typedef {import("./options.js").Options} Options */
@@ -34,8 +34,19 @@ export function bind(window, store, initial, options = {}) {
   window.addEventListener("pagehide", flush);
   window.addEventListener("popstate", () => {
     unwritten = null;
-    store.go(merge(initial, read(window, options)), "none");
+    store.go(unmoved(store.get().link, merge(initial, read(window, options))), "none");
   });
+}
+
+/**
+ * What says the same stays the very same, or it would be taken for another question.
+ * @param {State} present
+ * @param {State} next
+ * @returns {State}
+ */
+function unmoved(present, next) {
+  const kept = REQUEST_KEYS.filter((key) => JSON.stringify(next[key]) === JSON.stringify(present[key]));
+  return { ...next, ...Object.fromEntries(kept.map((key) => [key, present[key]])) };
 }
 
 /**

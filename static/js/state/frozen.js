@@ -48,6 +48,16 @@ export function held(page, question) {
   };
 }
 
+/**
+ * Whether a view shows more than a share holds, when nobody can be asked for the rest.
+ * @param {Page} page
+ * @param {Pick<Wanting, "needs">} view
+ */
+export function missing(page, view) {
+  const { share, live, trace } = page;
+  return Boolean(share && !live && trace && view.needs(page).some((name) => !trace.tensors[name]));
+}
+
 /** @param {Page} page @param {Question} question  Whether every share of this run answers it. */
 function inTrace({ link }, question) {
   if (!("trace" in question)) return false;

@@ -95,16 +95,33 @@ const PARSE = {
  * @returns {Partial<State>}  only what it says and what can be read
  */
 export function parse(search, options = {}) {
-  const params = new URLSearchParams(search);
+  return understood(Object.fromEntries([...new URLSearchParams(search)].reverse()), options);
+}
+
+/**
+ * A share's state, held to the same as a link: what cannot be read is as if it were not there.
+ * @param {Record<string, unknown>} state
+ * @param {Options} [options]
+ * @returns {Partial<State>}
+ */
+export function stated(state, options = {}) {
+  const there = Object.entries(state).filter(([, value]) => value !== null && value !== undefined);
+  return understood(Object.fromEntries(there.map(([key, value]) => [key, inWords(value)])), options);
+}
+
+/** @param {Record<string, string>} words @param {Options} options @returns {Partial<State>} */
+function understood(words, options) {
   /** @type {Record<string, any>} */
   const state = {};
   for (const key of KEYS) {
-    const value = params.get(key);
-    const parsed = value === null ? null : PARSE[key](value);
+    const parsed = words[key] === undefined ? null : PARSE[key](words[key]);
     if (parsed !== null) state[key] = parsed;
   }
-  return { ...state, options: choices(Object.fromEntries(params), options) };
+  return { ...state, options: choices(words, options) };
 }
+
+/** @param {unknown} value  As a link says it. */
+const inWords = (value) => (typeof value === "object" ? JSON.stringify(value) : String(value));
 
 /**
  * @param {Record<string, unknown>} words  as a link or a share holds them
@@ -141,8 +158,7 @@ export function format(state, options = {}) {
     const value = state[key];
     if (value === null || value === undefined) continue;
     if (!ALWAYS.has(key) && value === DEFAULTS[key]) continue;
-    const words = typeof value === "object" ? JSON.stringify(value) : String(value);
-    params.set(key, words);
+    params.set(key, inWords(value));
   }
   for (const [name, words] of Object.entries(chosen(state, options))) params.set(name, words);
   return params.toString();

@@ -11,7 +11,7 @@ import { Problem, failure } from "../data/problem.js";
 import { held } from "./frozen.js";
 import { latest } from "../data/latest.js";
 import { keyOf } from "./questions.js";
-import { REQUEST_KEYS, choices, merge } from "./link.js";
+import { REQUEST_KEYS, merge, stated } from "./link.js";
 
 /** @typedef {import("./store.js").Store} Store */
 /** @typedef {import("./store.js").Page} Page */
@@ -168,15 +168,9 @@ export async function openShare(store, api, id, initial, asked, options) {
   ]);
   const answers = Object.fromEntries(share.asks.map((asked, n) => [keyOf(asked), read[n]]));
   const live = models.some(({ digest }) => digest === share.model.digest);
-  const kept = { ...known(share.state, initial), options: choices(share.state, options) };
-  const wanted = merge(initial, kept, elsewhere(asked), { lang: initial.lang });
+  const wanted = merge(initial, stated(share.state, options), elsewhere(asked), { lang: initial.lang });
   const link = inside(wanted, share.model, share.trace);
   store.set({ share, live, trace: share.trace, model: share.model, answers, link, status: "ready" });
-}
-
-/** @param {Record<string, unknown>} state @param {State} initial  Its keys. */
-function known(state, initial) {
-  return Object.fromEntries(Object.entries(state).filter(([key]) => key in initial));
 }
 
 /** @param {Partial<State>} asked  All but what the model was asked. */

@@ -7,6 +7,7 @@ import { h } from "../../lib/dom.js";
 import { choice, text, whole } from "../../state/options.js";
 import { trio as trioOf } from "../../state/shown.js";
 import { controls } from "../../parts/controls.js";
+import { wording } from "../../chrome/problem-notices.js";
 import { changeList, headline } from "../../parts/comparison/largest-changes.js";
 import { otherPicker } from "./head-picker.js";
 import { panels } from "../../parts/comparison/panels.js";
@@ -104,6 +105,7 @@ const differences = (t) => ({
 function hints({ store, t }, wrong) {
   const { link } = store.get();
   if (link.options.other !== "direction") return [];
+  if (wrong?.kind === "frozen") return [h("p", {}, wording(t, wrong))];
   if (link.block === "cross")
     return wrong
       ? [h("p", {}, t("The translation cannot be read back: the other direction has nothing to show."))]

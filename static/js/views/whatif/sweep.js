@@ -123,10 +123,10 @@ function waiting({ t }, run, again) {
   return {
     element: h("div", {}, going, start),
     show() {
-      const { sweep, running, since } = run.state();
+      const { sweep, problem, running, since } = run.state();
       const done = sweep?.done ?? 0;
       going.hidden = !running;
-      start.hidden = running || (sweep !== null && done === sweep.total);
+      start.hidden = running || problem?.kind === "frozen" || (sweep !== null && done === sweep.total);
       meter.value = sweep ? done / sweep.total : 0;
       const seconds = sweep ? left(sweep, performance.now() - since) / 1000 : Infinity;
       time.textContent = Number.isFinite(seconds)

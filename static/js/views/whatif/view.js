@@ -95,6 +95,8 @@ function mount(context, root) {
     const found = runs(page);
     main.setAttribute("aria-busy", String(!found));
     wrong.hidden = !(found instanceof Problem);
+    // What is not there any more must not stand under another place's name.
+    stand.hidden = top.element.hidden = found instanceof Problem && found.kind === "frozen";
     if (found instanceof Problem) wrong.textContent = wording(t, found);
     else if (found && page.trace) {
       top.draw(found, page.trace);

@@ -1,0 +1,45 @@
+/** Above a view of a share whose model is gone: that not all of it was frozen, and the way to what was. */
+
+import { Problem } from "../data/api.js";
+import { h } from "../lib/dom.js";
+import { missing } from "../state/frozen.js";
+import { DEFAULTS, merge, stated } from "../state/link.js";
+import { OPTIONS, view } from "../views/index.js";
+import { wording } from "../chrome/problem-notices.js";
+
+/** @typedef {import("../pages/workspace.js").Context} Context */
+/** @typedef {import("../state/store.js").Page} Page */
+
+/** @param {Page} page  Whether the view that is open cannot show all that it does. */
+const lacks = (page) => missing(page, view(page.link.view));
+
+/**
+ * What the share was made of, or its attention, which every share holds.
+ * @param {Page} page
+ * @returns {import("../state/link.js").State | undefined}
+ */
+function kept(page) {
+  const { share, link } = page;
+  if (!share) return undefined;
+  const { view: open, block, layer, head, query = null, key = null, options } = merge(DEFAULTS, stated(share.state, OPTIONS));
+  const made = merge(link, { view: open, block, layer, head, query, key, options });
+  return [made, { ...made, view: "attention" }].find((there) => !lacks({ ...page, link: there }));
+}
+
+/** @param {Context} context @param {HTMLElement} root  that the view is in */
+export function bindUnfrozen({ store, t }, root) {
+  const back = h("button", { type: "button", className: "button" }, t("Show what was frozen"));
+  const line = h("div", { className: "not-frozen", role: "status", hidden: true }, h("p", {}, wording(t, new Problem("frozen"))), back);
+  root.before(line);
+  back.addEventListener("click", () => {
+    const there = kept(store.get());
+    if (there) store.go(there, "push");
+  });
+  const show = () => {
+    const page = store.get();
+    line.hidden = !lacks(page);
+    if (!line.hidden) back.hidden = !kept(page);
+  };
+  store.subscribe(show);
+  show();
+}
