@@ -34,7 +34,7 @@ REQUESTS: dict[str, dict[str, Any]] = json.loads((GOLDEN / "traces.json").read_t
 NUMBERED = [name for name in REQUESTS if (GOLDEN / f"traces/{name}.safetensors.zst").exists()]
 
 PAGE = """
-import { BLOCKS } from "./static/js/url.js";
+import { BLOCKS } from "./static/js/data/blocks.js";
 import { OPTIONS, VIEWS } from "./static/js/views/index.js";
 const views = VIEWS.map(({ id }) => id);
 console.log(JSON.stringify([views, BLOCKS, Object.keys(OPTIONS)]));

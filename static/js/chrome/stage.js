@@ -3,7 +3,7 @@
 import { find, h } from "../lib/dom.js";
 import { diverging, gradient, sequential } from "../draw/scale.js";
 import { view } from "../views/index.js";
-import { bindUnfrozen } from "../parts/unfrozen.js";
+import { bindUnfrozen } from "./not-frozen.js";
 
 /** @typedef {import("../state/contract.js").Context} Context */
 

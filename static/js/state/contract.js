@@ -55,7 +55,7 @@
  * @property {() => void} light  what is hovered or pinned
  * @property {() => void} destroy
  * @property {() => Picture | null} [picture]  of what is drawn; null where nothing is
- * @property {() => import("./shown.js").Shown | null} [numbers]  of what is drawn; absent: they are the
+ * @property {() => import("../data/shown.js").Shown | null} [numbers]  of what is drawn; absent: they are the
  *   tensors that it needs
  */
 /** @typedef {{svg: string} | {canvas: HTMLCanvasElement}} Picture */

@@ -14,7 +14,7 @@ import { network } from "../../compute/maxflow.js";
 import { choice } from "../../state/options.js";
 import { controls } from "../../parts/controls.js";
 import { ruler } from "../../draw/labels.js";
-import { named, tensor } from "../../state/shown.js";
+import { named, tensor } from "../../data/shown.js";
 import { enlarge, file } from "../../draw/svg.js";
 import { bindRiver } from "./diagram-pointing.js";
 import { graphOf, names, needs, streamOf } from "./layer-means.js";
@@ -227,7 +227,7 @@ function mount(context, root) {
  * Of every token above its rollout, and of the chosen one its flow, which takes longer.
  * @param {Shown} shown
  * @param {number} top
- * @returns {import("../../state/shown.js").Shown}
+ * @returns {import("../../data/shown.js").Shown}
  */
 function worked({ graph, stream, names, network, flows }, top) {
   const { nodes, tops, leaves } = graph;

@@ -4,7 +4,7 @@ import { BLOCK, stands } from "../../data/blocks.js";
 import { lit } from "../../state/lit.js";
 import { answer, encoding } from "../../state/questions.js";
 import { dots } from "../../compute/position-rotation.js";
-import { matrix, named, tensor } from "../../state/shown.js";
+import { matrix, named, tensor } from "../../data/shown.js";
 
 /** @typedef {import("../../state/store.js").Page} Page */
 /** @typedef {import("../../data/api.js").Positions} Positions */
@@ -41,7 +41,7 @@ export function table(page) {
 /**
  * @param {Page} page
  * @param {Positions} found
- * @returns {import("../../state/shown.js").Shown}
+ * @returns {import("../../data/shown.js").Shown}
  */
 export function numbers(page, { length, d_model, positions, similarity }) {
   const cosines = { rows: length, cols: length, values: similarity };

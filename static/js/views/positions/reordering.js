@@ -10,7 +10,7 @@ import { wording } from "../../parts/wording.js";
 import { createMatrix } from "../../parts/matrix.js";
 import { answer, traced } from "../../state/questions.js";
 import { diverging, sequential } from "../../draw/scale.js";
-import { matrix, named } from "../../state/shown.js";
+import { matrix, named } from "../../data/shown.js";
 import { difference, follow, restored, shuffle } from "../../compute/word-order.js";
 import { languages, sides } from "../../data/tokens.js";
 
@@ -257,7 +257,7 @@ function band(context, which) {
     clear: () => (element.hidden = true),
     pictures: () =>
       element.hidden ? [] : charts.map((chart, i) => ({ canvas: chart.picture(), title: `${title}: ${names[i]}` })),
-    /** @returns {Record<string, import("../../state/shown.js").Tensor>} */
+    /** @returns {Record<string, import("../../data/shown.js").Tensor>} */
     numbers() {
       const found = element.hidden ? [] : shown.flatMap((one, i) => (one ? [[`${which}.${NAMES[i]}`, matrix(one, "source", "source")]] : []));
       return Object.fromEntries(found);

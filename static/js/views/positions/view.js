@@ -24,7 +24,7 @@ import { createWaves } from "./encoding-waves.js";
  * @property {() => void} light
  * @property {() => void} destroy
  * @property {() => import("../../state/contract.js").Picture | null} picture
- * @property {() => import("../../state/shown.js").Shown | null} [numbers]  absent: those of the table
+ * @property {() => import("../../data/shown.js").Shown | null} [numbers]  absent: those of the table
  */
 
 /** Beyond any table; how long one may be the server says. */

@@ -2,7 +2,7 @@
 
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
-import { trio as numbers } from "../../state/shown.js";
+import { trio as numbers } from "../../data/shown.js";
 import { attentions } from "../../state/effects.js";
 import { changeList } from "../../parts/comparison/largest-changes.js";
 import { panels } from "../../parts/comparison/panels.js";

@@ -4,7 +4,7 @@ import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { step } from "../../draw/token.js";
 import { axes } from "../../data/blocks.js";
-import { named, tensor } from "../../state/shown.js";
+import { named, tensor } from "../../data/shown.js";
 import { drawing, file, s } from "../../draw/svg.js";
 import { plain } from "../../data/tokens.js";
 import { rowsOf } from "../../state/effects.js";
@@ -85,10 +85,10 @@ export function tokenChanges(context) {
   };
 }
 
-/** @param {Row[]} rows @param {Step[]} steps @returns {import("../../state/shown.js").Shown} */
+/** @param {Row[]} rows @param {Step[]} steps @returns {import("../../data/shown.js").Shown} */
 function numbers(rows, steps) {
   const column = (/** @type {(row: Row) => number} */ read) => tensor({ query: "written" }, [rows.length], rows.map(read));
-  /** @type {Record<string, import("../../state/shown.js").Tensor>} */
+  /** @type {Record<string, import("../../data/shown.js").Tensor>} */
   const ranks = rows.every((row) => row.ranks)
     ? { "before.rank": column((row) => row.ranks?.[0] ?? NaN), "after.rank": column((row) => row.ranks?.[1] ?? NaN) }
     : {};

@@ -23,7 +23,7 @@ import { tokenChanges } from "./token-probabilities.js";
  * @property {() => void} light
  * @property {() => void} destroy
  * @property {() => import("../../state/contract.js").Picture | null} picture
- * @property {() => import("../../state/shown.js").Shown | null} numbers
+ * @property {() => import("../../data/shown.js").Shown | null} numbers
  */
 
 /** @type {View} */

@@ -1,13 +1,13 @@
 /** Above a view of a share whose model is gone: that not all of it was frozen, and the way to what was. */
 
-import { Problem } from "../data/api.js";
+import { Problem } from "../data/problem.js";
 import { h } from "../lib/dom.js";
 import { missing } from "../state/frozen.js";
 import { DEFAULTS, merge, stated } from "../state/link.js";
 import { OPTIONS, view } from "../views/index.js";
-import { wording } from "../chrome/problem-notices.js";
+import { wording } from "../parts/wording.js";
 
-/** @typedef {import("../pages/workspace.js").Context} Context */
+/** @typedef {import("../state/contract.js").Context} Context */
 /** @typedef {import("../state/store.js").Page} Page */
 
 /** @param {Page} page  Whether the view that is open cannot show all that it does. */

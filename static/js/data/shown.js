@@ -39,7 +39,7 @@ export const named = (steps) => steps.map((step) => ({ text: plainStep(step) }))
 
 /**
  * A comparison, over the tokens that both have and those that only one has.
- * @param {import("./comparison.js").Comparison} found
+ * @param {import("../state/comparison.js").Comparison} found
  * @returns {Shown}  NaN where masked, and where only the other one has a number
  */
 export function trio({ a, b, delta, rows, cols }) {
