@@ -76,7 +76,8 @@ class Bundle:
     @cached_property
     def br(self) -> bytes:
         """Compressed for browsers over https."""
-        return brotli.compress(self.content, quality=BROTLI)
+        made: bytes = brotli.compress(self.content, quality=BROTLI)
+        return made
 
     def encoded(self, accepted: list[str]) -> tuple[bytes, str | None]:
         """The content for a client that takes these encodings, and its encoding."""
