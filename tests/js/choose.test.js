@@ -5,9 +5,9 @@ import { gesture, paced } from "../../static/js/views/whatif/change-controls.js"
 
 test("a gesture is one step of history, however far it goes", () => {
   const step = gesture();
-  assert.deepEqual([step.next(), step.next(), step.next()], ["push", "replace", "replace"]);
+  assert.deepEqual([step.next(), step.next(), step.next()], ["chosen", "moved", "moved"]);
   step.end();
-  assert.equal(step.next(), "push");
+  assert.equal(step.next(), "chosen");
 });
 
 test("a value goes at once, then not more often than the pace, and the last one always goes", () => {

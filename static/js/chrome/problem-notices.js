@@ -25,6 +25,6 @@ export function bindProblems({ store, session, t }) {
   }
   retry.addEventListener("click", () => session.run());
   window.addEventListener("online", () => store.get().problem?.kind === "offline" && session.run());
-  store.subscribe(show);
+  store.subscribe(({ status, problem, trace }) => [status, problem, trace], show);
   show();
 }

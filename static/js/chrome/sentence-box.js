@@ -23,7 +23,7 @@ export function bindSentence({ store, session, t }) {
 
   const typed = settle(() => {
     said = box.value;
-    store.go({ source: said, ...afresh(store.get().link) });
+    store.go({ source: said, ...afresh(store.get().link) }, "typed");
   }, PAUSE);
 
   box.addEventListener("compositionstart", () => {
@@ -75,7 +75,7 @@ export function bindSentence({ store, session, t }) {
   }
 
   offer(store);
-  store.subscribe(show);
+  store.subscribe(({ link, trace, share }) => [link, trace, share], show);
   show();
 }
 
@@ -90,7 +90,7 @@ function offer(store) {
   for (const { text, lang } of EXAMPLES) {
     const button = h("button", { type: "button", className: "example", lang: bcp47(lang) }, text);
     const link = { source: text, direction: null, query: null, key: null };
-    button.addEventListener("click", () => store.go({ ...link, ...afresh(store.get().link) }, "push"));
+    button.addEventListener("click", () => store.go({ ...link, ...afresh(store.get().link) }, "chosen"));
     find("#examples").append(h("li", {}, button));
   }
 }

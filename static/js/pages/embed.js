@@ -9,6 +9,7 @@ import { bindChanges } from "../chrome/model-changes.js";
 import { wording } from "../parts/wording.js";
 import { bindStage } from "../chrome/stage.js";
 import { bindSession, openShare } from "../state/session.js";
+import { settler } from "../state/settled.js";
 import { createStore } from "../state/store.js";
 import { DEFAULTS } from "../state/link.js";
 import { read } from "../state/address.js";
@@ -20,7 +21,7 @@ async function start() {
   const api = createApi((...request) => fetch(...request));
   const messages = await api.catalog(catalog);
   const initial = { ...DEFAULTS, lang, options: initials(OPTIONS) };
-  const store = createStore(initial);
+  const store = createStore(initial, settler(view));
   const session = bindSession(store, api, {
     needs: (page) => view(page.link.view).needs(page),
     asks: (page) => view(page.link.view).asks?.(page) ?? [],
@@ -41,7 +42,7 @@ function bindStatus({ store, t }) {
     says.hidden = !problem;
     says.textContent = problem ? wording(t, problem) : "";
   };
-  store.subscribe(show);
+  store.subscribe(({ status, problem, trace }) => [status, problem, trace], show);
   show();
 }
 

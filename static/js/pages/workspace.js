@@ -22,6 +22,7 @@ import { bindShare } from "../chrome/share-menu.js";
 import { bindStage } from "../chrome/stage.js";
 import { bindSwitches } from "../chrome/quick-changes.js";
 import { bindSession, openShare } from "../state/session.js";
+import { settler } from "../state/settled.js";
 import { createStore } from "../state/store.js";
 import { initials } from "../state/options.js";
 import { thumbnails } from "../state/questions.js";
@@ -36,7 +37,7 @@ async function start() {
   const messages = await api.catalog(catalog);
   const initial = { ...DEFAULTS, ...opening(lang), lang, options: initials(OPTIONS) };
   const asked = read(window, OPTIONS);
-  const store = createStore(merge(initial, share ? {} : asked, { lang }));
+  const store = createStore(merge(initial, share ? {} : asked, { lang }), settler(view));
   const free = asked.layer === undefined && asked.head === undefined;
   const session = bindSession(store, api, { needs, asks }, { free });
   const context = createContext(store, api, session, messages, plotly);

@@ -5,6 +5,9 @@ import { format, merge, parse } from "./link.js";
 /** @typedef {import("./link.js").State} State */
 /** @typedef {import("./options.js").Options} Options */
 
+/** Changes that Back undoes: each is an entry of its own in the browser's history. */
+const UNDONE = new Set(["chosen", "pinned"]);
+
 /**
  * Keeps the address bar and the store saying the same: written on every change of the link (a new
  * entry only where one was asked for), read on back and forward.
@@ -20,21 +23,28 @@ export function bind(window, store, initial, options = {}) {
     if (unwritten) write(window, unwritten, options);
     unwritten = null;
   };
-  store.subscribe(({ link }, previous, history) => {
-    if (link === previous.link || history === "none") return;
-    if (history === "push") {
-      flush();
-      window.history.pushState(null, "", "?" + format(link, options));
-    } else {
-      // The address waits until what it says is on the screen: writing it takes milliseconds.
-      if (!unwritten) window.requestAnimationFrame(() => window.setTimeout(flush, 0));
-      unwritten = link;
-    }
-  });
+  store.subscribe(
+    ({ link }) => link,
+    ({ link }, _, origin) => {
+      if (origin === "link") return;
+      if (UNDONE.has(origin)) {
+        flush();
+        window.history.pushState(null, "", "?" + format(link, options));
+      } else {
+        // The address waits until what it says is on the screen: writing it takes milliseconds.
+        if (!unwritten) window.requestAnimationFrame(() => window.setTimeout(flush, 0));
+        unwritten = link;
+      }
+    },
+  );
   window.addEventListener("pagehide", flush);
   window.addEventListener("popstate", () => {
     unwritten = null;
-    store.go(merge(initial, read(window, options)), "none");
+    const said = merge(initial, read(window, options));
+    store.go(said, "link");
+    const { link } = store.get();
+    // What it says is not always there.
+    if (format(link, options) !== format(said, options)) write(window, link, options);
   });
 }
 

@@ -32,6 +32,7 @@
  * @property {(page: Page) => string[]} needs  tensors of the present trace that it shows
  * @property {(page: Page) => import("./questions.js").Question[]} [asks]  all else that it shows
  * @property {(page: Page) => Subject | null} [subject]  absent: the page's own run
+ * @property {(page: Page, previous: Page) => State} [settle]  what follows for its link from a change
  * @property {(context: Context, root: HTMLElement) => Mounted} mount
  */
 /**

@@ -4,7 +4,7 @@
  * older one; a late answer is dropped.
  */
 
-import { BLOCK, extent, place } from "../data/blocks.js";
+import { place } from "../data/blocks.js";
 import { opener } from "./lit.js";
 import { request } from "../data/request.js";
 import { Problem, failure } from "../data/problem.js";
@@ -12,6 +12,7 @@ import { held } from "./frozen.js";
 import { latest } from "../data/latest.js";
 import { keyOf } from "./questions.js";
 import { REQUEST_KEYS, choices, merge } from "./link.js";
+import { nearest } from "./settled.js";
 
 /** @typedef {import("./store.js").Store} Store */
 /** @typedef {import("./store.js").Page} Page */
@@ -54,18 +55,17 @@ export function bindSession(store, api, wishes, { free } = { free: false }) {
       if (answer.retryAfter && tries > 0) trace.wait(answer.retryAfter, () => run(tries - 1));
       return;
     }
-    const { link: present } = store.get();
+    const { link } = store.get();
     const { model, trace: seen } = answer;
-    const opening = free ? opener(seen, model, present) : {};
+    const opening = free && opener(seen, model, link);
     free = false;
-    const link = inside({ ...present, ...opening }, model, seen);
-    store.set({ status: "ready", model, trace: seen, link }, "replace");
+    store.set({ status: "ready", model, trace: seen, link: opening ? { ...link, ...opening } : link });
   }
 
   /** @param {AbortSignal} signal */
   async function look(signal) {
     const model = await served(api, store.get().link.model);
-    const link = within(store.get().link, model);
+    const link = nearest(store.get().link, model);
     const select = wishes.needs({ ...store.get(), model, link });
     if (free) select.push(place({ ...link, layer: "*" }, "weights"));
     if (free) select.push(place({ ...link, layer: "*" }, "mask"));
@@ -88,14 +88,18 @@ export function bindSession(store, api, wishes, { free } = { free: false }) {
     store.set({ trace: { ...present, pieces, tensors: { ...present.tensors, ...answer.tensors } } });
   }
 
-  store.subscribe((page, previous) => {
-    const asks = REQUEST_KEYS.some((key) => page.link[key] !== previous.link[key]);
-    if (asks && page.trace === previous.trace) return void run();
-    const { model, trace: seen, link } = page;
-    if (model && seen && link !== previous.link) store.go(inside(link, model, seen));
-    void complete();
-    answers.follow();
-  });
+  // A change of what is asked for has made the page wait; a share that is opened brings its trace.
+  store.subscribe(
+    ({ link }) => REQUEST_KEYS.map((key) => link[key]),
+    ({ status }) => void (status !== "ready" && run()),
+  );
+  store.subscribe(
+    (page) => page,
+    () => {
+      void complete();
+      answers.follow();
+    },
+  );
   return { run: () => run() };
 }
 
@@ -134,13 +138,15 @@ function bindAnswers(store, api, wishes) {
       open.delete(key);
       controller.abort();
     }
+    /** @type {Page["answers"]} */
+    const frozen = {};
     for (const [key, question] of asked) {
-      const { answers } = store.get();
-      if (answers[key] || open.has(key)) continue;
-      const frozen = held(page, question) ?? gone(page, question);
-      if (frozen) store.set({ answers: { ...answers, [key]: frozen } });
+      if (page.answers[key] || open.has(key)) continue;
+      const found = held(page, question) ?? gone(page, question);
+      if (found) frozen[key] = found;
       else void ask(question, key);
     }
+    if (Object.keys(frozen).length) store.set({ answers: { ...page.answers, ...frozen } });
   }
   return { follow };
 }
@@ -169,9 +175,9 @@ export async function openShare(store, api, id, initial, asked, options) {
   const answers = Object.fromEntries(share.asks.map((asked, n) => [keyOf(asked), read[n]]));
   const live = models.some(({ digest }) => digest === share.model.digest);
   const kept = { ...known(share.state, initial), options: choices(share.state, options) };
-  const wanted = merge(initial, kept, elsewhere(asked), { lang: initial.lang });
-  const link = inside(wanted, share.model, share.trace);
-  store.set({ share, live, trace: share.trace, model: share.model, answers, link, status: "ready" });
+  const link = merge(initial, kept, elsewhere(asked), { lang: initial.lang });
+  const { trace, model } = share;
+  store.set({ share, live, trace, model, answers, link, status: "ready" }, "link");
 }
 
 /** @param {Record<string, unknown>} state @param {State} initial  Its keys. */
@@ -197,30 +203,3 @@ async function served(api, id) {
 
 /** @param {string[]} names */
 const unique = (names) => [...new Set(names)];
-
-/**
- * The nearest layer and head that the model has.
- * @param {State} link
- * @param {import("../data/api.js").ModelInfo} model
- * @returns {State}
- */
-function within(link, model) {
-  const { layers, heads } = extent(model, link.block);
-  const [layer, head] = [Math.min(link.layer, layers - 1), Math.min(link.head, heads - 1)];
-  return layer === link.layer && head === link.head ? link : { ...link, layer, head };
-}
-
-/**
- * The nearest place that is there; a pin of an older sentence is let go.
- * @param {State} link
- * @param {import("../data/api.js").ModelInfo} model
- * @param {import("../data/wire.js").Trace} trace
- * @returns {State}
- */
-function inside(link, model, trace) {
-  const { query, key } = BLOCK[link.block];
-  const fits =
-    (link.query ?? 0) < trace.tokens[query].length && (link.key ?? 0) < trace.tokens[key].length;
-  const place = within(link, model);
-  return fits ? place : { ...place, query: null, key: null };
-}

@@ -35,7 +35,7 @@ export function otherBox({ store, t }) {
   const typed = settle(() => {
     empty = !box.value.trim();
     if (empty) refresh(true, new Problem("empty-text"));
-    else store.choose({ b: box.value });
+    else store.choose({ b: box.value }, "typed");
   }, PAUSE);
 
   box.addEventListener("compositionstart", () => {

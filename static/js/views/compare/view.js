@@ -75,7 +75,12 @@ function mount(context, root) {
     light();
   }
 
-  return { draw, light, destroy: trio.destroy, picture: trio.picture };
+  function destroy() {
+    picker.destroy();
+    trio.destroy();
+  }
+
+  return { draw, light, destroy, picture: trio.picture };
 }
 
 /** @param {Context["t"]} t @returns {import("../../parts/controls.js").Control} */

@@ -23,9 +23,9 @@ export function methods({ store, t }) {
   const names = { greedy: t("greedy"), beam: t("beam search"), sample: t("sampling") };
   const present = () => plan(store.get().link.decode);
 
-  /** @param {Partial<Plan>} patch @param {"push" | "replace"} [history] */
-  function choose(patch, history = "replace") {
-    store.go({ target: null, decode: said({ ...present(), ...patch }) }, history);
+  /** @param {Partial<Plan>} patch @param {"chosen" | "moved"} [origin] */
+  function choose(patch, origin = "moved") {
+    store.go({ target: null, decode: said({ ...present(), ...patch }) }, origin);
   }
 
   const radios = METHODS.map((value) =>
@@ -46,7 +46,7 @@ export function methods({ store, t }) {
   method.addEventListener("change", (event) => {
     const { value } = /** @type {HTMLInputElement} */ (event.target);
     const method = /** @type {Plan["method"]} */ (value);
-    choose({ method, ...(method === "sample" ? FIRST_DRAW : {}) }, "push");
+    choose({ method, ...(method === "sample" ? FIRST_DRAW : {}) }, "chosen");
   });
   const bound = numbers(t, choose);
   const element = h("div", { className: "options methods" }, method, ...bound.map((one) => one.element));

@@ -34,7 +34,7 @@ export function createScoring({ store, t }, { go }) {
   );
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    store.go({ target: box.value.trim() || null, query: null, key: null }, "push");
+    store.go({ target: box.value.trim() || null, query: null, key: null }, "chosen");
   });
   let said = "";
   let opened = false;

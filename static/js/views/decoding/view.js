@@ -100,13 +100,13 @@ function mount(context, root) {
         query: scene.at,
         key: null,
       },
-      "push",
+      "chosen",
     );
   }
 
   function undo() {
     const { decode } = store.get().link;
-    store.go({ target: null, decode: own(decode) }, "push");
+    store.go({ target: null, decode: own(decode) }, "chosen");
     context.announce(t("The model’s own translation again."));
   }
 

@@ -74,7 +74,7 @@ function mount(context, root) {
 
   /** @param {import("./head-contributions.js").At} at */
   function pick(at) {
-    store.go({ ...at, query: row(), key: null }, "push");
+    store.go({ ...at, query: row(), key: null }, "chosen");
     context.announce(t("Layer {layer}, head {head}", { layer: at.layer + 1, head: at.head + 1 }));
   }
 

@@ -80,7 +80,7 @@ function panel(context, letter) {
     label: t("{name}: one row a token, one column a channel", { name }),
     onHover: (place) => store.hover(place && ref(place.row)),
     onPick: ({ row }, how) =>
-      row !== null && store.go(pin(row), how === "click" ? "push" : "replace"),
+      row !== null && store.go(pin(row), how === "click" ? "pinned" : "moved"),
     picked: () => ({ row: lit(store.get(), null)[role] ?? 0, col: 0 }),
     tip,
   });

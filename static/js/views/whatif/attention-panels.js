@@ -15,7 +15,7 @@ const [WHOLE, STILL] = [160, 4];
 
 /**
  * @param {Context} context  with the room that there is beside the panel
- * @param {(query: number, key: number, weight: number, history: "push" | "replace") => void} set
+ * @param {(query: number, key: number, weight: number, origin: "chosen" | "moved") => void} set
  */
 export function attentionChanges(context, set) {
   const { store, t } = context;
@@ -38,7 +38,7 @@ export function attentionChanges(context, set) {
     const [query, key] = [shown.rows.pairs[row].a, shown.cols.pairs[col].a];
     const weight = shown.b.matrix.values[row * shown.cols.pairs.length + col];
     if (query === null || key === null || Number.isNaN(weight)) return null;
-    cell(weight, (value, history) => set(query, key, value, history));
+    cell(weight, (value, origin) => set(query, key, value, origin));
     return () => store.go({ query, key });
   });
 
@@ -70,7 +70,7 @@ const names = (t) => ({
   heading: (which, most) => ({ a: `A ${t("as trained")}`, b: `B ${t("changed")}`, delta: `Δ = B − A, ±${two(most)}` })[which],
 });
 
-/** @typedef {(from: number, set: (value: number, history: "push" | "replace") => void) => void} Take */
+/** @typedef {(from: number, set: (value: number, origin: "chosen" | "moved") => void) => void} Take */
 
 /**
  * Up is more, down is less. A finger scrolls the page; it has the slider.
@@ -79,7 +79,7 @@ const names = (t) => ({
  *   be taken. What it returns pins the cell.
  */
 function dragging(element, begin) {
-  /** @type {{y: number, from: number, set: (value: number, history: "push" | "replace") => void, pin: () => void, on: boolean} | null} */
+  /** @type {{y: number, from: number, set: (value: number, origin: "chosen" | "moved") => void, pin: () => void, on: boolean} | null} */
   let held = null;
   const step = gesture();
   const move = paced((/** @type {number} */ value) => held?.set(value, step.next()));

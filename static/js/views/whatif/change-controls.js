@@ -41,8 +41,8 @@ export function onOff(label, choose) {
 export function gesture() {
   let going = false;
   return {
-    /** @returns {"push" | "replace"} */
-    next: () => (going ? "replace" : ((going = true), "push")),
+    /** @returns {"chosen" | "moved"} */
+    next: () => (going ? "moved" : ((going = true), "chosen")),
     end: () => void (going = false),
   };
 }
@@ -85,7 +85,7 @@ export function paced(task) {
  * @param {{min: number, max: number, step: number}} range
  * @param {{read: (at: number) => number, write: (value: number) => number, say: (value: number) => string}} scale
  *   between where the slider stands and what it means
- * @param {(value: number, history: "push" | "replace") => void} choose
+ * @param {(value: number, origin: "chosen" | "moved") => void} choose
  */
 export function amount(label, range, scale, choose) {
   const moved = gesture();
@@ -101,7 +101,7 @@ export function amount(label, range, scale, choose) {
   slider.addEventListener("change", () => (move.flush(), moved.end()));
   number.addEventListener("change", () => {
     const value = Number(number.value);
-    if (number.value.trim() !== "" && value >= low && value <= high) choose(value, "push");
+    if (number.value.trim() !== "" && value >= low && value <= high) choose(value, "chosen");
     else number.setAttribute("aria-invalid", "true");
   });
   [number.min, number.max] = [String(low), String(high)];

@@ -43,9 +43,9 @@ export function headChanges(context) {
   const sentence = h("input", { type: "text", autocomplete: "off", spellcheck: false, "aria-label": t("The sentence that it is borrowed from") });
   const borrowed = h("div", { className: "borrowed", hidden: true }, h("span", {}, t("from")), sentence);
   sentence.addEventListener("change", () => sentence.value.trim() && borrow());
-  const heat = amount(t("Temperature of the softmax"), HEAT, DECADE, (value, history) => {
-    if (value === 1) remove(change({ temperature: 1 }), history);
-    else put(change({ temperature: value }), history);
+  const heat = amount(t("Temperature of the softmax"), HEAT, DECADE, (value, origin) => {
+    if (value === 1) remove(change({ temperature: 1 }), origin);
+    else put(change({ temperature: value }), origin);
   });
   const scope = onOff(t("all heads of this layer"), (on) => {
     whole = on;
