@@ -65,10 +65,11 @@ function surround({ id, blocks, frame: { rail, inspector, caption, legend } }) {
 
 /** What a view draws: the run, the place in it, and the answers that it asked for. @param {Page} page */
 function drawn(page) {
-  const { link, trace, model, answers } = page;
+  const { link, trace, model, answers, status, problem } = page;
   const asked = (trace && view(link.view).asks?.(page)) ?? [];
   const { view: id, block, layer, head, options } = link;
-  return [trace, model, id, block, layer, head, options, ...asked.map((question) => answers[keyOf(question)])];
+  const lacks = status === "ready" && problem;
+  return [trace, model, lacks, id, block, layer, head, options, ...asked.map((question) => answers[keyOf(question)])];
 }
 
 /** What it lights without being drawn anew. @param {Page} page */

@@ -8,12 +8,14 @@ import { bindCaption } from "../chrome/caption.js";
 import { bindChanges } from "../chrome/model-changes.js";
 import { wording } from "../parts/wording.js";
 import { bindStage } from "../chrome/stage.js";
-import { bindSession, openShare } from "../state/session.js";
+import { bindSession } from "../state/session.js";
 import { settler } from "../state/settled.js";
 import { createStore } from "../state/store.js";
 import { DEFAULTS } from "../state/link.js";
 import { read } from "../state/address.js";
 import { OPTIONS, view } from "../views/index.js";
+
+/** @typedef {import("../state/store.js").Page} Page */
 
 const { lang = "en", share = "", plotly = "", catalog = "" } = find("#workspace").dataset;
 
@@ -22,13 +24,15 @@ async function start() {
   const messages = await api.catalog(catalog);
   const initial = { ...DEFAULTS, lang, options: initials(OPTIONS) };
   const store = createStore(initial, settler(view));
-  const session = bindSession(store, api, {
-    needs: (page) => view(page.link.view).needs(page),
-    asks: (page) => view(page.link.view).asks?.(page) ?? [],
-  });
+  const wishes = {
+    needs: (/** @type {Page} */ page) => view(page.link.view).needs(page),
+    asks: (/** @type {Page} */ page) => view(page.link.view).asks?.(page) ?? [],
+  };
+  const frozen = { id: share, initial, asked: read(window, OPTIONS), options: OPTIONS };
+  const session = bindSession(store, api, wishes, { frozen });
   const context = createContext(store, api, session, messages, plotly);
   for (const part of [bindChanges, bindStage, bindCaption, bindStatus, bindEscape]) part(context);
-  await openShare(store, api, share, initial, read(window, OPTIONS), OPTIONS);
+  await session.run();
 }
 
 /** @param {import("../state/contract.js").Context} context */

@@ -18,7 +18,7 @@ import { bindExport } from "../chrome/export-menu.js";
 import { bindInspector } from "../chrome/inspector.js";
 import { bindPickers } from "../chrome/head-pickers.js";
 import { bindStage } from "../chrome/stage.js";
-import { bindSession, openShare } from "../state/session.js";
+import { bindSession } from "../state/session.js";
 import { settler } from "../state/settled.js";
 import { createStore } from "../state/store.js";
 import { DEFAULTS } from "../state/link.js";
@@ -37,10 +37,12 @@ async function start() {
   );
   const initial = { ...DEFAULTS, ...opening(lang), lang, options: initials(OPTIONS) };
   const store = createStore(initial, settler(view));
-  const session = bindSession(store, api, {
+  const wishes = {
     needs: () => [],
-    asks: (page) => view(page.link.view).asks?.(page) ?? [],
-  });
+    asks: (/** @type {import("../state/store.js").Page} */ page) => view(page.link.view).asks?.(page) ?? [],
+  };
+  const frozen = { id: "handout", initial, asked: {}, options: OPTIONS };
+  const session = bindSession(store, api, wishes, { frozen });
   const messages = JSON.parse(find("#messages").textContent ?? "{}");
   const script = URL.createObjectURL(new Blob([plotly], { type: "text/javascript" }));
   const context = createContext(store, api, session, messages, script);
@@ -51,7 +53,7 @@ async function start() {
   for (const part of [bindChips, bindChanges, bindStage, bindPickers, bindCaption, bindInspector, bindFrame])
     part(context);
   bindExport(context, ["png", "svg", "csv"]);
-  await openShare(store, api, "handout", initial, {}, OPTIONS);
+  await session.run();
   const { view: shown } = store.get().link;
   store.batch(() => {
     if (!context.views.includes(view(shown))) store.go({ view: initial.view });

@@ -21,7 +21,7 @@ import { bindSentence } from "../chrome/sentence-box.js";
 import { bindShare } from "../chrome/share-menu.js";
 import { bindStage } from "../chrome/stage.js";
 import { bindSwitches } from "../chrome/quick-changes.js";
-import { bindSession, openShare } from "../state/session.js";
+import { bindSession } from "../state/session.js";
 import { settler } from "../state/settled.js";
 import { createStore } from "../state/store.js";
 import { initials } from "../state/options.js";
@@ -39,7 +39,8 @@ async function start() {
   const asked = read(window, OPTIONS);
   const store = createStore(merge(initial, share ? {} : asked, { lang }), settler(view));
   const free = asked.layer === undefined && asked.head === undefined;
-  const session = bindSession(store, api, { needs, asks }, { free });
+  const frozen = share ? { id: share, initial, asked, options: OPTIONS } : null;
+  const session = bindSession(store, api, { needs, asks }, { free, frozen });
   const context = createContext(store, api, session, messages, plotly);
 
   bind(window, store, initial, OPTIONS);
@@ -63,11 +64,8 @@ async function start() {
   ]) {
     part(context);
   }
-  if (share) await openShare(store, api, share, initial, asked, OPTIONS);
-  else {
-    write(window, store.get().link, OPTIONS);
-    session.run();
-  }
+  if (!share) write(window, store.get().link, OPTIONS);
+  await session.run();
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { h } from "../../lib/dom.js";
 import { choice } from "../../state/options.js";
-import { wording } from "../../parts/wording.js";
+import { trouble } from "../../parts/trouble.js";
 import { own, plan, said } from "../../data/decode-options.js";
 import { file } from "../../draw/svg.js";
 import { createBranches } from "./search-tree.js";
@@ -47,7 +47,7 @@ function mount(context, root) {
   let shown = [];
 
   const controls = methods(context);
-  const trouble = h("p", { className: "problem", role: "alert", hidden: true });
+  const wrong = trouble(context, feed.retry);
   const finding = h("p", { className: "finding" });
   const line = createWriting(context, { go, scene: () => scene });
   const versus = createVersus(context, { undo });
@@ -61,7 +61,7 @@ function mount(context, root) {
     "div",
     { className: "theatre" },
     controls,
-    trouble,
+    wrong.element,
     line.element,
     finding,
     versus.element,
@@ -125,8 +125,7 @@ function mount(context, root) {
     const page = store.get();
     feed.follow(page);
     const { run, frozen, waiting, problem } = feed.get();
-    trouble.hidden = !problem;
-    trouble.textContent = problem ? wording(t, problem) : "";
+    wrong.show(problem);
     controls.refresh();
     const next = sceneOf(page, { run, frozen, waiting }, chosen);
     if (!next) return;
