@@ -90,7 +90,9 @@ function fakeWindow() {
     addEventListener: (/** @type {string} */ name, /** @type {() => void} */ listener) =>
       (listeners[name] = listener),
     requestAnimationFrame: (/** @type {() => void} */ task) => frames.push(task),
+    cancelAnimationFrame: () => frames.splice(0),
     setTimeout: (/** @type {() => void} */ task) => task(),
+    clearTimeout: () => {},
   };
   const paint = () => frames.splice(0).forEach((task) => task());
   return { window: /** @type {any} */ (window), calls, listeners, paint };

@@ -3,7 +3,8 @@
  * under the views when one goes to another head. What the pointer passes over is not said.
  */
 
-import { find, settle } from "../lib/dom.js";
+import { find } from "../lib/dom.js";
+import { settle } from "../lib/pacing.js";
 
 /** @typedef {import("../state/contract.js").Context} Context */
 

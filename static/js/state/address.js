@@ -1,5 +1,6 @@
 /** The one file that touches the address bar: it and the store say the same. */
 
+import { afterFrame } from "../lib/pacing.js";
 import { format, merge, parse } from "./link.js";
 
 /** @typedef {import("./link.js").State} State */
@@ -17,29 +18,20 @@ const UNDONE = new Set(["chosen", "pinned"]);
  * @param {Options} [options]
  */
 export function bind(window, store, initial, options = {}) {
-  /** @type {State | null} */
-  let unwritten = null;
-  const flush = () => {
-    if (unwritten) write(window, unwritten, options);
-    unwritten = null;
-  };
+  // The address waits until what it says is on the screen: writing it takes milliseconds.
+  const writing = afterFrame((/** @type {State} */ link) => write(window, link, options), window);
   store.subscribe(
     ({ link }) => link,
     ({ link }, _, origin) => {
       if (origin === "link") return;
-      if (UNDONE.has(origin)) {
-        flush();
-        window.history.pushState(null, "", "?" + format(link, options));
-      } else {
-        // The address waits until what it says is on the screen: writing it takes milliseconds.
-        if (!unwritten) window.requestAnimationFrame(() => window.setTimeout(flush, 0));
-        unwritten = link;
-      }
+      if (!UNDONE.has(origin)) return writing.later(link);
+      writing.now();
+      window.history.pushState(null, "", "?" + format(link, options));
     },
   );
-  window.addEventListener("pagehide", flush);
+  window.addEventListener("pagehide", writing.now);
   window.addEventListener("popstate", () => {
-    unwritten = null;
+    writing.cancel();
     const said = merge(initial, read(window, options));
     store.go(said, "link");
     const { link } = store.get();

@@ -1,7 +1,8 @@
 /** How the translation is to be written: the method and its numbers, kept in the link as the API takes them. */
 
 import { two } from "../../lib/numbers.js";
-import { h, settle } from "../../lib/dom.js";
+import { h } from "../../lib/dom.js";
+import { settle } from "../../lib/pacing.js";
 import { METHODS, plan, said } from "../../data/decode-options.js";
 
 /** @typedef {import("../../state/contract.js").Context} Context */

@@ -1,6 +1,7 @@
 /** How a translation is written: step by step, with what could have come, and where the model looked. */
 
 import { h } from "../../lib/dom.js";
+import { eachFrame } from "../../lib/pacing.js";
 import { choice } from "../../state/options.js";
 import { trouble } from "../../parts/trouble.js";
 import { own, plan, said } from "../../data/decode-options.js";
@@ -38,10 +39,11 @@ export const decoding = {
 /** @type {View["mount"]} */
 function mount(context, root) {
   const { store, t } = context;
-  const feed = createFeed(context.api, later);
+  // Steps can come faster than the screen shows them.
+  const next = eachFrame(show, window);
+  const feed = createFeed(context.api, next.later);
   /** @type {Scene | null} */
   let scene = null;
-  let frame = 0;
   let chosen = { at: -1, hypothesis: -1 };
   /** @type {unknown[]} */
   let shown = [];
@@ -115,24 +117,18 @@ function mount(context, root) {
     show();
   }
 
-  /** Steps can come faster than the screen shows them. */
-  function later() {
-    cancelAnimationFrame(frame);
-    frame = requestAnimationFrame(show);
-  }
-
   function show() {
     const page = store.get();
     feed.follow(page);
     const { run, frozen, waiting, problem } = feed.get();
     wrong.show(problem);
     controls.refresh();
-    const next = sceneOf(page, { run, frozen, waiting }, chosen);
-    if (!next) return;
+    const found = sceneOf(page, { run, frozen, waiting }, chosen);
+    if (!found) return;
     const key = [
-      next.run,
-      next.at,
-      next.hypothesis,
+      found.run,
+      found.at,
+      found.hypothesis,
       page.trace,
       page.answers,
       page.link.decode,
@@ -140,11 +136,11 @@ function mount(context, root) {
       waiting,
     ];
     if (key.every((part, i) => part === shown[i])) return;
-    [scene, shown] = [next, key];
-    theatre.dataset.method = page.link.target === null ? next.plan.method : "target";
-    theatre.dataset.drawn = next.waiting || !next.agrees ? "partly" : "all";
-    for (const part of parts) part.show(next);
-    finding.replaceChildren(...told(context, next));
+    [scene, shown] = [found, key];
+    theatre.dataset.method = page.link.target === null ? found.plan.method : "target";
+    theatre.dataset.drawn = found.waiting || !found.agrees ? "partly" : "all";
+    for (const part of parts) part.show(found);
+    finding.replaceChildren(...told(context, found));
   }
 
   return {
@@ -155,7 +151,7 @@ function mount(context, root) {
     },
     destroy() {
       feed.stop();
-      cancelAnimationFrame(frame);
+      next.cancel();
       line.destroy();
       root.replaceChildren();
     },

@@ -6,7 +6,8 @@ import { attentions } from "../../state/effects.js";
 import { changeList } from "../../parts/comparison/largest-changes.js";
 import { panels } from "../../parts/comparison/panels.js";
 import { pointing } from "../../parts/comparison/pointing.js";
-import { gesture, paced } from "./change-controls.js";
+import { throttle } from "../../lib/pacing.js";
+import { PACE, gesture } from "./change-controls.js";
 
 /** @typedef {import("../../state/contract.js").Context} Context */
 
@@ -82,7 +83,7 @@ function dragging(element, begin) {
   /** @type {{y: number, from: number, set: (value: number, origin: "chosen" | "moved") => void, pin: () => void, on: boolean} | null} */
   let held = null;
   const step = gesture();
-  const move = paced((/** @type {number} */ value) => held?.set(value, step.next()));
+  const move = throttle((/** @type {number} */ value) => held?.set(value, step.next()), PACE);
   element.addEventListener("pointerdown", (event) => {
     if (event.pointerType === "touch" || event.button !== 0) return;
     const pin = begin((from, set) => (held = { y: event.clientY, from, set, pin: () => {}, on: false }));
@@ -102,7 +103,7 @@ function dragging(element, begin) {
     move.later(Math.min(Math.max(held.from + up / WHOLE, 0), 1));
   }, { capture: true });
   const end = () => {
-    move.flush();
+    move.now();
     if (held?.on) element.addEventListener("click", (event) => event.stopImmediatePropagation(), { capture: true, once: true });
     held = null;
     step.end();
