@@ -1,6 +1,7 @@
 """What the page says when there is nothing to show, or something went wrong."""
 
 import json
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Route, expect
@@ -108,3 +109,61 @@ def test_a_link_to_what_is_not_there_opens_on_what_is(workspace: Workspace, lang
     )
     assert workspace.figure()[0].shape[0] > 1
     assert int(workspace.link["layer"]) < 99
+
+
+def tensors_fail(workspace: Workspace, handle: Callable[[Route], None]) -> None:
+    """Open the attention view, then handle what the Q K V view asks for on top of it."""
+    workspace.open(**START, view="attention", block="encoder", layer="0", head="0")
+    workspace.page.route("**/api/trace", handle)
+    workspace.page.locator(".views label", has_text="Q K V").first.click()
+
+
+def test_busy_server_is_asked_again_for_what_a_view_lacks(
+    workspace: Workspace, watch: Watch
+) -> None:
+    watch.expect("status of 503")
+    tries: list[Route] = []
+
+    def busy_once(route: Route) -> None:
+        tries.append(route)
+        if len(tries) == 1:
+            answer(route, 503, "busy", **{"Retry-After": "1"})
+        else:
+            route.continue_()
+
+    tensors_fail(workspace, busy_once)
+    expect(workspace.find(".waiting")).to_contain_text("Trying again in 1 s")
+    expect(workspace.find(".waiting")).to_be_hidden()
+    expect(workspace.find("#problem")).to_be_hidden()
+
+
+def test_cut_reply_to_a_view_is_said_and_can_be_tried_again(workspace: Workspace) -> None:
+    def cut(route: Route) -> None:
+        body = route.fetch().body()
+        route.fulfill(
+            status=200, headers={"Content-Type": "application/octet-stream"}, body=body[:-3]
+        )
+
+    tensors_fail(workspace, cut)
+    expect(workspace.find(".waiting")).to_contain_text("incomplete or damaged")
+    expect(workspace.find("#problem")).to_contain_text("incomplete or damaged")
+    workspace.page.unroute("**/api/trace")
+    workspace.find("#retry").click()
+    expect(workspace.find(".waiting")).to_be_hidden()
+    expect(workspace.find("#problem")).to_be_hidden()
+
+
+def test_cut_reply_to_a_sentence_is_said_and_keeps_the_picture(workspace: Workspace) -> None:
+    workspace.open(**START)
+    before = workspace.figure()[0]
+    workspace.page.route(
+        "**/api/trace", lambda route: route.fulfill(status=200, body=b"\x08\x00\x00\x00")
+    )
+    workspace.find("#source").fill("half a reply")
+    workspace.find("#source").press("Enter")
+    expect(workspace.find("#problem")).to_contain_text("incomplete or damaged")
+    assert (workspace.figure()[0] == before).all()
+    workspace.page.unroute("**/api/trace")
+    workspace.find("#retry").click()
+    workspace.drawn()
+    expect(workspace.find("#source-tokens")).to_contain_text("half")

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { beside, held, missing } from "../../static/js/state/frozen.js";
 import { answer, encoding, keyOf, parameters, thumbnails, traced } from "../../static/js/state/questions.js";
-import { bindSession, openShare } from "../../static/js/state/session.js";
+import { bindSession } from "../../static/js/state/session.js";
 import { createStore } from "../../static/js/state/store.js";
 import { DEFAULTS } from "../../static/js/state/link.js";
 import { MODEL, trace } from "./trace.js";
@@ -63,11 +63,12 @@ test("a share without its model answers what it holds, and says so of the rest",
   };
   const store = createStore(LINK);
   const late = traced(page(), { source: "b", select: ["*.weights"] });
-  bindSession(store, api, { needs: () => ["encoder.0.norm"], asks: () => [other(), gain(), late, thumbnails(page())] });
-  await openShare(store, api, "1", LINK, {}, {});
+  const wishes = { needs: () => ["encoder.0.norm"], asks: () => [other(), gain(), late, thumbnails(page())] };
+  await bindSession(store, api, wishes, { frozen: { id: "1", initial: LINK, asked: {}, options: {} } }).run();
   const says = store.get();
   assert.equal(keyOf(asked[0]), keyOf(other()));
   assert.deepEqual([answer(says, other()), answer(says, gain())], ["answer 0", "answer 1"]);
   assert.equal(/** @type {any} */ (answer(says, late)).kind, "frozen");
   assert.ok("tensors" in /** @type {any} */ (answer(says, thumbnails(page()))));
+  assert.deepEqual([says.status, says.problem?.kind], ["ready", "frozen"], "a tensor that it does not hold");
 });

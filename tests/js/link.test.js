@@ -102,7 +102,9 @@ function fakeWindow() {
     addEventListener: (/** @type {string} */ name, /** @type {() => void} */ listener) =>
       (listeners[name] = listener),
     requestAnimationFrame: (/** @type {() => void} */ task) => frames.push(task),
+    cancelAnimationFrame: () => frames.splice(0),
     setTimeout: (/** @type {() => void} */ task) => task(),
+    clearTimeout: () => {},
   };
   const paint = () => frames.splice(0).forEach((task) => task());
   return { window: /** @type {any} */ (window), calls, listeners, paint };
@@ -145,7 +147,7 @@ test("the address bar follows: replaced while typing, pushed on a pin, left alon
   const store = createStore({ ...DEFAULTS, source: "Hi" });
   bind(window, store, { ...DEFAULTS });
   store.go({ source: "Hi you" });
-  store.go({ query: 2, key: 1 }, "push");
+  store.go({ query: 2, key: 1 }, "pinned");
   store.set({ status: "ready" });
   assert.deepEqual(
     calls.map(([how]) => how),
@@ -159,4 +161,14 @@ test("the address bar follows: replaced while typing, pushed on a pin, left alon
     [store.get().link.source, store.get().link.layer, store.get().link.query],
     ["Before", 1, null],
   );
+});
+
+test("a link that says a place that is not there is put right in the address bar", () => {
+  const { window, calls, listeners } = fakeWindow();
+  const store = createStore({ ...DEFAULTS, source: "Hi" }, (page) => ({ ...page, link: { ...page.link, layer: 0 } }));
+  bind(window, store, { ...DEFAULTS });
+  window.location.search = "?source=Hi&view=lines&layer=7";
+  listeners.popstate();
+  assert.equal(calls.length, 1);
+  assert.match(calls[0][1], /view=lines.*layer=0/);
 });

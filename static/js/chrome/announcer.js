@@ -3,7 +3,8 @@
  * under the views when one goes to another head. What the pointer passes over is not said.
  */
 
-import { find, settle } from "../lib/dom.js";
+import { find } from "../lib/dom.js";
+import { settle } from "../lib/pacing.js";
 
 /** @typedef {import("../state/contract.js").Context} Context */
 
@@ -22,10 +23,7 @@ export function bindAnnouncer({ store, announce, t }) {
     said = text;
     announce(news + caption());
   }, REST);
-  store.subscribe((page, previous) => {
-    const moved = PLACE.some((key) => page.link[key] !== previous.link[key]);
-    if (moved || page.trace?.output.text !== previous.trace?.output.text) speak.later();
-  });
+  store.subscribe(({ link, trace }) => [...PLACE.map((key) => link[key]), trace?.output.text], speak.later);
 }
 
 /** What is written under the views, where the present one has such a sentence. */

@@ -15,10 +15,8 @@ export function bindCaption(context) {
   const line = find("#caption");
   const show = () =>
     line.replaceChildren(...(compose(context, store.get(), store.hovered()) ?? line.childNodes));
-  store.subscribe((page, previous) => {
-    show();
-    if (page.link !== previous.link && page.link.query !== null) announce(context);
-  });
+  store.subscribe(({ link, trace, model }) => [link, trace, model], show);
+  store.subscribe(({ link }) => link, ({ link }) => link.query !== null && announce(context));
   store.watch(show);
 }
 

@@ -74,16 +74,9 @@ export function bindPickers(context) {
     owed.head &&= !stale.head;
   }
 
-  store.subscribe((page, previous) => {
-    const [now, before] = [page.link, previous.link];
-    const layer =
-      now.block !== before.block ||
-      page.model !== previous.model ||
-      page.trace !== previous.trace ||
-      page.answers !== previous.answers;
-    const head = layer || now.layer !== before.layer;
-    if (head || now.head !== before.head || now.view !== before.view) show({ layer, head });
-  });
+  store.subscribe(pictured, () => show({ layer: true, head: true }));
+  store.subscribe(({ link }) => link.layer, () => show({ head: true }));
+  store.subscribe(({ link }) => [link.head, link.view], () => show({}));
   context.onTheme(() => show({ layer: true, head: true }));
   steppers(store);
 }
@@ -126,6 +119,9 @@ function paint(label, matrix, shade) {
   if (matrix) thumbnail(/** @type {HTMLCanvasElement} */ (find("canvas", label)), matrix, shade);
 }
 
+/** What all pictures are of. @param {Page} page */
+const pictured = (page) => [page.link.block, page.model, page.trace, answer(page, thumbnails(page))];
+
 /**
  * All weights of the block in 8 bits.
  * @param {Page} page
@@ -165,7 +161,7 @@ function steppers(store) {
       });
     }
     const show = () => (find("output", bar).textContent = String(store.get().link[which] + 1));
-    store.subscribe(show);
+    store.subscribe(({ link }) => link[which], show);
     show();
   }
 }

@@ -23,10 +23,10 @@ const CHANGED = 1e-3;
 export function bindInspector(context) {
   const { store } = context;
   const show = () => fill(context);
-  store.subscribe(show);
+  store.subscribe(({ link, trace, model }) => [link, trace, model], show);
   store.watch(show);
   find("#check-cell").addEventListener("click", () =>
-    store.go({ view: "worksheet", ...pair(store.get()) }, "push"),
+    store.go({ view: "worksheet", ...pair(store.get()) }, "chosen"),
   );
   find("#unpin").addEventListener("click", () => store.go({ query: null, key: null }));
   for (const button of find("#inspector").querySelectorAll("[data-move]")) {

@@ -50,17 +50,10 @@ export function bindChanges(context) {
       blame === null ? "" : t("The model cannot be changed like this: {detail}. Undo what is marked, and it runs.", { detail: problem?.detail ?? "" });
   }
 
-  store.subscribe((page, previous) => {
-    const { link, trace, problem, status, share } = page;
-    if (
-      link.interventions !== previous.link.interventions ||
-      trace?.id !== previous.trace?.id ||
-      problem !== previous.problem ||
-      status !== previous.status ||
-      share !== previous.share
-    )
-      show();
-  });
+  store.subscribe(
+    ({ link, trace, problem, status, share }) => [link.interventions, trace?.id, problem, status, share],
+    show,
+  );
   show();
 }
 

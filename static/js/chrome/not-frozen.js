@@ -33,13 +33,13 @@ export function bindUnfrozen({ store, t }, root) {
   root.before(line);
   back.addEventListener("click", () => {
     const there = kept(store.get());
-    if (there) store.go(there, "push");
+    if (there) store.go(there, "chosen");
   });
   const show = () => {
     const page = store.get();
     line.hidden = !lacks(page);
     if (!line.hidden) back.hidden = !kept(page);
   };
-  store.subscribe(show);
+  store.subscribe((page) => page, show);
   show();
 }

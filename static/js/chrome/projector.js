@@ -48,7 +48,10 @@ export function bindProjector(context) {
   };
   document.addEventListener("keydown", escape, { capture: true });
   window.addEventListener("resize", () => on() && restyle());
-  store.subscribe(show);
+  store.subscribe((page) => {
+    const { link, trace } = page;
+    return [link, trace, context.views.find(({ id }) => id === link.view)?.subject?.(page)?.trace];
+  }, show);
   show();
 }
 

@@ -23,7 +23,7 @@ export function bindSwitches(context) {
     });
     return { which, button };
   });
-  find("#switch-more").addEventListener("click", () => store.go({ view: "whatif" }, "push"));
+  find("#switch-more").addEventListener("click", () => store.go({ view: "whatif" }, "chosen"));
 
   function show() {
     group.hidden = fixed();
@@ -48,7 +48,7 @@ export function bindSwitches(context) {
     );
   }
 
-  store.subscribe(show);
+  store.subscribe(({ share, link, trace, model }) => [share, link, trace, model], show);
 }
 
 /**

@@ -1,13 +1,13 @@
-/** The sentence box: traced live as one types, at once on Enter, never while an input method composes. */
+/** The sentence box: traced live as one types, at once on Enter. */
 
-import { find, h, settle } from "../lib/dom.js";
+import { find, h } from "../lib/dom.js";
+import { bindTyping, grow } from "../parts/typing.js";
 import { bcp47 } from "../data/tokens.js";
 import { EXAMPLES } from "../data/examples.js";
 import { own } from "../data/decode-options.js";
 
 /** @typedef {import("../state/contract.js").Context} Context */
 
-const PAUSE = 250;
 /**
  * Without what belonged to the sentence before: its translation, how that had to begin, and padding.
  * @param {import("../state/link.js").State} link
@@ -18,41 +18,24 @@ const afresh = ({ decode }) => ({ target: null, pad_to: null, decode: own(decode
 export function bindSentence({ store, session, t }) {
   const box = /** @type {HTMLTextAreaElement} */ (find("#source"));
   const direction = /** @type {HTMLSelectElement} */ (find("#direction"));
-  let composing = false;
   let said = "";
 
-  const typed = settle(() => {
-    said = box.value;
-    store.go({ source: said, ...afresh(store.get().link) });
-  }, PAUSE);
-
-  box.addEventListener("compositionstart", () => {
-    composing = true;
-    typed.cancel();
-  });
-  box.addEventListener("compositionend", () => {
-    composing = false;
-    typed.later();
-  });
-  box.addEventListener("input", () => {
-    grow(box);
-    if (!composing) typed.later();
-  });
-  box.addEventListener("keydown", (event) => {
-    // Safari ends a composition before its last Enter; there only the key code tells.
-    if (event.key !== "Enter" || event.isComposing || composing || event.keyCode === 229) return;
-    event.preventDefault();
-    runNow();
-  });
+  const typed = bindTyping(box, { say, onEnter: runNow, onInput: () => grow(box) });
   find("#run").addEventListener("click", runNow);
   direction.addEventListener("change", () =>
     store.go({ direction: direction.value || null, ...afresh(store.get().link) }),
   );
   window.addEventListener("resize", () => grow(box));
 
+  function say() {
+    said = box.value;
+    store.go({ source: said, ...afresh(store.get().link) }, "typed");
+  }
+
   function runNow() {
     const before = store.get().link;
-    typed.now();
+    typed.cancel();
+    say();
     if (store.get().link === before) session.run();
   }
 
@@ -75,14 +58,8 @@ export function bindSentence({ store, session, t }) {
   }
 
   offer(store);
-  store.subscribe(show);
+  store.subscribe(({ link, trace, share }) => [link, trace, share], show);
   show();
-}
-
-/** @param {HTMLTextAreaElement} box  As tall as what it holds. */
-function grow(box) {
-  box.style.height = "auto";
-  box.style.height = `${box.scrollHeight}px`;
 }
 
 /** @param {import("../state/store.js").Store} store */
@@ -90,7 +67,7 @@ function offer(store) {
   for (const { text, lang } of EXAMPLES) {
     const button = h("button", { type: "button", className: "example", lang: bcp47(lang) }, text);
     const link = { source: text, direction: null, query: null, key: null };
-    button.addEventListener("click", () => store.go({ ...link, ...afresh(store.get().link) }, "push"));
+    button.addEventListener("click", () => store.go({ ...link, ...afresh(store.get().link) }, "chosen"));
     find("#examples").append(h("li", {}, button));
   }
 }

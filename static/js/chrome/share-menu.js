@@ -60,7 +60,7 @@ export function bindShare(context) {
     event.stopPropagation();
     close();
   });
-  store.subscribe(() => frozen(context));
+  store.subscribe(({ share, link }) => [share, link], () => frozen(context));
 }
 
 /**

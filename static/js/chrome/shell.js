@@ -23,6 +23,6 @@ export function bindChrome({ store, format }) {
     store.hover(null);
     store.go({ query: null, key: null });
   });
-  store.subscribe(show);
+  store.subscribe(({ link }) => link, show);
   show();
 }

@@ -2,10 +2,12 @@
 
 import { find, h } from "../lib/dom.js";
 import { diverging, gradient, sequential } from "../draw/scale.js";
+import { keyOf } from "../state/questions.js";
 import { view } from "../views/index.js";
 import { bindUnfrozen } from "./not-frozen.js";
 
 /** @typedef {import("../state/contract.js").Context} Context */
+/** @typedef {import("../state/store.js").Page} Page */
 
 /** @param {Context} context */
 export function bindStage(context) {
@@ -15,10 +17,7 @@ export function bindStage(context) {
   let mounted = shown.mount(context, root);
 
   function redraw() {
-    const { block } = store.get().link;
     const next = view(store.get().link.view);
-    if (next.blocks && !next.blocks.includes(block))
-      return store.go({ block: next.blocks[0], query: null, key: null });
     if (next !== shown) {
       mounted.destroy();
       root.replaceChildren();
@@ -34,11 +33,8 @@ export function bindStage(context) {
   context.shown = () => mounted;
   tabs(context);
   blocks(store);
-  store.subscribe((page, previous) => {
-    if (page.trace !== previous.trace || page.answers !== previous.answers) redraw();
-    else if (page.link !== previous.link)
-      moves(page.link, previous.link) ? redraw() : mounted.light();
-  });
+  store.subscribe(drawn, redraw);
+  store.subscribe(pointed, () => mounted.light());
   store.watch(() => mounted.light());
   legends(context);
   context.onTheme(() => {
@@ -69,11 +65,18 @@ function surround({ id, blocks, frame: { rail, inspector, caption, legend } }) {
   }
 }
 
-const PLACE = /** @type {const} */ (["view", "block", "layer", "head", "options"]);
+/** What a view draws: the run, the place in it, and the answers that it asked for. @param {Page} page */
+function drawn(page) {
+  const { link, trace, model, answers, status, problem } = page;
+  const asked = (trace && view(link.view).asks?.(page)) ?? [];
+  const { view: id, block, layer, head, options } = link;
+  const lacks = status === "ready" && problem;
+  return [trace, model, lacks, id, block, layer, head, options, ...asked.map((question) => answers[keyOf(question)])];
+}
 
-/** @param {import("../state/link.js").State} a @param {import("../state/link.js").State} b  Whether more than a pin differs. */
-function moves(a, b) {
-  return PLACE.some((key) => a[key] !== b[key]);
+/** What it lights without being drawn anew. @param {Page} page */
+function pointed({ link: { view: _view, block: _block, layer: _layer, head: _head, options: _options, ...rest } }) {
+  return Object.values(rest);
 }
 
 /** @param {Context} context */
@@ -90,13 +93,7 @@ function tabs({ store, t, views }) {
         ),
       ),
     );
-    choose(
-      list,
-      name,
-      () => view(store.get().link.view).id,
-      (id) => store.go({ view: id }),
-      store,
-    );
+    choose(list, name, ({ link }) => view(link.view).id, (id) => store.go({ view: id }), store);
   }
 }
 
@@ -109,13 +106,13 @@ function blocks(store) {
       key: null,
     });
   for (const list of document.querySelectorAll(".blocks"))
-    choose(list, `block-${list.id}`, () => store.get().link.block, go, store);
+    choose(list, `block-${list.id}`, ({ link }) => link.block, go, store);
 }
 
 /**
  * @param {Element} list
  * @param {string} name  of the radio buttons
- * @param {() => string} present
+ * @param {(page: Page) => string} present
  * @param {(value: string) => void} go
  * @param {import("../state/store.js").Store} store
  */
@@ -123,7 +120,7 @@ function choose(list, name, present, go, store) {
   const radios = [...list.querySelectorAll("input")];
   const show = () => {
     for (const radio of radios) {
-      const chosen = radio.value === present();
+      const chosen = radio.value === present(store.get());
       if (chosen && !radio.checked) reveal(list, /** @type {Element} */ (radio.closest("label")));
       radio.checked = chosen;
     }
@@ -132,7 +129,7 @@ function choose(list, name, present, go, store) {
   list.addEventListener("change", (event) =>
     go(/** @type {HTMLInputElement} */ (event.target).value),
   );
-  store.subscribe(show);
+  store.subscribe(present, show);
   show();
 }
 

@@ -4,6 +4,7 @@ import { find, h } from "../lib/dom.js";
 import { token } from "../draw/token.js";
 import { BLOCK, axes } from "../data/blocks.js";
 import { lit } from "../state/lit.js";
+import { comparison } from "../state/comparison.js";
 import { litTokens } from "../state/reading.js";
 
 /** @typedef {import("../state/contract.js").Context} Context */
@@ -59,7 +60,7 @@ export function bindChips({ store, t }) {
     const pinned = side === query ? link.query === index && link.key === null : link.key === index;
     const row = lit(store.get(), null).query;
     if (pinned) store.go({ query: null, key: null });
-    else store.go(side === query ? patch : { query: row, ...patch }, "push");
+    else store.go(side === query ? patch : { query: row, ...patch }, "pinned");
   }
 
   function light() {
@@ -77,9 +78,13 @@ export function bindChips({ store, t }) {
     }
   }
 
-  store.subscribe((page, previous) => {
-    if (page.trace?.id !== previous.trace?.id) rebuild();
-    light();
-  });
+  store.subscribe(({ trace }) => trace?.id, rebuild);
+  store.subscribe(lights, light);
   store.watch(light);
+}
+
+/** What `litTokens` goes by: a comparison lights its largest change. @param {import("../state/store.js").Page} page */
+function lights(page) {
+  const { link, trace, model } = page;
+  return [link, trace, model, link.view === "compare" ? comparison(page) : null];
 }

@@ -2,6 +2,7 @@
 
 import { Problem } from "./problem.js";
 import { learningPath } from "./request.js";
+import { cut, json, sound, split, tensors } from "./reply.js";
 import { readBeside, readSafetensors } from "./wire.js";
 
 /** @typedef {import("./wire.js").Trace} Trace */
@@ -45,14 +46,12 @@ export function createApi(fetch) {
    * @returns {Promise<Response>}
    */
   async function ask(path, init) {
-    const response = await fetch(path, init).catch((error) => {
-      throw error.name === "AbortError" ? error : new Problem("offline");
-    });
+    const response = await fetch(path, init).catch(cut);
     if (!response.ok) throw await problem(response);
     return response;
   }
   /** @param {string} path @param {AbortSignal} [signal] */
-  const read = async (path, signal) => (await ask(path, { signal })).json();
+  const read = async (path, signal) => json(await ask(path, { signal }));
   /** @param {string} path @param {object} body @param {string} accept @param {AbortSignal} [signal] */
   const send = (path, body, accept, signal) =>
     ask(path, {
@@ -84,7 +83,7 @@ export function createApi(fetch) {
      */
     async trace(request, signal) {
       const response = await send("/api/trace", request, BINARY, signal);
-      return readSafetensors(await response.arrayBuffer());
+      return tensors(response);
     },
 
     /**
@@ -98,14 +97,14 @@ export function createApi(fetch) {
         length: String(length),
         d_model: String(d_model),
       });
-      const { positions, similarity } = await read(`/api/positions?${query}`, signal);
-      return {
+      const found = await read(`/api/positions?${query}`, signal);
+      return sound(() => ({
         variant,
         length,
         d_model,
-        positions: Float32Array.from(positions.flat()),
-        similarity: Float32Array.from(similarity.flat()),
-      };
+        positions: Float32Array.from(found.positions.flat()),
+        similarity: Float32Array.from(found.similarity.flat()),
+      }));
     },
 
     /**
@@ -117,7 +116,7 @@ export function createApi(fetch) {
       const path = `/api/models/${encodeURIComponent(model)}/parameters`;
       const query = new URLSearchParams({ select: select.join(",") });
       const response = await ask(`${path}?${query}`, { headers: { Accept: BINARY }, signal });
-      return readSafetensors(await response.arrayBuffer()).tensors;
+      return (await tensors(response)).tensors;
     },
 
     /**
@@ -128,7 +127,7 @@ export function createApi(fetch) {
      */
     async learning(wanted, signal) {
       const response = await ask(learningPath(wanted), { headers: { Accept: BINARY }, signal });
-      return /** @type {any} */ (readSafetensors(await response.arrayBuffer()));
+      return /** @type {any} */ (await tensors(response));
     },
 
     /**
@@ -147,7 +146,7 @@ export function createApi(fetch) {
      * @param {{state: object, select: string[], asks: import("../state/questions.js").Question[]}} body
      * @returns {Promise<{id: string, url: string}>}
      */
-    share: async (body) => (await send("/api/shares", body, "application/json")).json(),
+    share: async (body) => json(await send("/api/shares", body, "application/json")),
 
     /**
      * @param {string} id
@@ -157,8 +156,8 @@ export function createApi(fetch) {
       const response = await ask(`/api/shares/${encodeURIComponent(id)}`, {
         headers: { Accept: BINARY },
       });
-      const file = await response.arrayBuffer();
-      return { ...readBeside(file, "share"), trace: readSafetensors(file) };
+      const file = await response.arrayBuffer().catch(cut);
+      return sound(() => ({ ...readBeside(file, "share"), trace: readSafetensors(file) }));
     },
 
     /**
@@ -171,7 +170,7 @@ export function createApi(fetch) {
       const response = await ask(`/api/shares/${encodeURIComponent(id)}/asks/${n}`, {
         headers: { Accept: BINARY },
       });
-      const file = readSafetensors(await response.arrayBuffer());
+      const file = await tensors(response);
       return "parameters" in asks[n] ? file.tensors : file;
     },
 
@@ -187,7 +186,7 @@ export function createApi(fetch) {
       const response = await send(path, body, LINES, signal);
       if (!response.body) return;
       for await (const line of split(response.body)) {
-        const said = JSON.parse(line);
+        const said = sound(() => JSON.parse(line));
         if (said.error) throw told(said.error);
         yield said;
       }
@@ -201,7 +200,7 @@ export function createApi(fetch) {
      */
     async file(path, { body, accept = "*/*" } = {}) {
       const headers = { Accept: accept };
-      return (await (body ? send(path, body, accept) : ask(path, { headers }))).blob();
+      return (await (body ? send(path, body, accept) : ask(path, { headers }))).blob().catch(cut);
     },
   };
 }
@@ -226,30 +225,4 @@ function told(document, retryAfter = null) {
     retryAfter,
     excess: document.limit === undefined ? null : document,
   });
-}
-
-/**
- * A stream's lines, wherever its pieces are cut, even within a character.
- * @param {ReadableStream<Uint8Array>} stream  of UTF-8
- * @returns {AsyncGenerator<string, void, void>}  whole lines that say something
- */
-async function* split(stream) {
-  const reader = stream.getReader();
-  const decoder = new TextDecoder();
-  let rest = "";
-  try {
-    for (;;) {
-      const { done, value } = await reader.read().catch((error) => {
-        throw error.name === "AbortError" ? error : new Problem("offline");
-      });
-      rest += decoder.decode(value, { stream: !done });
-      const lines = rest.split("\n");
-      rest = lines.pop() ?? "";
-      yield* lines.filter(Boolean);
-      if (done) break;
-    }
-    if (rest) throw new Problem("offline");
-  } finally {
-    await reader.cancel().catch(() => {});
-  }
 }

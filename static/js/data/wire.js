@@ -56,7 +56,9 @@ export function readSafetensors(buffer) {
     } = header[name];
     const reader = READERS[dtype];
     if (!reader) throw new TypeError(`unknown dtype of ${name}: ${dtype}`);
-    tensor.data = fractions(tensor.dtype, reader(buffer.slice(start + from, start + to)));
+    const bytes = buffer.slice(start + from, start + to);
+    if (bytes.byteLength !== to - from) throw new RangeError(`${name} is cut off`);
+    tensor.data = fractions(tensor.dtype, reader(bytes));
   }
   return trace;
 }

@@ -5,7 +5,7 @@
  */
 
 import { figure, hasRoom, open } from "./plotly-figure.js";
-import { settle } from "../lib/dom.js";
+import { settle } from "../lib/pacing.js";
 import { cells, covers, numbers } from "./paint.js";
 
 /** @typedef {import("./plotly-figure.js").Picture} Picture */

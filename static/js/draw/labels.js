@@ -71,9 +71,11 @@ function above({ left, top, cellWidth, slant, everyCol }, col, i, upright) {
  */
 export function ruler(font) {
   const letters = `600 ${labelSize(window)}px ${font}`;
-  return (text) => memo(RULER, `${letters} ${text}`, () => measured(letters, text));
+  return (text) => memo(RULER, `${letters} ${text}`, () => measured(letters, text), KEPT);
 }
 
+/** Widths that are kept. */
+const KEPT = 4096;
 /** @type {{context?: CanvasRenderingContext2D}} */
 const RULER = {};
 

@@ -1,9 +1,6 @@
-/** Making elements, and writing tokens with them. */
-
+/** Making and finding elements. */
 
 /** @typedef {Node | string | null | undefined | false} Child */
-/** @typedef {import("../data/tokens.js").Label} Label */
-/** @typedef {import("../data/tokens.js").Step} Step */
 
 /**
  * @template {keyof HTMLElementTagNameMap} T
@@ -42,30 +39,6 @@ export function find(selector, root = document) {
   const found = root.querySelector(selector);
   if (!found) throw new Error(`nothing on the page matches ${selector}`);
   return /** @type {T} */ (found);
-}
-
-/** @param {string} text @param {string} [className] */
-export const words = (text, className = "") => h("span", { className }, text);
-
-/**
- * Runs once when calls have stopped coming for a while.
- * @param {() => void} task
- * @param {number} wait  in milliseconds
- */
-export function settle(task, wait) {
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let timer;
-  return {
-    later() {
-      clearTimeout(timer);
-      timer = setTimeout(task, wait);
-    },
-    now() {
-      clearTimeout(timer);
-      task();
-    },
-    cancel: () => clearTimeout(timer),
-  };
 }
 
 /**

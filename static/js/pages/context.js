@@ -39,10 +39,7 @@ export function createContext(store, api, session, messages, plotly) {
   const observer = new ResizeObserver(look);
   document.querySelectorAll("#view, .band").forEach((place) => observer.observe(place));
   window.addEventListener("resize", look);
-  store.subscribe(({ trace, link }, previous) => {
-    const { view, options } = previous.link;
-    if (trace !== previous.trace || link.view !== view || link.options !== options) now = room();
-  });
+  store.subscribe(({ trace, link }) => [trace, link.view, link.options], () => void (now = room()));
   return {
     store,
     api,

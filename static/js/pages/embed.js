@@ -8,11 +8,14 @@ import { bindCaption } from "../chrome/caption.js";
 import { bindChanges } from "../chrome/model-changes.js";
 import { wording } from "../parts/wording.js";
 import { bindStage } from "../chrome/stage.js";
-import { bindSession, openShare } from "../state/session.js";
+import { bindSession } from "../state/session.js";
+import { settler } from "../state/settled.js";
 import { createStore } from "../state/store.js";
 import { DEFAULTS } from "../state/link.js";
 import { read } from "../state/address.js";
 import { OPTIONS, view } from "../views/index.js";
+
+/** @typedef {import("../state/store.js").Page} Page */
 
 const { lang = "en", share = "", plotly = "", catalog = "" } = find("#workspace").dataset;
 
@@ -20,14 +23,16 @@ async function start() {
   const api = createApi((...request) => fetch(...request));
   const messages = await api.catalog(catalog);
   const initial = { ...DEFAULTS, lang, options: initials(OPTIONS) };
-  const store = createStore(initial);
-  const session = bindSession(store, api, {
-    needs: (page) => view(page.link.view).needs(page),
-    asks: (page) => view(page.link.view).asks?.(page) ?? [],
-  });
+  const store = createStore(initial, settler(view));
+  const wishes = {
+    needs: (/** @type {Page} */ page) => view(page.link.view).needs(page),
+    asks: (/** @type {Page} */ page) => view(page.link.view).asks?.(page) ?? [],
+  };
+  const frozen = { id: share, initial, asked: read(window, OPTIONS), options: OPTIONS };
+  const session = bindSession(store, api, wishes, { frozen });
   const context = createContext(store, api, session, messages, plotly);
   for (const part of [bindChanges, bindStage, bindCaption, bindStatus, bindEscape]) part(context);
-  await openShare(store, api, share, initial, read(window, OPTIONS), OPTIONS);
+  await session.run();
 }
 
 /** @param {import("../state/contract.js").Context} context */
@@ -41,7 +46,7 @@ function bindStatus({ store, t }) {
     says.hidden = !problem;
     says.textContent = problem ? wording(t, problem) : "";
   };
-  store.subscribe(show);
+  store.subscribe(({ status, problem, trace }) => [status, problem, trace], show);
   show();
 }
 

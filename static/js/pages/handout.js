@@ -18,7 +18,8 @@ import { bindExport } from "../chrome/export-menu.js";
 import { bindInspector } from "../chrome/inspector.js";
 import { bindPickers } from "../chrome/head-pickers.js";
 import { bindStage } from "../chrome/stage.js";
-import { bindSession, openShare } from "../state/session.js";
+import { bindSession } from "../state/session.js";
+import { settler } from "../state/settled.js";
 import { createStore } from "../state/store.js";
 import { DEFAULTS } from "../state/link.js";
 import { OPTIONS, VIEWS, view } from "../views/index.js";
@@ -35,11 +36,13 @@ async function start() {
     String(path).startsWith("/api/shares/") ? new Response(file) : Promise.reject(new TypeError()),
   );
   const initial = { ...DEFAULTS, ...opening(lang), lang, options: initials(OPTIONS) };
-  const store = createStore(initial);
-  const session = bindSession(store, api, {
+  const store = createStore(initial, settler(view));
+  const wishes = {
     needs: () => [],
-    asks: (page) => view(page.link.view).asks?.(page) ?? [],
-  });
+    asks: (/** @type {import("../state/store.js").Page} */ page) => view(page.link.view).asks?.(page) ?? [],
+  };
+  const frozen = { id: "handout", initial, asked: {}, options: OPTIONS };
+  const session = bindSession(store, api, wishes, { frozen });
   const messages = JSON.parse(find("#messages").textContent ?? "{}");
   const script = URL.createObjectURL(new Blob([plotly], { type: "text/javascript" }));
   const context = createContext(store, api, session, messages, script);
@@ -50,11 +53,13 @@ async function start() {
   for (const part of [bindChips, bindChanges, bindStage, bindPickers, bindCaption, bindInspector, bindFrame])
     part(context);
   bindExport(context, ["png", "svg", "csv"]);
-  await openShare(store, api, "handout", initial, {}, OPTIONS);
+  await session.run();
   const { view: shown } = store.get().link;
-  if (!context.views.includes(view(shown))) store.go({ view: initial.view });
-  if (state.layer === undefined && state.head === undefined)
-    store.go(opener(trace, model, store.get().link));
+  store.batch(() => {
+    if (!context.views.includes(view(shown))) store.go({ view: initial.view });
+    if (state.layer === undefined && state.head === undefined)
+      store.go(opener(trace, model, store.get().link));
+  });
 }
 
 /**
@@ -93,7 +98,8 @@ function bindFrame({ store, t, format: query }) {
     store.hover(null);
     store.go({ query: null, key: null });
   });
-  store.subscribe(({ share, link, status }) => {
+  const part = (/** @type {import("../state/store.js").Page} */ { share, link, status }) => [share, link, status];
+  store.subscribe(part, ({ share, link, status }) => {
     document.documentElement.dataset.status = status;
     if (!share) return;
     find("#stage").setAttribute("aria-busy", "false");

@@ -21,7 +21,8 @@ import { bindSentence } from "../chrome/sentence-box.js";
 import { bindShare } from "../chrome/share-menu.js";
 import { bindStage } from "../chrome/stage.js";
 import { bindSwitches } from "../chrome/quick-changes.js";
-import { bindSession, openShare } from "../state/session.js";
+import { bindSession } from "../state/session.js";
+import { settler } from "../state/settled.js";
 import { createStore } from "../state/store.js";
 import { initials } from "../state/options.js";
 import { thumbnails } from "../state/questions.js";
@@ -36,9 +37,10 @@ async function start() {
   const messages = await api.catalog(catalog);
   const initial = { ...DEFAULTS, ...opening(lang), lang, options: initials(OPTIONS) };
   const asked = read(window, OPTIONS);
-  const store = createStore(merge(initial, share ? {} : asked, { lang }));
+  const store = createStore(merge(initial, share ? {} : asked, { lang }), settler(view));
   const free = asked.layer === undefined && asked.head === undefined;
-  const session = bindSession(store, api, { needs, asks }, { free });
+  const frozen = share ? { id: share, initial, asked, options: OPTIONS } : null;
+  const session = bindSession(store, api, { needs, asks }, { free, frozen });
   const context = createContext(store, api, session, messages, plotly);
 
   bind(window, store, initial, OPTIONS);
@@ -62,11 +64,8 @@ async function start() {
   ]) {
     part(context);
   }
-  if (share) await openShare(store, api, share, initial, asked, OPTIONS);
-  else {
-    write(window, store.get().link, OPTIONS);
-    session.run();
-  }
+  if (!share) write(window, store.get().link, OPTIONS);
+  await session.run();
 }
 
 /**

@@ -11,7 +11,11 @@ const WORDING = {
       "The server cannot be reached. What is shown is the last answer; check the connection and try again.",
     ),
   busy: (t, { retryAfter }) =>
-    t("The model is busy. Trying again in {seconds} s.", { seconds: retryAfter ?? 1 }),
+    retryAfter
+      ? t("The model is busy. Trying again in {seconds} s.", { seconds: retryAfter })
+      : t("The model is busy. Try again in a moment."),
+  garbled: (t) => t("The answer arrived incomplete or damaged. Try again."),
+  unexpected: (t) => t("Something went wrong on this page. Try again, or reload it."),
   "text-too-long": tooLong,
   "too-long": tooLong,
   "body-too-large": tooLong,

@@ -1,9 +1,13 @@
 /** The one file that touches the address bar: it and the store say the same. */
 
+import { afterFrame } from "../lib/pacing.js";
 import { REQUEST_KEYS, format, merge, parse } from "./link.js";
 
 /** @typedef {import("./link.js").State} State */
 /** @typedef {import("./options.js").Options} Options */
+
+/** Changes that Back undoes: each is an entry of its own in the browser's history. */
+const UNDONE = new Set(["chosen", "pinned"]);
 
 /**
  * Keeps the address bar and the store saying the same: written on every change of the link (a new
@@ -14,27 +18,25 @@ import { REQUEST_KEYS, format, merge, parse } from "./link.js";
  * @param {Options} [options]
  */
 export function bind(window, store, initial, options = {}) {
-  /** @type {State | null} */
-  let unwritten = null;
-  const flush = () => {
-    if (unwritten) write(window, unwritten, options);
-    unwritten = null;
-  };
-  store.subscribe(({ link }, previous, history) => {
-    if (link === previous.link || history === "none") return;
-    if (history === "push") {
-      flush();
+  // The address waits until what it says is on the screen: writing it takes milliseconds.
+  const writing = afterFrame((/** @type {State} */ link) => write(window, link, options), window);
+  store.subscribe(
+    ({ link }) => link,
+    ({ link }, _, origin) => {
+      if (origin === "link") return;
+      if (!UNDONE.has(origin)) return writing.later(link);
+      writing.now();
       window.history.pushState(null, "", "?" + format(link, options));
-    } else {
-      // The address waits until what it says is on the screen: writing it takes milliseconds.
-      if (!unwritten) window.requestAnimationFrame(() => window.setTimeout(flush, 0));
-      unwritten = link;
-    }
-  });
-  window.addEventListener("pagehide", flush);
+    },
+  );
+  window.addEventListener("pagehide", writing.now);
   window.addEventListener("popstate", () => {
-    unwritten = null;
-    store.go(unmoved(store.get().link, merge(initial, read(window, options))), "none");
+    writing.cancel();
+    const said = unmoved(store.get().link, merge(initial, read(window, options)));
+    store.go(said, "link");
+    const { link } = store.get();
+    // What it says is not always there.
+    if (format(link, options) !== format(said, options)) write(window, link, options);
   });
 }
 

@@ -7,6 +7,7 @@ import { Problem } from "../data/problem.js";
 import { align, changes, difference, spread, transpose } from "../compute/token-diff.js";
 import { attention, axes, extent, place } from "../data/blocks.js";
 import { answer, traced } from "./questions.js";
+import { memo, together } from "../lib/memo.js";
 import { swapped } from "../compute/word-swap.js";
 
 /** @typedef {import("./store.js").Page} Page */
@@ -29,6 +30,8 @@ import { swapped } from "../compute/word-swap.js";
 
 /** How many changes are told in words. */
 const TOLD = 6;
+/** Comparisons of two runs that are kept: the pointer asks sixty times a second, for the same few. */
+const KEPT = 16;
 const MARK = { a: "ᴬ", b: "ᴮ" };
 
 /**
@@ -87,16 +90,12 @@ export function comparison(page) {
   if (!question && (by === "sentence" || by === "direction")) return null;
   const at = { ...link, ...otherPlace(page) };
   const key = JSON.stringify([by, link.block, link.layer, link.head, at.layer, at.head]);
-  if (last?.trace === trace && last.other === other && last.key === key) return last.found;
-  const [a, b] = [run(trace, link), run(other, at)];
-  if (!a || !b) return null;
-  const found = by === "direction" ? opposed(a, b) : compared(a, b);
-  last = { trace, other, key, found };
-  return found;
+  return memo(together(trace, other), key, () => {
+    const [a, b] = [run(trace, link), run(other, at)];
+    if (!a || !b) return null;
+    return by === "direction" ? opposed(a, b) : compared(a, b);
+  }, KEPT);
 }
-
-/** The pointer asks sixty times a second. @type {{trace: Trace, other: Trace, key: string, found: Comparison} | null} */
-let last = null;
 
 /**
  * @param {Trace} trace

@@ -6,7 +6,8 @@
  * @typedef {object} Context  what every part and view may use
  * @property {import("./store.js").Store} store
  * @property {import("../data/api.js").Api} api
- * @property {{run: () => void}} session
+ * @property {{run: () => Promise<void>, retry: () => Promise<void>}} session  run asks for the
+ *   trace, retry for what went wrong
  * @property {View[]} views  that are offered
  * @property {import("../draw/chart.js").Plotter} plotter
  * @property {import("../lib/i18n.js").Translate} t
@@ -32,6 +33,7 @@
  * @property {(page: Page) => string[]} needs  tensors of the present trace that it shows
  * @property {(page: Page) => import("./questions.js").Question[]} [asks]  all else that it shows
  * @property {(page: Page) => Subject | null} [subject]  absent: the page's own run
+ * @property {(page: Page, previous: Page) => State} [settle]  what follows for its link from a change
  * @property {(context: Context, root: HTMLElement) => Mounted} mount
  */
 /**

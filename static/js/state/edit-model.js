@@ -4,16 +4,16 @@ import { changes, found, linked, plainly, put, same, toggled, without } from "./
 
 /** @typedef {import("./contract.js").Context} Context */
 /** @typedef {import("./interventions.js").Change} Change */
-/** @typedef {import("./store.js").History} History */
+/** @typedef {import("./store.js").Origin} Origin */
 
 /** @param {Pick<Context, "store" | "t" | "announce">} context */
 export function machine({ store, t, announce }) {
   const list = () => changes(store.get().link);
 
-  /** @param {Change[]} next @param {History} [history] */
-  function set(next, history = "push") {
+  /** @param {Change[]} next @param {Origin} [origin] */
+  function set(next, origin = "chosen") {
     if (JSON.stringify(next) === JSON.stringify(list())) return;
-    store.go({ interventions: linked(next) }, history);
+    store.go({ interventions: linked(next) }, origin);
   }
 
   return {
@@ -31,16 +31,16 @@ export function machine({ store, t, announce }) {
       return present !== null && same(present, change);
     },
 
-    /** @param {Change} change @param {History} [history] */
-    put(change, history) {
+    /** @param {Change} change @param {Origin} [origin] */
+    put(change, origin) {
       announce(plainly(change, store.get().trace, t));
-      set(put(list(), change), history);
+      set(put(list(), change), origin);
     },
 
-    /** @param {Change} change  What is about the same thing goes. @param {History} [history] */
-    remove(change, history) {
+    /** @param {Change} change  What is about the same thing goes. @param {Origin} [origin] */
+    remove(change, origin) {
       announce(t("Undone: {change}", { change: plainly(found(list(), change) ?? change, store.get().trace, t) }));
-      set(without(list(), change), history);
+      set(without(list(), change), origin);
     },
 
     /** @param {Change} change */

@@ -8,6 +8,7 @@ import { Problem } from "../data/problem.js";
 import { BLOCK, attention, axes, place } from "../data/blocks.js";
 import { isChanged } from "./interventions.js";
 import { compared } from "./comparison.js";
+import { memo, together } from "../lib/memo.js";
 import { answer, traced } from "./questions.js";
 
 /** @typedef {import("./store.js").Page} Page */
@@ -150,16 +151,16 @@ export function attentions(page) {
   const { link, trace } = page;
   if (!trace || !found || found instanceof Problem) return null;
   const { before, after } = found;
-  if (last?.before === before && last.after === after && last.own === trace && last.head === link.head) return last.found;
-  const [a, b] = [before, after].map((run) => {
-    const matrix = attention(run, link);
-    return matrix && { matrix, ...axes(run, link.block) };
+  const name = `attentions ${link.block} ${link.layer} ${link.head}`;
+  return memo(together(before, after, trace), name, () => {
+    const [a, b] = [before, after].map((run) => {
+      const matrix = attention(run, link);
+      return matrix && { matrix, ...axes(run, link.block) };
+    });
+    if (!a || !b) return null;
+    const both = compared(a, b);
+    return { ...both, rows: pinned(both.rows, "query"), cols: pinned(both.cols, "key") };
   });
-  if (!a || !b) return null;
-  const both = compared(a, b);
-  const comparison = { ...both, rows: pinned(both.rows, "query"), cols: pinned(both.cols, "key") };
-  last = { before, after, own: trace, head: link.head, found: comparison };
-  return comparison;
 
   /** @param {Comparison["rows"]} axis @param {"query" | "key"} which @returns {Comparison["rows"]} */
   function pinned(axis, which) {
@@ -172,6 +173,3 @@ export function attentions(page) {
     return { ...axis, pairs: axis.pairs.map((pair) => ({ ...pair, a: mine(pair.a) })) };
   }
 }
-
-/** The pointer asks sixty times a second. @type {{before: Trace, after: Trace, own: Trace, head: number, found: Comparison} | null} */
-let last = null;

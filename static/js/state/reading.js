@@ -8,6 +8,7 @@ import { lit } from "./lit.js";
 import { finding, salient } from "../compute/finding.js";
 import { comparison } from "./comparison.js";
 import { axis, combine, fold, shares, strongest } from "../compute/reshape.js";
+import { memo } from "../lib/memo.js";
 import { labels, languages, ofWord } from "../data/tokens.js";
 import { row } from "../data/wire.js";
 import { joined, singles, words } from "../data/words.js";
@@ -48,32 +49,31 @@ export function choice({ link: { view, options } }) {
   return { pool, words, hides: special === "hide", top: top ?? 100 };
 }
 
-/** @type {{trace: Trace, key: string, reading: Reading | null} | null} */
-let last = null;
+/** Readings of a trace that are kept: the pointer asks sixty times a second, for the same few. */
+const KEPT = 16;
 
 /**
  * @param {Page} page
  * @returns {Reading | null}  null until the trace has what it takes
  */
 export function reading(page) {
-  const { trace, link } = page;
+  const { trace, link, model } = page;
   if (!trace) return null;
   const chosen = choice(page);
   const { block, layer, head } = link;
-  const key = JSON.stringify([block, layer, head, chosen]);
-  if (last?.trace !== trace || last.key !== key)
-    last = { trace, key, reading: read(page, trace, chosen) };
-  return last.reading;
+  const count = chosen.pool === "one" || !model ? 1 : extent(model, block).heads;
+  const name = `reading ${JSON.stringify([block, layer, head, count, chosen])}`;
+  return memo(trace, name, () => read(link, trace, chosen, count), KEPT);
 }
 
 /**
- * @param {Page} page
+ * @param {Page["link"]} link
  * @param {Trace} trace
  * @param {Choice} choice
+ * @param {number} count  of heads; 1: the link's own
  * @returns {Reading | null}
  */
-function read({ link, model }, trace, choice) {
-  const count = choice.pool === "one" || !model ? 1 : extent(model, link.block).heads;
+function read(link, trace, choice, count) {
   const heads = count === 1 ? [link.head] : Array.from({ length: count }, (_, head) => head);
   const whole = heads.flatMap((head) => attention(trace, { ...link, head }) ?? []);
   if (!whole.length) return null;

@@ -1,182 +1,139 @@
 /**
  * Keeps what is shown in step with the link: asks for the trace when the request changes, for the
- * tensors and the answers that a view needs when they are not there yet. A newer question ends the
- * older one; a late answer is dropped.
+ * tensors and the answers that a view needs when they are not there yet.
  */
 
-import { BLOCK, extent, place } from "../data/blocks.js";
-import { opener } from "./lit.js";
+import { place } from "../data/blocks.js";
+import { createAsker } from "../data/asker.js";
+import { Problem } from "../data/problem.js";
 import { request } from "../data/request.js";
-import { Problem, failure } from "../data/problem.js";
-import { held } from "./frozen.js";
-import { latest } from "../data/latest.js";
-import { keyOf } from "./questions.js";
-import { REQUEST_KEYS, merge, stated } from "./link.js";
+import { bindAnswers, without } from "./answers.js";
+import { opener } from "./lit.js";
+import { REQUEST_KEYS } from "./link.js";
+import { openShare } from "./open-share.js";
+import { nearest } from "./settled.js";
 
 /** @typedef {import("./store.js").Store} Store */
 /** @typedef {import("./store.js").Page} Page */
 /** @typedef {import("../data/api.js").Api} Api */
-/** @typedef {import("./link.js").State} State */
-/** @typedef {import("./questions.js").Question} Question */
 /**
  * @typedef {object} Wishes  what the present view shows
  * @property {(page: Page) => string[]} needs  tensors of the present trace
- * @property {(page: Page) => Question[]} asks  all that is not in it
+ * @property {(page: Page) => import("./questions.js").Question[]} asks  all that is not in it
  */
-
-const RETRIES = 3;
-/** Answers that nobody asks for any more are kept while there are few. */
-const KEPT = 32;
+/** @typedef {Parameters<typeof openShare>[3]} Frozen */
 
 /**
  * @param {Store} store
  * @param {Api} api
  * @param {Wishes} wishes
- * @param {{free: boolean}} [options]  whether the first trace may choose the layer and the head
+ * @param {{free?: boolean, frozen?: Frozen | null}} [options]  whether the first trace may choose the
+ *   layer and the head; the share that is opened in place of a first trace
  */
-export function bindSession(store, api, wishes, { free } = { free: false }) {
-  const trace = latest();
-  const tensors = latest();
-  const answers = bindAnswers(store, api, wishes);
-  let asked = "";
+export function bindSession(store, api, wishes, { free = false, frozen = null } = {}) {
+  const asker = createAsker();
+  const tensors = bindTensors(store, api, wishes.needs);
+  const answers = bindAnswers(store, api, wishes.asks);
 
-  /** @param {number} [tries] */
-  async function run(tries = RETRIES) {
+  /** Asks for the trace, even where it is here; where a share is to be opened, for that. */
+  async function run() {
+    tensors.stop();
+    if (frozen && !store.get().share) return openShare(store, api, asker, frozen);
     if (!store.get().link.source.trim()) {
-      trace.stop();
+      asker.stop();
       return store.set({ status: "empty", problem: null });
     }
-    store.set({ status: "waiting", problem: null });
-    const answer = await trace.ask(look);
-    if (answer === null) return;
-    if (answer instanceof Problem) {
-      store.set({ status: "failed", problem: answer });
-      if (answer.retryAfter && tries > 0) trace.wait(answer.retryAfter, () => run(tries - 1));
-      return;
-    }
-    const { link: present } = store.get();
-    const { model, trace: seen } = answer;
-    const opening = free ? opener(seen, model, present) : {};
+    const fails = (/** @type {Problem} */ problem) => store.set({ status: "failed", problem });
+    const found = await asker.ask(look, fails);
+    if (found === null) return;
+    if (found instanceof Problem) return fails(found);
+    const { link } = store.get();
+    const { model, trace } = found;
+    const opening = free && opener(trace, model, link);
     free = false;
-    const link = inside({ ...present, ...opening }, model, seen);
-    store.set({ status: "ready", model, trace: seen, link }, "replace");
+    store.set({ status: "ready", model, trace, link: opening ? { ...link, ...opening } : link });
   }
 
   /** @param {AbortSignal} signal */
   async function look(signal) {
+    store.set({ status: "waiting", problem: null });
     const model = await served(api, store.get().link.model);
-    const link = within(store.get().link, model);
+    const link = nearest(store.get().link, model);
     const select = wishes.needs({ ...store.get(), model, link });
     if (free) select.push(place({ ...link, layer: "*" }, "weights"));
     if (free) select.push(place({ ...link, layer: "*" }, "mask"));
     return { model, trace: await api.trace(request(link, unique(select)), signal) };
   }
 
-  async function complete() {
+  /** Asks again for what went wrong, and for nothing else. */
+  async function retry() {
+    if (store.get().status !== "ready") return run();
+    tensors.stop();
+    store.set({ problem: null, answers: without(store.get().answers, (_, { passing }) => passing) });
+  }
+
+  // A change of what is asked for has made the page wait; a share that is opened brings its trace.
+  store.subscribe(
+    ({ link }) => REQUEST_KEYS.map((key) => link[key]),
+    ({ status }) => void (status !== "ready" && run()),
+  );
+  store.subscribe(
+    (page) => page,
+    () => {
+      void tensors.follow();
+      answers.follow();
+    },
+  );
+  return { run, retry };
+}
+
+/**
+ * Asks for the tensors of the present trace that the view needs and that are not there yet. A
+ * problem with them is the page's, whose trace stays as it is.
+ * @param {Store} store
+ * @param {Pick<Api, "trace">} api
+ * @param {Wishes["needs"]} needs
+ */
+function bindTensors(store, api, needs) {
+  const asker = createAsker();
+  let asked = "";
+
+  function stop() {
+    asker.stop();
+    asked = "";
+  }
+
+  async function follow() {
     const page = store.get();
-    const { trace: seen } = page;
-    if (!seen || page.status !== "ready" || (page.share && !page.live)) return;
-    const missing = unique(wishes.needs(page)).filter((name) => !seen.tensors[name]);
+    const { trace: seen, link, status, share, live } = page;
+    if (!seen || status !== "ready") return;
+    const missing = unique(needs(page)).filter((name) => !seen.tensors[name]);
+    if (!missing.length) {
+      if (!page.problem) return;
+      stop();
+      return store.set({ problem: null });
+    }
     const question = `${seen.id} ${missing}`;
-    if (!missing.length || question === asked) return;
+    if (question === asked) return;
     asked = question;
-    const answer = await tensors.ask((signal) => api.trace(request(page.link, missing), signal));
-    if (asked === question) asked = "";
-    const present = store.get().trace;
-    if (answer === null || answer instanceof Problem || present?.id !== seen.id) return;
-    const pieces = { ...present.pieces, ...answer.pieces };
-    store.set({ trace: { ...present, pieces, tensors: { ...present.tensors, ...answer.tensors } } });
+    if (share && !live) return fails(new Problem("frozen"));
+    const more = await asker.ask(async (signal) => {
+      store.set({ problem: null });
+      const answer = await api.trace(request(link, missing), signal);
+      if (!missing.every((name) => answer.tensors[name])) throw new Problem("garbled");
+      return answer;
+    }, fails);
+    const { trace: present } = store.get();
+    if (more === null || present?.id !== seen.id) return;
+    if (more instanceof Problem) return fails(more);
+    const pieces = { ...present.pieces, ...more.pieces };
+    store.set({ trace: { ...present, pieces, tensors: { ...present.tensors, ...more.tensors } } });
   }
 
-  store.subscribe((page, previous) => {
-    const asks = REQUEST_KEYS.some((key) => page.link[key] !== previous.link[key]);
-    if (asks && page.trace === previous.trace) return void run();
-    const { model, trace: seen, link } = page;
-    if (model && seen && link !== previous.link) store.go(inside(link, model, seen));
-    void complete();
-    answers.follow();
-  });
-  return { run: () => run() };
-}
+  /** @param {Problem} problem */
+  const fails = (problem) => store.set({ problem });
 
-/**
- * Has every question of the present view answered, and nothing else.
- * @param {Store} store
- * @param {Api} api
- * @param {Wishes} wishes
- */
-function bindAnswers(store, api, wishes) {
-  /** @type {Map<string, AbortController>} */
-  const open = new Map();
-
-  /** @param {Question} question @param {string} key */
-  async function ask(question, key) {
-    const controller = new AbortController();
-    open.set(key, controller);
-    const found = await api.answer(question, controller.signal).catch((error) => {
-      if (controller.signal.aborted) return null;
-      return failure(error);
-    });
-    if (open.get(key) === controller) open.delete(key);
-    if (found === null || controller.signal.aborted) return;
-    if (found instanceof Problem && found.retryAfter)
-      return void setTimeout(follow, found.retryAfter * 1000);
-    const kept = Object.entries(store.get().answers).slice(1 - KEPT);
-    store.set({ answers: { ...Object.fromEntries(kept), [key]: found } });
-  }
-
-  function follow() {
-    const page = store.get();
-    if (!page.trace || page.status !== "ready") return;
-    const asked = new Map(wishes.asks(page).map((question) => [keyOf(question), question]));
-    for (const [key, controller] of open) {
-      if (asked.has(key)) continue;
-      open.delete(key);
-      controller.abort();
-    }
-    for (const [key, question] of asked) {
-      const { answers } = store.get();
-      if (answers[key] || open.has(key)) continue;
-      const frozen = held(page, question) ?? gone(page, question);
-      if (frozen) store.set({ answers: { ...answers, [key]: frozen } });
-      else void ask(question, key);
-    }
-  }
-  return { follow };
-}
-
-/** @param {Page} page @param {Question} question  The table of positions asks no model. */
-function gone({ share, live }, question) {
-  return share && !live && !("positions" in question) ? new Problem("frozen") : null;
-}
-
-/**
- * A share is read once and stays as it is; what is looked at in it may be another place.
- * @param {Store} store
- * @param {Api} api
- * @param {string} id
- * @param {State} initial
- * @param {Partial<State>} asked  by the address bar
- * @param {import("./options.js").Options} options
- */
-export async function openShare(store, api, id, initial, asked, options) {
-  const share = await api.readShare(id).catch(failure);
-  if (share instanceof Problem) return store.set({ status: "failed", problem: share });
-  const [models, ...read] = await Promise.all([
-    api.models().catch(() => []),
-    ...share.asks.map((_, n) => api.readAnswer(share, n).catch(failure)),
-  ]);
-  const answers = Object.fromEntries(share.asks.map((asked, n) => [keyOf(asked), read[n]]));
-  const live = models.some(({ digest }) => digest === share.model.digest);
-  const wanted = merge(initial, stated(share.state, options), elsewhere(asked), { lang: initial.lang });
-  const link = inside(wanted, share.model, share.trace);
-  store.set({ share, live, trace: share.trace, model: share.model, answers, link, status: "ready" });
-}
-
-/** @param {Partial<State>} asked  All but what the model was asked. */
-function elsewhere(asked) {
-  const request = /** @type {readonly string[]} */ (REQUEST_KEYS);
-  return Object.fromEntries(Object.entries(asked).filter(([key]) => !request.includes(key)));
+  return { stop, follow };
 }
 
 /**
@@ -191,30 +148,3 @@ async function served(api, id) {
 
 /** @param {string[]} names */
 const unique = (names) => [...new Set(names)];
-
-/**
- * The nearest layer and head that the model has.
- * @param {State} link
- * @param {import("../data/api.js").ModelInfo} model
- * @returns {State}
- */
-function within(link, model) {
-  const { layers, heads } = extent(model, link.block);
-  const [layer, head] = [Math.min(link.layer, layers - 1), Math.min(link.head, heads - 1)];
-  return layer === link.layer && head === link.head ? link : { ...link, layer, head };
-}
-
-/**
- * The nearest place that is there; a pin of an older sentence is let go.
- * @param {State} link
- * @param {import("../data/api.js").ModelInfo} model
- * @param {import("../data/wire.js").Trace} trace
- * @returns {State}
- */
-function inside(link, model, trace) {
-  const { query, key } = BLOCK[link.block];
-  const fits =
-    (link.query ?? 0) < trace.tokens[query].length && (link.key ?? 0) < trace.tokens[key].length;
-  const place = within(link, model);
-  return fits ? place : { ...place, query: null, key: null };
-}

@@ -1,8 +1,10 @@
 /**
- * The page's one store: what the address bar holds (`link`), what the server answered, and, beside
- * them, what the pointer is on, which never is part of a link. Everything changes here, and
- * everyone hears of it.
+ * One figure's store: what the link says (`link`), what the server answered, and, beside them, what
+ * the pointer is on, which is never part of a link. Everything changes here, and whoever shows a
+ * part of it hears when that part has changed. It knows no page: several can stand on one.
  */
+
+import { settler } from "./settled.js";
 
 /** @typedef {import("./link.js").State} State */
 /** @typedef {import("../data/wire.js").Trace} Trace */
@@ -17,13 +19,14 @@
  * @property {Trace | null} trace  the last answer, with the tensors that were asked for since; it
  *   stays while the next one is on its way
  * @property {Record<string, Answer | Problem>} answers  to what views ask beside it, by question
- * @property {"waiting" | "ready" | "empty" | "failed"} status
+ * @property {"waiting" | "ready" | "empty" | "failed"} status  of the trace that the link asks for
  * @property {Problem | null} problem
  * @property {Share | null} share  when a frozen share is open
  * @property {boolean} live  whether the model that a share was made with can still be asked
  */
-/** @typedef {"replace" | "push" | "none"} History  what a change does to the address bar */
-/** @typedef {(page: Page, previous: Page, history: History) => void} Listener */
+/** @typedef {(typeof ORIGINS)[number]} Origin */
+/** @typedef {(page: Page, previous: Page, origin: Origin) => void} Listener */
+/** @typedef {(page: Page, previous: Page) => Page} Settle */
 /** @typedef {{side: "source" | "target", index: number}} Ref  one token of the sentence or of its translation */
 /**
  * What the pointer is on. A cell has both; a token by itself is looked for among the queries and
@@ -32,10 +35,37 @@
  */
 /** @typedef {ReturnType<typeof createStore>} Store */
 
-/** @param {State} link */
-export function createStore(link) {
+/**
+ * Where a change comes from; of several in one batch, the last in this list names it.
+ *
+ * - `link`: the address bar, opened or gone back to
+ * - `answer`: the server
+ * - `pushed`: someone else who shares the page
+ * - `moved`: a step on the way, such as an arrow key, a slider, another head
+ * - `typed`: text
+ * - `chosen`: a decision that Back undoes, such as a change of the model
+ * - `pinned`: a click on a token or a cell, which Back undoes as well
+ */
+export const ORIGINS = /** @type {const} */ ([
+  "link",
+  "answer",
+  "pushed",
+  "moved",
+  "typed",
+  "chosen",
+  "pinned",
+]);
+
+/** Changes in a row that listeners may make of one another's. */
+const ROUNDS = 100;
+
+/**
+ * @param {State} link
+ * @param {Settle} [settle]  works out what follows from a change, before anyone hears of it
+ */
+export function createStore(link, settle = settler()) {
   /** @type {Page} */
-  let page = {
+  const blank = {
     link,
     model: null,
     trace: null,
@@ -45,6 +75,12 @@ export function createStore(link) {
     share: null,
     live: true,
   };
+  let page = settle(blank, blank);
+  /** What the listeners know. */
+  let told = page;
+  /** Where the changes come from that they do not know yet. @type {Origin | null} */
+  let untold = null;
+  let held = 0;
   /** @type {Lit | null} */
   let hovered = null;
   /** @type {Set<Listener>} */
@@ -52,12 +88,45 @@ export function createStore(link) {
   /** @type {Set<() => void>} */
   const watchers = new Set();
 
-  /** @param {Partial<Page>} patch @param {History} [history] */
-  function set(patch, history = "none") {
-    const previous = page;
-    page = { ...page, ...patch };
-    if (same(page, previous)) return;
-    for (const listener of [...listeners]) listener(page, previous, history);
+  /** @param {Partial<Page>} patch @param {Origin} [origin] */
+  function set(patch, origin = "answer") {
+    const next = settle({ ...page, ...patch }, page);
+    if (same(next, page)) return;
+    page = next;
+    untold = later(untold, origin);
+    if (!held) deliver();
+  }
+
+  /** Tells everyone of a change before anyone hears of the next, which a listener may have made. */
+  function deliver() {
+    /** @type {unknown[]} */
+    const failures = [];
+    held++;
+    try {
+      tell(failures);
+    } finally {
+      held--;
+      untold = null;
+    }
+    if (failures.length) throw failures[0];
+  }
+
+  /** @param {unknown[]} failures  of listeners */
+  function tell(failures) {
+    for (let round = 0; untold; round++) {
+      if (round === ROUNDS) throw new Error("listeners answer each other without end");
+      const [previous, origin] = [told, untold];
+      told = page;
+      untold = null;
+      if (same(told, previous)) continue;
+      for (const listener of [...listeners]) {
+        try {
+          listener(told, previous, origin);
+        } catch (error) {
+          failures.push(error);
+        }
+      }
+    }
   }
 
   return {
@@ -66,24 +135,38 @@ export function createStore(link) {
     set,
 
     /**
+     * Makes several changes that are heard of as one.
+     * @param {() => void} task
+     */
+    batch(task) {
+      held++;
+      try {
+        task();
+      } finally {
+        held--;
+        if (!held) deliver();
+      }
+    },
+
+    /**
      * Goes to another place of the link.
      * @param {Partial<State>} patch
-     * @param {History} [history]
+     * @param {Origin} [origin]
      */
-    go(patch, history = "replace") {
+    go(patch, origin = "moved") {
       const next = { ...page.link, ...patch };
-      if (!same(next, page.link)) set({ link: next }, history);
+      if (!same(next, page.link)) set({ link: next }, origin);
     },
 
     /**
      * Chooses among what a view offers.
      * @param {import("./options.js").Choices} patch
-     * @param {History} [history]
+     * @param {Origin} [origin]
      */
-    choose(patch, history = "replace") {
+    choose(patch, origin = "moved") {
       const { options } = page.link;
       if (Object.keys(patch).some((name) => !Object.is(patch[name], options[name])))
-        set({ link: { ...page.link, options: { ...options, ...patch } } }, history);
+        set({ link: { ...page.link, options: { ...options, ...patch } } }, origin);
     },
 
     /** @param {Lit | null} lit */
@@ -94,12 +177,22 @@ export function createStore(link) {
     },
 
     /**
+     * Hears when a part of the page has changed, in the order in which it changed.
+     * @param {(page: Page) => unknown} select  the part: a value, or a list of values
      * @param {Listener} listener
      * @returns {() => void}  stops it
      */
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
+    subscribe(select, listener) {
+      let seen = select(page);
+      /** @type {Listener} */
+      const hear = (now, previous, origin) => {
+        const next = select(now);
+        if (alike(next, seen)) return;
+        seen = next;
+        listener(now, previous, origin);
+      };
+      listeners.add(hear);
+      return () => void listeners.delete(hear);
     },
 
     /**
@@ -112,6 +205,17 @@ export function createStore(link) {
       return () => void watchers.delete(watcher);
     },
   };
+}
+
+/** @param {Origin | null} a @param {Origin} b @returns {Origin}  the one that names both */
+function later(a, b) {
+  return a && ORIGINS.indexOf(a) > ORIGINS.indexOf(b) ? a : b;
+}
+
+/** @param {unknown} a @param {unknown} b  Values, or lists of values. */
+function alike(a, b) {
+  if (!Array.isArray(a) || !Array.isArray(b)) return Object.is(a, b);
+  return a.length === b.length && same(a, b);
 }
 
 /**

@@ -57,7 +57,7 @@ export function pointing(context, found, light) {
     if (query === null || (key === null && col !== null)) over = { row, col };
     else if (how === "click" && link.query === query && link.key === key)
       store.go({ query: null, key: null });
-    else store.go({ query, key }, how === "key" ? "replace" : "push");
+    else store.go({ query, key }, how === "key" ? "moved" : "pinned");
     light();
     if (row !== null && col !== null) context.announce(said(context, shown, { row, col }).join(", "));
   }

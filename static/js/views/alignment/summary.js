@@ -92,7 +92,7 @@ export function nearest({ say, store, t }, page) {
   const go = h("button", { type: "button" }, t("layer {layer}, head {head}", { layer: layer + 1, head: head + 1 }));
   go.addEventListener("click", () => {
     const { options } = page.link;
-    store.go({ layer, head, options: { ...options, of: "head", rows: null } }, "push");
+    store.go({ layer, head, options: { ...options, of: "head", rows: null } }, "chosen");
   });
   const way = here
     ? t("Best of all, by the other rows: {place}.")

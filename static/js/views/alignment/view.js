@@ -144,7 +144,7 @@ function mount(context, root) {
     const present = lit(store.get(), null).query;
     const query = target === null ? present : found.target.groups[target][0];
     const key = source === null ? null : found.source.groups[source][0];
-    store.go({ query, key }, how === "click" ? "push" : "replace");
+    store.go({ query, key }, how === "click" ? "pinned" : "moved");
     if (target !== null) context.announce(sentence(context, shown, target).map(text).join(""));
   }
 

@@ -39,8 +39,20 @@ export const attention = {
     ...SHARED,
   },
   needs: ({ link }) => [place(link, "weights"), place(link, "mask")],
+  settle,
   mount,
 };
+
+/**
+ * Who picks a head wants to see that one. The first trace, which may choose one, does not.
+ * @type {NonNullable<View["settle"]>}
+ */
+function settle({ link, trace }, { link: before, trace: seen }) {
+  const same = ["view", "block", "options"].every((key) => link[/** @type {"view"} */ (key)] === before[/** @type {"view"} */ (key)]);
+  const picks = same && trace === seen && link.head !== before.head;
+  if (!picks || link.options.pool === "one") return link;
+  return { ...link, options: { ...link.options, pool: "one" } };
+}
 
 /** @type {View["mount"]} */
 function mount(context, root) {
@@ -63,18 +75,7 @@ function mount(context, root) {
   root.append(bar, matrix.element, key.element, below);
   const around = heightOf(bar, key.element);
 
-  let before = store.get();
-  /** Who picks a head wants to see that one. The first trace, which may choose one, does not. */
-  function picksHead() {
-    const { link, trace } = store.get();
-    const same = trace === before.trace && link.options === before.link.options;
-    const picks = same && link.head !== before.link.head;
-    before = store.get();
-    return picks && link.options.pool !== "one";
-  }
-
   function draw() {
-    if (picksHead()) return store.choose({ pool: "one" });
     const page = store.get();
     const found = reading(page);
     bar.refresh();
@@ -155,7 +156,7 @@ function pick({ store }, { row, col }, how) {
   const key = tokenAt(found.cols, col);
   if (how === "click" && page.link.query === query && page.link.key === key)
     store.go({ query: null, key: null });
-  else store.go({ query, key }, how === "click" ? "push" : "replace");
+  else store.go({ query, key }, how === "click" ? "pinned" : "moved");
 }
 
 /** @param {Context["t"]} t @returns {import("../../parts/controls.js").Control[]} */

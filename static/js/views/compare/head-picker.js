@@ -63,5 +63,6 @@ export function otherPicker(context) {
       if (matrix) thumbnail(canvas, matrix, shade);
     });
   }
-  return { element, refresh };
+  const destroy = store.subscribe((page) => answer(page, thumbnails(page)), refresh);
+  return { element, refresh, destroy };
 }

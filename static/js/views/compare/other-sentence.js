@@ -2,15 +2,14 @@
 
 import { Problem } from "../../data/problem.js";
 import { otherRun, otherSentence } from "../../state/comparison.js";
-import { h, settle } from "../../lib/dom.js";
+import { h } from "../../lib/dom.js";
+import { bindTyping, grow } from "../../parts/typing.js";
 import { wording } from "../../parts/wording.js";
 import { answer } from "../../state/questions.js";
 import { languages } from "../../data/tokens.js";
 
 /** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("../../data/wire.js").Trace} Trace */
-
-const PAUSE = 250;
 
 /** @param {Context} context */
 export function otherBox({ store, t }) {
@@ -30,36 +29,15 @@ export function otherBox({ store, t }) {
     h("div", { className: "line-b" }, box, output),
     problem,
   );
-  let composing = false;
   let empty = false;
-  const typed = settle(() => {
-    empty = !box.value.trim();
-    if (empty) refresh(true, new Problem("empty-text"));
-    else store.choose({ b: box.value });
-  }, PAUSE);
-
-  box.addEventListener("compositionstart", () => {
-    composing = true;
-    typed.cancel();
+  bindTyping(box, {
+    say() {
+      empty = !box.value.trim();
+      if (empty) refresh(true, new Problem("empty-text"));
+      else store.choose({ b: box.value }, "typed");
+    },
+    onInput: () => grow(box),
   });
-  box.addEventListener("compositionend", () => {
-    composing = false;
-    typed.later();
-  });
-  box.addEventListener("input", () => {
-    grow();
-    if (!composing) typed.later();
-  });
-  box.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" || event.isComposing || composing || event.keyCode === 229) return;
-    event.preventDefault();
-    typed.now();
-  });
-
-  function grow() {
-    box.style.height = "auto";
-    box.style.height = `${box.scrollHeight}px`;
-  }
 
   /**
    * @param {boolean} wanted
@@ -74,7 +52,7 @@ export function otherBox({ store, t }) {
       box.value = said;
       empty = false;
     }
-    grow();
+    grow(box);
     const question = otherRun(page);
     const found = question && /** @type {Trace | Problem | undefined} */ (answer(page, question));
     const trouble = empty ? new Problem("empty-text") : wrong;

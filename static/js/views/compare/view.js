@@ -77,11 +77,16 @@ function mount(context, root) {
     light();
   }
 
+  function destroy() {
+    picker.destroy();
+    trio.destroy();
+  }
+
   const numbers = () => {
     const shown = found();
     return shown && trioOf(shown);
   };
-  return { draw, light, destroy: trio.destroy, picture: () => (found() ? trio.picture() : null), numbers };
+  return { draw, light, destroy, picture: () => (found() ? trio.picture() : null), numbers };
 }
 
 /** @param {Context["t"]} t @returns {import("../../parts/controls.js").Control} */

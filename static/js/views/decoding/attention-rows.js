@@ -130,8 +130,10 @@ function createPicker({ store, t }) {
   layer.addEventListener("change", () => store.go({ layer: Number(layer.value) }));
   head.addEventListener("change", () => {
     if (head.value === "mean") return store.choose({ heads_of: "mean" });
-    store.choose({ heads_of: "head" });
-    store.go({ head: Number(head.value) });
+    store.batch(() => {
+      store.choose({ heads_of: "head" });
+      store.go({ head: Number(head.value) });
+    });
   });
   const element = h(
     "div",

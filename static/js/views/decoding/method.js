@@ -1,7 +1,8 @@
 /** How the translation is to be written: the method and its numbers, kept in the link as the API takes them. */
 
 import { two } from "../../lib/numbers.js";
-import { h, settle } from "../../lib/dom.js";
+import { h } from "../../lib/dom.js";
+import { settle } from "../../lib/pacing.js";
 import { METHODS, plan, said } from "../../data/decode-options.js";
 
 /** @typedef {import("../../state/contract.js").Context} Context */
@@ -23,9 +24,9 @@ export function methods({ store, t }) {
   const names = { greedy: t("greedy"), beam: t("beam search"), sample: t("sampling") };
   const present = () => plan(store.get().link.decode);
 
-  /** @param {Partial<Plan>} patch @param {"push" | "replace"} [history] */
-  function choose(patch, history = "replace") {
-    store.go({ target: null, decode: said({ ...present(), ...patch }) }, history);
+  /** @param {Partial<Plan>} patch @param {"chosen" | "moved"} [origin] */
+  function choose(patch, origin = "moved") {
+    store.go({ target: null, decode: said({ ...present(), ...patch }) }, origin);
   }
 
   const radios = METHODS.map((value) =>
@@ -46,7 +47,7 @@ export function methods({ store, t }) {
   method.addEventListener("change", (event) => {
     const { value } = /** @type {HTMLInputElement} */ (event.target);
     const method = /** @type {Plan["method"]} */ (value);
-    choose({ method, ...(method === "sample" ? FIRST_DRAW : {}) }, "push");
+    choose({ method, ...(method === "sample" ? FIRST_DRAW : {}) }, "chosen");
   });
   const bound = numbers(t, choose);
   const element = h("div", { className: "options methods" }, method, ...bound.map((one) => one.element));

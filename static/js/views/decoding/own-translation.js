@@ -2,6 +2,7 @@
 
 import { four, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
+import { bindTyping } from "../../parts/typing.js";
 import { token } from "../../draw/token.js";
 import { measure } from "../../compute/decoding-steps.js";
 import { labels } from "../../data/tokens.js";
@@ -32,9 +33,11 @@ export function createScoring({ store, t }, { go }) {
     form,
     ledgers,
   );
+  const say = () => store.go({ target: box.value.trim() || null, query: null, key: null }, "chosen");
+  bindTyping(box, { say, when: "enter" });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    store.go({ target: box.value.trim() || null, query: null, key: null }, "push");
+    say();
   });
   let said = "";
   let opened = false;

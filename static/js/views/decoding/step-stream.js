@@ -2,7 +2,7 @@
 
 import { request } from "../../data/request.js";
 import { Problem } from "../../data/problem.js";
-import { latest } from "../../data/latest.js";
+import { createAsker } from "../../data/asker.js";
 import { keyOf } from "../../state/questions.js";
 import { NOTHING, heard, recorded } from "../../compute/decoding-steps.js";
 
@@ -18,7 +18,7 @@ const CANDIDATES = 10;
  * @param {() => void} changed
  */
 export function createFeed(api, changed) {
-  const stream = latest();
+  const asker = createAsker();
   /** @type {Heard} */
   let state = { run: NOTHING, key: "", frozen: false, waiting: true, problem: null };
 
@@ -30,10 +30,12 @@ export function createFeed(api, changed) {
 
   /** @param {string} key @param {object} body */
   async function listen(key, body) {
-    // What was heard before stays until something newer is said.
-    state = { ...state, key, frozen: false, waiting: true, problem: null };
-    const end = await stream.ask(async (signal) => {
+    state = { ...state, key };
+    const fails = (/** @type {Problem} */ problem) => set({ waiting: false, problem });
+    const end = await asker.ask(async (signal) => {
       let run = NOTHING;
+      // What was heard before stays until something newer is said.
+      state = { ...state, frozen: false, waiting: true, problem: null };
       for await (const line of api.lines("/api/decode", body, signal)) {
         if (signal.aborted) return null;
         run = heard(run, line);
@@ -41,16 +43,21 @@ export function createFeed(api, changed) {
       }
       if (!run.output) throw new Problem("offline");
       return run;
-    });
-    if (end instanceof Problem) {
-      set({ waiting: false, problem: end });
-      if (end.retryAfter) stream.wait(end.retryAfter, () => listen(key, body));
-    } else if (end) set({ waiting: false });
+    }, fails);
+    if (end instanceof Problem) fails(end);
+    else if (end) set({ waiting: false });
   }
 
   return {
     get: () => state,
-    stop: () => stream.stop(),
+    stop: asker.stop,
+
+    /** Has what went wrong asked again. */
+    retry() {
+      state = { ...state, key: "", problem: null };
+      changed();
+    },
+
     /** Has what the link asks for. @param {Page} page */
     follow(page) {
       const { share, live, trace, status } = page;

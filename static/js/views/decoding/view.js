@@ -1,8 +1,9 @@
 /** How a translation is written: step by step, with what could have come, and where the model looked. */
 
 import { h } from "../../lib/dom.js";
+import { eachFrame } from "../../lib/pacing.js";
 import { choice } from "../../state/options.js";
-import { wording } from "../../parts/wording.js";
+import { trouble } from "../../parts/trouble.js";
 import { own, plan, said } from "../../data/decode-options.js";
 import { file } from "../../draw/svg.js";
 import { createBranches } from "./search-tree.js";
@@ -38,16 +39,17 @@ export const decoding = {
 /** @type {View["mount"]} */
 function mount(context, root) {
   const { store, t } = context;
-  const feed = createFeed(context.api, later);
+  // Steps can come faster than the screen shows them.
+  const next = eachFrame(show, window);
+  const feed = createFeed(context.api, next.later);
   /** @type {Scene | null} */
   let scene = null;
-  let frame = 0;
   let chosen = { at: -1, hypothesis: -1 };
   /** @type {unknown[]} */
   let shown = [];
 
   const controls = methods(context);
-  const trouble = h("p", { className: "problem", role: "alert", hidden: true });
+  const wrong = trouble(context, feed.retry);
   const finding = h("p", { className: "finding" });
   const line = createWriting(context, { go, scene: () => scene });
   const versus = createVersus(context, { undo });
@@ -61,7 +63,7 @@ function mount(context, root) {
     "div",
     { className: "theatre" },
     controls,
-    trouble,
+    wrong.element,
     line.element,
     finding,
     versus.element,
@@ -100,13 +102,13 @@ function mount(context, root) {
         query: scene.at,
         key: null,
       },
-      "push",
+      "chosen",
     );
   }
 
   function undo() {
     const { decode } = store.get().link;
-    store.go({ target: null, decode: own(decode) }, "push");
+    store.go({ target: null, decode: own(decode) }, "chosen");
     context.announce(t("The model’s own translation again."));
   }
 
@@ -115,25 +117,18 @@ function mount(context, root) {
     show();
   }
 
-  /** Steps can come faster than the screen shows them. */
-  function later() {
-    cancelAnimationFrame(frame);
-    frame = requestAnimationFrame(show);
-  }
-
   function show() {
     const page = store.get();
     feed.follow(page);
     const { run, frozen, waiting, problem } = feed.get();
-    trouble.hidden = !problem;
-    trouble.textContent = problem ? wording(t, problem) : "";
+    wrong.show(problem);
     controls.refresh();
-    const next = sceneOf(page, { run, frozen, waiting }, chosen);
-    if (!next) return;
+    const found = sceneOf(page, { run, frozen, waiting }, chosen);
+    if (!found) return;
     const key = [
-      next.run,
-      next.at,
-      next.hypothesis,
+      found.run,
+      found.at,
+      found.hypothesis,
       page.trace,
       page.answers,
       page.link.decode,
@@ -141,11 +136,11 @@ function mount(context, root) {
       waiting,
     ];
     if (key.every((part, i) => part === shown[i])) return;
-    [scene, shown] = [next, key];
-    theatre.dataset.method = page.link.target === null ? next.plan.method : "target";
-    theatre.dataset.drawn = next.waiting || !next.agrees ? "partly" : "all";
-    for (const part of parts) part.show(next);
-    finding.replaceChildren(...told(context, next));
+    [scene, shown] = [found, key];
+    theatre.dataset.method = page.link.target === null ? found.plan.method : "target";
+    theatre.dataset.drawn = found.waiting || !found.agrees ? "partly" : "all";
+    for (const part of parts) part.show(found);
+    finding.replaceChildren(...told(context, found));
   }
 
   return {
@@ -156,7 +151,7 @@ function mount(context, root) {
     },
     destroy() {
       feed.stop();
-      cancelAnimationFrame(frame);
+      next.cancel();
       line.destroy();
       root.replaceChildren();
     },

@@ -32,7 +32,7 @@ export function bindRiver(element, { store, move, announce }) {
     const at = under(event);
     if (!at) return;
     const present = lit(store.get(), null).query;
-    store.go({ query: at.query?.index ?? present, key: at.key?.index ?? null }, "push");
+    store.go({ query: at.query?.index ?? present, key: at.key?.index ?? null }, "pinned");
     announce();
   });
   element.addEventListener("keydown", (event) => {

@@ -7,6 +7,7 @@ import { BLOCK } from "../../data/blocks.js";
 import { lit } from "../../state/lit.js";
 import { prose } from "../../lib/i18n.js";
 import { four, two } from "../../lib/numbers.js";
+import { whenFree } from "../../lib/pacing.js";
 import { h } from "../../lib/dom.js";
 import { step } from "../../draw/token.js";
 import { arriving, rollout } from "../../compute/flow.js";
@@ -60,8 +61,7 @@ function mount(context, root) {
   let shown = null;
   /** @type {ReturnType<typeof strip> | null} */
   let cells = null;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let timer;
+  const rest = whenFree(paint);
   const options = controls(context, [
     { option: "amount", label: t("Edges show"), values: { rollout: t("rollout"), flow: t("flow") } },
   ]);
@@ -117,7 +117,7 @@ function mount(context, root) {
 
   /** Max flows from the chosen token, some at a time. @param {number} top */
   function work(top) {
-    clearTimeout(timer);
+    rest.cancel();
     if (!shown) return [];
     const { graph, flows, network } = shown;
     const found = flows.get(top) ?? new Array(graph.leaves.length).fill(undefined);
@@ -126,7 +126,7 @@ function mount(context, root) {
     for (let n = found.indexOf(undefined); n >= 0; n = found.indexOf(undefined)) {
       found[n] = network.flow(graph.tops[top], graph.leaves[n]).value;
       if (performance.now() < until) continue;
-      timer = setTimeout(paint, 0);
+      rest.later();
       break;
     }
     return found;
@@ -214,7 +214,7 @@ function mount(context, root) {
   return {
     draw,
     light: paint,
-    destroy: () => (clearTimeout(timer), root.replaceChildren()),
+    destroy: () => (rest.cancel(), root.replaceChildren()),
     picture() {
       const drawn = water.querySelector("svg");
       return drawn && { svg: file(drawn, context.theme()) };

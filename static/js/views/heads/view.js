@@ -61,7 +61,7 @@ function mount(context, root) {
 
   /** @param {Tile} tile */
   function onOpen({ layer, head }) {
-    store.go({ view: "attention", layer, head }, "push");
+    store.go({ view: "attention", layer, head }, "chosen");
   }
 
   /** @param {{row: number, col: number} | null} cell */

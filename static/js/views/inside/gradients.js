@@ -41,7 +41,7 @@ export function slopes(context) {
       label,
       onHover: (at) => store.hover(at && { query: ref("query", at.row), key: ref("key", at.col) }),
       onPick: ({ row, col }, how) =>
-        store.go({ query: row ?? lit(store.get(), null).query, key: col }, how === "click" ? "push" : "replace"),
+        store.go({ query: row ?? lit(store.get(), null).query, key: col }, how === "click" ? "pinned" : "moved"),
       picked: () => ({ row: lit(store.get(), null).query ?? 0, col: store.get().link.key ?? 0 }),
       tip,
     });

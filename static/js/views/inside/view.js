@@ -7,6 +7,7 @@ import { axes } from "../../data/blocks.js";
 import { lit } from "../../state/lit.js";
 import { prose } from "../../lib/i18n.js";
 import { four, tiny, two } from "../../lib/numbers.js";
+import { waitingLine } from "../../parts/waiting.js";
 import { h } from "../../lib/dom.js";
 import { quoted } from "../../draw/token.js";
 import { contributions, lens, needed, settled, strongest } from "../../compute/inside.js";
@@ -62,8 +63,8 @@ function mount(context, root) {
     h("section", { className: "of-sum" }, balance, sumNote),
     gradient.element,
   );
-  const waiting = h("p", { className: "waiting" }, t("Looking inside …"));
-  root.append(finding, waiting, body);
+  const waiting = waitingLine(context, t("Looking inside …"));
+  root.append(finding, waiting.element, body);
   let shown = "";
 
   /** The decoder row that is lit. */
@@ -74,7 +75,7 @@ function mount(context, root) {
 
   /** @param {import("./head-contributions.js").At} at */
   function pick(at) {
-    store.go({ ...at, query: row(), key: null }, "push");
+    store.go({ ...at, query: row(), key: null }, "chosen");
     context.announce(t("Layer {layer}, head {head}", { layer: at.layer + 1, head: at.head + 1 }));
   }
 
@@ -146,8 +147,7 @@ function mount(context, root) {
     const ready = lens(trace, row()) !== null && contributions(trace, row()) !== null;
     const still = !ready && !body.hidden;
     const silent = !trace.output.tokens[row()];
-    waiting.hidden = ready || still;
-    waiting.textContent = silent ? t("This row is padding: it writes nothing.") : t("Looking inside …");
+    waiting.show(!ready && !still, silent ? t("This row is padding: it writes nothing.") : undefined);
     body.hidden = silent || (!ready && !still);
     if (silent) finding.replaceChildren();
     if (body.hidden) return;

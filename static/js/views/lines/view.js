@@ -32,8 +32,19 @@ export const lines = {
   frame: { rail: "layer", inspector: true, caption: true, legend: "none" },
   options: { heads: list(), least: whole(0, 100, 10), numbers: flag() },
   needs: ({ link }) => [place(link, "weights"), place(link, "mask")],
+  settle,
   mount,
 };
+
+/**
+ * The caption and the inspector speak of a head that is drawn.
+ * @type {NonNullable<View["settle"]>}
+ */
+function settle({ link, model }) {
+  if (!model) return link;
+  const on = chosen(link.options.heads, link.head, extent(model, link.block).heads);
+  return on.length && !on.includes(link.head) ? { ...link, head: on[0] } : link;
+}
 
 /** @type {View["mount"]} */
 function mount(context, root) {
@@ -61,7 +72,7 @@ function mount(context, root) {
     const same = side === "query" ? query === index && key === null : key === index;
     if (how === "click" && same) return store.go({ query: null, key: null });
     const row = side === "query" ? index : (lit(page, null).query ?? 0);
-    store.go({ query: row, key: side === "key" ? index : null }, how === "click" ? "push" : "replace");
+    store.go({ query: row, key: side === "key" ? index : null }, how === "click" ? "pinned" : "moved");
     context.announce(weave.says(side, index));
   }
 
@@ -70,8 +81,6 @@ function mount(context, root) {
     options.refresh();
     const found = look(context, page);
     if (!found) return;
-    // The caption and the inspector speak of a head that is drawn.
-    if (found.on.length && !found.on.includes(page.link.head)) return store.go({ head: found.on[0] });
     toggles.draw(found.count, found.on, found.colours);
     note.textContent = [hides(context, page, found.strands), numbers(context, found)].join(" ");
     const above = weave.element.getBoundingClientRect().top - root.getBoundingClientRect().top;

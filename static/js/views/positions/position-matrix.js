@@ -28,7 +28,7 @@ export function createPanel(context, { name, says, square, tip }) {
     onPick({ row, col }, how) {
       const query = row ?? lit(store.get(), null).query;
       if (query !== null && query < tokens())
-        store.go({ query, key: pinsKey() ? inside(col) : null }, how === "click" ? "push" : "replace");
+        store.go({ query, key: pinsKey() ? inside(col) : null }, how === "click" ? "pinned" : "moved");
     },
     picked: () => ({ row: lit(store.get(), null).query ?? 0, col: lit(store.get(), null).key ?? 0 }),
     tip,

@@ -69,7 +69,7 @@ export function createShuffle(context) {
   const again = h("button", { type: "button", className: "button" }, t("Shuffle again"));
   again.addEventListener("click", () => {
     const { seed } = store.get().link.options;
-    store.choose({ seed: (seed + 1) % 10000 }, "push");
+    store.choose({ seed: (seed + 1) % 10000 }, "chosen");
   });
   const selects = [picker(context, "layer"), picker(context, "head")];
   const sentence = h("p", { className: "shuffled finding" });

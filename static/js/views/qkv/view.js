@@ -4,6 +4,7 @@ import { abreast } from "../../draw/side-by-side.js";
 import { BLOCK, axes, place } from "../../data/blocks.js";
 import { lit } from "../../state/lit.js";
 import { four } from "../../lib/numbers.js";
+import { waitingLine } from "../../parts/waiting.js";
 import { h } from "../../lib/dom.js";
 import { step } from "../../draw/token.js";
 import { createMatrix } from "../../parts/matrix.js";
@@ -28,15 +29,15 @@ export const qkv = {
   needs: ({ link }) => LETTERS.map((letter) => place(link, letter)),
   mount(context, root) {
     const panels = LETTERS.map((letter) => panel(context, letter));
-    const waiting = h("p", { className: "waiting" }, context.t("Fetching q, k and v …"));
+    const waiting = waitingLine(context, context.t("Fetching q, k and v …"));
     const row = h("div", { className: "panels" }, ...panels.map((one) => one.element));
-    root.append(waiting, row);
+    root.append(waiting.element, row);
     const all = (/** @type {"draw" | "light" | "destroy"} */ what) => () =>
       panels.forEach((one) => one[what]());
     return {
       draw() {
         const ready = LETTERS.every((letter) => tensor(context, letter));
-        waiting.hidden = ready;
+        waiting.show(!ready);
         row.hidden = !ready;
         if (ready) all("draw")();
       },
@@ -80,7 +81,7 @@ function panel(context, letter) {
     label: t("{name}: one row a token, one column a channel", { name }),
     onHover: (place) => store.hover(place && ref(place.row)),
     onPick: ({ row }, how) =>
-      row !== null && store.go(pin(row), how === "click" ? "push" : "replace"),
+      row !== null && store.go(pin(row), how === "click" ? "pinned" : "moved"),
     picked: () => ({ row: lit(store.get(), null)[role] ?? 0, col: 0 }),
     tip,
   });

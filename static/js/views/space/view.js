@@ -218,7 +218,7 @@ function bindPlane({ store }, figure, layout) {
     const query = found.query ?? lit(store.get(), null).query;
     const { link } = store.get();
     const same = link.query === query && link.key === found.key;
-    store.go(same ? { query: null, key: null } : { query, key: found.key }, "push");
+    store.go(same ? { query: null, key: null } : { query, key: found.key }, "pinned");
   });
   figure.addEventListener("keydown", (event) => {
     const move = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];

@@ -61,7 +61,7 @@ export function createFigure(context, { now, above, lit }) {
   function pick({ row, col }, how) {
     const { options } = store.get().link;
     const again = how === "click" && options.row === row && options.col === col;
-    store.choose(again ? { row: null, col: null } : { row, col }, how === "click" ? "push" : "replace");
+    store.choose(again ? { row: null, col: null } : { row, col }, how === "click" ? "pinned" : "moved");
   }
 
   /** What is read of a moment's trace, as if the page had run it. @param {Moment} moment */

@@ -9,7 +9,7 @@ import { languages } from "../../data/tokens.js";
 export function createPicker({ store, t }) {
   const select = h("select", { id: "option-example" });
   select.addEventListener("change", () =>
-    store.choose({ example: Number(select.value), row: null, col: null }, "push"),
+    store.choose({ example: Number(select.value), row: null, col: null }, "chosen"),
   );
   const note = t("Fixed sentences, watched while the model was trained; not the one that was typed.");
   return {

@@ -46,15 +46,24 @@ export const training = {
   needs: () => [],
   asks: watched,
   subject,
+  settle,
   mount,
 };
+
+/**
+ * A pin is of a block's own tokens; a link that says both means both.
+ * @type {NonNullable<View["settle"]>}
+ */
+function settle({ link }, { link: before }) {
+  const stays = link.view !== before.view || link.block === before.block || link.options !== before.options;
+  return stays ? link : { ...link, options: { ...link.options, row: null, col: null } };
+}
 
 /** @type {View["mount"]} */
 function mount(context, root) {
   const { store, t } = context;
   /** @type {Moment | null} */
   let now = null;
-  let block = store.get().link.block;
 
   const picker = createPicker(context);
   const timeline = createTimeline(context, { now: () => now, go });
@@ -80,12 +89,7 @@ function mount(context, root) {
 
   function draw() {
     const page = store.get();
-    const { link, model } = page;
-    // A pin is of a block's own tokens.
-    if (link.block !== block) {
-      block = link.block;
-      return store.choose({ row: null, col: null });
-    }
+    const { model } = page;
     const found = model && !watched(page).length ? new Problem("no-learning") : learned(page);
     nothing.hidden = !(found instanceof Problem);
     all.hidden = found instanceof Problem;

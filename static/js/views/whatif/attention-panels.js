@@ -7,7 +7,8 @@ import { attentions } from "../../state/effects.js";
 import { changeList } from "../../parts/comparison/largest-changes.js";
 import { panels } from "../../parts/comparison/panels.js";
 import { pointing } from "../../parts/comparison/pointing.js";
-import { gesture, paced } from "./change-controls.js";
+import { throttle } from "../../lib/pacing.js";
+import { PACE, gesture } from "./change-controls.js";
 
 /** @typedef {import("../../state/contract.js").Context} Context */
 
@@ -16,7 +17,7 @@ const [WHOLE, STILL] = [160, 4];
 
 /**
  * @param {Context} context  with the room that there is beside the panel
- * @param {(query: number, key: number, weight: number, history: "push" | "replace") => void} set
+ * @param {(query: number, key: number, weight: number, origin: "chosen" | "moved") => void} set
  */
 export function attentionChanges(context, set) {
   const { store, t } = context;
@@ -39,7 +40,7 @@ export function attentionChanges(context, set) {
     const [query, key] = [shown.rows.pairs[row].a, shown.cols.pairs[col].a];
     const weight = shown.b.matrix.values[row * shown.cols.pairs.length + col];
     if (query === null || key === null || Number.isNaN(weight)) return null;
-    cell(weight, (value, history) => set(query, key, value, history));
+    cell(weight, (value, origin) => set(query, key, value, origin));
     return () => store.go({ query, key });
   });
 
@@ -75,7 +76,7 @@ const names = (t) => ({
   heading: (which, most) => ({ a: `A ${t("as trained")}`, b: `B ${t("changed")}`, delta: `Δ = B − A, ±${two(most)}` })[which],
 });
 
-/** @typedef {(from: number, set: (value: number, history: "push" | "replace") => void) => void} Take */
+/** @typedef {(from: number, set: (value: number, origin: "chosen" | "moved") => void) => void} Take */
 
 /**
  * Up is more, down is less. A finger scrolls the page; it has the slider.
@@ -84,10 +85,10 @@ const names = (t) => ({
  *   be taken. What it returns pins the cell.
  */
 function dragging(element, begin) {
-  /** @type {{y: number, from: number, set: (value: number, history: "push" | "replace") => void, pin: () => void, on: boolean} | null} */
+  /** @type {{y: number, from: number, set: (value: number, origin: "chosen" | "moved") => void, pin: () => void, on: boolean} | null} */
   let held = null;
   const step = gesture();
-  const move = paced((/** @type {number} */ value) => held?.set(value, step.next()));
+  const move = throttle((/** @type {number} */ value) => held?.set(value, step.next()), PACE);
   element.addEventListener("pointerdown", (event) => {
     if (event.pointerType === "touch" || event.button !== 0) return;
     const pin = begin((from, set) => (held = { y: event.clientY, from, set, pin: () => {}, on: false }));
@@ -107,7 +108,7 @@ function dragging(element, begin) {
     move.later(Math.min(Math.max(held.from + up / WHOLE, 0), 1));
   }, { capture: true });
   const end = () => {
-    move.flush();
+    move.now();
     if (held?.on) element.addEventListener("click", (event) => event.stopImmediatePropagation(), { capture: true, once: true });
     held = null;
     step.end();

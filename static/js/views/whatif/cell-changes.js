@@ -15,7 +15,7 @@ const PLAIN = { read: (/** @type {number} */ at) => at, write: (/** @type {numbe
 
 /**
  * @param {Context} context
- * @returns {{element: HTMLElement, refresh: () => void, set: (query: number, key: number, weight: number, history: "push" | "replace") => void}}
+ * @returns {{element: HTMLElement, refresh: () => void, set: (query: number, key: number, weight: number, origin: "chosen" | "moved") => void}}
  */
 export function cellChanges(context) {
   const { store, t } = context;
@@ -30,21 +30,21 @@ export function cellChanges(context) {
   /** @param {number} query @param {number} key */
   const cut = (query, key) => change({ cut: [query, key] });
 
-  /** @param {number} query @param {number} key @param {number} weight @param {"push" | "replace"} history */
-  function set(query, key, weight, history) {
-    put(change({ set: [query, key, Number(weight.toFixed(2))], renormalise: shares }), history);
+  /** @param {number} query @param {number} key @param {number} weight @param {"chosen" | "moved"} origin */
+  function set(query, key, weight, origin) {
+    put(change({ set: [query, key, Number(weight.toFixed(2))], renormalise: shares }), origin);
   }
 
   const picker = cellPicker(context);
-  const weight = amount(t("Weight"), FRACTION, PLAIN, (value, history) => {
+  const weight = amount(t("Weight"), FRACTION, PLAIN, (value, origin) => {
     const at = pair(store.get());
-    if (at) set(at.query, at.key, value, history);
+    if (at) set(at.query, at.key, value, origin);
   });
   const rescaled = onOff(t("the rest of the row shares what is left"), (on) => {
     shares = on;
     const at = pair(store.get());
     const present = at && found(cut(at.query, at.key));
-    if (at && present?.do?.set) set(at.query, at.key, present.do.set[2], "push");
+    if (at && present?.do?.set) set(at.query, at.key, present.do.set[2], "chosen");
   });
   const edge = h("button", { type: "button", className: "button" }, t("Cut this edge"));
   const back = h("button", { type: "button", className: "button quiet" }, t("As it was"));

@@ -1,6 +1,7 @@
 /** Controls of the panel that change the machine and not the view: they look like all others. */
 
 import { h } from "../../lib/dom.js";
+import { throttle } from "../../lib/pacing.js";
 
 /**
  * One of several.
@@ -41,43 +42,14 @@ export function onOff(label, choose) {
 export function gesture() {
   let going = false;
   return {
-    /** @returns {"push" | "replace"} */
-    next: () => (going ? "replace" : ((going = true), "push")),
+    /** @returns {"chosen" | "moved"} */
+    next: () => (going ? "moved" : ((going = true), "chosen")),
     end: () => void (going = false),
   };
 }
 
 /** No more runs than a model keeps up with, in milliseconds between two. */
-const PACE = 90;
-
-/**
- * At once, and then not more often than the pace; the last value always comes.
- * @template T
- * @param {(value: T) => void} task
- */
-export function paced(task) {
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let timer;
-  /** @type {{value: T} | null} */
-  let owed = null;
-  function flush() {
-    clearTimeout(timer);
-    timer = undefined;
-    const due = owed;
-    owed = null;
-    if (due) task(due.value);
-  }
-  return {
-    flush,
-    /** @param {T} value */
-    later(value) {
-      owed = { value };
-      if (timer !== undefined) return;
-      flush();
-      timer = setTimeout(() => ((timer = undefined), flush()), PACE);
-    },
-  };
-}
+export const PACE = 90;
 
 /**
  * A slider, and its value as a number to type. A move of the slider is one step back.
@@ -85,23 +57,23 @@ export function paced(task) {
  * @param {{min: number, max: number, step: number}} range
  * @param {{read: (at: number) => number, write: (value: number) => number, say: (value: number) => string}} scale
  *   between where the slider stands and what it means
- * @param {(value: number, history: "push" | "replace") => void} choose
+ * @param {(value: number, origin: "chosen" | "moved") => void} choose
  */
 export function amount(label, range, scale, choose) {
   const moved = gesture();
   const slider = h("input", { type: "range", min: String(range.min), max: String(range.max), step: String(range.step), "aria-label": label });
   const number = h("input", { type: "number", step: "any", inputMode: "decimal", "aria-label": label });
   const [low, high] = [scale.read(range.min), scale.read(range.max)];
-  const move = paced((/** @type {number} */ value) => choose(value, moved.next()));
+  const move = throttle((/** @type {number} */ value) => choose(value, moved.next()), PACE);
   slider.addEventListener("input", () => {
     const value = scale.read(Number(slider.value));
     number.value = scale.say(value);
     move.later(value);
   });
-  slider.addEventListener("change", () => (move.flush(), moved.end()));
+  slider.addEventListener("change", () => (move.now(), moved.end()));
   number.addEventListener("change", () => {
     const value = Number(number.value);
-    if (number.value.trim() !== "" && value >= low && value <= high) choose(value, "push");
+    if (number.value.trim() !== "" && value >= low && value <= high) choose(value, "chosen");
     else number.setAttribute("aria-invalid", "true");
   });
   [number.min, number.max] = [String(low), String(high)];

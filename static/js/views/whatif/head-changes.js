@@ -3,6 +3,7 @@
 import { place } from "../../data/blocks.js";
 import { kindOf, where } from "../../state/interventions.js";
 import { h } from "../../lib/dom.js";
+import { bindTyping } from "../../parts/typing.js";
 import { machine } from "../../state/edit-model.js";
 import { swapped } from "../../compute/word-swap.js";
 import { bcp47 } from "../../data/tokens.js";
@@ -42,10 +43,10 @@ export function headChanges(context) {
   );
   const sentence = h("input", { type: "text", autocomplete: "off", spellcheck: false, "aria-label": t("The sentence that it is borrowed from") });
   const borrowed = h("div", { className: "borrowed", hidden: true }, h("span", {}, t("from")), sentence);
-  sentence.addEventListener("change", () => sentence.value.trim() && borrow());
-  const heat = amount(t("Temperature of the softmax"), HEAT, DECADE, (value, history) => {
-    if (value === 1) remove(change({ temperature: 1 }), history);
-    else put(change({ temperature: value }), history);
+  bindTyping(sentence, { say: () => sentence.value.trim() && borrow(), when: "leave" });
+  const heat = amount(t("Temperature of the softmax"), HEAT, DECADE, (value, origin) => {
+    if (value === 1) remove(change({ temperature: 1 }), origin);
+    else put(change({ temperature: value }), origin);
   });
   const scope = onOff(t("all heads of this layer"), (on) => {
     whole = on;

@@ -1,6 +1,7 @@
 /** One causal sweep at a time, as it comes; what was swept whole is kept while the page is open. */
 
-import { Problem, failure } from "../../data/problem.js";
+import { createAsker } from "../../data/asker.js";
+import { Problem } from "../../data/problem.js";
 import { begun, more } from "../../compute/head-sweep.js";
 
 /** @typedef {import("../../compute/head-sweep.js").Sweep} Sweep */
@@ -25,25 +26,29 @@ const KEPT = 32;
 export function sweeper(api, show) {
   /** @type {State} */
   let state = { key: "", sweep: null, problem: null, running: false, since: 0 };
-  let controller = new AbortController();
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let later;
+  const asker = createAsker();
 
   /** @param {object} body @param {AbortSignal} signal */
   async function follow(body, signal) {
+    state = { ...state, problem: null, running: true };
+    show();
     for await (const line of api.lines("/api/sweep", body, signal)) {
-      if (signal.aborted) return;
+      if (signal.aborted) break;
       if (line.start) state.sweep = begun(line.start);
       else if (line.heads && state.sweep) state.sweep = more(state.sweep, line);
       show();
     }
+    const { sweep } = state;
+    if (!sweep || sweep.done < sweep.total) throw new Problem("offline");
+    return sweep;
   }
 
   const sweeper = {
     state: () => state,
+    /** As far as it came it stays. */
     stop() {
-      clearTimeout(later);
-      controller.abort();
+      asker.stop();
+      state = { ...state, running: false };
     },
 
     /** @param {Problem} problem  Why it cannot be asked at all. */
@@ -56,24 +61,27 @@ export function sweeper(api, show) {
     async ask(body, anew = false) {
       const key = JSON.stringify(body);
       if (key === state.key && !anew) return;
-      sweeper.stop();
-      const { signal } = (controller = new AbortController());
+      asker.stop();
       const kept = known.get(key) ?? null;
-      state = { key, sweep: kept, problem: null, running: !kept, since: performance.now() };
+      state = { key, sweep: kept, problem: null, running: false, since: performance.now() };
+      if (kept) return show();
+      const fails = (/** @type {Problem} */ problem) => {
+        state = { ...state, running: false, problem };
+        show();
+      };
+      const found = await asker.ask((signal) => follow(body, signal), fails);
+      if (found === null) return;
+      if (found instanceof Problem) return fails(found);
+      keep(key, found);
+      state = { ...state, running: false };
       show();
-      if (kept) return;
-      const found = await follow(body, signal).catch((error) => (signal.aborted ? null : failure(error)));
-      if (state.key !== key || signal !== controller.signal) return;
-      state = { ...state, running: false, problem: found instanceof Problem ? found : null };
-      const { sweep } = state;
-      if (sweep && sweep.done === sweep.total) {
-        if (known.size >= KEPT) known.delete(String([...known.keys()][0]));
-        known.set(key, sweep);
-      }
-      show();
-      const wait = state.problem?.retryAfter;
-      if (wait) later = setTimeout(() => void sweeper.ask(body, true), wait * 1000);
     },
   };
   return sweeper;
+}
+
+/** @param {string} key @param {Sweep} sweep  a whole one */
+function keep(key, sweep) {
+  if (known.size >= KEPT) known.delete(String([...known.keys()][0]));
+  known.set(key, sweep);
 }

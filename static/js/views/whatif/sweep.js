@@ -8,7 +8,7 @@ import { h } from "../../lib/dom.js";
 import { quoted } from "../../draw/token.js";
 import { controls } from "../../parts/controls.js";
 import { machine } from "../../state/edit-model.js";
-import { wording } from "../../parts/wording.js";
+import { trouble } from "../../parts/trouble.js";
 import { left, placeOf, strongest, tensors } from "../../compute/head-sweep.js";
 import { plain } from "../../data/tokens.js";
 import { writing } from "../../state/effects.js";
@@ -37,7 +37,7 @@ export function headSweep(context) {
   const rows = rowPicker(context);
   const says = h("p", { className: "lead", "aria-live": "polite" });
   const wait = waiting(context, run, () => void run.ask(question(context, base), true));
-  const wrong = h("p", { className: "bad", role: "alert", hidden: true });
+  const wrong = trouble(context, () => void run.ask(question(context, base), true));
   const map = headMap(context, (at, head) => {
     const { block, layer } = placeOf(at);
     const moved = block === store.get().link.block ? {} : { query: null, key: null };
@@ -49,7 +49,7 @@ export function headSweep(context) {
     { className: "hint-line" },
     t("The number is by how much the log-probability changes, in nats: below zero, blue, where the head helps; above, orange, where it is in the way. A click leaves the head so, a second one gives it back."),
   );
-  const element = h("div", { className: "sweep" }, rows.element, says, wait.element, wrong, map.element, bar, note);
+  const element = h("div", { className: "sweep" }, rows.element, says, wait.element, wrong.element, map.element, bar, note);
 
   /** @returns {number | null}  the row that is asked about; null: all of them */
   function row() {
@@ -63,8 +63,7 @@ export function headSweep(context) {
     const whole = sweep !== null && sweep.done === sweep.total;
     const at = row();
     wait.show();
-    wrong.hidden = !problem;
-    wrong.textContent = problem ? wording(t, problem) : "";
+    wrong.show(problem);
     map.draw(sweep, at, at === null ? t("whole translation") : plain(writes(base.before)[at]));
     says.replaceChildren(...(whole ? sentence(context, sweep, at, base) : []));
   }
@@ -117,10 +116,13 @@ function waiting({ t }, run, again) {
   const time = h("span", {});
   const stop = h("button", { type: "button", className: "button" }, t("Stop"));
   const start = h("button", { type: "button", className: "button" }, t("Try all heads"));
-  stop.addEventListener("click", run.stop);
+  stop.addEventListener("click", () => {
+    run.stop();
+    shown.show();
+  });
   start.addEventListener("click", again);
   const going = h("div", { className: "sweep-progress" }, meter, time, stop);
-  return {
+  const shown = {
     element: h("div", {}, going, start),
     show() {
       const { sweep, problem, running, since } = run.state();
@@ -134,6 +136,7 @@ function waiting({ t }, run, again) {
         : t("Starting …");
     },
   };
+  return shown;
 }
 
 /**

@@ -105,7 +105,7 @@ export function onward({ store, t }) {
   const button = h("button", { type: "button", className: "button" }, t("Go on to cross-attention") + " →");
   button.addEventListener("click", () => {
     const { link } = store.get();
-    store.go({ block: "cross", query: pair(store.get())?.query ?? null, key: null, options: { ...link.options, step: "input" } }, "push");
+    store.go({ block: "cross", query: pair(store.get())?.query ?? null, key: null, options: { ...link.options, step: "input" } }, "chosen");
   });
   return button;
 }

@@ -3,6 +3,7 @@
 import { axes } from "../../data/blocks.js";
 import { pair } from "../../state/lit.js";
 import { four } from "../../lib/numbers.js";
+import { waitingLine } from "../../parts/waiting.js";
 import { h } from "../../lib/dom.js";
 import { quoted } from "../../draw/token.js";
 import { Problem } from "../../data/problem.js";
@@ -81,12 +82,12 @@ function mount(context, root) {
   const printed = h("p", { className: "printed" });
   const title = h("p", { className: "result" });
   const verdict = h("div", {});
-  const waiting = h("p", { className: "waiting" });
+  const waiting = waitingLine(context, t("Fetching the vectors and the matrices …"));
   const contents = h("ol", { className: "contents", "aria-label": t("Stages") });
   const pages = h("div", { className: "sheets" });
   const body = h("div", { className: "worksheet-body" }, contents, pages);
   const bar = toolbar(context, { go, choose, text: () => (present ? told(context, present) : "") });
-  const frame = h("div", { className: "worksheet" }, printed, picker, title, verdict, bar.element, waiting, body);
+  const frame = h("div", { className: "worksheet" }, printed, picker, title, verdict, bar.element, waiting.element, body);
   root.append(frame);
   const release = bindKeys(context, go);
   /** @type {Work | null} */
@@ -124,8 +125,7 @@ function mount(context, root) {
     if (present && key === shown) return turn();
     const found = work(context);
     const failed = found instanceof Problem;
-    waiting.hidden = found !== null && !failed;
-    waiting.textContent = failed ? wording(t, found) : t("Fetching the vectors and the matrices …");
+    waiting.show(!found || failed, failed ? wording(t, found) : undefined);
     body.hidden = failed;
     if (failed || !found) return;
     [shown, present] = [key, found];

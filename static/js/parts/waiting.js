@@ -1,0 +1,21 @@
+/** The line of a view that waits for its numbers: what it waits for, or why they did not come. */
+
+import { h } from "../lib/dom.js";
+import { wording } from "./wording.js";
+
+/**
+ * @param {import("../state/contract.js").Context} context
+ * @param {string} says  while it waits
+ */
+export function waitingLine({ store, t }, says) {
+  const element = h("p", { className: "waiting" }, says);
+  return {
+    element,
+    /** @param {boolean} waits @param {string} [words]  in place of what is said otherwise */
+    show(waits, words = says) {
+      const { problem } = store.get();
+      element.hidden = !waits;
+      element.textContent = problem ? wording(t, problem) : words;
+    },
+  };
+}
