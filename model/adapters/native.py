@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -13,10 +13,10 @@ import torch
 from torch import Tensor
 
 from model.adapters.forward import forward
+from model.adapters.info import ModelInfo
 from model.adapters.request import (
     Adapter,
     Decoding,
-    ModelInfo,
     Options,
     Output,
     Request,
@@ -34,9 +34,11 @@ from model.explain.inside import names as inside_names
 from model.explain.inside import needed as inside_needed
 from model.explain.patterns import needed, summary
 from model.text.tokens import BOS, Token
+from model.trace.attentions import CAUSAL, CROSS, PADDING, SCALED_DOT, SELF, AttentionInfo
 from model.trace.interventions import Intervention, Pattern
 from model.trace.select import select
 from model.trace.tap import SOURCE, TARGET, NamedTensor, NameTap, Recorder
+from model.transformer.config import ModelConfig
 from model.transformer.parameters import parameters
 
 WEIGHTS = ".weights"
@@ -65,6 +67,26 @@ def load(
     return Native(bundle, id_ or folder.name, beside)
 
 
+def attentions(config: ModelConfig) -> Iterator[AttentionInfo]:
+    """The table of an encoder–decoder's attentions, in the order in which they run."""
+    blocks = (
+        ("encoder", config.encoder_layers, ((SELF, SOURCE, SOURCE, PADDING),)),
+        (
+            "decoder",
+            config.decoder_layers,
+            ((SELF, TARGET, TARGET, CAUSAL), (CROSS, TARGET, SOURCE, PADDING)),
+        ),
+    )
+    heads = config.heads
+    for stack, layers, kinds in blocks:
+        for layer in range(layers):
+            for kind, query, key, mask in kinds:
+                place = f"{stack}.{layer}.{kind}"
+                yield AttentionInfo(
+                    place, stack, layer, kind, query, key, heads, heads, mask, SCALED_DOT
+                )
+
+
 class Native(Adapter):
     """An encoder–decoder bundle behind the `Adapter` interface."""
 
@@ -86,8 +108,7 @@ class Native(Adapter):
             id=id_,
             name=bundle.name,
             kind="encoder-decoder",
-            layers={"encoder": config.encoder_layers, "decoder": config.decoder_layers},
-            heads={"encoder": config.heads, "decoder": config.heads},
+            attentions=tuple(attentions(config)),
             d_model=config.d_model,
             parameters=sum(parameter.numel() for parameter in self.model.parameters()),
             vocabulary=config.vocabulary,
@@ -101,9 +122,8 @@ class Native(Adapter):
         )
         self.names = self._names()
         self.selectable = [*self.names, *inside_names(self.names)]
-        self.places = [name[: -len(WEIGHTS)] for name in self.names if name.endswith(WEIGHTS)]
         if self.learning:
-            self.learning.check(self.places, config.heads)
+            self.learning.check(self.info.attentions)
         self.rows = Rows(self.tokenizer, self.directions, config.max_tokens, self.device)
         self._parameters = dict(parameters(self.model))
         self._writer = Writer(self.model, self.tokenizer, self.rows.batch, self._bound)
@@ -112,15 +132,14 @@ class Native(Adapter):
         """Raises `InputError` naming the first field that this model cannot take."""
         source, target = self.rows.source(request), self.rows.target(request)
         self._selected(request)
-        select(request.summarise, self.places, "summarise")
+        select(request.summarise, self.info.places, "summarise")
         check_decode(request.decode, self.info.max_tokens)
         self._writer.check(request, source)
         lengths = {
             SOURCE: max(len(source), request.pad_to or 0),
             TARGET: max(len(target), request.pad_to or 0) if target else self.info.max_tokens,
         }
-        heads = self.model.config.heads
-        check_interventions(request.interventions, self.names, heads, lengths)
+        check_interventions(request.interventions, self.names, self.info.attentions, lengths)
         for index, intervention in enumerate(request.interventions):
             if intervention.do == "freeze":
                 self._check_frozen(intervention, f"interventions[{index}].do.freeze")
@@ -273,7 +292,7 @@ class Native(Adapter):
         return {*selected}.union(*made_from)
 
     def _summarised(self, request: Request) -> tuple[str, ...]:
-        return select(request.summarise, self.places, "summarise")
+        return select(request.summarise, self.info.places, "summarise")
 
     def _output(self, request: Request, text: str, tokens: list[Token], logprobs: Tensor) -> Output:
         """`logprobs` (T, V) of the row, T perhaps with padding."""

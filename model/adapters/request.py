@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypedDict, Unpack
 
+from model.adapters.info import ModelInfo
 from model.bundle.history import Learning
-from model.bundle.measured import Aligner, Taught
 from model.decode.steps import Step
 from model.errors import InputError
 from model.explain.patterns import Summary
@@ -97,27 +97,6 @@ class Output:
     finished: bool  # ends in <eos>
 
 
-@dataclass(frozen=True)
-class ModelInfo:
-    """What a page must know of a model before it asks anything of it."""
-
-    id: str
-    name: str
-    kind: str  # "encoder-decoder", "encoder" or "decoder"
-    layers: Mapping[str, int]  # {"encoder": 6, "decoder": 6}
-    heads: Mapping[str, int]
-    d_model: int
-    parameters: int
-    vocabulary: int
-    languages: tuple[str, ...]
-    max_tokens: int
-    digest: str
-    card: str
-    aligners: tuple[Aligner, ...] = ()  # the best first
-    taught: tuple[Taught, ...] = ()
-    examples: int = 0  # sentences that were watched while it was learned
-
-
 @dataclass(frozen=True, repr=False)
 class Trace:
     """One request's answer; `trace["encoder.0.self.weights"]` is one of its tensors.
@@ -186,7 +165,6 @@ class Adapter(Protocol):
     """What makes any model answer with a Trace. Its methods may be called from any thread."""
 
     info: ModelInfo
-    places: Sequence[str]  # its attentions, such as "encoder.0.self"
     learning: Learning | None = None  # how it was learned, where that was watched
 
     def trace(self, sentence: str | Request, **options: Unpack[Options]) -> Trace:

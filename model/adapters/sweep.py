@@ -57,7 +57,7 @@ def check(adapter: Adapter, request: Request, effect: str) -> None:
     adapter.check(request)
     if effect not in EFFECTS:
         raise InputError("unknown-effect", "effect", f"effect must be one of {', '.join(EFFECTS)}")
-    one = Intervention(adapter.places[0], effect, 0)
+    one = Intervention(adapter.info.places[0], effect, 0)
     try:
         adapter.check(replace(request, interventions=(one,)))
     except InputError as error:
@@ -86,9 +86,9 @@ def sweep(
         decode=replace(request.decode, prefix=written, max_tokens=len(written)),
     )
     heads = [
-        Intervention(at, effect, head)
-        for at in adapter.places
-        for head in range(adapter.info.heads[at.partition(".")[0]])
+        Intervention(attention.place, effect, head)
+        for attention in adapter.info.attentions
+        for head in range(attention.heads)
     ]
     batches = _ablated(adapter, forced, base, rows, heads)
     return Sweep(base, rows, len(heads), batches)

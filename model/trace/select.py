@@ -7,7 +7,8 @@ from fnmatch import fnmatchcase
 
 from model.errors import Excess, InputError
 
-ON_REQUEST = ("decoder.logits", "embedding")  # large: only when named in full
+LOGITS = ".logits"
+EMBEDDING = "embedding"  # the parameter; a text's own is "source.embedding"
 INSIDE = "inside."  # computed from the others: only by patterns that begin so
 MAX_PATTERNS = 256
 NOUNS = {
@@ -40,6 +41,7 @@ def select(patterns: Sequence[str], names: Iterable[str], field: str = "select")
 
 
 def _matches(pattern: str, name: str) -> bool:
-    if name in ON_REQUEST or (name.startswith(INSIDE) and not pattern.startswith(INSIDE)):
+    large = name == EMBEDDING or name.endswith(LOGITS)  # only when named in full
+    if large or (name.startswith(INSIDE) and not pattern.startswith(INSIDE)):
         return name == pattern
     return fnmatchcase(name, pattern)

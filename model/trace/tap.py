@@ -73,7 +73,7 @@ class Tap:
     """The null tap: records nothing, replaces nothing, costs nothing."""
 
     def begin(self, start: int) -> Tap:
-        """The tap for a step of decoding whose first target token stands at `start`."""
+        """The tap for a step of decoding whose first new token stands at `start`."""
         return self
 
     def at(self, place: str, **over: str) -> Tap:
@@ -96,7 +96,7 @@ NULL = Tap()
 class Recorder:
     """What one request wants of its row of a batch: tensors kept, interventions made.
 
-    `lengths` gives the rows to keep of the source and of the target axis.
+    `lengths` gives the rows to keep of the axes that follow a text, by the text's name.
     """
 
     select: Collection[str] = ()
@@ -105,23 +105,23 @@ class Recorder:
     tensors: dict[str, NamedTensor] = field(default_factory=dict)
     _outputs: dict[str, Tensor] = field(default_factory=dict, repr=False)
 
-    def minds(self, name: str) -> bool:
-        """Whether anything is to be done with a tensor of this name."""
+    def minds(self, name: str, over: Mapping[str, str]) -> bool:
+        """Whether anything is to be done with a tensor of this name and these axes."""
         if name in self.select:
             return True
         # A loop, not `any`: it runs for every row of every tensor.
         for one in self.interventions:  # noqa: SIM110
-            if one.concerns(name):
+            if one.concerns(name, over.get(KEY)):
                 return True
         return False
 
     def replace(self, name: str, value: Tensor, over: Mapping[str, str], start: int = 0) -> Tensor:
         """`value` (*dims) after every intervention, in order; its first query is at `start`."""
         place, _, last = name.rpartition(".")
-        queries = over.get(QUERY)
         scene = Scene(
-            start=start if queries == TARGET else 0,
-            length=self.lengths.get(queries or ""),
+            start=start,
+            length=self.lengths.get(over.get(QUERY, "")),
+            keys=over.get(KEY),
             seen={"output": self._outputs[place]} if place in self._outputs else {},
         )
         for intervention in self.interventions:
@@ -172,7 +172,7 @@ class BatchTap(Tap):
         name = self._name(name)
         # Fewer rows than recorders: a search whose beams have not all opened yet.
         for index, row in zip(range(len(value)), self.rows, strict=False):
-            if not row.minds(name):
+            if not row.minds(name, self.over):
                 continue
             own = value[index]
             replaced = row.replace(name, own, self.over, self.start)

@@ -6,10 +6,10 @@ from typing import Unpack
 
 import torch
 
+from model.adapters.info import ModelInfo
 from model.adapters.request import (
     Adapter,
     Decoding,
-    ModelInfo,
     Options,
     Output,
     Request,
@@ -28,8 +28,7 @@ class Slow(Adapter):
     Step by step it writes an endless text, and counts the steps that it has taken.
     """
 
-    info = ModelInfo("slow", "Slow", "decoder", {}, {}, 1, 1, 1, (), 1, "0", "")
-    places = ()
+    info = ModelInfo("slow", "Slow", "decoder", (), 1, 1, 1, (), 1, "0", "")
 
     def __init__(self) -> None:
         self.go = threading.Event()

@@ -11,7 +11,7 @@ import torch
 
 from model.adapters.native import Native, load
 from model.adapters.request import Request
-from model.bundle.history import Example, Learning, Snapshot, load_learning, save, sides
+from model.bundle.history import Example, Learning, Snapshot, load_learning, save
 from model.bundle.measured import LEARNING
 from model.bundle.weights import CHECKPOINTS, load_bundle
 from model.measure.snapshots import joined
@@ -67,12 +67,6 @@ def test_it_is_refused_where_attention_is_missing(
     save(replace(learning, weights=weights), folder / LEARNING)
     with pytest.raises(ValueError, match="does not fit"):
         load(folder, "cpu")
-
-
-def test_sides_are_those_of_a_trace(tiny: Native) -> None:
-    for name, tensor in tiny.trace("The cat sat.").tensors.items():
-        place = name.removesuffix(".weights")
-        assert dict(zip(("query", "key"), sides(place), strict=True)) == tensor.over
 
 
 def test_what_is_shipped_has_every_step_once() -> None:

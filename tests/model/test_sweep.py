@@ -32,7 +32,7 @@ def test_each_head_as_by_itself(tiny: Native, request_: Request, effect: str) ->
     base = tiny.trace(request_, select=LOGITS)
     heads = ablations(tiny, request_, effect)
     assert {(one.at, one.head) for one in heads} == {
-        (place, head) for place in tiny.places for head in range(4)
+        (place, head) for place in tiny.info.places for head in range(4)
     }
     assert len(heads) == 24
     for one in heads:
