@@ -26,6 +26,5 @@ async def decode(request: Request, services: Opened, body: DecodeRequest) -> Res
     """
     check_limits(services.settings, body)
     name, adapter = services.catalog.pick(body.model)
-    return await stream(
-        request, services, lines(name, adapter.decode(body.asked()), body.candidates)
-    )
+    told = lines(name, adapter, adapter.decode(body.asked()), body.candidates)
+    return await stream(request, services, told)

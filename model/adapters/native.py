@@ -22,6 +22,7 @@ from model.adapters.request import (
     Request,
     Trace,
     ask,
+    candidates,
 )
 from model.adapters.rows import Rows
 from model.adapters.validate import check_decode, check_interventions, check_range
@@ -167,11 +168,11 @@ class Native(Adapter):
         source = self.rows.source(request)
         limited = replace(request.decode, max_tokens=self._writer.limit(request, source))
         return Decoding(
-            self,
+            self.info,
             replace(request, decode=limited),
-            self.rows.direction(request),
-            tuple(source),
+            {SOURCE: tuple(source)},
             self._writer.steps(request, source),
+            self.rows.direction(request),
         )
 
     def written(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
@@ -262,23 +263,24 @@ class Native(Adapter):
     def _trace(
         self,
         request: Request,
-        tokens: Mapping[str, tuple[Token, ...]],
+        texts: Mapping[str, tuple[Token, ...]],
         output: Output,
         recorded: Mapping[str, NamedTensor],
     ) -> Trace:
         selected = self._selected(request)
+        tensors = {name: recorded[name] for name in selected if name in recorded}
         return Trace(
-            model=self,
+            model=self.info,
             request=request,
+            texts=texts,
+            tensors=tensors,
+            written=output,
             direction=self.rows.direction(request),
-            source=tokens[SOURCE],
-            target=tokens[TARGET],
-            output=output,
-            tensors={name: recorded[name] for name in selected if name in recorded},
             summaries={
-                place: summary(place, recorded, tokens, output.tokens)
+                place: summary(place, recorded, texts, output.tokens)
                 for place in self._summarised(request)
             },
+            pieces={id_: self.tokenizer.token(id_) for id_ in candidates(tensors)},
         )
 
     def _selected(self, request: Request) -> tuple[str, ...]:

@@ -13,10 +13,11 @@ from model.errors import InputError
 from model.explain.patterns import Summary
 from model.text.tokens import Token
 from model.trace.interventions import Intervention
-from model.trace.tap import SOURCE, TARGET, NamedTensor
+from model.trace.tap import NamedTensor
 
 METHODS = ("greedy", "beam", "sample")
 MAX_BEAM = 16
+CANDIDATES = ".candidates"  # tensors of ids
 SHOWN = 4  # names that a long list says in full
 
 
@@ -101,22 +102,26 @@ class Output:
 class Trace:
     """One request's answer; `trace["encoder.0.self.weights"]` is one of its tensors.
 
-    Row i of a decoder tensor has read `target[i]` and writes `output.tokens[i]`.
+    `texts` are what was read: `trace.texts[tensor.over["key"]]` are the tokens of an axis. Row i of
+    what writes has read the last text's token i and writes `output.tokens[i]`. It is plain data:
+    it can be pickled and sent to another process, and is equal there.
     """
 
-    model: Adapter
+    model: ModelInfo
     request: Request
-    direction: str
-    source: tuple[Token, ...]
-    target: tuple[Token, ...]
-    output: Output
+    texts: Mapping[str, tuple[Token, ...]]  # "source" and "target", or one "text"
     tensors: Mapping[str, NamedTensor]
+    written: Output | None = None  # None: nothing was written or scored
+    direction: str | None = None  # "en-zh", of a model that translates
     summaries: Mapping[str, Summary] = field(default_factory=dict)  # by attention
+    pieces: Mapping[int, Token] = field(default_factory=dict)  # what ids in `….candidates` mean
 
     @property
-    def tokens(self) -> Mapping[str, tuple[Token, ...]]:
-        """What was read, by side: `trace.tokens[tensor.over["key"]]` are the tokens of an axis."""
-        return {SOURCE: self.source, TARGET: self.target}
+    def output(self) -> Output:
+        """What was written or scored; a `LookupError` where the model only read."""
+        if self.written is None:
+            raise LookupError(f"{self.model.id} wrote nothing here")
+        return self.written
 
     def __getitem__(self, name: str) -> NamedTensor:
         """The tensor of a name; a `KeyError` that says what was selected if it is not there."""
@@ -131,14 +136,24 @@ class Trace:
         return iter(self.tensors)
 
     def __repr__(self) -> str:
-        read = [" ".join(token.text.strip() for token in side) for side in self.tokens.values()]
+        about = self.model.id, self.direction
+        said = self.request.source, self.written.text if self.written else None
         lines = [
-            f"Trace of {self.model.info.id}, {self.direction}",
-            f"  {self.request.source} → {self.output.text}",
-            *(f"  {side}: {text}" for side, text in zip(self.tokens, read, strict=True)),
+            f"Trace of {', '.join(filter(None, about))}",
+            f"  {' → '.join(text for text in said if text is not None)}",
+            *(
+                f"  {name}: {' '.join(token.text.strip() for token in tokens)}"
+                for name, tokens in self.texts.items()
+            ),
             f"  {len(self.tensors)} tensors: {_list(self.tensors)}",
         ]
         return "\n".join(lines)
+
+
+def candidates(tensors: Mapping[str, NamedTensor]) -> list[int]:
+    """The ids, in order, that tensors of candidates hold: those whose `pieces` a trace needs."""
+    found = [tensor.value for name, tensor in tensors.items() if name.endswith(CANDIDATES)]
+    return sorted({id_ for value in found for id_ in value.flatten().tolist()})
 
 
 def _list(names: Iterable[str]) -> str:
@@ -149,16 +164,17 @@ def _list(names: Iterable[str]) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Decoding:
-    """A translation that is being written; the model takes a step whenever one is asked for.
+    """A text that is being written; the model takes a step whenever one is asked for.
 
     All its steps must be taken on one thread. The last one's `written[0]` is what a trace finds.
+    All but `steps` is plain data.
     """
 
-    model: Adapter
+    model: ModelInfo
     request: Request  # `decode.max_tokens` as it applies here
-    direction: str
-    source: tuple[Token, ...]
+    texts: Mapping[str, tuple[Token, ...]]  # what was read before the first step
     steps: Iterator[Step]
+    direction: str | None = None
 
 
 class Adapter(Protocol):

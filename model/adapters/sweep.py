@@ -103,7 +103,7 @@ def _ablated(
 ) -> Iterator[list[Ablation]]:
     before = Written.of(base, rows)
     chances = before.logprobs().exp()
-    batch = max(1, TOKENS // (len(base.source) + len(base.target)))
+    batch = max(1, TOKENS // sum(map(len, base.texts.values())))
     left = iter(heads)
     while some := list(islice(left, batch)):
         requests = [replace(forced, interventions=(*forced.interventions, one)) for one in some]

@@ -164,11 +164,11 @@ def aligned(
         batch = pairs[start : start + BATCH]
         traces = adapter.run([_request(adapter, pair, direction) for pair in batch])
         for trace, pair in zip(traces, batch, strict=True):
-            source = membership(trace.source, joined(pair.first, from_)[1])
+            source = membership(trace.texts["source"], joined(pair.first, from_)[1])
             spans = joined(pair.second, to)[1]
             rows = {
                 WRITES: membership(trace.output.tokens, spans),
-                READS: membership(trace.target, spans),
+                READS: membership(trace.texts["target"], spans),
             }
             for key, weights in _averages(trace.tensors.values()).items():
                 for row, belongs in rows.items():

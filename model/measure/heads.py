@@ -153,8 +153,8 @@ def _watched(
 def _tally(trace: Trace, attention: AttentionInfo) -> Tally:
     weights, mask = trace[f"{attention.place}.weights"], trace[f"{attention.place}.mask"]
     cross = attention.kind == CROSS
-    queries = trace.output.tokens if cross else trace.tokens[attention.query]
-    axes = Axes(queries, trace.tokens[attention.key], cross)
+    queries = trace.output.tokens if cross else trace.texts[attention.query]
+    axes = Axes(queries, trace.texts[attention.key], cross)
     return tally(weights.value, axes, mask.value)
 
 

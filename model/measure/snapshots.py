@@ -87,7 +87,7 @@ def watch(
         Example(
             trace.request.source,
             str(trace.request.direction),
-            {"source": [*trace.source], "target": [*trace.target]},
+            {text: [*tokens] for text, tokens in trace.texts.items()},
             trace.output.tokens,
             [written[index] for written in texts],
         )

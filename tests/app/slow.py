@@ -47,14 +47,21 @@ class Slow(Adapter):
         if any(request.source == "poison" for request in requests):
             raise RuntimeError("poison")
         return [
-            Trace(self, request, "en-zh", (), (), Output(request.source, (), (), (), 0, True), {})
+            Trace(
+                self.info,
+                request,
+                {"source": (), "target": ()},
+                {},
+                Output(request.source, (), (), (), 0, True),
+                "en-zh",
+            )
             for request in requests
         ]
 
     def decode(self, sentence: str | Request, **options: Unpack[Options]) -> Decoding:
         request = ask(sentence, **options)
         self.check(request)
-        return Decoding(self, request, "en-zh", (), self._steps(request.source))
+        return Decoding(self.info, request, {"source": ()}, self._steps(request.source), "en-zh")
 
     def _steps(self, source: str) -> Iterator[Step]:
         written = Hypothesis()

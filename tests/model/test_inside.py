@@ -66,7 +66,7 @@ def logits(trace: Trace) -> Array:
 
 def total(trace: Trace) -> Array:
     """The sum of all contributions to each row's logit."""
-    rows = len(trace.target)
+    rows = len(trace.texts["target"])
     terms = [array(trace, f"inside.logit.{term}").reshape(-1, rows).sum(0) for term in TERMS]
     summed: Array = np.array(terms).sum(axis=0)
     return summed
@@ -196,7 +196,7 @@ def test_rows_of_padding_write_nothing(model: Native) -> None:
     alone, padded = (
         model.trace(SENTENCE, select=["inside.*"], pad_to=length) for length in (None, 12)
     )
-    count = len(alone.target)
+    count = len(alone.texts["target"])
     for name in alone:
         cut = tuple(
             slice(n) if dim in ("query", "key") else slice(None)

@@ -40,9 +40,7 @@ def test_a_head_that_is_off_is_a_model_built_without_it(
     attention = getattr(getattr(without, stack)[int(layer)], f"{part}_attention")
     width = attention.W_o.in_features // tiny.info.heads[stack]
     plain = tiny.trace(Request(SOURCE_TEXT, target=TARGET_TEXT))
-    source, target = (
-        torch.tensor([[token.id for token in side]]) for side in (plain.source, plain.target)
-    )
+    source, target = (torch.tensor([[token.id for token in side]]) for side in plain.texts.values())
     with torch.no_grad():
         attention.W_o.weight[:, head * width : (head + 1) * width] = 0
         logits = without(source, target, source >= 0, target >= 0)[0]

@@ -24,7 +24,7 @@ from tests.model.counting import SHAPE, words
 def learning(tiny: Native) -> Learning:
     """Two made-up snapshots of a tiny model."""
     trace = tiny.trace("The cat sat.", target="猫坐在垫子上。")
-    tokens = {"source": trace.source, "target": trace.target}
+    tokens = dict(trace.texts)
     example = Example("The cat sat.", "en-zh", tokens, trace.output.tokens, ["猫", "坐"])
     weights = {
         f"0.{step}.{name}": (tensor.value * 255).round().to(torch.uint8)
@@ -96,7 +96,7 @@ def test_learning_is_looked_back_on(data: list[str], tmp_path: Path) -> None:
     # The last snapshot is the bundle, and reads what it wrote: equal to the byte.
     adapter = load(bundle, "cpu")
     trace = adapter.run([Request(one.source, "en-zh", target=one.texts[-1])])[0]
-    assert list(trace.source) == one.tokens["source"]
+    assert list(trace.texts["source"]) == one.tokens["source"]
     assert list(trace.output.tokens) == one.written
     kept = found.of(0)
     assert len(kept) == 3 * len(trace.tensors)

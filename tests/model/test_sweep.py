@@ -72,7 +72,7 @@ def test_a_batch_grows_with_what_a_run_can_read(tiny: Native) -> None:
     long = Request("cat " * 30, target="猫" * 60)
     swept = sweep(tiny, long)
     first = next(swept.batches)
-    read = len(swept.base.source) + len(swept.base.target)
+    read = len(swept.base.texts["source"]) + len(swept.base.texts["target"])
     assert len(first) == max(1, TOKENS // read) < swept.heads
 
 

@@ -174,7 +174,10 @@ def test_one_way_reads_and_writes_whole_words(data: list[str], tmp_path: Path) -
     bundle = main([str(tmp_path), *data, *options, *SHAPE])
     adapter = load(bundle, "cpu")
     assert adapter.info.languages == ("zz", "aa")
-    assert [token.text for token in adapter.trace("three one").source[1:-1]] == ["three", " one"]
+    assert [token.text for token in adapter.trace("three one").texts["source"][1:-1]] == [
+        "three",
+        " one",
+    ]
     look_back = json.loads((bundle / "training.json").read_text())
     both = main([str(tmp_path / "both"), *data, *[o for o in options if o != "--one-way"], *SHAPE])
     assert json.loads((both / "training.json").read_text())["epochs"] < look_back["epochs"]
