@@ -78,8 +78,8 @@ def example(
 
 
 def _learning(adapter: Adapter) -> Learning:
-    if adapter.learning is None:
-        raise InputError("no-learning", "id", "this model came without snapshots of its training")
+    adapter.info.require("learning", "id")
+    assert adapter.learning is not None
     return adapter.learning
 
 

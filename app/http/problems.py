@@ -49,6 +49,7 @@ TITLES = {
     "not-text": "A text holds what no text may hold",
     "out-of-range": "A number is out of range",
     "not-finite": "A number is not finite",
+    "unsupported": "The model cannot do this",
     "no-means": "The model came without the means of its heads",
     "no-learning": "The model came without snapshots of its training",
     "reply-too-large": "The reply would be too large",

@@ -13,6 +13,7 @@ from app.http.replies import in_both_forms, media_type, problems, reply
 from app.schemas.history import ExampleReply, LearningReply
 from app.schemas.traces import ModelReply, ParametersReply
 from app.services import Opened
+from model.errors import InputError
 
 router = APIRouter(prefix="/models", tags=["models"])
 
@@ -97,6 +98,7 @@ def _served(catalog: Catalog, name: str) -> None:
 
 def _learned(catalog: Catalog, name: str) -> None:
     _served(catalog, name)
-    if catalog[name].learning is None:
-        detail = "this model came without snapshots of its training"
-        raise ProblemError(404, "no-learning", detail, field="id")
+    try:
+        catalog[name].info.require("learning", "id")
+    except InputError as error:
+        raise ProblemError(404, error.kind, error.detail, field=error.field) from error

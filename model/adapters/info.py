@@ -6,7 +6,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from model.bundle.measured import Aligner, Taught
+from model.errors import InputError
 from model.trace.attentions import AttentionInfo, per_stack, texts
+
+# What a model may be able to do; what one that is not says of itself, and the kind of problem.
+UNSUPPORTED = "unsupported"
+CAPABILITIES = {
+    "decode": ("cannot write a text", UNSUPPORTED),
+    "score": ("cannot score a target that is given", UNSUPPORTED),
+    "sweep": ("cannot be run without each of its heads", UNSUPPORTED),
+    "parameters": ("does not show its parameters", UNSUPPORTED),
+    "positions": ("adds no table of positions to its input", UNSUPPORTED),
+    "worksheet": ("cannot be worked out by hand, step by step", UNSUPPORTED),
+    "alignment": ("does not align two texts", UNSUPPORTED),
+    "lens": ("cannot be read layer by layer", UNSUPPORTED),
+    "contributions": ("cannot say what adds to a logit", UNSUPPORTED),
+    "relevance": ("cannot say what its output hangs on", UNSUPPORTED),
+    "mean": ("came without the means of its heads", "no-means"),
+    "learning": ("came without snapshots of its training", "no-learning"),
+}
 
 
 @dataclass(frozen=True)
@@ -27,6 +45,13 @@ class ModelInfo:
     aligners: tuple[Aligner, ...] = ()  # the best first
     taught: tuple[Taught, ...] = ()
     examples: int = 0  # sentences that were watched while it was learned
+    capabilities: frozenset[str] = frozenset()  # of CAPABILITIES
+
+    def require(self, capability: str, field: str) -> None:
+        """Raises `InputError` naming the field of a request that takes what the model cannot do."""
+        if capability not in self.capabilities:
+            words, kind = CAPABILITIES[capability]
+            raise InputError(kind, field, f"{field}: this model {words}")
 
     @property
     def places(self) -> tuple[str, ...]:

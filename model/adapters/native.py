@@ -6,22 +6,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Unpack, cast
+from typing import cast
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from model.adapters.forward import forward
-from model.adapters.info import ModelInfo
+from model.adapters.info import CAPABILITIES, ModelInfo
 from model.adapters.request import (
     Adapter,
     Decoding,
-    Options,
     Output,
     Request,
     Trace,
-    ask,
     candidates,
 )
 from model.adapters.rows import Rows
@@ -52,18 +50,13 @@ def load(
 
     `device` is "auto" (CUDA if there is one), "cpu" or "cuda". Without `measured` what lies beside
     the weights is not read, and may be of others. Raises `ValueError` where it is read and is of
-    other weights, and for a pre-norm model: what is worked out inside a run and on the worksheet is
-    worked out for post-norm.
+    other weights.
     """
     shipped = CHECKPOINTS / path
     folder = shipped if shipped.is_dir() else Path(path)
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
     bundle = load_bundle(folder, device)
-    if bundle.model.config.norm != "post":
-        raise ValueError(
-            f"{folder}: a {bundle.model.config.norm}-norm model, where only post-norm is shown"
-        )
     beside = load_measured(folder, bundle) if measured else None
     return Native(bundle, id_ or folder.name, beside)
 
@@ -86,6 +79,16 @@ def attentions(config: ModelConfig) -> Iterator[AttentionInfo]:
                 yield AttentionInfo(
                     place, stack, layer, kind, query, key, heads, heads, mask, SCALED_DOT
                 )
+
+
+def capabilities(config: ModelConfig, measured: Measured) -> frozenset[str]:
+    """What an encoder–decoder can, given its variant and what was measured of it."""
+    lacks = {
+        "worksheet": config.norm != "post",  # its steps are those of a post-norm layer
+        "mean": not measured.means,
+        "learning": measured.learning is None,
+    }
+    return frozenset(word for word in CAPABILITIES if not lacks.get(word))
 
 
 class Native(Adapter):
@@ -119,6 +122,7 @@ class Native(Adapter):
             card=bundle.card,
             aligners=measured.aligners,
             taught=measured.taught,
+            capabilities=capabilities(config, measured),
             examples=len(self.learning.examples) if self.learning else 0,
         )
         self.names = self._names()
@@ -129,7 +133,7 @@ class Native(Adapter):
         self._parameters = dict(parameters(self.model))
         self._writer = Writer(self.model, self.tokenizer, self.rows.batch, self._bound)
 
-    def check(self, request: Request) -> None:
+    def validate(self, request: Request) -> None:
         """Raises `InputError` naming the first field that this model cannot take."""
         source, target = self.rows.source(request), self.rows.target(request)
         self._selected(request)
@@ -144,10 +148,6 @@ class Native(Adapter):
         for index, intervention in enumerate(request.interventions):
             if intervention.do == "freeze":
                 self._check_frozen(intervention, f"interventions[{index}].do.freeze")
-            if intervention.do == "mean" and not self.means:
-                field = f"interventions[{index}].do"
-                detail = f"{field}: this model came without the means of its heads"
-                raise InputError("no-means", field, detail)
         if request.pad_to is not None:
             longest = max(len(source), len(target or ()))
             check_range("pad_to", request.pad_to, longest, self.info.max_tokens)
@@ -161,10 +161,8 @@ class Native(Adapter):
             written = self._written(requests, sources)
             return self._run(requests, sources, written)
 
-    def decode(self, sentence: str | Request, **options: Unpack[Options]) -> Decoding:
+    def write(self, request: Request) -> Decoding:
         """Writing a translation, step by step (see `model.decode.search`)."""
-        request = ask(sentence, **options)
-        self.check(request)
         source = self.rows.source(request)
         limited = replace(request.decode, max_tokens=self._writer.limit(request, source))
         return Decoding(
@@ -183,7 +181,7 @@ class Native(Adapter):
         """An id as a token without a place."""
         return self.tokenizer.token(id_, first=first)
 
-    def parameters(self, patterns: Sequence[str]) -> dict[str, NamedTensor]:
+    def matrices(self, patterns: Sequence[str]) -> dict[str, NamedTensor]:
         """The parameters that the patterns name (see `model.transformer.parameters`)."""
         return {name: self._parameters[name] for name in select(patterns, self._parameters)}
 

@@ -50,6 +50,27 @@ class Request:
     pad_to: int | None = None
 
 
+# What patterns that name more than a run records begin with, and what they take.
+INSIDE_NEEDS = {
+    "inside.lens.": "lens",
+    "inside.logit.": "contributions",
+    "inside.relevance.": "relevance",
+}
+
+
+def needs(request: Request) -> Iterator[tuple[str, str]]:
+    """What a model must be able to do for a request, and the field that asks for it."""
+    if request.target is not None:
+        yield "score", "target"
+    for index, pattern in enumerate(request.select):
+        for beginning, capability in INSIDE_NEEDS.items():
+            if pattern.startswith(beginning):
+                yield capability, f"select[{index}]"
+    for index, intervention in enumerate(request.interventions):
+        if intervention.do == "mean":
+            yield "mean", f"interventions[{index}].do"
+
+
 class Options(TypedDict, total=False):
     """What may be said beside a sentence: the other fields of a `Request`, in looser types."""
 
@@ -195,6 +216,12 @@ class Adapter(Protocol):
 
     def check(self, request: Request) -> None:
         """Raises `InputError` for a request that this model cannot answer; cheap."""
+        for capability, where in needs(request):
+            self.info.require(capability, where)
+        self.validate(request)
+
+    def validate(self, request: Request) -> None:
+        """Raises `InputError` for what only this model can judge: its tokens, places, names."""
 
     def takes(self, request: Request) -> bool:
         """Whether this model can answer the request."""
@@ -208,10 +235,18 @@ class Adapter(Protocol):
         """Answers several checked requests as one batch; none sees another's interventions."""
 
     def decode(self, sentence: str | Request, **options: Unpack[Options]) -> Decoding:
-        """Writing a translation, step by step; a target and what is selected are not looked at.
+        """Writing a text, step by step; a target and what is selected are not looked at.
 
         Raises `InputError` for what this model cannot answer.
         """
+        request = ask(sentence, **options)
+        self.info.require("decode", "model")
+        self.check(request)
+        return self.write(request)
+
+    def write(self, request: Request) -> Decoding:
+        """The decoding of a checked request; of a model that can `decode`."""
+        raise NotImplementedError
 
     def written(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
         """The text that ids spell, and each of them as a token with its span of that text."""
@@ -221,3 +256,9 @@ class Adapter(Protocol):
 
     def parameters(self, select: Sequence[str]) -> dict[str, NamedTensor]:
         """Matrices and vectors by name; raises `InputError` for a pattern that matches none."""
+        self.info.require("parameters", "select")
+        return self.matrices(select)
+
+    def matrices(self, select: Sequence[str]) -> dict[str, NamedTensor]:
+        """The parameters that patterns name; of a model that shows its `parameters`."""
+        raise NotImplementedError

@@ -54,6 +54,7 @@ class Sweep:
 
 def check(adapter: Adapter, request: Request, effect: str) -> None:
     """Raises `InputError` for what cannot be swept; cheap."""
+    adapter.info.require("sweep", "model")
     adapter.check(request)
     if effect not in EFFECTS:
         raise InputError("unknown-effect", "effect", f"effect must be one of {', '.join(EFFECTS)}")

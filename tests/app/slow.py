@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Iterator, Sequence
-from typing import Unpack
 
 import torch
 
@@ -10,11 +9,9 @@ from model.adapters.info import ModelInfo
 from model.adapters.request import (
     Adapter,
     Decoding,
-    Options,
     Output,
     Request,
     Trace,
-    ask,
 )
 from model.decode.steps import Branch, Hypothesis, Step
 from model.errors import InputError
@@ -28,7 +25,9 @@ class Slow(Adapter):
     Step by step it writes an endless text, and counts the steps that it has taken.
     """
 
-    info = ModelInfo("slow", "Slow", "decoder", (), 1, 1, 1, (), 1, "0", "")
+    info = ModelInfo(
+        "slow", "Slow", "decoder", (), 1, 1, 1, (), 1, "0", "", capabilities=frozenset({"decode"})
+    )
 
     def __init__(self) -> None:
         self.go = threading.Event()
@@ -36,7 +35,7 @@ class Slow(Adapter):
         self.batches: list[list[str]] = []
         self.steps = 0
 
-    def check(self, request: Request) -> None:
+    def validate(self, request: Request) -> None:
         if not request.source:
             raise InputError("empty-text", "source", "source has no text in it")
 
@@ -58,9 +57,7 @@ class Slow(Adapter):
             for request in requests
         ]
 
-    def decode(self, sentence: str | Request, **options: Unpack[Options]) -> Decoding:
-        request = ask(sentence, **options)
-        self.check(request)
+    def write(self, request: Request) -> Decoding:
         return Decoding(self.info, request, {"source": ()}, self._steps(request.source), "en-zh")
 
     def _steps(self, source: str) -> Iterator[Step]:
@@ -80,5 +77,5 @@ class Slow(Adapter):
     def token(self, id_: int, *, first: bool = False) -> Token:
         return Token("a", id_, 0, 0, special=False)
 
-    def parameters(self, select: Sequence[str]) -> dict[str, NamedTensor]:
+    def matrices(self, select: Sequence[str]) -> dict[str, NamedTensor]:
         raise NotImplementedError
