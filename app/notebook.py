@@ -9,6 +9,7 @@ from app.engine.wire import trace_reply
 from app.handout import SELECT, handout
 from app.schemas.traces import ModelReply
 from model.adapters.request import Adapter, Request
+from model.trace.select import present
 
 HEIGHT = 760  # pixels: a sentence's figure without scrolling
 
@@ -53,9 +54,9 @@ def show(
     `block` is "encoder", "decoder" or "cross"; `theme` "light" or "dark" (None: as the system has
     it). Another trace's `request` shows that one; what it selects is what the picture needs.
     """
-    seen = model.trace(sentence, select=SELECT, summarise="*")
+    seen = model.trace(sentence, select=present(SELECT, model.names), summarise="*")
     place = {"block": block, "layer": layer, "head": head}
-    state = {"source": seen.request.source, "view": "attention", "lang": lang}
+    state = {model.info.texts[0]: seen.request.source, "view": "attention", "lang": lang}
     about = {
         "state": state | {key: value for key, value in place.items() if value is not None},
         "asks": [],

@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 
 import orjson
@@ -15,17 +16,19 @@ from app.answers.traces import parameters, run, run_trace
 from app.engine.engine import BusyError
 from app.engine.wire import JSON, SAFETENSORS, Reply
 from app.http.problems import ProblemError
-from app.preview.card import preview
-from app.schemas.shares import Question, ShareRequest, ShareState
+from app.preview.card import preview, sentence
+from app.schemas.shares import Looking, Question, ShareRequest
 from app.schemas.traces import ModelReply
 from app.services import Services
 from app.settings import Settings
 from app.store.store import Answer, Share
+from app.store.upgrade import upgraded
 from model.errors import Excess, InputError
+from model.trace.select import present
 
 # What the page draws, so that a share needs no model: attention, what it is made of, and the
 # next-token probabilities.
-FROZEN = ["*.weights", "*.mask", "*.q", "*.k", "*.v", "decoder.probabilities", "decoder.candidates"]
+FROZEN = ["*.weights", "*.mask", "*.q", "*.k", "*.v", "*.probabilities", "*.candidates"]
 SPACE = re.compile(r"\s+")
 
 
@@ -73,7 +76,7 @@ async def find(services: Services, share_id: str) -> Share:
     share = await services.store.find(share_id)
     if share is None:
         raise ProblemError(404, "unknown-share", "there is no share with this id", field="id")
-    return share
+    return replace(share, model=upgraded(share.model))
 
 
 async def find_answer(services: Services, share_id: str, n: int) -> bytes:
@@ -88,10 +91,10 @@ async def find_answer(services: Services, share_id: str, n: int) -> bytes:
 def card(share: Share) -> dict[str, str]:
     """What a link preview says: the sentence and what the model made of it, each on one line."""
     document = Reply.metadata(zstandard.decompress(share.trace))["trace"]
-    written = str(document["output"]["text"])
+    written = str(document.get("output", {}).get("text", ""))
     return {
         "id": share.id,
-        "title": SPACE.sub(" ", str(share.state["source"])).strip(),
+        "title": SPACE.sub(" ", sentence(share.state)).strip(),
         "translation": SPACE.sub(" ", written).strip(),
         "changed": "yes" if share.state.get("interventions") else "",
     }
@@ -109,7 +112,7 @@ async def picture(services: Services, share_id: str) -> bytes:
 
 
 def _draw(share: Share) -> bytes:
-    return preview(share.state, str(share.model["name"]), thaw(share.trace))
+    return preview(share.state, share.model, thaw(share.trace))
 
 
 def thaw(frozen: bytes) -> Reply:
@@ -139,7 +142,7 @@ def encode_answer(answer: bytes, media_type: str) -> bytes:
     return thaw(answer).write(media_type)
 
 
-def _check_options(settings: Settings, state: ShareState) -> None:
+def _check_options(settings: Settings, state: Looking) -> None:
     limit = settings.max_text_characters
     for name, text in state.options.items():
         if len(text) > limit:
@@ -151,7 +154,8 @@ def _check_options(settings: Settings, state: ShareState) -> None:
 async def _freeze_state(services: Services, wanted: ShareRequest, freezer: Freezer) -> bytes:
     # The client's own patterns come first, so that an error counts them as the client does.
     with within("state", but="select" if wanted.select else None):
-        select = [*wanted.select, *FROZEN]
+        _, adapter = services.catalog.pick(wanted.state.model)
+        select = [*wanted.select, *present(FROZEN, adapter.names)]
         return await run(services, wanted.state, select, freezer, summarise=["*"])
 
 

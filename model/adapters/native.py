@@ -61,17 +61,12 @@ def load(
     return Native(bundle, id_ or folder.name, beside)
 
 
-def attentions(config: ModelConfig) -> Iterator[AttentionInfo]:
-    """The table of an encoder–decoder's attentions, in the order in which they run."""
+def attentions(encoder: int, decoder: int, heads: int) -> Iterator[AttentionInfo]:
+    """The table of attentions of an encoder–decoder with so many layers, as they run."""
     blocks = (
-        ("encoder", config.encoder_layers, ((SELF, SOURCE, SOURCE, PADDING),)),
-        (
-            "decoder",
-            config.decoder_layers,
-            ((SELF, TARGET, TARGET, CAUSAL), (CROSS, TARGET, SOURCE, PADDING)),
-        ),
+        ("encoder", encoder, ((SELF, SOURCE, SOURCE, PADDING),)),
+        ("decoder", decoder, ((SELF, TARGET, TARGET, CAUSAL), (CROSS, TARGET, SOURCE, PADDING))),
     )
-    heads = config.heads
     for stack, layers, kinds in blocks:
         for layer in range(layers):
             for kind, query, key, mask in kinds:
@@ -112,7 +107,9 @@ class Native(Adapter):
             id=id_,
             name=bundle.name,
             kind="encoder-decoder",
-            attentions=tuple(attentions(config)),
+            attentions=tuple(
+                attentions(config.encoder_layers, config.decoder_layers, config.heads)
+            ),
             d_model=config.d_model,
             parameters=sum(parameter.numel() for parameter in self.model.parameters()),
             vocabulary=config.vocabulary,

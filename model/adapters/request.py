@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypedDict, Unpack
 
@@ -202,6 +202,7 @@ class Adapter(Protocol):
     """What makes any model answer with a Trace. Its methods may be called from any thread."""
 
     info: ModelInfo
+    names: Collection[str]  # of the tensors that a run records
     learning: Learning | None = None  # how it was learned, where that was watched
 
     def trace(self, sentence: str | Request, **options: Unpack[Options]) -> Trace:

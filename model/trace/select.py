@@ -40,6 +40,12 @@ def select(patterns: Sequence[str], names: Iterable[str], field: str = "select")
     return tuple(name for name in known if name in chosen)
 
 
+def present(patterns: Iterable[str], names: Iterable[str]) -> list[str]:
+    """The patterns that match a name, of those that a model need not have."""
+    known = list(names)
+    return [pattern for pattern in patterns if any(_matches(pattern, name) for name in known)]
+
+
 def _matches(pattern: str, name: str) -> bool:
     large = name == EMBEDDING or name.endswith(LOGITS)  # only when named in full
     if large or (name.startswith(INSIDE) and not pattern.startswith(INSIDE)):

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 import torch
 
 from model.adapters.info import ModelInfo
+from model.adapters.native import attentions
 from model.adapters.request import (
     Adapter,
     Decoding,
@@ -26,8 +27,21 @@ class Slow(Adapter):
     """
 
     info = ModelInfo(
-        "slow", "Slow", "decoder", (), 1, 1, 1, (), 1, "0", "", capabilities=frozenset({"decode"})
+        "slow",
+        "Slow",
+        "encoder-decoder",
+        tuple(attentions(1, 1, 1)),
+        1,
+        1,
+        1,
+        (),
+        1,
+        "0",
+        "",
+        capabilities=frozenset({"decode"}),
     )
+
+    names = ()
 
     def __init__(self) -> None:
         self.go = threading.Event()
