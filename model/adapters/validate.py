@@ -52,7 +52,8 @@ def check_interventions(
         effect = EFFECTS[intervention.do]
         places = effect.places(names, attentions)
         if intervention.at not in places:
-            detail = f'{field}.at must be a place of the model, such as "{min(places)}"'
+            known = f', such as "{min(places)}"' if places else "; this effect has none in it"
+            detail = f"{field}.at must be a place of the model{known}"
             raise InputError("unknown-place", f"{field}.at", detail)
         if intervention.head is not None and not effect.heads:
             detail = f"{field}.head must be left out: {intervention.do} is not of a head"

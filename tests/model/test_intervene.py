@@ -9,7 +9,7 @@ from torch import Tensor
 
 from model.adapters.native import Native
 from model.adapters.request import Request
-from model.decode.search import Reader, greedy
+from model.decode.search import Reader, sample
 from model.errors import InputError
 from model.trace.interventions import Cell, Intervention
 from model.trace.tap import SOURCE, BatchTap, Recorder
@@ -161,7 +161,7 @@ def test_a_cache_changes_nothing(tiny: Native, made: tuple[Intervention, ...]) -
         for cached in (True, False):
             tap = BatchTap([Recorder(lengths={SOURCE: len(source)}, interventions=made)])
             reader = Reader(tiny.model, tiny.tokenizer, ids, real, tap, cached)
-            *_, last = greedy(reader, tiny.tokenizer, [8])
+            *_, last = sample(reader, tiny.tokenizer, [8], [None])
             rows.append(last.written[0])
     assert rows[0].ids == rows[1].ids
     assert rows[0].logprobs == pytest.approx(rows[1].logprobs, abs=1e-5)
