@@ -246,8 +246,8 @@ class Adapter(Protocol):
         return self.write(request)
 
     def write(self, request: Request) -> Decoding:
-        """The decoding of a checked request; of a model that can `decode`."""
-        raise NotImplementedError
+        """The decoding of a checked request, by a model that can `decode`."""
+        raise LookupError(f"{self.info.id} writes nothing")
 
     def written(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
         """The text that ids spell, and each of them as a token with its span of that text."""
@@ -261,5 +261,5 @@ class Adapter(Protocol):
         return self.matrices(select)
 
     def matrices(self, select: Sequence[str]) -> dict[str, NamedTensor]:
-        """The parameters that patterns name; of a model that shows its `parameters`."""
-        raise NotImplementedError
+        """The parameters that patterns name, of a model that shows its `parameters`."""
+        raise LookupError(f"{self.info.id} shows nothing")

@@ -156,5 +156,12 @@ async def test_a_share_of_it_opens(
     assert "<title>The cat sat" in handout.text
 
 
+async def test_a_view_may_have_an_option_of_that_name(client: httpx.AsyncClient) -> None:
+    state = {"source": "The cat sat", "text": "large"}
+    made = await client.post("/api/shares", json={"state": state})
+    assert made.status_code == 201, made.text
+    assert (await client.get(f"/api/shares/{made.json()['id']}")).json()["state"] == state
+
+
 def test_a_notebook_shows_it(models: dict[str, OneText]) -> None:
     assert b"<title>The cat sat" in show(models["decoder"], "The cat sat").html

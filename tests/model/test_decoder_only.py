@@ -42,10 +42,19 @@ def torchs(model: OneText, ids: list[int]) -> tuple[Tensor, list[Tensor]]:
         own: Any = layer
         a = own.self_attention
         mixed, seen = F.multi_head_attention_forward(
-            *(x, x, x, width, heads),
-            torch.cat([a.W_q.weight, a.W_k.weight, a.W_v.weight]),
-            torch.cat([a.W_q.bias, a.W_k.bias, a.W_v.bias]),
-            *(None, None, False, 0.0, a.W_o.weight, a.W_o.bias),
+            query=x,
+            key=x,
+            value=x,
+            embed_dim_to_check=width,
+            num_heads=heads,
+            in_proj_weight=torch.cat([a.W_q.weight, a.W_k.weight, a.W_v.weight]),
+            in_proj_bias=torch.cat([a.W_q.bias, a.W_k.bias, a.W_v.bias]),
+            bias_k=None,
+            bias_v=None,
+            add_zero_attn=False,
+            dropout_p=0.0,
+            out_proj_weight=a.W_o.weight,
+            out_proj_bias=a.W_o.bias,
             training=False,
             need_weights=True,
             attn_mask=later if model.info.kind == "decoder" else None,

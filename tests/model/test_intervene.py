@@ -147,6 +147,7 @@ EVERY = [
     Intervention("decoder.1.ffn.residual", "drop"),
     Intervention("decoder.1.self", "zero", 0),
     Intervention("source", "mask", value=1),
+    Intervention("target", "mask", value=2),
     Intervention("source.position", "shuffle", value=7),
 ]
 
@@ -176,6 +177,18 @@ def test_decoding_and_scoring_see_the_same_machine(tiny: Native) -> None:
     *_, last = tiny.decode(request).steps
     found = last.written[0]
     assert tiny.trace(request).output.logprobs == pytest.approx(found.logprobs, abs=1e-5)
+
+
+def test_an_edge_counts_queries_and_keys_by_their_own_texts(tiny: Native) -> None:
+    """The target is longer than the source here, since nothing is written yet."""
+    there, beyond = (
+        Request(SOURCE_TEXT, interventions=(Intervention("decoder.0.cross", "cut", 0, edge),))
+        for edge in ((20, 1), (1, 20))
+    )
+    tiny.check(there)
+    with pytest.raises(InputError) as caught:
+        tiny.check(beyond)
+    assert caught.value.field == "interventions[0].do.cut[1]"
 
 
 @pytest.mark.parametrize(
