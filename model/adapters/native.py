@@ -96,12 +96,6 @@ class Native(Adapter):
         self.means = measured.means
         self.learning = measured.learning
         self.device = bundle.device
-        self.directions = tuple(
-            f"{source}-{target}"
-            for source in bundle.languages
-            for target in bundle.languages
-            if source != target
-        )
         config = self.model.config
         self.info = ModelInfo(
             id=id_,
@@ -126,7 +120,7 @@ class Native(Adapter):
         self.selectable = [*self.names, *inside_names(self.names)]
         if self.learning:
             self.learning.check(self.info.attentions)
-        self.rows = Rows(self.tokenizer, self.directions, config.max_tokens, self.device)
+        self.rows = Rows(self.tokenizer, bundle.detector, config.max_tokens, self.device)
         self._parameters = dict(parameters(self.model))
         self._writer = Writer(self.model, self.tokenizer, self.rows.batch, self._bound)
 

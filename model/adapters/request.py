@@ -125,7 +125,7 @@ class Trace:
 
     `texts` are what was read: `trace.texts[tensor.over["key"]]` are the tokens of an axis. Row i of
     what writes has read the last text's token i and writes `output.tokens[i]`. It is plain data:
-    it can be pickled and sent to another process, and is equal there.
+    it can be sent to another process, and is equal there.
     """
 
     model: ModelInfo

@@ -108,7 +108,7 @@ async def test_what_a_page_names_is_there(client: httpx.AsyncClient) -> None:
 
 
 async def test_modules_find_each_other(client: httpx.AsyncClient) -> None:
-    response = await client.get(pages.static_url("js/pages/workspace.js"))
+    response = await client.get(f"/static/{pages.static_digest()}/js/pages/workspace.js")
     assert response.headers["content-type"].startswith("text/javascript")
     assert b"import" in response.content
 
@@ -143,7 +143,7 @@ async def test_nothing_else_is_served(client: httpx.AsyncClient, path: str) -> N
 
 
 async def test_the_browser_gets_its_catalog(client: httpx.AsyncClient) -> None:
-    response = await client.get(pages.static_url("i18n/en.json"))
+    response = await client.get(f"/static/{pages.static_digest()}/i18n/en.json")
     assert response.json() == {}
     assert response.headers["cache-control"] == FOREVER
 
