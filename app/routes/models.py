@@ -19,8 +19,12 @@ router = APIRouter(prefix="/models", tags=["models"])
 
 Id = Annotated[str, Path(alias="id", examples=["en-zh"])]
 Select = Annotated[
-    str,
-    Query(max_length=2_000, description="Names or patterns, parted by commas."),
+    str | None,
+    Query(
+        max_length=2_000,
+        description="Names or patterns, parted by commas; absent: those of the first attention.",
+        examples=["encoder.0.self.W_*"],
+    ),
 ]
 
 
@@ -41,13 +45,14 @@ async def model_parameters(
     request: Request,
     services: Opened,
     name: Id,
-    select: Select = "encoder.0.self.W_*",
+    select: Select = None,
 ) -> Response:
     """Weights as they are used, `x @ W + b`: `encoder.0.self.W_q` is [d_model, d_model]."""
     form = media_type(request)
     _served(services.catalog, name)
     encode = encoder(services, form)
-    content = await to_thread.run_sync(parameters, services, name, select.split(","), encode)
+    patterns = (select or f"{services.catalog[name].info.places[0]}.W_*").split(",")
+    content = await to_thread.run_sync(parameters, services, name, patterns, encode)
     return reply(content, form, "no-cache")
 
 

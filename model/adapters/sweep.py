@@ -26,9 +26,9 @@ from model.adapters.request import Adapter, Request, Trace
 from model.adapters.validate import check_range
 from model.errors import InputError
 from model.trace.interventions import Intervention
+from model.trace.select import LOGITS
 
 EFFECTS = ("zero", "uniform", "mean")
-LOGITS = "decoder.logits"
 TOKENS = 768  # read in one run at most: no more than some long sentences of other people
 
 
@@ -75,7 +75,8 @@ def sweep(
     row that is not written.
     """
     check(adapter, request, effect)
-    [base] = adapter.run([replace(request, select=(LOGITS,), summarise=(), pad_to=None)])
+    logits = next(name for name in adapter.names if name.endswith(LOGITS))
+    [base] = adapter.run([replace(request, select=(logits,), summarise=(), pad_to=None)])
     written = tuple(token.id for token in base.output.tokens)
     if row is not None:
         check_range("row", row, 0, len(written) - 1)
@@ -124,7 +125,7 @@ class Written:
 
     @classmethod
     def of(cls, trace: Trace, rows: Sequence[int]) -> Written:
-        logits = trace[LOGITS].value
+        [logits] = (tensor.value for tensor in trace.tensors.values())
         if len(rows) < len(logits):
             logits = logits[list(rows)]
         chosen = torch.tensor([trace.output.logprobs[row] for row in rows])
