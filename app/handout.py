@@ -17,6 +17,7 @@ from app.assets.files import STATIC, vendored
 from app.assets.inline import block, compressed, data_url, document, script, style
 from app.assets.languages import SOURCE_LANGUAGE, languages, messages
 from app.engine.wire import Reply
+from app.preview.card import sentence
 
 # What its views draw: attention, what could have been written at each step, and what the inspector
 # works a weight out from.
@@ -46,7 +47,7 @@ def handout(reply: Reply, about: Mapping[str, Any], home: str, theme: str | None
         theme=theme,
         home=home.rstrip("/"),
         share=about.get("id") or "",
-        source=about["state"]["source"],
+        source=sentence(about["state"]),
         trace=block("trace", trace),
         plotly=block("plotly", compressed(vendored()["plotly.min.js"])),
     ).encode()

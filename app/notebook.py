@@ -1,4 +1,4 @@
-"""Traces in a notebook: ``from app.notebook import show; show(trace)``."""
+"""Sentences in a notebook: ``from app.notebook import show; show(model, "Hello")``."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -8,7 +8,8 @@ from pathlib import Path
 from app.engine.wire import trace_reply
 from app.handout import SELECT, handout
 from app.schemas.traces import ModelReply
-from model.adapters.request import Trace
+from model.adapters.request import Adapter, Request
+from model.trace.select import present
 
 HEIGHT = 760  # pixels: a sentence's figure without scrolling
 
@@ -38,7 +39,8 @@ class Shown:
 
 
 def show(
-    trace: Trace,
+    model: Adapter,
+    sentence: str | Request,
     *,
     block: str | None = None,
     layer: int | None = None,
@@ -47,15 +49,14 @@ def show(
     theme: str | None = None,
     height: int = HEIGHT,
 ) -> Shown:
-    """The trace to look at, opened on a head: the one that tells most, if none is given.
+    """A sentence's trace to look at, opened on a head: without one, the one that tells most.
 
     `block` is "encoder", "decoder" or "cross"; `theme` "light" or "dark" (None: as the system has
-    it). The request is run anew, for all that the picture needs.
+    it). Another trace's `request` shows that one; what it selects is what the picture needs.
     """
-    model = trace.model
-    seen = model.trace(trace.request, select=SELECT, summarise="*")
+    seen = model.trace(sentence, select=present(SELECT, model.names), summarise="*")
     place = {"block": block, "layer": layer, "head": head}
-    state = {"source": trace.request.source, "view": "attention", "lang": lang}
+    state = {model.info.texts[0]: seen.request.source, "view": "attention", "lang": lang}
     about = {
         "state": state | {key: value for key, value in place.items() if value is not None},
         "asks": [],

@@ -33,7 +33,7 @@ def cases(bundle: Bundle) -> Iterator[Case]:
     adapter = Native(bundle, bundle.name)
     known = Request(SENTENCE, target=TARGET)
     trace = adapter.trace(known, select="*")
-    source, target = _ids(trace.source), _ids(trace.target)
+    source, target = _ids(trace.texts["source"]), _ids(trace.texts["target"])
     yield from _taps(bundle.model, adapter, source, target)
     yield from _kernels(bundle.model)
     yield Case(
@@ -98,7 +98,7 @@ def _sweep(adapter: Native) -> Case:
     """All heads taken out once, and as many rows read in one batch by the bare model."""
     request = Request(SHORT, target=SHORT_TARGET)
     swept = sweep(adapter, request)
-    sides = (_ids(side).expand(swept.heads, -1) for side in swept.base.tokens.values())
+    sides = (_ids(side).expand(swept.heads, -1) for side in swept.base.texts.values())
     source, target = sides
     read = f"{source.shape[1]} and {target.shape[1]} tokens"
     return Case(

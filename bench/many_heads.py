@@ -22,6 +22,7 @@ def serve(page: Page, *, layers: int, heads: int) -> None:
         for model in served:
             model["layers"]["encoder"] = layers
             model["heads"]["encoder"] = heads
+            model["attentions"] = _table(model["attentions"], layers, heads)
         route.fulfill(json=served)
 
     def trace(route: Route) -> None:
@@ -36,6 +37,17 @@ def serve(page: Page, *, layers: int, heads: int) -> None:
 
     page.route("**/api/models", models)
     page.route("**/api/trace", trace)
+
+
+def _table(attentions: list[dict[str, Any]], layers: int, heads: int) -> list[dict[str, Any]]:
+    """The table with so many layers of so many heads in the encoder."""
+    (first, *_) = attentions
+    own = {"heads": heads, "kv_heads": heads}
+    made = [
+        {**first, **own, "place": f"encoder.{layer}.self", "layer": layer}
+        for layer in range(layers)
+    ]
+    return made + [one for one in attentions if one["stack"] != "encoder"]
 
 
 def _grown(reply: bytes, layers: int, heads: int) -> bytes:

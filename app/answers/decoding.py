@@ -6,27 +6,27 @@ from math import exp
 from typing import Any
 
 from app.answers.lines import line
+from app.engine.wire import told
 from model.adapters.request import Adapter, Decoding
 from model.decode.steps import PRUNED, Branch, Hypothesis, Step
 
 Document = dict[str, Any]
 
 
-def lines(name: str, decoding: Decoding, candidates: int) -> Iterator[bytes]:
+def lines(name: str, adapter: Adapter, decoding: Decoding, candidates: int) -> Iterator[bytes]:
     """How it starts, every step as it is taken, and how it ends; `name` is the model's."""
     decode = decoding.request.decode
     yield line(
         {
             "start": {
                 "model": name,
-                "direction": decoding.direction,
-                "tokens": {"source": [asdict(token) for token in decoding.source]},
+                **told(decoding),
                 "decode": asdict(decode),
                 "max_tokens": decode.max_tokens,
             }
         }
     )
-    teller = Teller(decoding.model, decode.length_penalty, candidates)
+    teller = Teller(adapter, decode.length_penalty, candidates)
     written = Hypothesis()
     for index, step in enumerate(decoding.steps):
         written = step.written[0]

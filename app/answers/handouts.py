@@ -12,25 +12,27 @@ from app.answers.shares import thaw, within
 from app.answers.traces import run
 from app.engine.wire import Reply
 from app.handout import SELECT, handout
-from app.schemas.shares import ShareState
+from app.schemas.shares import AnyShareState
 from app.schemas.traces import ModelReply
 from app.services import Services
 from app.store.store import Share
+from model.trace.select import present
 
 PLAIN = re.compile(r"[A-Za-z0-9-]+")
 
 
-async def create(services: Services, state: ShareState, home: str, theme: str | None) -> bytes:
+async def create(services: Services, state: AnyShareState, home: str, theme: str | None) -> bytes:
     """The handout of a state that is run for it; raises what `run` and `check` raise."""
 
     def same(reply: Reply) -> Reply:
-        check(state, reply)
+        check(state, adapter.info.attentions, reply)
         reply.check(services.settings.max_values)
         return reply
 
     with within("state"):
-        reply = await run(services, state, SELECT, same, summarise=["*"])
-    name, _ = services.catalog.pick(state.model)
+        name, adapter = services.catalog.pick(state.model)
+        select = present(SELECT, adapter.names)
+        reply = await run(services, state, select, same, summarise=["*"])
     about = {
         "state": state.model_dump(exclude_unset=True),
         "asks": [],

@@ -4,7 +4,7 @@ An example's tensors are named by the step and the place, ``"400.encoder.0.self.
 the step they are those of a trace. Every place has its mask beside them, which no step changes.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from typing import Any, TypeVar
 
@@ -14,13 +14,16 @@ from torch import Tensor
 from app.engine.wire import Reply, bytes_reply
 from app.services import Services
 from model.adapters.request import Adapter
-from model.bundle.history import Learning, sides
+from model.bundle.history import Learning
 from model.errors import InputError
 from model.text.tokens import Token
-from model.trace.tap import HEAD, KEY, QUERY, TARGET, NamedTensor
+from model.trace.attentions import CAUSAL, PADDING, AttentionInfo, Attentions
+from model.trace.tap import HEAD, KEY, QUERY, NamedTensor
 from model.transformer.masks import causal, padding
 
 Result = TypeVar("Result")
+
+MASKS = {PADDING: padding, CAUSAL: causal}
 
 
 def overview(name: str, adapter: Adapter) -> dict[str, Any]:
@@ -71,12 +74,12 @@ def example(
         },
         "texts": chosen.texts,
     }
-    return finish(bytes_reply(document, _tensors(learning, number, adapter.places)))
+    return finish(bytes_reply(document, _tensors(learning, number, adapter.info.attentions)))
 
 
 def _learning(adapter: Adapter) -> Learning:
-    if adapter.learning is None:
-        raise InputError("no-learning", "id", "this model came without snapshots of its training")
+    adapter.info.require("learning", "id")
+    assert adapter.learning is not None
     return adapter.learning
 
 
@@ -85,13 +88,13 @@ def _text(adapter: Adapter, tokens: Iterable[Token]) -> str:
     return text
 
 
-def _tensors(learning: Learning, number: int, places: Sequence[str]) -> dict[str, NamedTensor]:
+def _tensors(learning: Learning, number: int, attentions: Attentions) -> dict[str, NamedTensor]:
     """The weights by step and place, (head, query, key), and each place's mask, (query, key)."""
-    lengths = {side: len(tokens) for side, tokens in learning.examples[number].tokens.items()}
-    over = {place: dict(zip((QUERY, KEY), sides(place), strict=True)) for place in places}
+    lengths = {text: len(tokens) for text, tokens in learning.examples[number].tokens.items()}
+    over = {one.place: one.over for one in attentions}
     masks = {
-        f"{place}.mask": NamedTensor((QUERY, KEY), over[place], _mask(place, lengths))
-        for place in places
+        f"{one.place}.mask": NamedTensor((QUERY, KEY), one.over, _mask(one, lengths))
+        for one in attentions
     }
     weights = {
         name: NamedTensor((HEAD, QUERY, KEY), over[_place(name)], value)
@@ -105,7 +108,6 @@ def _place(name: str) -> str:
     return name.split(".", 1)[1].rpartition(".")[0]
 
 
-def _mask(place: str, lengths: Mapping[str, int]) -> Tensor:
-    queries, keys = sides(place)
-    mask = causal if queries == keys == TARGET else padding
-    return mask(torch.ones(1, lengths[keys], dtype=torch.bool), lengths[queries])[0]
+def _mask(attention: AttentionInfo, lengths: Mapping[str, int]) -> Tensor:
+    real = torch.ones(1, lengths[attention.key], dtype=torch.bool)
+    return MASKS[attention.mask](real, lengths[attention.query])[0]

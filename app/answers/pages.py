@@ -26,11 +26,6 @@ FRESH_SECONDS = 1  # an edited file is seen after that; a page asks for a hundre
 HEADERS = {"Cache-Control": "no-cache", "Vary": "Accept-Language, Cookie"}
 
 
-def static_url(path: str) -> str:
-    """The address of a file under `static/`, good for as long as the folder stays the same."""
-    return f"/static/{static_digest()}/{path}"
-
-
 @cached(TTLCache(1, FRESH_SECONDS))
 def static_digest() -> str:
     """The digest in the addresses of what comes from our own folders."""

@@ -9,9 +9,9 @@ from collections.abc import Collection
 
 from app.assets.languages import languages
 from app.engine.wire import Reply
-from app.preview.card import PLACES
-from app.schemas.shares import ShareState
+from app.schemas.shares import Looking
 from model.errors import InputError
+from model.trace.attentions import AttentionInfo, Attentions
 
 VIEWS = (
     "decoding",
@@ -31,28 +31,22 @@ VIEWS = (
 )
 
 
-def check(state: ShareState, reply: Reply) -> None:
+def check(state: Looking, attentions: Attentions, reply: Reply) -> None:
     """Raises InputError for a view, a language or a place that there is not.
 
-    `reply` is that of the state's own run, with all weights in it.
+    `reply` is that of the state's own run, with all weights of the model's attentions in it.
     """
     _one_of("view", state.view, VIEWS)
     _one_of("lang", state.lang, languages())
-    layers = {block: _layers(place, reply) for block, place in PLACES.items()}
-    blocks = [block for block, shapes in layers.items() if shapes]
+    blocks: dict[str, list[AttentionInfo]] = {}
+    for one in attentions:
+        blocks.setdefault(one.block, []).append(one)
     _one_of("block", state.block, blocks)
-    if not blocks:
-        return
-    shapes = layers[state.block or blocks[-1]]  # where a link that says none opens
-    _below("layer", state.layer, len(shapes))
-    for name, count in zip(("head", "query", "key"), shapes[state.layer or 0], strict=True):
+    layers = blocks[state.block or [*blocks][-1]]  # where a link that says none opens
+    _below("layer", state.layer, len(layers))
+    shape = reply.arrays[f"{layers[state.layer or 0].place}.weights"].shape
+    for name, count in zip(("head", "query", "key"), shape, strict=True):
         _below(name, getattr(state, name), count)
-
-
-def _layers(place: str, reply: Reply) -> list[tuple[int, ...]]:
-    """(heads, queries, keys) of each layer of a block, such as ``"encoder.{}.self"``."""
-    names = (f"{place.format(layer)}.weights" for layer in range(len(reply.arrays)))
-    return [reply.arrays[name].shape for name in names if name in reply.arrays]
 
 
 def _one_of(field: str, value: str | None, known: Collection[str]) -> None:

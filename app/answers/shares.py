@@ -16,18 +16,19 @@ from app.answers.traces import parameters, run, run_trace
 from app.engine.engine import BusyError
 from app.engine.wire import JSON, SAFETENSORS, Reply
 from app.http.problems import ProblemError
-from app.preview.card import preview
-from app.schemas.shares import Question, ShareRequest, ShareState
+from app.preview.card import preview, sentence
+from app.schemas.shares import Looking, Question, ShareRequest
 from app.schemas.traces import ModelReply
 from app.services import Services
 from app.settings import Settings
 from app.store import formats
 from app.store.store import Answer, Share
 from model.errors import Excess, InputError
+from model.trace.select import present
 
 # What the page draws, so that a share needs no model: attention, what it is made of, and the
 # next-token probabilities.
-FROZEN = ["*.weights", "*.mask", "*.q", "*.k", "*.v", "decoder.probabilities", "decoder.candidates"]
+FROZEN = ["*.weights", "*.mask", "*.q", "*.k", "*.v", "*.probabilities", "*.candidates"]
 SPACE = re.compile(r"\s+")
 
 
@@ -95,10 +96,10 @@ async def find_answer(services: Services, share_id: str, n: int) -> bytes:
 def card(share: Share) -> dict[str, str]:
     """What a link preview says: the sentence and what the model made of it, each on one line."""
     document = Reply.metadata(zstandard.decompress(share.trace))["trace"]
-    written = str(document["output"]["text"])
+    written = str(document.get("output", {}).get("text", ""))
     return {
         "id": share.id,
-        "title": SPACE.sub(" ", str(share.state["source"])).strip(),
+        "title": SPACE.sub(" ", sentence(share.state)).strip(),
         "translation": SPACE.sub(" ", written).strip(),
         "changed": "yes" if share.state.get("interventions") else "",
     }
@@ -116,7 +117,7 @@ async def picture(services: Services, share_id: str) -> bytes:
 
 
 def _draw(share: Share) -> bytes:
-    return preview(share.state, str(share.model["name"]), thaw(share.trace))
+    return preview(share.state, share.model, thaw(share.trace))
 
 
 def thaw(frozen: bytes) -> Reply:
@@ -147,7 +148,7 @@ def encode_answer(answer: bytes, media_type: str) -> bytes:
     return thaw(answer).write(media_type)
 
 
-def _check_options(settings: Settings, state: ShareState) -> None:
+def _check_options(settings: Settings, state: Looking) -> None:
     limit = settings.max_text_characters
     for name, text in state.options.items():
         if len(text) > limit:
@@ -157,13 +158,15 @@ def _check_options(settings: Settings, state: ShareState) -> None:
 
 
 async def _freeze_state(services: Services, wanted: ShareRequest, freezer: Freezer) -> bytes:
-    def freeze(reply: Reply) -> bytes:
-        check(wanted.state, reply)
-        return freezer(reply)
-
     # The client's own patterns come first, so that an error counts them as the client does.
     with within("state", but="select" if wanted.select else None):
-        select = [*wanted.select, *FROZEN]
+        _, adapter = services.catalog.pick(wanted.state.model)
+
+        def freeze(reply: Reply) -> bytes:
+            check(wanted.state, adapter.info.attentions, reply)
+            return freezer(reply)
+
+        select = [*wanted.select, *present(FROZEN, adapter.names)]
         return await run(services, wanted.state, select, freeze, summarise=["*"])
 
 

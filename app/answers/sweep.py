@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from app.answers.lines import line
+from app.engine.wire import told
 from model.adapters.request import Adapter, Request
 from model.adapters.sweep import sweep
 
@@ -21,12 +22,8 @@ def lines(
         {
             "start": {
                 "model": name,
-                "direction": base.direction,
+                **told(base),
                 "heads": swept.heads,
-                "tokens": {
-                    "source": [asdict(token) for token in base.source],
-                    "target": [asdict(token) for token in base.target],
-                },
                 "output": asdict(base.output),
                 "logprobs": [base.output.logprobs[row] for row in swept.rows],
             }

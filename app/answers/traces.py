@@ -11,11 +11,11 @@ from fastapi import Request
 from starlette.requests import ClientDisconnect
 
 from app.engine.wire import Dtype, Reply, parameters_reply, trace_reply
-from app.schemas.traces import Run, Sentence, TraceRequest
+from app.schemas.traces import AnyTraceRequest, Asking, OneTextRun, Run, Running
 from app.services import Services
 from app.settings import Settings
+from model.adapters.request import Adapter, Trace
 from model.adapters.request import Request as Asked
-from model.adapters.request import Trace
 from model.errors import Excess, InputError
 
 Result = TypeVar("Result")
@@ -23,7 +23,7 @@ Result = TypeVar("Result")
 
 async def run(
     services: Services,
-    wanted: Run,
+    wanted: Running,
     select: list[str],
     finish: Callable[[Reply], Result],
     dtype: Dtype = "float32",
@@ -33,8 +33,7 @@ async def run(
 
     Raises InputError for bad input and BusyError where the model has no time.
     """
-    check_limits(services.settings, wanted)
-    name, adapter = services.catalog.pick(wanted.model)
+    name, adapter = chosen(services, wanted)
     asked = wanted.request(select, summarise or [])
     identity = _identity(wanted, asked, dtype, adapter.info.digest)
 
@@ -45,7 +44,7 @@ async def run(
 
 
 async def run_trace(
-    services: Services, wanted: TraceRequest, finish: Callable[[Reply], Result]
+    services: Services, wanted: AnyTraceRequest, finish: Callable[[Reply], Result]
 ) -> Result:
     """What `finish`, off the event loop, makes of the reply to a trace request."""
     return await run(services, wanted, wanted.select, finish, wanted.dtype, wanted.summarise)
@@ -79,11 +78,26 @@ async def _departure(request: Request) -> None:
         pass
 
 
-def check_limits(settings: Settings, wanted: Sentence) -> None:
+def chosen(services: Services, wanted: Asking) -> tuple[str, Adapter]:
+    """The id and the adapter of the model that is asked.
+
+    Raises InputError for more than the settings allow, for a model that is not served, and for a
+    request with other texts than those that the model reads.
+    """
+    check_limits(services.settings, wanted)
+    name, adapter = services.catalog.pick(wanted.model)
+    given, read = next(iter(wanted.texts)), adapter.info.texts[0]
+    if given != read:
+        detail = f"{read} is required: this model reads {' and '.join(adapter.info.texts)}"
+        raise InputError("missing", read, detail)
+    return name, adapter
+
+
+def check_limits(settings: Settings, wanted: Asking) -> None:
     """Raises InputError for longer texts, or more interventions, than the settings allow."""
     limit = settings.max_text_characters
-    for field, text in (("source", wanted.source), ("target", getattr(wanted, "target", None))):
-        text = text or ""
+    for field, sent in wanted.texts.items():
+        text = sent or ""
         if len(text) > limit:
             detail = f"{field} has {len(text)} characters; at most {limit} are taken"
             excess = Excess(limit, "characters", len(text))
@@ -94,9 +108,10 @@ def check_limits(settings: Settings, wanted: Sentence) -> None:
         raise InputError("too-long", "interventions", detail, excess)
 
 
-def _identity(wanted: Run, asked: Asked, dtype: Dtype, digest: str) -> str:
+def _identity(wanted: Running, asked: Asked, dtype: Dtype, digest: str) -> str:
     """A digest of the request in one canonical form, and of the model that answers it."""
-    canonical = Run.model_dump(wanted, include=set(Run.model_fields) - {"model"})
+    run = Run if isinstance(wanted, Run) else OneTextRun
+    canonical = wanted.model_dump(include=set(run.model_fields) - {"model"})
     canonical |= {"select": asked.select, "summarise": asked.summarise}
     canonical |= {"dtype": dtype, "model": digest}
     return hashlib.sha256(orjson.dumps(canonical, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]

@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from model.adapters.info import ModelInfo
 from model.adapters.native import load
-from model.adapters.request import Adapter, ModelInfo
+from model.adapters.request import Adapter
 from model.errors import InputError
 
 

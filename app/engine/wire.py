@@ -15,7 +15,7 @@ import orjson
 import safetensors.numpy
 from numpy.typing import NDArray
 
-from model.adapters.request import Trace
+from model.adapters.request import Decoding, Trace
 from model.errors import Excess, InputError
 from model.explain.patterns import Summary
 from model.trace.tap import NamedTensor
@@ -28,7 +28,6 @@ SAFETENSORS = "application/octet-stream"
 NPZ = "application/x-npz"
 FORMS = (JSON, SAFETENSORS, NPZ)
 JSON_COST = 4  # a number in JSON takes about this many times the memory of one in safetensors
-CANDIDATES = ".candidates"  # tensors of ids
 HEADER_LENGTH = 8  # bytes that open a safetensors file and say how long its header is
 
 
@@ -122,20 +121,25 @@ def trace_reply(trace: Trace, identity: str, model: str, dtype: Dtype = "float32
     document = {
         "id": identity,
         "model": model,
-        "direction": trace.direction,
-        "tokens": {
-            "source": [asdict(token) for token in trace.source],
-            "target": [asdict(token) for token in trace.target],
-        },
-        "output": asdict(trace.output),
+        **told(trace),
+        **({"output": asdict(trace.written)} if trace.written else {}),
         "tensors": _about(trace.tensors, arrays),
     }
-    pieces = _pieces(trace)
-    if pieces:
-        document["pieces"] = pieces
+    if trace.pieces:
+        document["pieces"] = {
+            str(id_): {"text": token.text, "special": token.special}
+            for id_, token in trace.pieces.items()
+        }
     if trace.summaries:
-        document["summaries"] = {place: _told(said) for place, said in trace.summaries.items()}
+        document["summaries"] = {place: _measured(said) for place, said in trace.summaries.items()}
     return Reply(document, arrays)
+
+
+def told(run: Trace | Decoding) -> dict[str, Any]:
+    """What was read: `tokens` by text, and the `direction` of a model that translates."""
+    tokens = {name: [asdict(token) for token in read] for name, read in run.texts.items()}
+    direction = {"direction": run.direction} if run.direction else {}
+    return {**direction, "tokens": tokens}
 
 
 def parameters_reply(model: str, tensors: Mapping[str, NamedTensor]) -> Reply:
@@ -162,15 +166,7 @@ def _about(tensors: Mapping[str, NamedTensor], arrays: Mapping[str, Array]) -> d
     }
 
 
-def _pieces(trace: Trace) -> dict[str, dict[str, Any]]:
-    """What the ids in tensors of candidates mean, by id."""
-    found = [tensor.value for name, tensor in trace.tensors.items() if name.endswith(CANDIDATES)]
-    ids = sorted({id_ for value in found for id_ in value.flatten().tolist()})
-    tokens = [trace.model.token(id_) for id_ in ids]
-    return {str(token.id): {"text": token.text, "special": token.special} for token in tokens}
-
-
-def _told(summary: Summary) -> dict[str, list[float] | list[str]]:
+def _measured(summary: Summary) -> dict[str, list[float] | list[str]]:
     # What is not a number becomes null in the document.
     measures = {name: value.tolist() for name, value in summary.measures.items()}
     return {**measures, "pattern": list(summary.patterns)}

@@ -25,6 +25,7 @@ from starlette.requests import ClientDisconnect
 from app.engine.engine import BusyError
 from app.http.accept import choose
 from app.http.security import HEADERS
+from app.schemas.fields import ONE_TEXT, TWO_TEXTS
 from model.errors import Excess, InputError
 
 MEDIA_TYPE = "application/problem+json"
@@ -49,6 +50,7 @@ TITLES = {
     "not-text": "A text holds what no text may hold",
     "out-of-range": "A number is out of range",
     "not-finite": "A number is not finite",
+    "unsupported": "The model cannot do this",
     "no-means": "The model came without the means of its heads",
     "no-learning": "The model came without snapshots of its training",
     "reply-too-large": "The reply would be too large",
@@ -177,7 +179,8 @@ def _bug_problem(_: Request | None, __: Exception) -> ProblemError:
 
 def _validation_problem(request: Request, invalid: RequestValidationError) -> ProblemError:
     error = invalid.errors()[0]
-    place, *path = error["loc"]
+    # In front of a request's fields pydantic names its kind: no step of the path.
+    place, *path = (step for step in error["loc"] if step not in (TWO_TEXTS, ONE_TEXT))
     if error["type"] == "json_invalid":
         return ProblemError(400, "invalid-json", DETAILS["invalid-json"])
     if place == "body" and not path and not _is_json(request):

@@ -20,20 +20,15 @@ from app.engine.wire import Reply
 from app.preview.fonts import Typeface, chinese_file
 from app.preview.heatmap import Heatmap, draw_heatmap
 from app.preview.scale import PAPER, VIOLET
+from model.trace.attentions import SELF, AttentionInfo, read_whole
 
 WIDTH, HEIGHT = 1200, 630  # what link previews are made for
 KEPT = 128  # pictures of some 60 kB
 MARGIN = 48
 TEXT = 772  # where the words begin
 INK, MUTED, ALTERED = "#14171f", "#5b606d", "#b03a08"
-PLACES = {"encoder": "encoder.{}.self", "decoder": "decoder.{}.self", "cross": "decoder.{}.cross"}
 CLOSING = "。，、；：？！）》」』”’…"  # never at the beginning of a line
 SAYS = {"mean": "mean of the heads", "max": "maximum of the heads"}
-KINDS = {
-    "encoder": "encoder self-attention",
-    "decoder": "decoder self-attention",
-    "cross": "cross-attention",
-}
 
 
 class Previews:
@@ -59,8 +54,8 @@ class Previews:
 class Seen:
     """What a share's state looks at, as near as its trace has it."""
 
-    block: str
-    layer: int
+    attention: AttentionInfo
+    written: bool  # whether its rows write tokens
     head: int
     pool: str  # "one", or how the heads of the layer are made into one
     weights: NDArray[np.float64]  # (query, key)
@@ -70,44 +65,59 @@ class Seen:
     def place(self) -> str:
         """In words."""
         head = SAYS.get(self.pool, f"head {self.head + 1}")
-        return f"Layer {self.layer + 1}, {head}"
+        return f"Layer {self.attention.layer + 1}, {head}"
+
+    @property
+    def kind(self) -> str:
+        """In words."""
+        one = self.attention
+        return f"{one.stack} self-attention" if one.kind == SELF else f"{one.kind}-attention"
 
 
-def look(state: Mapping[str, Any], reply: Reply) -> Seen:
+def look(state: Mapping[str, Any], model: Mapping[str, Any], reply: Reply) -> Seen:
     """The weights that the state looks at; the nearest layer and head that there are."""
-    blocks = [name for name in PLACES if _weights(name, 0) in reply.arrays]
+    table = [AttentionInfo(**one) for one in model["attentions"]]
+    there = [one for one in table if f"{one.place}.weights" in reply.arrays]
     wanted = str(state.get("block"))
-    block = wanted if wanted in blocks else blocks[-1]
-    layers = sum(name.startswith(_start(block)) for name in reply.arrays)
-    layer = min(int(state.get("layer") or 0), layers - 1)
-    while _weights(block, layer) not in reply.arrays:
-        layer -= 1
-    heads = reply.arrays[_weights(block, layer)].astype(float)
+    block = [one for one in there if one.block == wanted] or [
+        one for one in there if one.block == there[-1].block
+    ]
+    layer = int(state.get("layer") or 0)
+    chosen = max((one for one in block if one.layer <= layer), key=_layer, default=block[0])
+    heads = reply.arrays[f"{chosen.place}.weights"].astype(float)
     head = min(int(state.get("head") or 0), len(heads) - 1)
     pool = str(state.get("pool"))
     pooled = {"mean": heads.mean(axis=0), "max": heads.max(axis=0)}
-    mask = reply.arrays[f"{PLACES[block].format(layer)}.mask"]
-    return Seen(block, layer, head, pool, pooled.get(pool, heads[head]), mask)
+    mask = reply.arrays[f"{chosen.place}.mask"]
+    written = chosen.query not in read_whole(table) and "output" in reply.document
+    return Seen(chosen, written, head, pool, pooled.get(pool, heads[head]), mask)
 
 
-def _weights(block: str, layer: int) -> str:
-    return f"{PLACES[block].format(layer)}.weights"
+def _layer(attention: AttentionInfo) -> int:
+    return attention.layer
 
 
-def _start(block: str) -> str:
-    return PLACES[block].partition("{")[0]
+def sentence(state: Mapping[str, Any]) -> str:
+    """What was typed: the source, or the one text that a model reads."""
+    return str(state["source"] if "source" in state else state["text"])
 
 
 def preview(
-    state: Mapping[str, Any], model: str, reply: Reply, face: Typeface | None = None
+    state: Mapping[str, Any],
+    model: Mapping[str, Any],
+    reply: Reply,
+    face: Typeface | None = None,
 ) -> bytes:
-    """The PNG, 1200 × 630. `face` stands in for the system's own."""
+    """The PNG, 1200 × 630, of a share's state, model and trace.
+
+    `face` stands in for the system's own.
+    """
     face = face or Typeface(chinese_file())
-    seen = look(state, reply)
+    seen = look(state, model, reply)
     picture = Image.new("RGB", (WIDTH, HEIGHT), PAPER)
     room = (MARGIN, MARGIN, TEXT - 40, HEIGHT - MARGIN)
     draw_heatmap(picture, room, heatmap(seen, reply.document), face)
-    _words(picture, state, model, reply.document, seen, face)
+    _words(picture, state, str(model["name"]), reply.document, seen, face)
     file = io.BytesIO()
     picture.save(file, "PNG", optimize=True)
     return file.getvalue()
@@ -115,10 +125,9 @@ def preview(
 
 def heatmap(seen: Seen, document: Mapping[str, Any]) -> Heatmap:
     """The weights with the tokens of their rows and columns."""
-    source, target = document["tokens"]["source"], document["tokens"]["target"]
-    written = document["output"]["tokens"]
-    rows = source if seen.block == "encoder" else written
-    columns = target if seen.block == "decoder" else source
+    read = document["tokens"]
+    rows = document["output"]["tokens"] if seen.written else read[seen.attention.query]
+    columns = read[seen.attention.key]
     return Heatmap(
         seen.weights,
         seen.mask,
@@ -148,7 +157,8 @@ def _words(
     y = MARGIN + 84
     changes = len(state.get("interventions") or [])
     most = 3 if changes else 4
-    said = (str(state["source"]), 38, INK, most), (str(document["output"]["text"]), 28, MUTED, 3)
+    written = str(document["output"]["text"]) if "output" in document else ""
+    said = (sentence(state), 38, INK, most), (written, 28, MUTED, 3)
     for text, size, colour, most in said:
         for line in wrap(face.covered(" ".join(text.split())), width, size, most, face):
             draw.text((TEXT, y), line, colour, face.at(size))
@@ -159,7 +169,7 @@ def _words(
         words = "a changed machine: " + ("1 change" if changes == 1 else f"{changes} changes")
         draw.text((TEXT, bottom - 98), words, ALTERED, face.at(22), anchor="ls")
     draw.text((TEXT, bottom - 60), seen.place, VIOLET, face.at(28), anchor="ls")
-    draw.text((TEXT, bottom - 28), KINDS[seen.block], INK, face.at(22), anchor="ls")
+    draw.text((TEXT, bottom - 28), seen.kind, INK, face.at(22), anchor="ls")
     (line, *_) = wrap(face.covered(model), width, 20, 1, face) or [""]
     draw.text((TEXT, bottom), line, MUTED, face.at(20), anchor="ls")
 

@@ -4,9 +4,9 @@ from fastapi import APIRouter, Request, Response
 
 from app.answers.decoding import lines
 from app.answers.lines import Lines, in_lines, stream
-from app.answers.traces import check_limits
+from app.answers.traces import chosen
 from app.http.replies import run_problems
-from app.schemas.streams import DecodeLine, DecodeRequest
+from app.schemas.streams import AnyDecodeRequest, DecodeLine
 from app.services import Opened
 
 router = APIRouter(tags=["decode"])
@@ -18,14 +18,12 @@ router = APIRouter(tags=["decode"])
     response_class=Lines,
     responses=in_lines(DecodeLine) | run_problems(),
 )
-async def decode(request: Request, services: Opened, body: DecodeRequest) -> Response:
+async def decode(request: Request, services: Opened, body: AnyDecodeRequest) -> Response:
     """A line says how it starts, a line each step as it is taken, and a line how it ends.
 
     The translation is the one that a trace with the same `decode` writes. Whoever leaves stops
     the work; what goes wrong on the way is a last line, `{"error": problem}`.
     """
-    check_limits(services.settings, body)
-    name, adapter = services.catalog.pick(body.model)
-    return await stream(
-        request, services, lines(name, adapter.decode(body.asked()), body.candidates)
-    )
+    name, adapter = chosen(services, body)
+    told = lines(name, adapter, adapter.decode(body.asked()), body.candidates)
+    return await stream(request, services, told)

@@ -13,13 +13,18 @@ from app.http.replies import in_both_forms, media_type, problems, reply
 from app.schemas.history import ExampleReply, LearningReply
 from app.schemas.traces import ModelReply, ParametersReply
 from app.services import Opened
+from model.errors import InputError
 
 router = APIRouter(prefix="/models", tags=["models"])
 
 Id = Annotated[str, Path(alias="id", examples=["en-zh"])]
 Select = Annotated[
-    str,
-    Query(max_length=2_000, description="Names or patterns, parted by commas."),
+    str | None,
+    Query(
+        max_length=2_000,
+        description="Names or patterns, parted by commas; absent: those of the first attention.",
+        examples=["encoder.0.self.W_*"],
+    ),
 ]
 
 
@@ -40,13 +45,14 @@ async def model_parameters(
     request: Request,
     services: Opened,
     name: Id,
-    select: Select = "encoder.0.self.W_*",
+    select: Select = None,
 ) -> Response:
     """Weights as they are used, `x @ W + b`: `encoder.0.self.W_q` is [d_model, d_model]."""
     form = media_type(request)
     _served(services.catalog, name)
     encode = encoder(services, form)
-    content = await to_thread.run_sync(parameters, services, name, select.split(","), encode)
+    patterns = (select or f"{services.catalog[name].info.places[0]}.W_*").split(",")
+    content = await to_thread.run_sync(parameters, services, name, patterns, encode)
     return reply(content, form, "no-cache")
 
 
@@ -97,6 +103,7 @@ def _served(catalog: Catalog, name: str) -> None:
 
 def _learned(catalog: Catalog, name: str) -> None:
     _served(catalog, name)
-    if catalog[name].learning is None:
-        detail = "this model came without snapshots of its training"
-        raise ProblemError(404, "no-learning", detail, field="id")
+    try:
+        catalog[name].info.require("learning", "id")
+    except InputError as error:
+        raise ProblemError(404, error.kind, error.detail, field=error.field) from error

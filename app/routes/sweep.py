@@ -6,9 +6,9 @@ from fastapi import APIRouter, Request, Response
 
 from app.answers.lines import Lines, in_lines, stream
 from app.answers.sweep import lines
-from app.answers.traces import check_limits
+from app.answers.traces import chosen
 from app.http.replies import run_problems
-from app.schemas.streams import SweepLine, SweepRequest
+from app.schemas.streams import AnySweepRequest, SweepLine
 from app.services import Opened
 from model.adapters.sweep import check
 
@@ -21,14 +21,13 @@ router = APIRouter(tags=["sweep"])
     response_class=Lines,
     responses=in_lines(SweepLine) | run_problems(),
 )
-async def sweep(request: Request, services: Opened, body: SweepRequest) -> Response:
+async def sweep(request: Request, services: Opened, body: AnySweepRequest) -> Response:
     """Every head of every attention is taken out once, on top of `interventions`.
 
     The target is scored each time, row by row; without one the model writes it first. Whoever
     leaves stops the work; what goes wrong on the way is a last line, `{"error": problem}`.
     """
-    check_limits(services.settings, body)
-    name, adapter = services.catalog.pick(body.model)
-    asked = replace(body.asked(), target=body.target)
+    name, adapter = chosen(services, body)
+    asked = replace(body.asked(), target=body.texts.get("target"))
     check(adapter, asked, body.effect)
     return await stream(request, services, lines(name, adapter, asked, body.effect, body.row))

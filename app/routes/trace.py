@@ -4,7 +4,7 @@ from fastapi import APIRouter, Request, Response
 
 from app.answers.traces import encoder, run_trace, while_present
 from app.http.replies import in_both_forms, media_type, reply, run_problems
-from app.schemas.traces import TraceReply, TraceRequest
+from app.schemas.traces import AnyTraceRequest, TraceReply
 from app.services import Opened
 
 router = APIRouter(tags=["trace"])
@@ -16,7 +16,7 @@ router = APIRouter(tags=["trace"])
     response_class=Response,
     responses=in_both_forms(TraceReply) | run_problems(_406="Neither form is acceptable."),
 )
-async def trace(request: Request, services: Opened, body: TraceRequest) -> Response:
+async def trace(request: Request, services: Opened, body: AnyTraceRequest) -> Response:
     """Without `target` the model writes one; with it, that text is scored.
 
     Then all of it is run once more and what was selected is recorded. Rows are queries, columns

@@ -3,9 +3,9 @@
 They are strict: no field that is not known, no number in quotes, no NaN, no lone surrogate, no NUL.
 """
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field
 from pydantic_core import PydanticCustomError
 
 # Far beyond any model, and within what JSON and the database hold.
@@ -30,3 +30,16 @@ class Strict(BaseModel):
     """A request, or a part of one."""
 
     model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, frozen=True)
+
+
+# A request is of one of two kinds, by the texts that its model reads: no path of a field has these.
+TWO_TEXTS, ONE_TEXT = "two texts", "one text"
+
+
+def _texts(request: Any) -> str:
+    """By the texts that are there, so that an error speaks of what was meant."""
+    keys = request if isinstance(request, dict) else getattr(type(request), "model_fields", ())
+    return ONE_TEXT if "text" in keys and "source" not in keys else TWO_TEXTS
+
+
+ByTexts = Discriminator(_texts)

@@ -1,22 +1,31 @@
 """What the API takes and answers about shares, as pydantic models."""
 
 import re
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
-from app.schemas.fields import Count, Name, Pattern, Strict, Text
+from app.schemas.fields import (
+    ONE_TEXT,
+    TWO_TEXTS,
+    ByTexts,
+    Count,
+    Name,
+    Pattern,
+    Strict,
+    Text,
+)
 from app.schemas.history import ExampleRequest
-from app.schemas.traces import ModelReply, Run, TraceReply, TraceRequest
+from app.schemas.traces import AnyTraceRequest, ModelReply, OneTextRun, Run, TraceReply
 
 MAX_ASKS = 4
 MAX_OPTIONS = 32
 OPTION = re.compile(r"[a-z_]{1,20}")
 
 
-class ShareState(Run):
-    """What the address bar holds: how to run a sentence, what is looked at, what a view was set to.
+class Looking(Strict):
+    """What is looked at, and what a view was set to.
 
     Options of views stand beside the rest as they do in the address bar: flat, all of them texts.
     """
@@ -50,6 +59,20 @@ class ShareState(Run):
         return state
 
 
+class ShareState(Run, Looking):
+    """What the address bar holds: how to run a sentence, and what is looked at."""
+
+
+class OneTextShareState(OneTextRun, Looking):
+    """The same for a model that reads one text."""
+
+
+AnyShareState = Annotated[
+    Annotated[ShareState, Tag(TWO_TEXTS)] | Annotated[OneTextShareState, Tag(ONE_TEXT)],
+    Field(discriminator=ByTexts),
+]
+
+
 class ParametersRequest(Strict):
     """Matrices of a model, as in `GET /api/models/{id}/parameters`."""
 
@@ -60,7 +83,7 @@ class ParametersRequest(Strict):
 class Question(Strict):
     """What a view asked beside the trace of its state: one of these."""
 
-    trace: TraceRequest | None = None
+    trace: AnyTraceRequest | None = None
     parameters: ParametersRequest | None = None
     learning: ExampleRequest | None = None
 
@@ -87,7 +110,7 @@ class ShareRequest(Strict):
         }
     )
 
-    state: ShareState
+    state: AnyShareState
     select: list[Pattern] = Field(
         default=[], description="Patterns of tensors to freeze beside what every share holds."
     )
@@ -108,7 +131,7 @@ class ShareReply(BaseModel):
 
     id: str
     format: int = Field(description="Of the reply: what it means, whatever server wrote the share.")
-    state: ShareState
+    state: AnyShareState
     created: str = Field(description="ISO 8601, UTC.")
     model: ModelReply = Field(description="The model as it was then.")
     asks: list[Question] = Field(

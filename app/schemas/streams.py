@@ -2,11 +2,13 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, Tag
 
-from app.schemas.fields import Count, Text, Whole
+from app.schemas.fields import ONE_TEXT, TWO_TEXTS, ByTexts, Count, Strict, Text, Whole
 from app.schemas.traces import (
     DecodeOptions,
+    OneText,
+    OneTextReply,
     OutputReply,
     ProblemReply,
     Sentence,
@@ -17,7 +19,15 @@ from app.schemas.traces import (
 MAX_CANDIDATES = 50
 
 
-class DecodeRequest(Sentence):
+class Watching(Strict):
+    """What to tell of each step."""
+
+    candidates: Annotated[Whole, Field(ge=1, le=MAX_CANDIDATES)] = Field(
+        default=10, description="Next tokens told of each hypothesis, the most probable ones."
+    )
+
+
+class DecodeRequest(Sentence, Watching):
     """A sentence, and how its translation is written."""
 
     model_config = ConfigDict(
@@ -29,9 +39,15 @@ class DecodeRequest(Sentence):
         }
     )
 
-    candidates: Annotated[Whole, Field(ge=1, le=MAX_CANDIDATES)] = Field(
-        default=10, description="Next tokens told of each hypothesis, the most probable ones."
-    )
+
+class OneTextDecodeRequest(OneText, Watching):
+    """A text, and how it is gone on with."""
+
+
+AnyDecodeRequest = Annotated[
+    Annotated[DecodeRequest, Tag(TWO_TEXTS)] | Annotated[OneTextDecodeRequest, Tag(ONE_TEXT)],
+    Field(discriminator=ByTexts),
+]
 
 
 class SourceReply(BaseModel):
@@ -44,8 +60,8 @@ class DecodeStart(BaseModel):
     """How a decoding starts."""
 
     model: str
-    direction: str
-    tokens: SourceReply
+    direction: str | None = None
+    tokens: SourceReply | OneTextReply
     decode: DecodeOptions = Field(description="As it applies here: nothing left out.")
     max_tokens: int = Field(description="Tokens written at most.")
 
@@ -116,7 +132,16 @@ class DecodeLine(BaseModel):
     error: ProblemReply | None = None
 
 
-class SweepRequest(Sentence):
+class Sweeping(Strict):
+    """How heads are taken out."""
+
+    effect: Literal["zero", "uniform", "mean"] = Field(
+        default="zero", description="What is done to a head, as in `interventions`."
+    )
+    row: Count | None = Field(default=None, description="Tell of this row alone; absent: of all.")
+
+
+class SweepRequest(Sentence, Sweeping):
     """A sentence, and how its heads are taken out."""
 
     model_config = ConfigDict(
@@ -131,19 +156,25 @@ class SweepRequest(Sentence):
     target: Text | None = Field(
         default=None, description="Score this text; absent: the model writes one."
     )
-    effect: Literal["zero", "uniform", "mean"] = Field(
-        default="zero", description="What is done to a head, as in `interventions`."
-    )
-    row: Count | None = Field(default=None, description="Tell of this row alone; absent: of all.")
+
+
+class OneTextSweepRequest(OneText, Sweeping):
+    """A text, and how the heads that read it are taken out."""
+
+
+AnySweepRequest = Annotated[
+    Annotated[SweepRequest, Tag(TWO_TEXTS)] | Annotated[OneTextSweepRequest, Tag(ONE_TEXT)],
+    Field(discriminator=ByTexts),
+]
 
 
 class SweepStart(BaseModel):
     """What the heads are taken out of."""
 
     model: str
-    direction: str
+    direction: str | None = None
     heads: int = Field(description="How many there are.")
-    tokens: TokensReply
+    tokens: TokensReply | OneTextReply
     output: OutputReply = Field(description="With every head in its place.")
     logprobs: list[float] = Field(description="Of the token that each row writes, in nats.")
 

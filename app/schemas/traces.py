@@ -6,10 +6,19 @@ What only a model can judge (a tensor's name, a head, a length in tokens) it jud
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Tag
 from pydantic import Strict as Strictly
 
-from app.schemas.fields import Name, Pattern, Strict, Text, Whole
+from app.schemas.fields import (
+    ONE_TEXT,
+    TWO_TEXTS,
+    ByTexts,
+    Name,
+    Pattern,
+    Strict,
+    Text,
+    Whole,
+)
 from app.schemas.interventions import InterventionRequest
 from model.adapters.request import Decode, Request
 
@@ -30,46 +39,102 @@ class DecodeOptions(Strict):
     )
 
 
-class Sentence(Strict):
-    """A sentence, and how a translation of it is written."""
+class Asking(Strict):
+    """What every request for a run takes, whichever texts its model reads."""
 
-    source: Text = Field(description="The sentence, as typed.")
     model: Name | None = Field(default=None, description="A model's id; absent: the first model.")
-    direction: Name | None = Field(default=None, description="Such as `en-zh`; absent: by script.")
     decode: DecodeOptions = DecodeOptions()
     interventions: list[InterventionRequest] = Field(default=[], description="Applied in order.")
 
+    @property
+    def texts(self) -> dict[str, str | None]:
+        """The texts as sent, by name; the first is the one that is read."""
+        raise NotImplementedError
+
     def asked(self) -> Request:
         """The same as the model takes it, with nothing selected."""
+        read, *_ = self.texts.values()
         return Request(
-            source=self.source,
-            direction=self.direction,
+            source=read or "",
             decode=Decode(**self.decode.model_dump()),
             interventions=tuple(one.intervention() for one in self.interventions),
             select=(),
         )
 
 
-class Run(Sentence):
-    """A sentence and how to run it."""
+class Sentence(Asking):
+    """A sentence for an encoder–decoder, and how a translation of it is written."""
 
-    target: Text | None = Field(
-        default=None, description="Score this text; absent: the model writes one."
-    )
-    pad_to: Whole | None = Field(default=None, description="Pad both sides to this many tokens.")
+    source: Text = Field(description="The sentence, as typed.")
+    direction: Name | None = Field(default=None, description="Such as `en-zh`; absent: by script.")
+
+    @property
+    def texts(self) -> dict[str, str | None]:
+        return {"source": self.source, "target": getattr(self, "target", None)}
+
+    def asked(self) -> Request:
+        return replace(super().asked(), direction=self.direction)
+
+
+class OneText(Asking):
+    """A text for a model that reads one."""
+
+    text: Text = Field(description="The text, as typed.")
+
+    @property
+    def texts(self) -> dict[str, str | None]:
+        return {"text": self.text}
+
+
+class Running(Asking):
+    """How to run it."""
+
+    pad_to: Whole | None = Field(default=None, description="Pad each text to this many tokens.")
 
     def request(self, select: list[str], summarise: list[str]) -> Request:
         """The same as the model takes it."""
         return replace(
             self.asked(),
-            target=self.target,
+            target=self.texts.get("target"),
             select=tuple(select),
             summarise=tuple(summarise),
             pad_to=self.pad_to,
         )
 
 
-class TraceRequest(Run):
+class Run(Sentence, Running):
+    """A sentence and how to run it."""
+
+    target: Text | None = Field(
+        default=None, description="Score this text; absent: the model writes one."
+    )
+
+
+class OneTextRun(OneText, Running):
+    """A text and how to run it."""
+
+
+class Recording(Strict):
+    """What to record of a run."""
+
+    select: list[Pattern] = Field(
+        default=["*.weights"],
+        description='Patterns (`*`, `?`, `[…]`) of tensor names. `[]` selects none, `["*"]` all '
+        "but `….logits` and what is computed from the others, which `inside.*` names.",
+    )
+    summarise: list[Pattern] = Field(
+        default=[],
+        description="Patterns of attentions, such as `encoder.*.self`, to say of each head in a "
+        "few numbers what it does. They come from the exact weights, whatever `dtype` is.",
+        examples=[["encoder.*.self"]],
+    )
+    dtype: Literal["float32", "float16", "uint8"] = Field(
+        default="float32",
+        description="Of the numbers sent. `uint8` is value · 255, for weights only.",
+    )
+
+
+class TraceRequest(Run, Recording):
     """A sentence, how to run it, and what to record."""
 
     model_config = ConfigDict(
@@ -86,21 +151,17 @@ class TraceRequest(Run):
         }
     )
 
-    select: list[Pattern] = Field(
-        default=["*.weights"],
-        description='Patterns (`*`, `?`, `[…]`) of tensor names. `[]` selects none, `["*"]` all '
-        "but `decoder.logits` and what is computed from the others, which `inside.*` names.",
-    )
-    summarise: list[Pattern] = Field(
-        default=[],
-        description="Patterns of attentions, such as `encoder.*.self`, to say of each head in a "
-        "few numbers what it does. They come from the exact weights, whatever `dtype` is.",
-        examples=[["encoder.*.self"]],
-    )
-    dtype: Literal["float32", "float16", "uint8"] = Field(
-        default="float32",
-        description="Of the numbers sent. `uint8` is value · 255, for weights only.",
-    )
+
+class OneTextTraceRequest(OneTextRun, Recording):
+    """A text, how to run it, and what to record."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"text": "The cat sat"}]})
+
+
+AnyTraceRequest = Annotated[
+    Annotated[TraceRequest, Tag(TWO_TEXTS)] | Annotated[OneTextTraceRequest, Tag(ONE_TEXT)],
+    Field(discriminator=ByTexts),
+]
 
 
 class Health(BaseModel):
@@ -136,6 +197,23 @@ class AlignerReply(HeadReply):
     error_rate: float = Field(description="AER on pairs that it was not chosen by, 0 to 1.")
 
 
+class AttentionReply(BaseModel):
+    """An attention of a layer: `{place}.weights` and the like are its tensors."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    place: str = Field(examples=["encoder.0.self"])
+    stack: str = Field(examples=["encoder"])
+    layer: int
+    kind: Literal["self", "cross"]
+    query: str = Field(description="The text whose tokens look.", examples=["source"])
+    key: str = Field(description="The text whose tokens are looked at.", examples=["source"])
+    heads: int
+    kv_heads: int = Field(description="Heads of keys and values.")
+    mask: str = Field(examples=["padding", "causal"])
+    scoring: str = Field(examples=["scaled-dot"])
+
+
 class ModelReply(BaseModel):
     """A model that is served."""
 
@@ -164,14 +242,14 @@ class ModelReply(BaseModel):
     examples: int = Field(
         default=0, description="Sentences that were watched while it was learned: `…/learning`."
     )
-
-    @model_validator(mode="before")
-    @classmethod
-    def earlier(cls, given: Any) -> Any:
-        """Shares made before the rows were told apart name one head, by the rows that write."""
-        if isinstance(given, dict) and (aligner := given.get("aligner")):
-            return given | {"aligners": [{**aligner, "rows": "writes"}]}
-        return given
+    texts: list[str] = Field(
+        description="The texts that it reads: `source` and `target`, or one `text`.",
+        examples=[["source", "target"]],
+    )
+    attentions: list[AttentionReply] = Field(description="Every attention, in order.")
+    capabilities: Annotated[list[str], BeforeValidator(sorted)] = Field(
+        description="What can be asked of it.", examples=[["decode", "lens", "score"]]
+    )
 
 
 class TokenReply(BaseModel):
@@ -189,6 +267,12 @@ class TokensReply(BaseModel):
 
     source: list[TokenReply]
     target: list[TokenReply]
+
+
+class OneTextReply(BaseModel):
+    """What a model of one text read."""
+
+    text: list[TokenReply]
 
 
 class OutputReply(BaseModel):
@@ -251,9 +335,9 @@ class TraceReply(BaseModel):
 
     id: str = Field(description="Digest of the request and the model: equal for equal runs.")
     model: str
-    direction: str
-    tokens: TokensReply
-    output: OutputReply
+    direction: str | None = Field(default=None, description="Of a model that translates.")
+    tokens: TokensReply | OneTextReply
+    output: OutputReply | None = Field(default=None, description="Absent where nothing is written.")
     tensors: dict[str, TensorReply]
     pieces: dict[str, PieceReply] = Field(
         default={}, description="What the ids in tensors named `…candidates` mean, by id."

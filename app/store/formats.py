@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 
 from app.http.problems import ProblemError
 from app.store.store import Share
+from app.store.upgrade import upgraded
 
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,10 @@ class Upgrade:
     answer: Callable[[bytes], bytes] = lambda answer: answer  # the file beside a share, compressed
 
 
-UPGRADES: Mapping[int, Upgrade] = {}
+UPGRADES: Mapping[int, Upgrade] = {
+    # A model is described by its table of attentions, and says what it can.
+    1: Upgrade(lambda share: replace(share, model=upgraded(share.model))),
+}
 
 
 def upgrade(share: Share) -> Share:

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Unpack, cast
+from typing import cast
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from model.adapters.forward import forward
+from model.adapters.info import CAPABILITIES, ModelInfo
 from model.adapters.request import (
     Adapter,
     Decoding,
-    ModelInfo,
-    Options,
     Output,
     Request,
     Trace,
-    ask,
+    candidates,
 )
 from model.adapters.rows import Rows
 from model.adapters.validate import check_decode, check_interventions, check_range
@@ -34,9 +33,11 @@ from model.explain.inside import names as inside_names
 from model.explain.inside import needed as inside_needed
 from model.explain.patterns import needed, summary
 from model.text.tokens import BOS, Token
+from model.trace.attentions import CAUSAL, CROSS, PADDING, SCALED_DOT, SELF, AttentionInfo
 from model.trace.interventions import Intervention, Pattern
 from model.trace.select import select
 from model.trace.tap import SOURCE, TARGET, NamedTensor, NameTap, Recorder
+from model.transformer.config import ModelConfig
 from model.transformer.parameters import parameters
 
 WEIGHTS = ".weights"
@@ -49,20 +50,40 @@ def load(
 
     `device` is "auto" (CUDA if there is one), "cpu" or "cuda". Without `measured` what lies beside
     the weights is not read, and may be of others. Raises `ValueError` where it is read and is of
-    other weights, and for a pre-norm model: what is worked out inside a run and on the worksheet is
-    worked out for post-norm.
+    other weights.
     """
     shipped = CHECKPOINTS / path
     folder = shipped if shipped.is_dir() else Path(path)
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
     bundle = load_bundle(folder, device)
-    if bundle.model.config.norm != "post":
-        raise ValueError(
-            f"{folder}: a {bundle.model.config.norm}-norm model, where only post-norm is shown"
-        )
     beside = load_measured(folder, bundle) if measured else None
     return Native(bundle, id_ or folder.name, beside)
+
+
+def attentions(encoder: int, decoder: int, heads: int) -> Iterator[AttentionInfo]:
+    """The table of attentions of an encoder–decoder with so many layers, as they run."""
+    blocks = (
+        ("encoder", encoder, ((SELF, SOURCE, SOURCE, PADDING),)),
+        ("decoder", decoder, ((SELF, TARGET, TARGET, CAUSAL), (CROSS, TARGET, SOURCE, PADDING))),
+    )
+    for stack, layers, kinds in blocks:
+        for layer in range(layers):
+            for kind, query, key, mask in kinds:
+                place = f"{stack}.{layer}.{kind}"
+                yield AttentionInfo(
+                    place, stack, layer, kind, query, key, heads, heads, mask, SCALED_DOT
+                )
+
+
+def capabilities(config: ModelConfig, measured: Measured) -> frozenset[str]:
+    """What an encoder–decoder can, given its variant and what was measured of it."""
+    lacks = {
+        "worksheet": config.norm != "post",  # its steps are those of a post-norm layer
+        "mean": not measured.means,
+        "learning": measured.learning is None,
+    }
+    return frozenset(word for word in CAPABILITIES if not lacks.get(word))
 
 
 class Native(Adapter):
@@ -75,19 +96,14 @@ class Native(Adapter):
         self.means = measured.means
         self.learning = measured.learning
         self.device = bundle.device
-        self.directions = tuple(
-            f"{source}-{target}"
-            for source in bundle.languages
-            for target in bundle.languages
-            if source != target
-        )
         config = self.model.config
         self.info = ModelInfo(
             id=id_,
             name=bundle.name,
             kind="encoder-decoder",
-            layers={"encoder": config.encoder_layers, "decoder": config.decoder_layers},
-            heads={"encoder": config.heads, "decoder": config.heads},
+            attentions=tuple(
+                attentions(config.encoder_layers, config.decoder_layers, config.heads)
+            ),
             d_model=config.d_model,
             parameters=sum(parameter.numel() for parameter in self.model.parameters()),
             vocabulary=config.vocabulary,
@@ -97,34 +113,29 @@ class Native(Adapter):
             card=bundle.card,
             aligners=measured.aligners,
             taught=measured.taught,
+            capabilities=capabilities(config, measured),
             examples=len(self.learning.examples) if self.learning else 0,
         )
         self.names = self._names()
         self.selectable = [*self.names, *inside_names(self.names)]
-        self.places = [name[: -len(WEIGHTS)] for name in self.names if name.endswith(WEIGHTS)]
         if self.learning:
-            self.learning.check(self.places, config.heads)
-        self.rows = Rows(self.tokenizer, self.directions, config.max_tokens, self.device)
+            self.learning.check(self.info.attentions)
+        self.rows = Rows(self.tokenizer, bundle.detector, config.max_tokens, self.device)
         self._parameters = dict(parameters(self.model))
         self._writer = Writer(self.model, self.tokenizer, self.rows.batch, self._bound)
 
-    def check(self, request: Request) -> None:
+    def validate(self, request: Request) -> None:
         """Raises `InputError` naming the first field that this model cannot take."""
         source, target = self.rows.source(request), self.rows.target(request)
         self._selected(request)
-        select(request.summarise, self.places, "summarise")
+        select(request.summarise, self.info.places, "summarise")
         check_decode(request.decode, self.info.max_tokens)
         self._writer.check(request, source)
         lengths = {SOURCE: len(source), TARGET: len(target) if target else self.info.max_tokens}
-        heads = self.model.config.heads
-        check_interventions(request.interventions, self.names, heads, lengths)
+        check_interventions(request.interventions, self.names, self.info.attentions, lengths)
         for index, intervention in enumerate(request.interventions):
             if intervention.do == "freeze":
                 self._check_frozen(intervention, f"interventions[{index}].do.freeze")
-            if intervention.do == "mean" and not self.means:
-                field = f"interventions[{index}].do"
-                detail = f"{field}: this model came without the means of its heads"
-                raise InputError("no-means", field, detail)
         if request.pad_to is not None:
             longest = max(len(source), len(target or ()))
             check_range("pad_to", request.pad_to, longest, self.info.max_tokens)
@@ -138,18 +149,16 @@ class Native(Adapter):
             written = self._written(requests, sources)
             return self._run(requests, sources, written)
 
-    def decode(self, sentence: str | Request, **options: Unpack[Options]) -> Decoding:
+    def write(self, request: Request) -> Decoding:
         """Writing a translation, step by step (see `model.decode.search`)."""
-        request = ask(sentence, **options)
-        self.check(request)
         source = self.rows.source(request)
         limited = replace(request.decode, max_tokens=self._writer.limit(request, source))
         return Decoding(
-            self,
+            self.info,
             replace(request, decode=limited),
-            self.rows.direction(request),
-            tuple(source),
+            {SOURCE: tuple(source)},
             self._writer.steps(request, source),
+            self.rows.direction(request),
         )
 
     def written(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
@@ -160,7 +169,7 @@ class Native(Adapter):
         """An id as a token without a place."""
         return self.tokenizer.token(id_, first=first)
 
-    def parameters(self, patterns: Sequence[str]) -> dict[str, NamedTensor]:
+    def matrices(self, patterns: Sequence[str]) -> dict[str, NamedTensor]:
         """The parameters that the patterns name (see `model.transformer.parameters`)."""
         return {name: self._parameters[name] for name in select(patterns, self._parameters)}
 
@@ -243,23 +252,24 @@ class Native(Adapter):
     def _trace(
         self,
         request: Request,
-        tokens: Mapping[str, tuple[Token, ...]],
+        texts: Mapping[str, tuple[Token, ...]],
         output: Output,
         recorded: Mapping[str, NamedTensor],
     ) -> Trace:
         selected = self._selected(request)
+        tensors = {name: recorded[name] for name in selected if name in recorded}
         return Trace(
-            model=self,
+            model=self.info,
             request=request,
+            texts=texts,
+            tensors=tensors,
+            written=output,
             direction=self.rows.direction(request),
-            source=tokens[SOURCE],
-            target=tokens[TARGET],
-            output=output,
-            tensors={name: recorded[name] for name in selected if name in recorded},
             summaries={
-                place: summary(place, recorded, tokens, output.tokens)
+                place: summary(place, recorded, texts, output.tokens)
                 for place in self._summarised(request)
             },
+            pieces={id_: self.tokenizer.token(id_) for id_ in candidates(tensors)},
         )
 
     def _selected(self, request: Request) -> tuple[str, ...]:
@@ -273,7 +283,7 @@ class Native(Adapter):
         return {*selected}.union(*made_from)
 
     def _summarised(self, request: Request) -> tuple[str, ...]:
-        return select(request.summarise, self.places, "summarise")
+        return select(request.summarise, self.info.places, "summarise")
 
     def _output(self, request: Request, text: str, tokens: list[Token], logprobs: Tensor) -> Output:
         """`logprobs` (T, V) of the row, T perhaps with padding."""

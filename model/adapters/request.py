@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypedDict, Unpack
 
+from model.adapters.info import ModelInfo
 from model.bundle.history import Learning
-from model.bundle.measured import Aligner, Taught
 from model.decode.steps import Step
 from model.errors import InputError
 from model.explain.patterns import Summary
 from model.text.tokens import Token
 from model.trace.interventions import Intervention
-from model.trace.tap import SOURCE, TARGET, NamedTensor
+from model.trace.tap import NamedTensor
 
 METHODS = ("greedy", "beam", "sample")
 MAX_BEAM = 16
+CANDIDATES = ".candidates"  # tensors of ids
 SHOWN = 4  # names that a long list says in full
 
 
@@ -47,6 +48,27 @@ class Request:
     select: tuple[str, ...] = ("*.weights",)  # patterns of tensor names
     summarise: tuple[str, ...] = ()  # patterns of attentions, such as "encoder.*.self"
     pad_to: int | None = None
+
+
+# What patterns that name more than a run records begin with, and what they take.
+INSIDE_NEEDS = {
+    "inside.lens.": "lens",
+    "inside.logit.": "contributions",
+    "inside.relevance.": "relevance",
+}
+
+
+def needs(request: Request) -> Iterator[tuple[str, str]]:
+    """What a model must be able to do for a request, and the field that asks for it."""
+    if request.target is not None:
+        yield "score", "target"
+    for index, pattern in enumerate(request.select):
+        for beginning, capability in INSIDE_NEEDS.items():
+            if pattern.startswith(beginning):
+                yield capability, f"select[{index}]"
+    for index, intervention in enumerate(request.interventions):
+        if intervention.do == "mean":
+            yield "mean", f"interventions[{index}].do"
 
 
 class Options(TypedDict, total=False):
@@ -97,47 +119,30 @@ class Output:
     finished: bool  # ends in <eos>
 
 
-@dataclass(frozen=True)
-class ModelInfo:
-    """What a page must know of a model before it asks anything of it."""
-
-    id: str
-    name: str
-    kind: str  # "encoder-decoder", "encoder" or "decoder"
-    layers: Mapping[str, int]  # {"encoder": 6, "decoder": 6}
-    heads: Mapping[str, int]
-    d_model: int
-    parameters: int
-    vocabulary: int
-    languages: tuple[str, ...]
-    max_tokens: int
-    digest: str
-    card: str
-    aligners: tuple[Aligner, ...] = ()  # the best first
-    taught: tuple[Taught, ...] = ()
-    examples: int = 0  # sentences that were watched while it was learned
-
-
 @dataclass(frozen=True, repr=False)
 class Trace:
     """One request's answer; `trace["encoder.0.self.weights"]` is one of its tensors.
 
-    Row i of a decoder tensor has read `target[i]` and writes `output.tokens[i]`.
+    `texts` are what was read: `trace.texts[tensor.over["key"]]` are the tokens of an axis. Row i of
+    what writes has read the last text's token i and writes `output.tokens[i]`. It is plain data:
+    it can be sent to another process, and is equal there.
     """
 
-    model: Adapter
+    model: ModelInfo
     request: Request
-    direction: str
-    source: tuple[Token, ...]
-    target: tuple[Token, ...]
-    output: Output
+    texts: Mapping[str, tuple[Token, ...]]  # "source" and "target", or one "text"
     tensors: Mapping[str, NamedTensor]
+    written: Output | None = None  # None: nothing was written or scored
+    direction: str | None = None  # "en-zh", of a model that translates
     summaries: Mapping[str, Summary] = field(default_factory=dict)  # by attention
+    pieces: Mapping[int, Token] = field(default_factory=dict)  # what ids in `….candidates` mean
 
     @property
-    def tokens(self) -> Mapping[str, tuple[Token, ...]]:
-        """What was read, by side: `trace.tokens[tensor.over["key"]]` are the tokens of an axis."""
-        return {SOURCE: self.source, TARGET: self.target}
+    def output(self) -> Output:
+        """What was written or scored; a `LookupError` where the model only read."""
+        if self.written is None:
+            raise LookupError(f"{self.model.id} wrote nothing here")
+        return self.written
 
     def __getitem__(self, name: str) -> NamedTensor:
         """The tensor of a name; a `KeyError` that says what was selected if it is not there."""
@@ -152,14 +157,24 @@ class Trace:
         return iter(self.tensors)
 
     def __repr__(self) -> str:
-        read = [" ".join(token.text.strip() for token in side) for side in self.tokens.values()]
+        about = self.model.id, self.direction
+        said = self.request.source, self.written.text if self.written else None
         lines = [
-            f"Trace of {self.model.info.id}, {self.direction}",
-            f"  {self.request.source} → {self.output.text}",
-            *(f"  {side}: {text}" for side, text in zip(self.tokens, read, strict=True)),
+            f"Trace of {', '.join(filter(None, about))}",
+            f"  {' → '.join(text for text in said if text is not None)}",
+            *(
+                f"  {name}: {' '.join(token.text.strip() for token in tokens)}"
+                for name, tokens in self.texts.items()
+            ),
             f"  {len(self.tensors)} tensors: {_list(self.tensors)}",
         ]
         return "\n".join(lines)
+
+
+def candidates(tensors: Mapping[str, NamedTensor]) -> list[int]:
+    """The ids, in order, that tensors of candidates hold: those whose `pieces` a trace needs."""
+    found = [tensor.value for name, tensor in tensors.items() if name.endswith(CANDIDATES)]
+    return sorted({id_ for value in found for id_ in value.flatten().tolist()})
 
 
 def _list(names: Iterable[str]) -> str:
@@ -170,23 +185,24 @@ def _list(names: Iterable[str]) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Decoding:
-    """A translation that is being written; the model takes a step whenever one is asked for.
+    """A text that is being written; the model takes a step whenever one is asked for.
 
     All its steps must be taken on one thread. The last one's `written[0]` is what a trace finds.
+    All but `steps` is plain data.
     """
 
-    model: Adapter
+    model: ModelInfo
     request: Request  # `decode.max_tokens` as it applies here
-    direction: str
-    source: tuple[Token, ...]
+    texts: Mapping[str, tuple[Token, ...]]  # what was read before the first step
     steps: Iterator[Step]
+    direction: str | None = None
 
 
 class Adapter(Protocol):
     """What makes any model answer with a Trace. Its methods may be called from any thread."""
 
     info: ModelInfo
-    places: Sequence[str]  # its attentions, such as "encoder.0.self"
+    names: Collection[str]  # of the tensors that a run records
     learning: Learning | None = None  # how it was learned, where that was watched
 
     def trace(self, sentence: str | Request, **options: Unpack[Options]) -> Trace:
@@ -201,6 +217,12 @@ class Adapter(Protocol):
 
     def check(self, request: Request) -> None:
         """Raises `InputError` for a request that this model cannot answer; cheap."""
+        for capability, where in needs(request):
+            self.info.require(capability, where)
+        self.validate(request)
+
+    def validate(self, request: Request) -> None:
+        """Raises `InputError` for what only this model can judge: its tokens, places, names."""
 
     def takes(self, request: Request) -> bool:
         """Whether this model can answer the request."""
@@ -214,10 +236,18 @@ class Adapter(Protocol):
         """Answers several checked requests as one batch; none sees another's interventions."""
 
     def decode(self, sentence: str | Request, **options: Unpack[Options]) -> Decoding:
-        """Writing a translation, step by step; a target and what is selected are not looked at.
+        """Writing a text, step by step; a target and what is selected are not looked at.
 
         Raises `InputError` for what this model cannot answer.
         """
+        request = ask(sentence, **options)
+        self.info.require("decode", "model")
+        self.check(request)
+        return self.write(request)
+
+    def write(self, request: Request) -> Decoding:
+        """The decoding of a checked request, by a model that can `decode`."""
+        raise LookupError(f"{self.info.id} writes nothing")
 
     def written(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
         """The text that ids spell, and each of them as a token with its span of that text."""
@@ -227,3 +257,9 @@ class Adapter(Protocol):
 
     def parameters(self, select: Sequence[str]) -> dict[str, NamedTensor]:
         """Matrices and vectors by name; raises `InputError` for a pattern that matches none."""
+        self.info.require("parameters", "select")
+        return self.matrices(select)
+
+    def matrices(self, select: Sequence[str]) -> dict[str, NamedTensor]:
+        """The parameters that patterns name, of a model that shows its `parameters`."""
+        raise LookupError(f"{self.info.id} shows nothing")

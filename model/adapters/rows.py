@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import permutations
 
 import torch
 from torch import Tensor, nn
 
 from model.adapters.request import Request
 from model.errors import Excess, InputError
-from model.text.tokens import EOS, PAD, Token, Tokenizer, direction_of
+from model.text.detect import Detector
+from model.text.tokens import EOS, PAD, Token, Tokenizer
 
 
 class Rows:
     """Reads requests as a model's tokens, `most` a row, on its device."""
 
     def __init__(
-        self, tokenizer: Tokenizer, directions: Sequence[str], most: int, device: torch.device
+        self, tokenizer: Tokenizer, detector: Detector, most: int, device: torch.device
     ) -> None:
         self.tokenizer = tokenizer
-        self.directions = directions
+        self.detector = detector
+        self.directions = [
+            f"{source}-{target}" for source, target in permutations(detector.languages, 2)
+        ]
         self.most = most
         self.device = device
 
@@ -29,8 +34,8 @@ class Rows:
         Raises `InputError` for one that the model does not translate.
         """
         if request.direction is None:
-            found = direction_of(request.source)
-            return found if found in self.directions else self.directions[0]
+            source = self.detector.language(request.source)
+            return next(one for one in self.directions if one.startswith(f"{source}-"))
         if request.direction not in self.directions:
             known = ", ".join(self.directions)
             raise InputError("unknown-direction", "direction", f"direction must be one of {known}")

@@ -26,9 +26,9 @@ from model.adapters.request import Adapter, Request, Trace
 from model.adapters.validate import check_range
 from model.errors import InputError
 from model.trace.interventions import Intervention
+from model.trace.select import LOGITS
 
 EFFECTS = ("zero", "uniform", "mean")
-LOGITS = "decoder.logits"
 TOKENS = 768  # read in one run at most: no more than some long sentences of other people
 
 
@@ -54,10 +54,11 @@ class Sweep:
 
 def check(adapter: Adapter, request: Request, effect: str) -> None:
     """Raises `InputError` for what cannot be swept; cheap."""
+    adapter.info.require("sweep", "model")
     adapter.check(request)
     if effect not in EFFECTS:
         raise InputError("unknown-effect", "effect", f"effect must be one of {', '.join(EFFECTS)}")
-    one = Intervention(adapter.places[0], effect, 0)
+    one = Intervention(adapter.info.places[0], effect, 0)
     try:
         adapter.check(replace(request, interventions=(one,)))
     except InputError as error:
@@ -74,7 +75,8 @@ def sweep(
     row that is not written.
     """
     check(adapter, request, effect)
-    [base] = adapter.run([replace(request, select=(LOGITS,), summarise=(), pad_to=None)])
+    logits = next(name for name in adapter.names if name.endswith(LOGITS))
+    [base] = adapter.run([replace(request, select=(logits,), summarise=(), pad_to=None)])
     written = tuple(token.id for token in base.output.tokens)
     if row is not None:
         check_range("row", row, 0, len(written) - 1)
@@ -86,9 +88,9 @@ def sweep(
         decode=replace(request.decode, prefix=written, max_tokens=len(written)),
     )
     heads = [
-        Intervention(at, effect, head)
-        for at in adapter.places
-        for head in range(adapter.info.heads[at.partition(".")[0]])
+        Intervention(attention.place, effect, head)
+        for attention in adapter.info.attentions
+        for head in range(attention.heads)
     ]
     batches = _ablated(adapter, forced, base, rows, heads)
     return Sweep(base, rows, len(heads), batches)
@@ -103,7 +105,7 @@ def _ablated(
 ) -> Iterator[list[Ablation]]:
     before = Written.of(base, rows)
     chances = before.logprobs().exp()
-    batch = max(1, TOKENS // (len(base.source) + len(base.target)))
+    batch = max(1, TOKENS // sum(map(len, base.texts.values())))
     left = iter(heads)
     while some := list(islice(left, batch)):
         requests = [replace(forced, interventions=(*forced.interventions, one)) for one in some]
@@ -123,7 +125,7 @@ class Written:
 
     @classmethod
     def of(cls, trace: Trace, rows: Sequence[int]) -> Written:
-        logits = trace[LOGITS].value
+        [logits] = (tensor.value for tensor in trace.tensors.values())
         if len(rows) < len(logits):
             logits = logits[list(rows)]
         chosen = torch.tensor([trace.output.logprobs[row] for row in rows])

@@ -7,8 +7,8 @@ from typing import Any
 
 from model.adapters.request import MAX_BEAM, METHODS, Decode
 from model.errors import InputError
+from model.trace.attentions import AttentionInfo, Attentions
 from model.trace.interventions import EFFECTS, Intervention
-from model.trace.tap import SOURCE, TARGET
 
 TEMPERATURES = (0.01, 100.0)
 MAX_SEED = 2**31 - 1
@@ -35,14 +35,15 @@ def check_decode(decode: Decode, max_tokens: int) -> None:
 def check_interventions(
     interventions: Sequence[Intervention],
     names: Collection[str],
-    heads: int,
+    attentions: Attentions,
     lengths: Mapping[str, int],
 ) -> None:
     """Raises `InputError` for an effect, a place, a head or a value that cannot be.
 
-    `names` are the tensors that the model records, `lengths` the most tokens on either side,
-    without padding: alone and in decoding there is none to change.
+    `names` are the tensors that the model records, `lengths` the most tokens of each text, without
+    padding: alone and in decoding there is none to change.
     """
+    table = {one.place: one for one in attentions}
     for index, intervention in enumerate(interventions):
         field = f"interventions[{index}]"
         if intervention.do not in EFFECTS:
@@ -50,25 +51,30 @@ def check_interventions(
                 "unknown-effect", f"{field}.do", f"{field}.do must be one of {', '.join(EFFECTS)}"
             )
         effect = EFFECTS[intervention.do]
-        places = effect.places(names)
+        places = effect.places(names, attentions)
         if intervention.at not in places:
-            detail = f'{field}.at must be a place of the model, such as "{min(places)}"'
+            known = f', such as "{min(places)}"' if places else "; this effect has none in it"
+            detail = f"{field}.at must be a place of the model{known}"
             raise InputError("unknown-place", f"{field}.at", detail)
         if intervention.head is not None and not effect.heads:
             detail = f"{field}.head must be left out: {intervention.do} is not of a head"
             raise InputError("unknown-field", f"{field}.head", detail)
         if intervention.head is not None:
+            heads = table[intervention.at].heads
             check_range(f"{field}.head", intervention.head, 0, heads - 1)
-        _check_value(intervention, f"{field}.do", lengths)
+        _check_value(intervention, f"{field}.do", table.get(intervention.at), lengths)
 
 
-def _check_value(intervention: Intervention, field: str, lengths: Mapping[str, int]) -> None:
+def _check_value(
+    intervention: Intervention,
+    field: str,
+    attention: AttentionInfo | None,
+    lengths: Mapping[str, int],
+) -> None:
     """What the effect takes: a token that there is, a number in its range."""
     value: Any = intervention.value
-    decoder = intervention.at.startswith("decoder")
-    queries = lengths[TARGET if decoder else SOURCE]
-    causal = decoder and intervention.at.endswith(".self")
-    keys = lengths[TARGET if causal else SOURCE]
+    queries, keys = (lengths[attention.query], lengths[attention.key]) if attention else (0, 0)
+    causal = attention is not None and attention.mask == "causal"
     match intervention.do:
         case "set":
             check_range(f"{field}.set[0]", value.query, 0, queries - 1)
@@ -81,7 +87,7 @@ def _check_value(intervention: Intervention, field: str, lengths: Mapping[str, i
         case "temperature":
             check_range(f"{field}.temperature", value, *TEMPERATURES)
         case "mask":
-            check_range(f"{field}.mask", value, 0, lengths[SOURCE] - 1)
+            check_range(f"{field}.mask", value, 0, lengths[intervention.at] - 1)
         case "shuffle":
             check_range(f"{field}.shuffle", value, 0, MAX_SEED)
 

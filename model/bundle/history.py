@@ -18,7 +18,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from model.text.tokens import Token
-from model.trace.tap import SOURCE, TARGET
+from model.trace.attentions import Attentions
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Example:
 
     source: str
     direction: str
-    tokens: Mapping[str, Sequence[Token]]  # "source" and "target": what is read
+    tokens: Mapping[str, Sequence[Token]]  # by text: what is read
     written: Sequence[Token]  # by the trained model: what the decoder's rows write
     texts: Sequence[str]  # by snapshot
 
@@ -59,13 +59,17 @@ class Learning:
             if name.startswith(prefix)
         }
 
-    def check(self, places: Sequence[str], heads: int) -> None:
-        """Raises `ValueError` where it is of other attentions than a model's `places`."""
+    def check(self, attentions: Attentions) -> None:
+        """Raises `ValueError` where it is of other attentions than the model's."""
         shapes = {
-            f"{index}.{snapshot.step}.{place}.weights": (heads, *_extent(example, place))
+            f"{index}.{snapshot.step}.{one.place}.weights": (
+                one.heads,
+                len(example.tokens[one.query]),
+                len(example.tokens[one.key]),
+            )
             for index, example in enumerate(self.examples)
             for snapshot in self.snapshots
-            for place in places
+            for one in attentions
         }
         if {name: tuple(value.shape) for name, value in self.weights.items()} != shapes:
             raise ValueError("how the model was learned does not fit the model")
@@ -105,14 +109,3 @@ def _example(told: dict[str, Any]) -> Example:
         [Token(**t) for t in told["written"]],
         told["texts"],
     )
-
-
-def sides(place: str) -> tuple[str, str]:
-    """Whose tokens an attention's queries and keys are: "decoder.0.cross" looks back."""
-    queries = SOURCE if place.startswith("encoder.") else TARGET
-    return queries, SOURCE if place.endswith(".cross") else queries
-
-
-def _extent(example: Example, place: str) -> tuple[int, int]:
-    queries, keys = sides(place)
-    return len(example.tokens[queries]), len(example.tokens[keys])

@@ -1,6 +1,6 @@
 """A trained model as one folder: config, tokenizer, weights, card. JSON and safetensors only.
 
-config.json          languages, name and hyperparameters
+config.json          languages and their scripts, name and hyperparameters
 tokenizer.json       vocabulary and its rules
 weights.safetensors  parameters, half precision by default
 README.md            the model card: data, licences, metrics, limits
@@ -20,6 +20,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from model.text.detect import Detector, usual
 from model.text.tokens import Tokenizer
 from model.transformer.config import ModelConfig
 from model.transformer.stacks import Transformer
@@ -43,6 +44,7 @@ class Bundle:
     tokenizer: Tokenizer
     digest: str
     card: str
+    detector: Detector
 
     @property
     def device(self) -> torch.device:
@@ -81,6 +83,7 @@ def save_bundle(
     described = {
         "name": name,
         "languages": list(tokenizer.languages),
+        "scripts": {language: usual(language) for language in tokenizer.languages},
         "config": config.to_json(),
     }
     (folder / CONFIG).write_text(json.dumps(described, indent=2, ensure_ascii=False) + "\n")
@@ -116,11 +119,13 @@ def load_bundle(folder: Path, device: str | torch.device = "cpu") -> Bundle:
     except RuntimeError as error:
         raise ValueError(f"{folder}: the weights do not fit the config: {error}") from error
     card = folder / CARD
+    languages = tuple(described["languages"])
     return Bundle(
         name=described["name"],
-        languages=tuple(described["languages"]),
+        languages=languages,
         model=model.to(device).eval(),
         tokenizer=tokenizer,
         digest=digest_of(folder),
         card=card.read_text() if card.is_file() else "",
+        detector=Detector(languages, described.get("scripts", {})),
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -29,8 +30,24 @@ class Draw:
     seed: int = 0
 
 
-class Reader:
-    """The decoder between two steps: reads one token a row, answers with log-probabilities."""
+class Predictor(Protocol):
+    """A model between two steps: reads one token a row, answers with log-probabilities."""
+
+    def logprobs(self) -> Tensor:
+        """For each row log P(next token | what was read), (B, V)."""
+
+    def append(self, ids: Tensor, rows: Tensor | None = None) -> None:
+        """Reads `ids` (B,) next, after row i has become a copy of row `rows[i]`."""
+
+
+class Ends(Protocol):
+    """What a search must know of a vocabulary."""
+
+    eos: int  # the token that ends a text
+
+
+class Reader(Predictor):
+    """A decoder that has read a source."""
 
     def __init__(
         self,
@@ -69,28 +86,16 @@ class Reader:
         self.read = torch.cat([self.read, ids[:, None]], dim=1)
 
 
-def greedy(
-    reader: Reader,
-    tokenizer: Tokenizer,
-    limits: Sequence[int],
-    prefixes: Sequence[Sequence[int]] = (),
-) -> Iterator[Step]:
-    """The most probable token, step by step, for every row of a batch at once.
-
-    Row i begins with `prefixes[i]` and stops at ``<eos>`` or after `limits[i]` tokens.
-    """
-    return sample(reader, tokenizer, limits, [None] * len(limits), prefixes)
-
-
 def sample(
-    reader: Reader,
-    tokenizer: Tokenizer,
+    reader: Predictor,
+    tokenizer: Ends,
     limits: Sequence[int],
     draws: Sequence[Draw | None],
     prefixes: Sequence[Sequence[int]] = (),
 ) -> Iterator[Step]:
-    """A token drawn at each step (None: the most probable one); rows as in `greedy`.
+    """A token drawn at each step (None: the most probable one), for all rows of a batch at once.
 
+    Row i begins with `prefixes[i]` and stops at ``<eos>`` or after `limits[i]` tokens.
     A row's draws depend on its own seed alone, whoever else is in the batch. The log-probabilities
     of a hypothesis are the model's own, not those that the token was drawn from. Where the prefix
     decides, the dice are thrown too: a prefix that would have been drawn changes nothing.
@@ -149,8 +154,8 @@ def narrowed(logprobs: Tensor, draw: Draw) -> Tensor:
 
 
 def beam(
-    reader: Reader,
-    tokenizer: Tokenizer,
+    reader: Predictor,
+    tokenizer: Ends,
     limit: int,
     width: int = 4,
     length_penalty: float = 0.6,
@@ -183,8 +188,9 @@ def beam(
         bound = opened[0].logprob / penalty(limit, length_penalty)
         if finished and finished[0].score(length_penalty) >= bound:
             return
-        ids = reader.read.new_tensor([h.ids[-1] for h in opened])
-        reader.append(ids, reader.read.new_tensor([branch.parent for branch in live]))
+        ids, parents = [h.ids[-1] for h in opened], [branch.parent for branch in live]
+        device = logprobs.device
+        reader.append(torch.tensor(ids, device=device), torch.tensor(parents, device=device))
 
 
 def _best(opened: Sequence[Hypothesis], logprobs: Tensor, count: int, eos: int) -> list[Branch]:

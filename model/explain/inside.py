@@ -1,7 +1,8 @@
 """What can be read out of a run: the logit lens, and what each part adds to a token's logit.
 
 Computed from recorded tensors when it is asked for by name (``inside.…``); docs/inside.md says what
-is exact in it and what is not. The layers are post-norm: a sublayer's stream is LayerNorm(x + o).
+is exact in it and what is not. What a layer hands on is x = LayerNorm(x + o) in a post-norm model;
+in a pre-norm one it is x + o, and one norm behind the last layer reads it.
 
 Shapes: L decoder layers, H heads, T target rows, D features, V vocabulary. Row i writes
 `written[i]`; rows of padding write nothing: their numbers are NaN, their rank is 0.
@@ -13,12 +14,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from model.explain.relevance import Batch, relevance
 from model.trace.select import INSIDE
 from model.trace.tap import HEAD, KEY, LAYER, QUERY, RANK, TARGET, Recorder
-from model.transformer.layers import AddNorm, DecoderLayer
+from model.transformer.layers import DecoderLayer
 from model.transformer.stacks import CANDIDATES, Transformer
 
 LENS = {
@@ -32,18 +33,19 @@ LOGIT = {
     "cross": (LAYER, HEAD, QUERY),
     "ffn": (LAYER, QUERY),  # without its bias
     "bias": (LAYER, QUERY),  # b_O of both attentions, b_2
-    "norm": (LAYER, QUERY),  # β of the three norms
+    "norm": (LAYER, QUERY),  # β of the three norms; of a pre-norm model the last one's alone
     "embedding": (QUERY,),
     "position": (QUERY,),
     "total": (QUERY,),  # the logit itself, from the last stream: what the others add up to
 }
 SUBLAYERS = ("self", "cross", "ffn")
+STREAM = ("norm", "residual")  # what a layer hands on: the one where post-norm, else the other
 WEIGHTS = ".weights"
 
 
 def names(recorded: Collection[str]) -> dict[str, tuple[str, ...]]:
     """What there is to see inside a model that records these names, with its dims."""
-    if "decoder.0.ffn.norm" not in recorded:
+    if "decoder.0.ffn.residual" not in recorded:
         return {}
     places = [name.removesuffix(WEIGHTS) for name in recorded if name.endswith(WEIGHTS)]
     return {
@@ -58,7 +60,7 @@ def needed(selected: Iterable[str], layers: int) -> set[str]:
     groups = {name.split(".")[1] for name in selected if name.startswith(INSIDE)}
     found: set[str] = set()
     if groups & {"lens", "logit"}:
-        found |= {f"decoder.{index}.ffn.norm" for index in range(layers)}
+        found |= {f"decoder.{index}.ffn.{name}" for index in range(layers) for name in STREAM}
     if "logit" in groups:
         found |= {"target.embedding", "target.position"}
         for index in range(layers):
@@ -99,9 +101,18 @@ class Run:
         """A recorded tensor on the model's device."""
         return self.recorder.tensors[name].value.to(self.model.embedding.weight.device)
 
+    @property
+    def last_norm(self) -> nn.LayerNorm | None:
+        """The norm that reads the stream of a pre-norm model; a post-norm one needs none."""
+        norm = self.model.decoder_norm
+        return norm if isinstance(norm, nn.LayerNorm) else None
+
     def stream(self, layer: int) -> Tensor:
-        """What a decoder layer hands on (T, D), after its last norm."""
-        return self[f"decoder.{layer}.ffn.norm"]
+        """What a decoder layer hands on (T, D), as the output matrix reads it."""
+        if self.last_norm is None:
+            return self[f"decoder.{layer}.ffn.norm"]
+        read: Tensor = self.last_norm(self[f"decoder.{layer}.ffn.residual"])
+        return read
 
     def skips(self, name: str) -> bool:
         """Whether a residual adds what came before; `drop` takes that away."""
@@ -149,7 +160,8 @@ def contributions(run: Run) -> dict[str, Tensor]:
     d ← centred(γ ⊙ d) / σ. Mean and σ are those of this run. Float64 from what was recorded.
 
     Source: direct logit attribution, Elhage et al. 2021, "A Mathematical Framework for Transformer
-    Circuits"; here with the norms of all later sublayers on the way, since they are post-norm.
+    Circuits"; here with every norm on the way: of a post-norm model those of all later sublayers,
+    of a pre-norm one the last.
     """
     model, count = run.model, len(run.written)
     matrix = model.embedding.weight
@@ -158,11 +170,15 @@ def contributions(run: Run) -> dict[str, Tensor]:
     parts = {n: torch.zeros(layers, count, dtype=torch.double) for n in ("ffn", "bias", "norm")}
     heads = {name: list[Tensor]() for name in ("cross", "self")}
     d = e
+    if run.last_norm is not None:
+        parts["norm"][-1] += (d @ run.last_norm.bias.double()).cpu()
+        d = _before(run.last_norm, d, run[f"decoder.{layers - 1}.ffn.residual"][:count])
     for index in reversed(range(layers)):
         for place, norm, bias in _sublayers(model, index):
             name = f"decoder.{index}.{place}"
-            parts["norm"][index] += (d @ norm.norm.bias.double()).cpu()
-            d = _before(norm, d, run[f"{name}.residual"][:count].double())
+            if run.last_norm is None:
+                parts["norm"][index] += (d @ norm.bias.double()).cpu()
+                d = _before(norm, d, run[f"{name}.residual"][:count])
             parts["bias"][index] += (d @ bias.double()).cpu()
             if place == "ffn":
                 output = run[f"{name}.output"][:count].double() - bias.double()
@@ -180,19 +196,20 @@ def contributions(run: Run) -> dict[str, Tensor]:
     return {name: run.rows(value.float(), torch.nan) for name, value in found.items()}
 
 
-def _sublayers(model: Transformer, index: int) -> Iterator[tuple[str, AddNorm, Tensor]]:
+def _sublayers(model: Transformer, index: int) -> Iterator[tuple[str, nn.LayerNorm, Tensor]]:
     """A decoder layer's sublayers, the last one first: place, norm, and the bias of its output."""
     layer = model.decoder[index]
     assert isinstance(layer, DecoderLayer)
-    yield "ffn", layer.ffn_norm, layer.ffn.W_2.bias
-    yield "cross", layer.cross_norm, layer.cross_attention.W_o.bias
-    yield "self", layer.self_norm, layer.self_attention.W_o.bias
+    yield "ffn", layer.ffn_norm.norm, layer.ffn.W_2.bias
+    yield "cross", layer.cross_norm.norm, layer.cross_attention.W_o.bias
+    yield "self", layer.self_norm.norm, layer.self_attention.W_o.bias
 
 
-def _before(norm: AddNorm, d: Tensor, residual: Tensor) -> Tensor:
+def _before(norm: nn.LayerNorm, d: Tensor, residual: Tensor) -> Tensor:
     """The direction (T, D) in front of a norm that reads as `d` does behind it."""
-    scaled = d * norm.norm.weight.double()
-    sigma = (residual.var(dim=-1, correction=0, keepdim=True) + norm.norm.eps).sqrt()
+    scaled = d * norm.weight.double()
+    variance = residual.double().var(dim=-1, correction=0, keepdim=True)
+    sigma = (variance + norm.eps).sqrt()
     return (scaled - scaled.mean(dim=-1, keepdim=True)) / sigma
 
 

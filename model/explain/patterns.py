@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from model.text.tokens import PAD, Token
-from model.trace.tap import KEY, QUERY, NamedTensor
+from model.trace.tap import KEY, QUERY, NamedTensor, same
 
 LEAST = 2  # rows (pairs, for an alignment) without which there is nothing to say
 HALF = 0.5  # heads that put more than half of their weight on one place (Clark et al. 2019)
@@ -141,12 +141,21 @@ def patterns(tally: Tally) -> list[str]:
     ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Summary:
     """The heads of one attention in one trace, over the rows of its tokens."""
 
     measures: Mapping[str, Tensor]  # each (H); NaN where no row counts
     patterns: Sequence[str]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Summary):
+            return NotImplemented
+        mine, theirs = self.measures, other.measures
+        alike = mine.keys() == theirs.keys() and all(same(mine[n], theirs[n]) for n in mine)
+        return alike and list(self.patterns) == list(other.patterns)
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 def needed(places: Sequence[str]) -> list[str]:
@@ -157,17 +166,17 @@ def needed(places: Sequence[str]) -> list[str]:
 def summary(
     place: str,
     tensors: Mapping[str, NamedTensor],
-    tokens: Mapping[str, Sequence[Token]],
-    written: Sequence[Token],
+    texts: Mapping[str, Sequence[Token]],
+    written: Sequence[Token] = (),
 ) -> Summary:
     """The summary of an attention of a trace; padding, which stands last, is left out.
 
-    `tokens` are those read, by side; `written` those that the decoder's rows write.
+    `texts` are the tokens read, by text; `written` those that rows of cross attention write.
     """
     weights, mask = (tensors[name] for name in needed([place]))
     sides = weights.over[QUERY], weights.over[KEY]
     cross = sides[0] != sides[1]
-    queries, keys = ([token for token in tokens[side] if not _pads(token)] for side in sides)
+    queries, keys = ([token for token in texts[side] if not _pads(token)] for side in sides)
     axes = Axes(written if cross else queries, keys, cross)
     kept = (..., slice(len(queries)), slice(len(keys)))
     found = tally(weights.value[kept], axes, mask.value[kept])

@@ -20,6 +20,7 @@ from torch import Tensor
 
 from model.adapters.request import Adapter, Request
 from model.text.tokens import Token
+from model.trace.attentions import CROSS
 from model.trace.tap import NamedTensor
 
 Link = tuple[int, int]  # a word of the first text, a word of the second, from 0
@@ -142,7 +143,7 @@ def grown(one: Set[Link], other: Set[Link]) -> frozenset[Link]:
 
 def fitting(adapter: Adapter, pairs: Sequence[Pair], direction: str) -> list[Pair]:
     """The pairs, source first, that are no longer than what the model reads."""
-    return [pair for pair in pairs if adapter.takes(_request(pair, direction))]
+    return [pair for pair in pairs if adapter.takes(_request(adapter, pair, direction))]
 
 
 def mirrored(links: Iterable[Link]) -> frozenset[Link]:
@@ -161,13 +162,13 @@ def aligned(
     from_, to = direction.split("-")
     for start in range(0, len(pairs), BATCH):
         batch = pairs[start : start + BATCH]
-        traces = adapter.run([_request(pair, direction) for pair in batch])
+        traces = adapter.run([_request(adapter, pair, direction) for pair in batch])
         for trace, pair in zip(traces, batch, strict=True):
-            source = membership(trace.source, joined(pair.first, from_)[1])
+            source = membership(trace.texts["source"], joined(pair.first, from_)[1])
             spans = joined(pair.second, to)[1]
             rows = {
                 WRITES: membership(trace.output.tokens, spans),
-                READS: membership(trace.target, spans),
+                READS: membership(trace.texts["target"], spans),
             }
             for key, weights in _averages(trace.tensors.values()).items():
                 for row, belongs in rows.items():
@@ -176,12 +177,14 @@ def aligned(
     return found
 
 
-def _request(pair: Pair, direction: str) -> Request:
+def _request(adapter: Adapter, pair: Pair, direction: str) -> Request:
     (source, _), (target, _) = (
         joined(words, code)
         for words, code in zip((pair.first, pair.second), direction.split("-"), strict=True)
     )
-    return Request(source, direction, target, select=("decoder.*.cross.weights",))
+    crossing = (one.place for one in adapter.info.attentions if one.kind == CROSS)
+    select = tuple(f"{place}.weights" for place in crossing)
+    return Request(source, direction, target, select=select)
 
 
 def _averages(layers: Iterable[NamedTensor]) -> dict[str, Tensor]:

@@ -28,6 +28,7 @@ from model.explain.patterns import Axes, Tally, patterns, tally
 from model.measure.aligning_heads import alignment
 from model.measure.importance import costs
 from model.measure.page import write_page
+from model.trace.attentions import CROSS, AttentionInfo, alike
 from model.train.data import Corpus
 from model.train.loss import dev_loss
 from model.train.pairs import Pair as Texts
@@ -83,12 +84,12 @@ def heads(
     corpus = Corpus(examples, adapter.tokenizer, adapter.info.max_tokens, adapter.device)
     batches = list(corpus.batches(4096, 0, 0))
     tallies, doubles = _watched(adapter, examples_as_requests(pairs, languages))
-    silent = {a: torch.zeros_like(means[f"{a}.mix"]) for a in adapter.places}
-    usual = {attention: means[f"{attention}.mix"] for attention in adapter.places}
+    silent = {a: torch.zeros_like(means[f"{a}.mix"]) for a in adapter.info.places}
+    usual = {attention: means[f"{attention}.mix"] for attention in adapter.info.places}
     zero = {(a, h): cost for a, h, cost in costs(adapter.model, batches, silent)}
     mean = {(a, h): cost for a, h, cost in costs(adapter.model, batches, usual)}
     rows = []
-    for attention in adapter.places:
+    for attention in adapter.info.places:
         measures, names = tallies[attention].means, patterns(tallies[attention])
         for head, pattern in enumerate(names):
             double, divergence = doubles[attention, head]
@@ -129,41 +130,31 @@ def _watched(
     apart: dict[str, Tensor] = {}  # kind: (heads, heads), nats summed over sentences
     for start in range(0, len(requests), BATCH):
         for trace in adapter.run(requests[start : start + BATCH]):
-            for attention in adapter.places:
-                found = _tally(trace, attention)
-                tallies[attention] = tallies[attention] + found if attention in tallies else found
-            for kind, places in _kinds(adapter.places).items():
-                weights = torch.cat([trace[f"{place}.weights"].value for place in places])
+            for one in adapter.info.attentions:
+                found = _tally(trace, one)
+                place = one.place
+                tallies[place] = tallies[place] + found if place in tallies else found
+            for kind, layers in alike(adapter.info.attentions).items():
+                weights = torch.cat([trace[f"{one.place}.weights"].value for one in layers])
                 between = divergences(weights)
                 apart[kind] = apart[kind] + between if kind in apart else between
     doubles: dict[Head, tuple[Head, float]] = {}
     count = adapter.model.config.heads
-    for kind, places in _kinds(adapter.places).items():
+    for kind, layers in alike(adapter.info.attentions).items():
         mean = apart[kind] / len(requests)
         mean.fill_diagonal_(math.inf)
         for row, (least, other) in enumerate(zip(*(x.tolist() for x in mean.min(1)), strict=True)):
             here, there = (divmod(index, count) for index in (row, other))
-            doubles[places[here[0]], here[1]] = (places[there[0]], there[1]), least
+            double = layers[there[0]].place, there[1]
+            doubles[layers[here[0]].place, here[1]] = double, least
     return tallies, doubles
 
 
-def _kinds(places: Sequence[str]) -> dict[str, list[str]]:
-    """Attentions whose matrices have the same rows and columns: "encoder.self" and the like."""
-    kinds: dict[str, list[str]] = {}
-    for place in places:
-        stack, _, block = place.split(".")
-        kinds.setdefault(f"{stack}.{block}", []).append(place)
-    return kinds
-
-
-def _tally(trace: Trace, attention: str) -> Tally:
-    weights, mask = trace[f"{attention}.weights"], trace[f"{attention}.mask"]
-    cross = attention.endswith("cross")
-    queries = trace.output.tokens if cross else trace.target
-    axes = Axes(queries, trace.source, True) if cross else None
-    if axes is None:
-        own = trace.source if attention.startswith("encoder") else trace.target
-        axes = Axes(own, own)
+def _tally(trace: Trace, attention: AttentionInfo) -> Tally:
+    weights, mask = trace[f"{attention.place}.weights"], trace[f"{attention.place}.mask"]
+    cross = attention.kind == CROSS
+    queries = trace.output.tokens if cross else trace.texts[attention.query]
+    axes = Axes(queries, trace.texts[attention.key], cross)
     return tally(weights.value, axes, mask.value)
 
 

@@ -35,27 +35,33 @@ BATCH = 4096  # tokens, padding included
 class Summing(Tap):
     """Adds up every head's mix over the positions that are no padding.
 
-    `real` says by side which those are: (B, S) and (B, T).
+    `real` says by side which those are: (B, S) and (B, T); `sides` is told whose each sum is.
     """
 
     def __init__(
-        self, sums: dict[str, Tensor], real: Mapping[str, Tensor], place: str = ""
+        self,
+        sums: dict[str, Tensor],
+        real: Mapping[str, Tensor],
+        sides: dict[str, str],
+        place: str = "",
+        side: str = "",
     ) -> None:
         self.sums = sums
         self.real = real
+        self.sides = sides
         self.place = place
-        self.side = SOURCE
+        self.side = side
 
     def at(self, place: str, **over: str) -> Tap:
-        inner = Summing(self.sums, self.real, f"{self.place}.{place}" if self.place else place)
-        inner.side = over.get(QUERY, self.side)
-        return inner
+        inner = f"{self.place}.{place}" if self.place else place
+        return Summing(self.sums, self.real, self.sides, inner, over.get(QUERY, self.side))
 
     def __call__(self, name: str, value: Tensor, dims: tuple[str, ...]) -> Tensor:
         if name == MIX:
             real = self.real[self.side][:, None, :, None]  # (B, 1, N, 1)
             total = value.where(real, 0).double().sum(dim=(0, 2))  # (H, d_k)
             key = f"{self.place}.{name}"
+            self.sides[key] = self.side
             self.sums[key] = self.sums[key] + total if key in self.sums else total
         return value
 
@@ -67,19 +73,17 @@ def means(model: Transformer, batches: Iterable[Batch]) -> dict[str, Tensor]:
     decoder head.
     """
     sums: dict[str, Tensor] = {}
+    sides: dict[str, str] = {}
     counts = {SOURCE: 0, TARGET: 0}
     with torch.inference_mode():
         for batch in batches:
             real = {SOURCE: batch.source_real, TARGET: batch.target_real}
-            tap = Summing(sums, real)
+            tap = Summing(sums, real, sides)
             memory = model.encode(batch.source, batch.source_real, tap)
             model.decode(batch.read, batch.target_real, memory, batch.source_real, tap)
             for side, where in real.items():
                 counts[side] += int(where.sum())
-    return {
-        name: (total / counts[SOURCE if name.startswith("encoder") else TARGET]).float().cpu()
-        for name, total in sums.items()
-    }
+    return {name: (total / counts[sides[name]]).float().cpu() for name, total in sums.items()}
 
 
 def sampled(bundle: Bundle, paths: Sequence[Path], pairs: int, seed: int) -> Iterable[Batch]:

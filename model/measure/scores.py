@@ -26,7 +26,6 @@ from model.adapters.native import load
 from model.adapters.request import Adapter, Decode
 from model.bundle.card import TEMPLATE, write_card
 from model.bundle.weights import CHECKPOINTS, digest_of
-from model.text.tokens import direction_of
 from model.train.augment import KINDS, Kind
 from model.train.metrics import TestSet, read_test_sets, score, translate
 from model.train.pairs import Example, both_ways, read_pairs
@@ -162,10 +161,10 @@ def sentences(bundle: Path, adapter: Adapter) -> list[dict[str, str]]:
     texts = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     made = []
     for text in texts:
-        direction = direction_of(text)
-        row = {"direction": direction, "source": text}
+        row = {"source": text}
         for method in SEARCHES:
-            [row[method]] = translate(adapter, [text], direction, Decode(method))
+            trace = adapter.trace(text, decode=method, select=())
+            row |= {"direction": str(trace.direction), method: trace.output.text}
         made.append(row)
     return made
 

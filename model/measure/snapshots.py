@@ -26,7 +26,6 @@ from model.adapters.request import Decode, Request
 from model.bundle.history import Example, Learning, Snapshot, load_learning, save
 from model.bundle.measured import LEARNING
 from model.bundle.weights import CHECKPOINTS, Bundle, load_bundle
-from model.text.tokens import direction_of
 from model.train.data import Corpus
 from model.train.loss import dev_loss
 from model.train.metrics import TestSet, read_test_sets, score, translate
@@ -39,10 +38,10 @@ LONGEST = 40  # an untrained model does not know when to stop
 
 def fixed(bundle: Bundle, sentences: Sequence[str]) -> list[Request]:
     """The sentences, and what the bundle writes of them as their targets."""
-    requests = [Request(text, direction_of(text)) for text in sentences]
+    requests = [Request(text) for text in sentences]
     traces = Native(bundle, bundle.name).run(requests)
     return [
-        replace(request, target=trace.output.text)
+        replace(request, direction=trace.direction, target=trace.output.text)
         for request, trace in zip(requests, traces, strict=True)
     ]
 
@@ -87,7 +86,7 @@ def watch(
         Example(
             trace.request.source,
             str(trace.request.direction),
-            {"source": [*trace.source], "target": [*trace.target]},
+            {text: [*tokens] for text, tokens in trace.texts.items()},
             trace.output.tokens,
             [written[index] for written in texts],
         )

@@ -125,8 +125,6 @@ def measured(bundle: Path, tests: Sequence[str], typed: Path | None) -> dict[str
         "minutes": progress["seconds"] / 60,
         "dev loss": progress["history"][-1]["dev"],
     }
-    if model.config.norm != "post":  # which `load` does not take: no translations
-        return found
     adapter = load(bundle.resolve(), "cpu", measured=False)
     first, second = adapter.info.languages
     for test in tests:

@@ -1,4 +1,4 @@
-"""Writing systems: which language a text is in, and one spelling for Chinese.
+"""One spelling for what reads the same, Chinese above all.
 
 Every fold keeps the number of code points, so offsets into the folded text are offsets into the
 text as it was sent.
@@ -12,8 +12,9 @@ from functools import cache
 
 import opencc
 
-HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
-LATIN_WORD = re.compile(r"[A-Za-zÀ-ɏ]+")
+from model.text.detect import SCRIPTS
+
+HAN, LATIN_WORD = SCRIPTS["Han"], SCRIPTS["Latin"]
 # Full-width Latin letters and digits are the ASCII ones, wider; full-width punctuation is Chinese.
 FULL_WIDTH = {
     wide: wide - 0xFEE0
@@ -23,12 +24,6 @@ FULL_WIDTH = {
 # What a text that is all in capitals keeps of them: the first letter of a sentence, and "I".
 KEPT = re.compile(r"(?:^|[.!?]\s)\W*\w|\bI\b")
 APOSTROPHE = re.compile(r"(?<=[A-Za-z])’(?=[A-Za-z])")
-
-
-def is_chinese(text: str) -> bool:
-    """Whether there are at least as many Chinese characters as words in Latin letters."""
-    characters = len(HAN.findall(text))
-    return characters > 0 and characters >= len(LATIN_WORD.findall(text))
 
 
 def fold(text: str) -> str:

@@ -18,7 +18,7 @@ from pathlib import Path
 from tokenizers import Regex, models, normalizers, pre_tokenizers, trainers
 from tokenizers import Tokenizer as Backend
 
-from model.text.script import fold, is_chinese
+from model.text.script import fold
 
 PAD, BOS, EOS = "<pad>", "<bos>", "<eos>"
 TAG = re.compile(r"<2([a-z]{2,3})>")
@@ -175,11 +175,6 @@ class Tokenizer:
         if byte := BYTE.fullmatch(piece):
             return bytes([int(byte[1], 16)])
         return piece.replace(SPACE, " ").encode()
-
-
-def direction_of(text: str) -> str:
-    """The direction that a text's script asks for: "zh-en" for Chinese, else "en-zh"."""
-    return "zh-en" if is_chinese(text) else "en-zh"
 
 
 def _shown(piece: str, first: bool) -> str:

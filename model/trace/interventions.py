@@ -15,6 +15,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from model.trace.attentions import Attentions, read_whole
+
+HEADS, TENSOR, ORDER, TEXT = "heads", "tensor", "order", "text"  # what an effect's `at` names
+
 
 @dataclass(frozen=True)
 class Scene:
@@ -27,6 +31,7 @@ class Scene:
     start: int = 0  # the position of the first query: a cache hands over new rows alone
     queries: int | None = None
     keys: int | None = None
+    text: str | None = None  # that the key axis follows
     seen: Mapping[str, Tensor] = field(default_factory=dict)  # what was born before it, by name
 
 
@@ -37,28 +42,38 @@ Change = Callable[[Tensor, Any, Scene], Tensor]
 class Effect:
     """What is put in the place of a tensor, and how a request says which one it means.
 
-    `tensors` are patterns of names. With `heads`, `at` names an attention and `change` gets one
-    head of its tensor or all of them; else `at` is a tensor's whole name, or `everywhere`.
+    `tensors` are patterns of names. Which one `at` means:
+
+    HEADS   an attention; `change` gets one head of its tensor, or all of them
+    TENSOR  the whole name of a tensor
+    ORDER   the same, of a text that is there from the start: what is written has no order yet
+    TEXT    a text: all of these tensors whose keys are its tokens
     """
 
     tensors: tuple[str, ...]
     change: Change
-    heads: bool = True
-    everywhere: str | None = None  # an `at` that means all these tensors
+    at: str = HEADS
 
-    def places(self, names: Iterable[str]) -> set[str]:
-        """What `at` may say in a model that records `names`."""
-        if self.everywhere:
-            return {self.everywhere}
+    @property
+    def heads(self) -> bool:
+        """Whether it may be done to one head."""
+        return self.at == HEADS
+
+    def places(self, names: Iterable[str], attentions: Attentions) -> set[str]:
+        """What an intervention's `at` may say in a model that records `names`."""
+        if self.at == TEXT:
+            return {one.key for one in attentions}
         found = {name for name in names if self._acts_on(name)}
+        if self.at == ORDER:
+            return found & {f"{text}.position" for text in read_whole(attentions)}
         return {name.rpartition(".")[0] for name in found} if self.heads else found
 
-    def means(self, name: str, at: str) -> bool:
-        """Whether `at` means the tensor `name`."""
+    def means(self, name: str, at: str, keys: str | None) -> bool:
+        """Whether `at` means the tensor `name`, whose key axis follows the text `keys`."""
         if not self._acts_on(name):
             return False
-        if self.everywhere:
-            return at == self.everywhere
+        if self.at == TEXT:
+            return at == keys
         return at == (name.rpartition(".")[0] if self.heads else name)
 
     def _acts_on(self, name: str) -> bool:
@@ -130,7 +145,9 @@ def _frozen(weights: Tensor, frozen: Pattern, scene: Scene) -> Tensor:
 
 
 def _hidden(mask: Tensor, token: int, _: Scene) -> Tensor:
-    """Nobody may look at this token of the source."""
+    """Nobody may look at this token of a text."""
+    if token >= mask.shape[-1]:  # not written yet
+        return mask
     mask = mask.clone()
     mask[..., token] = False
     return mask
@@ -164,11 +181,9 @@ EFFECTS: dict[str, Effect] = {
     "cut": Effect(("*.scores",), _cut),
     "freeze": Effect(("*.weights",), _frozen),
     "temperature": Effect(("*.scores",), _cooled),
-    "drop": Effect(("source.position", "target.position", "*.residual"), _without, heads=False),
-    "shuffle": Effect(("source.position",), _shuffled, heads=False),
-    "mask": Effect(
-        ("encoder.*.self.mask", "decoder.*.cross.mask"), _hidden, heads=False, everywhere="source"
-    ),
+    "drop": Effect(("*.position", "*.residual"), _without, at=TENSOR),
+    "shuffle": Effect(("*.position",), _shuffled, at=ORDER),
+    "mask": Effect(("*.mask",), _hidden, at=TEXT),
 }
 
 
@@ -185,9 +200,9 @@ class Intervention:
     head: int | None = None
     value: Hashable = None
 
-    def concerns(self, name: str) -> bool:
+    def concerns(self, name: str, keys: str | None) -> bool:
         """Whether it changes the tensor `name`, or must have seen it to change another."""
-        return _concerns(self.do, self.at, name)
+        return _concerns(self.do, self.at, name, keys)
 
     def __call__(self, name: str, value: Tensor, scene: Scene) -> Tensor:
         """`value` (*dims of the tensor), changed if it is the tensor meant.
@@ -195,7 +210,7 @@ class Intervention:
         Returns `value` itself, not a copy, where there is nothing to change.
         """
         effect = EFFECTS[self.do]
-        if not effect.means(name, self.at):
+        if not effect.means(name, self.at, scene.text):
             return value
         if self.head is None:
             return effect.change(value, self.value, scene)
@@ -205,9 +220,9 @@ class Intervention:
 
 
 @lru_cache(maxsize=1 << 14)
-def _concerns(do: str, at: str, name: str) -> bool:
+def _concerns(do: str, at: str, name: str, keys: str | None) -> bool:
     effect = EFFECTS[do]
-    if effect.means(name, at):
+    if effect.means(name, at, keys):
         return True
     place, _, last = name.rpartition(".")
-    return last == "output" and effect.means(f"{place}.residual", at)
+    return last == "output" and effect.means(f"{place}.residual", at, keys)

@@ -7,7 +7,8 @@ from fnmatch import fnmatchcase
 
 from model.errors import Excess, InputError
 
-ON_REQUEST = ("decoder.logits", "embedding")  # large: only when named in full
+LOGITS = ".logits"
+EMBEDDING = "embedding"  # the parameter; a text's own is "source.embedding"
 INSIDE = "inside."  # computed from the others: only by patterns that begin so
 MAX_PATTERNS = 256
 NOUNS = {
@@ -39,7 +40,14 @@ def select(patterns: Sequence[str], names: Iterable[str], field: str = "select")
     return tuple(name for name in known if name in chosen)
 
 
+def present(patterns: Iterable[str], names: Iterable[str]) -> list[str]:
+    """The patterns that match a name, of those that a model need not have."""
+    known = list(names)
+    return [pattern for pattern in patterns if any(_matches(pattern, name) for name in known)]
+
+
 def _matches(pattern: str, name: str) -> bool:
-    if name in ON_REQUEST or (name.startswith(INSIDE) and not pattern.startswith(INSIDE)):
+    large = name == EMBEDDING or name.endswith(LOGITS)  # only when named in full
+    if large or (name.startswith(INSIDE) and not pattern.startswith(INSIDE)):
         return name == pattern
     return fnmatchcase(name, pattern)

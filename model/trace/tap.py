@@ -41,7 +41,14 @@ SOURCE = "source"
 TARGET = "target"
 
 
-@dataclass(frozen=True, repr=False)
+def same(one: Tensor, other: Tensor) -> bool:
+    """Whether two tensors on the CPU are equal, NaN and NaN too."""
+    if one.shape != other.shape or one.dtype != other.dtype:
+        return False
+    return bool(((one == other) | (one.isnan() & other.isnan())).all())
+
+
+@dataclass(frozen=True, repr=False, eq=False)
 class NamedTensor:
     """A tensor on the CPU whose axes have names; `over` says which tokens an axis follows.
 
@@ -58,6 +65,14 @@ class NamedTensor:
         """The length of each axis in `dims`."""
         return tuple(self.value.shape)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, NamedTensor):
+            return NotImplemented
+        axes = self.dims == other.dims and dict(self.over) == dict(other.over)
+        return axes and same(self.value, other.value)
+
+    __hash__ = None  # type: ignore[assignment]
+
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.value.numpy(), dtype=dtype, copy=copy)
 
@@ -73,7 +88,7 @@ class Tap:
     """The null tap: records nothing, replaces nothing, costs nothing."""
 
     def begin(self, start: int) -> Tap:
-        """The tap for a step of decoding whose first target token stands at `start`."""
+        """The tap for a step of decoding whose first new token stands at `start`."""
         return self
 
     def at(self, place: str, **over: str) -> Tap:
@@ -96,8 +111,8 @@ NULL = Tap()
 class Recorder:
     """What one request wants of its row of a batch: tensors kept, interventions made.
 
-    `lengths` gives the rows to keep of the source and of the target axis, `own` how many of them
-    are the request's tokens and no padding (all, where it does not say).
+    `lengths` gives the rows to keep of the axes that follow a text, by the text's name, `own` how
+    many of them are the request's tokens and no padding (all, where it does not say).
     """
 
     select: Collection[str] = ()
@@ -107,24 +122,24 @@ class Recorder:
     tensors: dict[str, NamedTensor] = field(default_factory=dict)
     _outputs: dict[str, Tensor] = field(default_factory=dict, repr=False)
 
-    def minds(self, name: str) -> bool:
-        """Whether anything is to be done with a tensor of this name."""
+    def minds(self, name: str, over: Mapping[str, str]) -> bool:
+        """Whether anything is to be done with a tensor of this name and these axes."""
         if name in self.select:
             return True
         # A loop, not `any`: it runs for every row of every tensor.
         for one in self.interventions:  # noqa: SIM110
-            if one.concerns(name):
+            if one.concerns(name, over.get(KEY)):
                 return True
         return False
 
     def replace(self, name: str, value: Tensor, over: Mapping[str, str], start: int = 0) -> Tensor:
         """`value` (*dims) after every intervention, in order; its first query is at `start`."""
         place, _, last = name.rpartition(".")
-        queries = over.get(QUERY)
         scene = Scene(
-            start=start if queries == TARGET else 0,
-            queries=self.own.get(queries or ""),
+            start=start,
+            queries=self.own.get(over.get(QUERY, "")),
             keys=self.own.get(over.get(KEY, "")),
+            text=over.get(KEY),
             seen={"output": self._outputs[place]} if place in self._outputs else {},
         )
         for intervention in self.interventions:
@@ -175,7 +190,7 @@ class BatchTap(Tap):
         name = self._name(name)
         # Fewer rows than recorders: a search whose beams have not all opened yet.
         for index, row in zip(range(len(value)), self.rows, strict=False):
-            if not row.minds(name):
+            if not row.minds(name, self.over):
                 continue
             own = value[index]
             replaced = row.replace(name, own, self.over, self.start)

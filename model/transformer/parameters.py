@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from model.trace.tap import FEATURE, HIDDEN, IN, OUT, VOCAB, NamedTensor
 from model.transformer.attention import MultiHeadAttention
@@ -21,7 +21,10 @@ def parameters(model: Transformer) -> Iterator[Named]:
     i · d_k to (i + 1) · d_k. The same rows of W_o are that head's.
     """
     yield "embedding", _named((VOCAB, FEATURE), model.embedding.weight)
-    for stack, layers in (("encoder", model.encoder), ("decoder", model.decoder)):
+    for stack, layers, last in (
+        ("encoder", model.encoder, model.encoder_norm),
+        ("decoder", model.decoder, model.decoder_norm),
+    ):
         for index, layer in enumerate(layers):
             assert isinstance(layer, EncoderLayer | DecoderLayer)
             place = f"{stack}.{index}"
@@ -29,6 +32,8 @@ def parameters(model: Transformer) -> Iterator[Named]:
             if isinstance(layer, DecoderLayer):
                 yield from _attention(f"{place}.cross", layer.cross_attention, layer.cross_norm)
             yield from _ffn(f"{place}.ffn", layer.ffn, layer.ffn_norm)
+        if isinstance(last, nn.LayerNorm):
+            yield from _norm(stack, last)
 
 
 def _attention(place: str, attention: MultiHeadAttention, norm: AddNorm) -> Iterator[Named]:
@@ -36,7 +41,7 @@ def _attention(place: str, attention: MultiHeadAttention, norm: AddNorm) -> Iter
         linear = getattr(attention, f"W_{name}")
         yield f"{place}.W_{name}", _named((IN, OUT), linear.weight.T)
         yield f"{place}.b_{name}", _named((OUT,), linear.bias)
-    yield from _norm(place, norm)
+    yield from _norm(place, norm.norm)
 
 
 def _ffn(place: str, ffn: FeedForward, norm: AddNorm) -> Iterator[Named]:
@@ -44,12 +49,12 @@ def _ffn(place: str, ffn: FeedForward, norm: AddNorm) -> Iterator[Named]:
     yield f"{place}.b_1", _named((HIDDEN,), ffn.W_1.bias)
     yield f"{place}.W_2", _named((HIDDEN, FEATURE), ffn.W_2.weight.T)
     yield f"{place}.b_2", _named((FEATURE,), ffn.W_2.bias)
-    yield from _norm(place, norm)
+    yield from _norm(place, norm.norm)
 
 
-def _norm(place: str, norm: AddNorm) -> Iterator[Named]:
-    yield f"{place}.gain", _named((FEATURE,), norm.norm.weight)
-    yield f"{place}.bias", _named((FEATURE,), norm.norm.bias)
+def _norm(place: str, norm: nn.LayerNorm) -> Iterator[Named]:
+    yield f"{place}.gain", _named((FEATURE,), norm.weight)
+    yield f"{place}.bias", _named((FEATURE,), norm.bias)
 
 
 def _named(dims: tuple[str, ...], value: Tensor) -> NamedTensor:

@@ -2,19 +2,17 @@
 
 import threading
 from collections.abc import Iterator, Sequence
-from typing import Unpack
 
 import torch
 
+from model.adapters.info import ModelInfo
+from model.adapters.native import attentions
 from model.adapters.request import (
     Adapter,
     Decoding,
-    ModelInfo,
-    Options,
     Output,
     Request,
     Trace,
-    ask,
 )
 from model.decode.steps import Branch, Hypothesis, Step
 from model.errors import InputError
@@ -28,8 +26,22 @@ class Slow(Adapter):
     Step by step it writes an endless text, and counts the steps that it has taken.
     """
 
-    info = ModelInfo("slow", "Slow", "decoder", {}, {}, 1, 1, 1, (), 1, "0", "")
-    places = ()
+    info = ModelInfo(
+        "slow",
+        "Slow",
+        "encoder-decoder",
+        tuple(attentions(1, 1, 1)),
+        1,
+        1,
+        1,
+        (),
+        1,
+        "0",
+        "",
+        capabilities=frozenset({"decode"}),
+    )
+
+    names = ()
 
     def __init__(self) -> None:
         self.go = threading.Event()
@@ -37,7 +49,7 @@ class Slow(Adapter):
         self.batches: list[list[str]] = []
         self.steps = 0
 
-    def check(self, request: Request) -> None:
+    def validate(self, request: Request) -> None:
         if not request.source:
             raise InputError("empty-text", "source", "source has no text in it")
 
@@ -48,14 +60,19 @@ class Slow(Adapter):
         if any(request.source == "poison" for request in requests):
             raise RuntimeError("poison")
         return [
-            Trace(self, request, "en-zh", (), (), Output(request.source, (), (), (), 0, True), {})
+            Trace(
+                self.info,
+                request,
+                {"source": (), "target": ()},
+                {},
+                Output(request.source, (), (), (), 0, True),
+                "en-zh",
+            )
             for request in requests
         ]
 
-    def decode(self, sentence: str | Request, **options: Unpack[Options]) -> Decoding:
-        request = ask(sentence, **options)
-        self.check(request)
-        return Decoding(self, request, "en-zh", (), self._steps(request.source))
+    def write(self, request: Request) -> Decoding:
+        return Decoding(self.info, request, {"source": ()}, self._steps(request.source), "en-zh")
 
     def _steps(self, source: str) -> Iterator[Step]:
         written = Hypothesis()
@@ -74,5 +91,5 @@ class Slow(Adapter):
     def token(self, id_: int, *, first: bool = False) -> Token:
         return Token("a", id_, 0, 0, special=False)
 
-    def parameters(self, select: Sequence[str]) -> dict[str, NamedTensor]:
+    def matrices(self, select: Sequence[str]) -> dict[str, NamedTensor]:
         raise NotImplementedError

@@ -17,11 +17,11 @@ import zstandard
 
 from app.answers.share_state import VIEWS
 from app.engine.wire import Reply
-from app.preview.card import PLACES
 from app.schemas.shares import ShareState
 from app.store import formats
 from app.store.formats import Upgrade
 from app.store.store import Share
+from model.adapters.native import attentions
 from tests.app.conftest import Serving
 from tests.app.problem import hold
 from tests.golden.agree import document, faults
@@ -140,7 +140,7 @@ def test_links_say_all_that_a_link_may() -> None:
     told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     views, blocks, options = json.loads(told)
     assert list(VIEWS) == views
-    assert list(PLACES) == blocks
+    assert {one.block for one in attentions(1, 1, 1)} == set(blocks)
     links = json.loads((GOLDEN / "links.json").read_text())
     said = [{key: value for key, [value] in parse_qs(one["link"]).items()} for one in links]
     assert {one["view"] for one in said if "view" in one} == set(views)

@@ -20,6 +20,7 @@ from app.engine.catalog import Catalog
 from app.engine.wire import Reply
 from app.handout import FEW, MANY
 from app.notebook import show
+from model.adapters.request import Request
 from tests.app.conftest import Serving
 
 STATE = {"source": "The cat sat on the mat.", "target": "猫坐在垫子上。", "layer": 1, "head": 4}
@@ -172,7 +173,7 @@ async def test_more_than_a_reply_holds_is_refused(serving: Serving) -> None:
 
 def test_one_line_shows_a_trace_in_a_notebook(catalog: Catalog, tmp_path: Path) -> None:
     trace = catalog["en-zh"].trace("The cat sat on the mat.")
-    shown = show(trace, lang="zh", theme="dark")
+    shown = show(catalog["en-zh"], trace.request, lang="zh", theme="dark")
     (source,) = re.findall(r'srcdoc="([^"]*)"', shown._repr_html_())
     page = html.unescape(source)
     assert page == shown.save(tmp_path / "cat.html").read_text()
@@ -182,7 +183,6 @@ def test_one_line_shows_a_trace_in_a_notebook(catalog: Catalog, tmp_path: Path) 
     assert 'data-theme="dark"' in page
     assert 'lang="zh-Hans"' in page
     assert "MB of HTML" in repr(shown)
-    again = catalog["en-zh"].trace("The cat sat on the mat.", select="*")
-    assert Reply.parse(unpacked(show(again).html.decode(), "trace")).arrays.keys() == (
-        held.arrays.keys()
-    )
+    again = show(catalog["en-zh"], Request("The cat sat on the mat.", select=("*",)))
+    parsed = Reply.parse(unpacked(again.html.decode(), "trace"))
+    assert parsed.arrays.keys() == held.arrays.keys()

@@ -113,7 +113,7 @@ async def test_what_a_page_names_is_there(client: httpx.AsyncClient) -> None:
 async def test_a_page_comes_as_one_file(
     client: httpx.AsyncClient, name: str, kind: str, encoding: str
 ) -> None:
-    url = pages.static_url(f"page/{name}")
+    url = f"/static/{pages.static_digest()}/page/{name}"
     response = await client.get(url, headers={"Accept-Encoding": encoding})
     assert response.headers["content-type"].startswith(f"text/{kind}")
     assert response.headers.get("content-encoding", "identity") == encoding
@@ -156,7 +156,7 @@ async def test_nothing_else_is_served(client: httpx.AsyncClient, path: str) -> N
 
 
 async def test_the_browser_gets_its_catalog(client: httpx.AsyncClient) -> None:
-    response = await client.get(pages.static_url("i18n/en.json"))
+    response = await client.get(f"/static/{pages.static_digest()}/i18n/en.json")
     assert response.json() == {}
     assert response.headers["cache-control"] == FOREVER
 

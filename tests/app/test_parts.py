@@ -109,7 +109,12 @@ def some_trace(value: torch.Tensor) -> Trace:
     output = Output("猫", (token,), (-0.5,), (1,), -0.5, False)
     tensor = NamedTensor((HEAD, QUERY, KEY), {QUERY: "target", KEY: "source"}, value)
     return Trace(
-        Slow(), Request(""), "en-zh", (token,), (token,), output, {"decoder.0.cross.scores": tensor}
+        Slow.info,
+        Request(""),
+        {"source": (token,), "target": (token,)},
+        {"decoder.0.cross.scores": tensor},
+        output,
+        "en-zh",
     )
 
 

@@ -4,6 +4,7 @@ import io
 import json
 import subprocess
 import sys
+from dataclasses import asdict
 from typing import Any
 
 import httpx
@@ -31,6 +32,7 @@ from app.preview.card import (
 from app.preview.fonts import Typeface, chinese_file
 from app.preview.heatmap import HATCH, Grid, Heatmap, draw_heatmap
 from app.preview.scale import PAPER, VIOLET, colours, rgb
+from model.adapters.native import attentions
 from tests.servers import ROOT
 
 STATE = {"source": "The cat sat on the mat.", "target": "猫坐着。", "layer": 1, "head": 2}
@@ -71,9 +73,9 @@ async def picture(client: httpx.AsyncClient, share_id: str) -> Image.Image:
 async def drawn(client: httpx.AsyncClient, share_id: str) -> tuple[Reply, Grid]:
     """The frozen trace of a share, and where its picture's cells lie."""
     file = (await client.get(f"/api/shares/{share_id}", headers=OCTETS)).content
-    state, reply = Reply.metadata(file)["share"]["state"], Reply.parse(file)
+    share, reply = Reply.metadata(file)["share"], Reply.parse(file)
     blank = Image.new("RGB", (WIDTH, HEIGHT), PAPER)
-    seen = heatmap(look(state, reply), reply.document)
+    seen = heatmap(look(share["state"], share["model"], reply), reply.document)
     return reply, draw_heatmap(blank, ROOM, seen, Typeface(chinese_file()))
 
 
@@ -158,7 +160,8 @@ def test_it_is_drawn_without_a_chinese_font() -> None:
         "output": {"tokens": [], "text": "猫"},
     }
     arrays = {"encoder.0.self.weights": heads, "encoder.0.self.mask": np.ones((2, 2), dtype=bool)}
-    png = preview({"source": "猫猫"}, "A model", Reply({**about, "tensors": {}}, arrays), face)
+    model = {"name": "A model", "attentions": [asdict(one) for one in attentions(1, 0, 1)]}
+    png = preview({"source": "猫猫"}, model, Reply({**about, "tensors": {}}, arrays), face)
     assert png.startswith(b"\x89PNG")
     blank = Image.new("RGB", (WIDTH, HEIGHT), PAPER)
     both = [Image.new("RGB", (WIDTH, HEIGHT), PAPER) for _ in range(2)]

@@ -1,5 +1,6 @@
 """What holds for every reply: headers, ETags, compression; and the small routes."""
 
+from dataclasses import asdict
 from typing import Any
 
 import httpx
@@ -8,6 +9,7 @@ import pytest
 
 from app.engine.catalog import Catalog
 from app.engine.wire import Reply
+from model.adapters.info import CAPABILITIES
 from tests.app.conftest import Serving
 
 PATHS = [
@@ -124,7 +126,15 @@ async def test_models(client: httpx.AsyncClient, catalog: Catalog) -> None:
         "aligners",
         "taught",
         "examples",
+        "texts",
+        "attentions",
+        "capabilities",
     ]
+    assert model["layers"] == {"encoder": 3, "decoder": 3}
+    assert model["heads"] == {"encoder": 8, "decoder": 8}
+    assert model["texts"] == ["source", "target"]
+    assert model["capabilities"] == sorted(CAPABILITIES)
+    assert model["attentions"] == [asdict(one) for one in catalog["en-zh"].info.attentions]
     assert model["id"] == "en-zh"
     assert model["digest"] == catalog["en-zh"].info.digest
 

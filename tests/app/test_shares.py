@@ -16,6 +16,7 @@ from app.engine.wire import Reply
 from app.schemas.traces import ModelReply
 from app.store.formats import FORMAT
 from app.store.store import ALPHABET, ID_LENGTH, new_id
+from app.store.upgrade import upgraded
 from model.adapters.native import Native
 from tests.app.conftest import Serving
 from tests.app.slow import Slow
@@ -173,11 +174,14 @@ async def test_it_takes_no_longer_than_one_may_wait(serving: Serving) -> None:
 async def test_what_a_model_was_called_before_is_understood(client: httpx.AsyncClient) -> None:
     """A share holds its model as it was described when it was made."""
     model = (await client.get("/api/models")).json()[0]
-    del model["aligners"]
-    model["aligner"] = {"layer": 2, "head": 3, "error_rate": 0.5}
-    [found] = ModelReply.model_validate(model).aligners
-    assert found.model_dump() == model["aligner"] | {"rows": "writes"}
-    assert ModelReply.model_validate(model | {"aligner": None}).aligners == []
+    later = {"attentions", "texts", "capabilities"}
+    before = {name: value for name, value in model.items() if name not in later}
+    assert upgraded(before) == upgraded(model) == model
+    del before["aligners"]
+    best = {"layer": 2, "head": 3, "error_rate": 0.5}
+    found = upgraded(before | {"aligner": best})
+    assert found == model | {"aligners": [best | {"rows": "writes"}]}
+    assert ModelReply.model_validate(upgraded(before | {"aligner": None})).aligners == []
 
 
 async def test_it_needs_no_model(serving: Serving, catalog: Catalog) -> None:

@@ -131,9 +131,11 @@ def test_paper_is_white_and_keeps_no_buttons(opened: Opening) -> None:
 
 def test_a_notebook_draws_it(page: Page, watch: Watch, tmp_path: Path) -> None:
     watch.expect("request to elsewhere: (file:|about:)")
-    seen = Catalog.load({"en-zh": "en-zh"}, "cpu")["en-zh"].trace(SENTENCE, target=TARGET)
+    model = Catalog.load({"en-zh": "en-zh"}, "cpu")["en-zh"]
+    seen = model.trace(SENTENCE, target=TARGET)
     file = tmp_path / "notebook.html"
-    file.write_text(f"<!doctype html>{show(seen, block='cross', layer=1, head=2)._repr_html_()}")
+    shown = show(model, seen.request, block="cross", layer=1, head=2)
+    file.write_text(f"<!doctype html>{shown._repr_html_()}")
     page.goto(file.as_uri())
     inside = page.frame_locator("iframe")
     expect(inside.locator("#caption")).to_contain_text("Layer 2, head 3")

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from app.engine.wire import Dtype, trace_reply
-from model.adapters.request import Output, Request, Trace
+from model.adapters.request import Output, Request, Trace, candidates
 from model.text.tokens import Token
 from model.trace.tap import HEAD, KEY, QUERY, RANK, NamedTensor
 from tests.app.slow import Slow
@@ -33,7 +33,9 @@ def golden_trace(names: tuple[str, ...] | None = None) -> Trace:
     }
     chosen = {name: tensors[name] for name in names or tensors}
     output = Output("猫", tokens[1:2], (-0.5,), (3,), -0.5, finished=False)
-    return Trace(Slow(), Request(""), "zh-en", tokens, tokens[:1], output, chosen)
+    texts = {"source": tokens, "target": tokens[:1]}
+    pieces = {id_: Token("a", id_, 0, 0, special=False) for id_ in candidates(chosen)}
+    return Trace(Slow.info, Request(""), texts, chosen, output, "zh-en", pieces=pieces)
 
 
 def files() -> dict[str, bytes]:

@@ -95,9 +95,9 @@ def test_bad_requests_are_named(
 
 def test_the_shift_between_what_is_read_and_what_is_written(tiny: Native) -> None:
     trace = tiny.trace("The cat sat.", target="猫坐。")
-    assert trace.source[0].text == "<2zh>"
-    assert trace.source[-1].text == "<eos>"
-    assert [token.text for token in trace.target] == ["<bos>", "猫", "坐", "。"]
+    assert trace.texts["source"][0].text == "<2zh>"
+    assert trace.texts["source"][-1].text == "<eos>"
+    assert [token.text for token in trace.texts["target"]] == ["<bos>", "猫", "坐", "。"]
     assert [token.text for token in trace.output.tokens] == ["猫", "坐", "。", "<eos>"]
     assert trace.output.finished
     assert trace.output.text == "猫坐。"
@@ -108,7 +108,7 @@ def test_a_decoded_target_scores_as_when_it_is_given(tiny: Native) -> None:
         request = Request("我不知道。", decode=Decode(method, max_tokens=6), select=())
         decoded = tiny.trace(request)
         assert len(decoded.output.tokens) <= 6
-        ids = [token.id for token in decoded.target[1:]]
+        ids = [token.id for token in decoded.texts["target"][1:]]
         assert ids == [token.id for token in decoded.output.tokens[:-1]]
 
 

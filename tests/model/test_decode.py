@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 import torch
 
-from model.decode.search import Draw, Reader, beam, greedy, sample
+from model.decode.search import Draw, Reader, beam, sample
 from model.decode.steps import FINISHED, LIVE, PRUNED, Hypothesis, Step
 from model.text.tokens import Tokenizer
 from model.transformer.config import ModelConfig
@@ -50,7 +50,7 @@ def test_greedy_takes_the_most_probable(
     model: Transformer, tokenizer: Tokenizer, cached: bool
 ) -> None:
     lengths, limits = [6, 3], [8, 5]
-    steps = list(greedy(reader(model, tokenizer, lengths, cached), tokenizer, limits))
+    steps = list(sample(reader(model, tokenizer, lengths, cached), tokenizer, limits, [None] * 2))
     for row, hypothesis in enumerate(steps[-1].written):
         again = reader(model, tokenizer, lengths)
         total = []
@@ -69,7 +69,7 @@ def test_greedy_takes_the_most_probable(
 
 @torch.inference_mode()
 def test_beam_of_one_is_greedy(model: Transformer, tokenizer: Tokenizer) -> None:
-    *_, greedily = greedy(reader(model, tokenizer, [6]), tokenizer, [10])
+    *_, greedily = sample(reader(model, tokenizer, [6]), tokenizer, [10], [None])
     *_, last = beam(reader(model, tokenizer, [6]), tokenizer, 10, width=1)
     assert last.written[0].ids == greedily.written[0].ids
 
@@ -145,7 +145,7 @@ def test_a_seed_draws_the_same_whoever_else_is_there(
 
 Search = Callable[[Reader, Tokenizer, Sequence[int]], Iterator[Step]]
 SEARCHES: dict[str, Search] = {
-    "greedy": lambda reader, tokenizer, prefix: greedy(reader, tokenizer, [12], [prefix]),
+    "greedy": lambda reader, tokenizer, prefix: sample(reader, tokenizer, [12], [None], [prefix]),
     "beam": lambda reader, tokenizer, prefix: beam(reader, tokenizer, 12, 3, 0.6, prefix),
     "sample": lambda reader, tokenizer, prefix: sample(
         reader, tokenizer, [12], [Draw(temperature=0.8, top_k=9, seed=11)], [prefix]

@@ -33,10 +33,12 @@ def shaken(model: Transformer) -> Transformer:
     return model
 
 
-@pytest.fixture(scope="module")
-def model(bundle: Path) -> Native:
+@pytest.fixture(scope="module", params=["post", "pre"])
+def model(bundle: Path, request: pytest.FixtureRequest) -> Native:
     torch.manual_seed(1)
     loaded = load_bundle(bundle)
+    if request.param == "pre":
+        loaded = replace(loaded, model=Transformer(replace(loaded.model.config, norm="pre")).eval())
     return Native(replace(loaded, model=shaken(loaded.model)), "shaken")
 
 
@@ -46,6 +48,10 @@ def exact(bundle: Path) -> Native:
     torch.manual_seed(1)
     loaded = load_bundle(bundle)
     return Native(replace(loaded, model=shaken(loaded.model).double()), "exact")
+
+
+def is_pre(model: Native) -> bool:
+    return model.model.config.norm == "pre"
 
 
 def array(trace: Trace, name: str) -> Array:
@@ -66,7 +72,7 @@ def logits(trace: Trace) -> Array:
 
 def total(trace: Trace) -> Array:
     """The sum of all contributions to each row's logit."""
-    rows = len(trace.target)
+    rows = len(trace.texts["target"])
     terms = [array(trace, f"inside.logit.{term}").reshape(-1, rows).sum(0) for term in TERMS]
     summed: Array = np.array(terms).sum(axis=0)
     return summed
@@ -103,10 +109,16 @@ def test_the_lens_of_the_last_layer_is_what_the_model_says(model: Native) -> Non
 
 
 def test_the_lens_reads_every_layer_through_the_output_matrix(model: Native) -> None:
-    trace = model.trace(SENTENCE, select=["inside.lens.*", "decoder.*.ffn.norm"])
-    matrix = model.parameters(["embedding"])["embedding"].value.double().numpy()
+    trace = model.trace(SENTENCE, select=["inside.lens.*", "decoder.*.ffn.*"])
+    given = {n: t.value.double().numpy() for n, t in model.parameters(["*", "embedding"]).items()}
     for layer in range(2):
-        scores = array(trace, f"decoder.{layer}.ffn.norm") @ matrix.T
+        stream = array(trace, f"decoder.{layer}.ffn.norm")
+        if is_pre(model):
+            x = array(trace, f"decoder.{layer}.ffn.residual")
+            x = x - x.mean(-1, keepdims=True)
+            stream = x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-5)
+            stream = stream * given["decoder.gain"] + given["decoder.bias"]
+        scores = stream @ given["embedding"].T
         chances = np.exp(scores - scores.max(-1, keepdims=True))
         chances /= chances.sum(-1, keepdims=True)
         best = np.sort(chances, axis=-1)[:, ::-1][:, :10]
@@ -183,10 +195,12 @@ def test_a_head_is_carried_through_every_norm_behind_it(model: Native) -> None:
             continue
         rows = slice(head * 8, head * 8 + 8)
         carried = array(trace, f"{place}.mix")[head, row] @ given[f"{place}.W_o"][rows]
-        for later in sublayers[index:]:
+        # The norms behind it: one a sublayer, or the last one alone.
+        behind = [(later, f"{later}.gain") for later in sublayers[index:]]
+        for later, gain in [(sublayers[-1], "decoder.gain")] if is_pre(model) else behind:
             residual = array(trace, f"{later}.residual")[row]
             centre = np.eye(width) - 1 / width
-            carried = carried @ centre / np.sqrt(residual.var() + 1e-5) * given[f"{later}.gain"]
+            carried = carried @ centre / np.sqrt(residual.var() + 1e-5) * given[gain]
         _, layer, name = place.split(".")
         found = array(trace, f"inside.logit.{name}")[int(layer), head, row]
         assert found == pytest.approx(carried @ e, abs=1e-6)
@@ -196,7 +210,7 @@ def test_rows_of_padding_write_nothing(model: Native) -> None:
     alone, padded = (
         model.trace(SENTENCE, select=["inside.*"], pad_to=length) for length in (None, 12)
     )
-    count = len(alone.target)
+    count = len(alone.texts["target"])
     for name in alone:
         cut = tuple(
             slice(n) if dim in ("query", "key") else slice(None)

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from model.adapters.native import Native
 from model.adapters.request import Request
-from model.decode.search import Reader, greedy
+from model.decode.search import Reader, sample
 from model.errors import InputError
 from model.trace.interventions import Cell, Intervention
 from model.trace.tap import SOURCE, BatchTap, Recorder
@@ -40,9 +40,7 @@ def test_a_head_that_is_off_is_a_model_built_without_it(
     attention = getattr(getattr(without, stack)[int(layer)], f"{part}_attention")
     width = attention.W_o.in_features // tiny.info.heads[stack]
     plain = tiny.trace(Request(SOURCE_TEXT, target=TARGET_TEXT))
-    source, target = (
-        torch.tensor([[token.id for token in side]]) for side in (plain.source, plain.target)
-    )
+    source, target = (torch.tensor([[token.id for token in side]]) for side in plain.texts.values())
     with torch.no_grad():
         attention.W_o.weight[:, head * width : (head + 1) * width] = 0
         logits = without(source, target, source >= 0, target >= 0)[0]
@@ -149,6 +147,7 @@ EVERY = [
     Intervention("decoder.1.ffn.residual", "drop"),
     Intervention("decoder.1.self", "zero", 0),
     Intervention("source", "mask", value=1),
+    Intervention("target", "mask", value=2),
     Intervention("source.position", "shuffle", value=7),
 ]
 
@@ -163,7 +162,7 @@ def test_a_cache_changes_nothing(tiny: Native, made: tuple[Intervention, ...]) -
         for cached in (True, False):
             tap = BatchTap([Recorder(own={SOURCE: len(source)}, interventions=made)])
             reader = Reader(tiny.model, tiny.tokenizer, ids, real, tap, cached)
-            *_, last = greedy(reader, tiny.tokenizer, [8])
+            *_, last = sample(reader, tiny.tokenizer, [8], [None])
             rows.append(last.written[0])
     assert rows[0].ids == rows[1].ids
     assert rows[0].logprobs == pytest.approx(rows[1].logprobs, abs=1e-5)
@@ -178,6 +177,18 @@ def test_decoding_and_scoring_see_the_same_machine(tiny: Native) -> None:
     *_, last = tiny.decode(request).steps
     found = last.written[0]
     assert tiny.trace(request).output.logprobs == pytest.approx(found.logprobs, abs=1e-5)
+
+
+def test_an_edge_counts_queries_and_keys_by_their_own_texts(tiny: Native) -> None:
+    """The target is longer than the source here, since nothing is written yet."""
+    there, beyond = (
+        Request(SOURCE_TEXT, interventions=(Intervention("decoder.0.cross", "cut", 0, edge),))
+        for edge in ((20, 1), (1, 20))
+    )
+    tiny.check(there)
+    with pytest.raises(InputError) as caught:
+        tiny.check(beyond)
+    assert caught.value.field == "interventions[0].do.cut[1]"
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import torch
 
 from model.adapters.native import Native, load
 from model.adapters.request import Request
-from model.bundle.history import Example, Learning, Snapshot, load_learning, save, sides
+from model.bundle.history import Example, Learning, Snapshot, load_learning, save
 from model.bundle.measured import LEARNING
 from model.bundle.weights import CHECKPOINTS, load_bundle
 from model.measure.snapshots import joined
@@ -24,7 +24,7 @@ from tests.model.counting import SHAPE, words
 def learning(tiny: Native) -> Learning:
     """Two made-up snapshots of a tiny model."""
     trace = tiny.trace("The cat sat.", target="猫坐在垫子上。")
-    tokens = {"source": trace.source, "target": trace.target}
+    tokens = dict(trace.texts)
     example = Example("The cat sat.", "en-zh", tokens, trace.output.tokens, ["猫", "坐"])
     weights = {
         f"0.{step}.{name}": (tensor.value * 255).round().to(torch.uint8)
@@ -69,12 +69,6 @@ def test_it_is_refused_where_attention_is_missing(
         load(folder, "cpu")
 
 
-def test_sides_are_those_of_a_trace(tiny: Native) -> None:
-    for name, tensor in tiny.trace("The cat sat.").tensors.items():
-        place = name.removesuffix(".weights")
-        assert dict(zip(("query", "key"), sides(place), strict=True)) == tensor.over
-
-
 def test_what_is_shipped_has_every_step_once() -> None:
     found = load_learning(CHECKPOINTS / "en-zh" / LEARNING)
     steps = [snapshot.step for snapshot in found.snapshots]
@@ -102,7 +96,7 @@ def test_learning_is_looked_back_on(data: list[str], tmp_path: Path) -> None:
     # The last snapshot is the bundle, and reads what it wrote: equal to the byte.
     adapter = load(bundle, "cpu")
     trace = adapter.run([Request(one.source, "en-zh", target=one.texts[-1])])[0]
-    assert list(trace.source) == one.tokens["source"]
+    assert list(trace.texts["source"]) == one.tokens["source"]
     assert list(trace.output.tokens) == one.written
     kept = found.of(0)
     assert len(kept) == 3 * len(trace.tensors)

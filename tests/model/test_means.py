@@ -100,7 +100,7 @@ def test_what_is_shipped_fits_the_model_that_is_shipped() -> None:
     shipped = load(folder, "cpu")
     assert isinstance(shipped, Native)
     config = shipped.model.config
-    assert set(shipped.means) == {f"{place}.mix" for place in shipped.places}
+    assert set(shipped.means) == {f"{place}.mix" for place in shipped.info.places}
     for mean in shipped.means.values():
         assert mean.shape == (config.heads, config.d_k)
         assert mean.isfinite().all()

@@ -204,7 +204,7 @@ def test_a_frozen_pattern_ends_where_the_sentence_does(shaken: Bundle) -> None:
     short = Request("A cat", target="猫", select=(f"{place}.*",), pad_to=50, interventions=made)
     pattern = fresh(shaken).trace(long, select=f"{place}.weights")[f"{place}.weights"].value[head]
     [trace, _] = fresh(shaken).run([short, long])
-    own = sum(token.text != "<pad>" for token in trace.source)
+    own = sum(token.text != "<pad>" for token in trace.texts["source"])
     assert own < len(pattern)
     weights = trace[f"{place}.weights"].value[head]
     torch.testing.assert_close(weights[:own, :own], pattern[:own, :own], atol=CLOSE, rtol=CLOSE)

@@ -35,7 +35,7 @@ def test_a_sentence_is_a_request(tiny: Native) -> None:
     assert list(trace) == list(same) == [name for name in tiny.names if name.endswith(".weights")]
     for name in trace:
         assert torch.equal(trace[name].value, same[name].value)
-    assert trace.model is tiny
+    assert trace.model == tiny.info
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,8 @@ def test_what_cannot_be_answered_is_said(tiny: Native) -> None:
 def test_tensors_by_name(tiny: Native) -> None:
     trace = tiny.trace("The cat", target="猫坐", select="decoder.1.cross.*")
     weights = trace["decoder.1.cross.weights"]
-    assert weights.shape == (4, len(trace.target), len(trace.source))
-    assert [len(trace.tokens[weights.over[dim]]) for dim in weights.dims[1:]] == list(
+    assert weights.shape == (4, len(trace.texts["target"]), len(trace.texts["source"]))
+    assert [len(trace.texts[weights.over[dim]]) for dim in weights.dims[1:]] == list(
         weights.shape[1:]
     )
     np.testing.assert_allclose(np.asarray(weights).sum(-1), 1, atol=1e-6)

@@ -32,7 +32,7 @@ def test_each_head_as_by_itself(tiny: Native, request_: Request, effect: str) ->
     base = tiny.trace(request_, select=LOGITS)
     heads = ablations(tiny, request_, effect)
     assert {(one.at, one.head) for one in heads} == {
-        (place, head) for place in tiny.places for head in range(4)
+        (place, head) for place in tiny.info.places for head in range(4)
     }
     assert len(heads) == 24
     for one in heads:
@@ -72,7 +72,7 @@ def test_a_batch_grows_with_what_a_run_can_read(tiny: Native) -> None:
     long = Request("cat " * 30, target="猫" * 60)
     swept = sweep(tiny, long)
     first = next(swept.batches)
-    read = len(swept.base.source) + len(swept.base.target)
+    read = len(swept.base.texts["source"]) + len(swept.base.texts["target"])
     assert len(first) == max(1, TOKENS // read) < swept.heads
 
 

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from model.text.script import fold, is_chinese
-from model.text.tokens import Tokenizer, direction_of, normalise
+from model.text.detect import Detector
+from model.text.script import fold
+from model.text.tokens import Tokenizer, normalise
 
 anything = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 likely = st.text(
@@ -118,19 +119,33 @@ def test_what_may_be_an_abbreviation_stays(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "direction"),
+    ("languages", "text", "language"),
     [
-        ("Hello.", "en-zh"),
-        ("你好。", "zh-en"),
-        ("我是 Tom。", "zh-en"),
-        ("My friend said 好 to me", "en-zh"),
-        ("123 !?", "en-zh"),
-        ("", "en-zh"),
+        ("en zh", "Hello.", "en"),
+        ("en zh", "你好。", "zh"),
+        ("en zh", "我是 Tom。", "zh"),
+        ("en zh", "是 Tom", "zh"),
+        ("en zh", "My friend said 好 to me", "en"),
+        ("en zh", "123 !?", "en"),
+        ("en zh", "", "en"),
+        ("zh en", "", "zh"),
+        ("zh en", "Hello.", "en"),
+        ("en ru", "Кошка сидела, said Tom", "ru"),
+        ("ja zh", "猫が座った", "ja"),
+        ("ja zh", "猫坐着", "zh"),
+        ("de el", "Η γάτα", "el"),
+        ("ko th", "แมวนั่ง", "th"),
+        ("fr en", "The cat", "fr"),  # one script, so nobody can tell
     ],
 )
-def test_direction_by_script(text: str, direction: str) -> None:
-    assert direction_of(text) == direction
-    assert is_chinese(text) == (direction == "zh-en")
+def test_language_by_script(languages: str, text: str, language: str) -> None:
+    assert Detector(tuple(languages.split())).language(text) == language
+
+
+def test_a_bundle_says_what_its_languages_are_written_in() -> None:
+    assert Detector(("ru", "sr"), {"sr": "Latin"}).language("mačka") == "sr"
+    with pytest.raises(ValueError, match="unknown script of sr: Klingon; known: Latin, Greek"):
+        Detector(("ru", "sr"), {"sr": "Klingon"})
 
 
 def test_the_same_texts_make_the_same_vocabulary() -> None:

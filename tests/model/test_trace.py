@@ -56,8 +56,8 @@ def test_every_name_fires_with_its_dims(tiny: Native) -> None:
         "hidden": 64,
         "vocab": tiny.info.vocabulary,
         "rank": 10,
-        SOURCE: len(trace.source),
-        TARGET: len(trace.target),
+        SOURCE: len(trace.texts["source"]),
+        TARGET: len(trace.texts["target"]),
     }
     for name, tensor in trace.tensors.items():
         shape = tuple(sizes[tensor.over.get(dim, dim)] for dim in tensor.dims)
@@ -154,8 +154,8 @@ def test_without_positions_an_encoder_notices_no_order(tiny: Native) -> None:
         for text in texts
     ]
     first, second, placed, moved = tiny.run(requests)
-    tokens = [token.id for token in first.source]
-    assert [tokens[i] for i in order] == [token.id for token in second.source]
+    tokens = [token.id for token in first.texts["source"]]
+    assert [tokens[i] for i in order] == [token.id for token in second.texts["source"]]
     name = "encoder.1.self.weights"
     before, after = (trace.tensors[name].value for trace in (first, second))
     torch.testing.assert_close(before[:, order][:, :, order], after, atol=1e-5, rtol=0)
@@ -169,11 +169,13 @@ def test_padding_shows_and_changes_nothing(tiny: Native) -> None:
     plain = Request("The cat sat.", target="猫坐", select=("*",))
     short = tiny.trace(plain)
     long = tiny.trace(plain, pad_to=20)
-    assert [token.text for token in long.source[-2:]] == ["<pad>", "<pad>"]
-    assert len(long.source) == len(long.target) == 20
+    assert [token.text for token in long.texts["source"][-2:]] == ["<pad>", "<pad>"]
+    assert len(long.texts["source"]) == len(long.texts["target"]) == 20
     mask = long.tensors["encoder.0.self.mask"].value
-    assert torch.equal(mask[0], torch.arange(20) < len(short.source))
-    assert not long.tensors["encoder.0.self.weights"].value[:, :, len(short.source) :].any()
+    assert torch.equal(mask[0], torch.arange(20) < len(short.texts["source"]))
+    assert (
+        not long.tensors["encoder.0.self.weights"].value[:, :, len(short.texts["source"]) :].any()
+    )
     for name, tensor in short.tensors.items():
         if name != "decoder.candidates":
             cut = tuple(slice(size) for size in tensor.value.shape)
