@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from model.adapters.encoder_decoder import attentions
 from model.adapters.info import CAPABILITIES
-from model.adapters.native import attentions
 
 
 def upgraded(model: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -12,8 +12,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from model.adapters.encoder_decoder import attentions, capabilities
 from model.adapters.forward import forward
-from model.adapters.info import CAPABILITIES, ModelInfo
+from model.adapters.info import ModelInfo
 from model.adapters.request import (
     Adapter,
     Decoding,
@@ -33,11 +34,9 @@ from model.explain.inside import names as inside_names
 from model.explain.inside import needed as inside_needed
 from model.explain.patterns import needed, summary
 from model.text.tokens import BOS, Token
-from model.trace.attentions import CAUSAL, CROSS, PADDING, SCALED_DOT, SELF, AttentionInfo
 from model.trace.interventions import Intervention, Pattern
 from model.trace.select import select
 from model.trace.tap import SOURCE, TARGET, NamedTensor, NameTap, Recorder
-from model.transformer.config import ModelConfig
 from model.transformer.parameters import parameters
 
 WEIGHTS = ".weights"
@@ -59,31 +58,6 @@ def load(
     bundle = load_bundle(folder, device)
     beside = load_measured(folder, bundle) if measured else None
     return Native(bundle, id_ or folder.name, beside)
-
-
-def attentions(encoder: int, decoder: int, heads: int) -> Iterator[AttentionInfo]:
-    """The table of attentions of an encoder–decoder with so many layers, as they run."""
-    blocks = (
-        ("encoder", encoder, ((SELF, SOURCE, SOURCE, PADDING),)),
-        ("decoder", decoder, ((SELF, TARGET, TARGET, CAUSAL), (CROSS, TARGET, SOURCE, PADDING))),
-    )
-    for stack, layers, kinds in blocks:
-        for layer in range(layers):
-            for kind, query, key, mask in kinds:
-                place = f"{stack}.{layer}.{kind}"
-                yield AttentionInfo(
-                    place, stack, layer, kind, query, key, heads, heads, mask, SCALED_DOT
-                )
-
-
-def capabilities(config: ModelConfig, measured: Measured) -> frozenset[str]:
-    """What an encoder–decoder can, given its variant and what was measured of it."""
-    lacks = {
-        "worksheet": config.norm != "post",  # its steps are those of a post-norm layer
-        "mean": not measured.means,
-        "learning": measured.learning is None,
-    }
-    return frozenset(word for word in CAPABILITIES if not lacks.get(word))
 
 
 class Native(Adapter):

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 
 import torch
 
+from model.adapters.encoder_decoder import attentions
 from model.adapters.info import ModelInfo
-from model.adapters.native import attentions
 from model.adapters.request import (
     Adapter,
     Decoding,

@@ -32,7 +32,7 @@ from app.preview.card import (
 from app.preview.fonts import Typeface, chinese_file
 from app.preview.heatmap import HATCH, Grid, Heatmap, draw_heatmap
 from app.preview.scale import PAPER, VIOLET, colours, rgb
-from model.adapters.native import attentions
+from model.adapters.encoder_decoder import attentions
 from tests.servers import ROOT
 
 STATE = {"source": "The cat sat on the mat.", "target": "猫坐着。", "layer": 1, "head": 2}
