@@ -51,7 +51,9 @@ async def model_parameters(
     form = media_type(request)
     _served(services.catalog, name)
     encode = encoder(services, form)
-    patterns = (select or f"{services.catalog[name].info.places[0]}.W_*").split(",")
+    if select is None:
+        select = f"{services.catalog[name].info.places[0]}.W_*"
+    patterns = select.split(",")
     content = await to_thread.run_sync(parameters, services, name, patterns, encode)
     return reply(content, form, "no-cache")
 
