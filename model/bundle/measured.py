@@ -27,6 +27,8 @@ from model.bundle.weights import Bundle
 MEANS = "means.safetensors"
 LEARNING = "learning.safetensors"
 REPORT = "report.json"
+# Which rows of cross attention align a word: those that write it, or those that read it, one later.
+WRITES, READS = "writes", "reads"
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Aligner:
     layer: int
     head: int
     error_rate: float  # AER, on pairs that it was not chosen by
-    rows: str  # "writes": those that write a word, or "reads": those that read it, one later
+    rows: str  # WRITES or READS
 
 
 @dataclass(frozen=True)

@@ -27,12 +27,10 @@ from model.bundle.weights import CHECKPOINTS, load_bundle
 from model.explain.patterns import Axes, Tally, patterns, tally
 from model.measure.aligning_heads import alignment
 from model.measure.importance import costs
-from model.measure.page import write_page
+from model.measure.report import write_page
 from model.train.data import Corpus
 from model.train.loss import dev_loss
-from model.train.pairs import Pair as Texts
-from model.train.pairs import both_ways
-from model.train.pairs import read_pairs as read_texts
+from model.train.pairs import TextPair, both_ways, read_pairs
 
 BATCH = 32  # sentences
 
@@ -59,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         adapter = Native(bundle, bundle.name)
         pairs = [
             pair
-            for pair in read_texts(asked.dev)
+            for pair in read_pairs(asked.dev)
             if all(map(adapter.takes, examples_as_requests([pair], bundle.languages)))
         ]
         drawn = random.Random(0).sample(pairs, min(asked.pairs, len(pairs)))
@@ -75,7 +73,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def heads(
-    adapter: Native, pairs: Sequence[Texts], languages: Sequence[str], means: Mapping[str, Tensor]
+    adapter: Native,
+    pairs: Sequence[TextPair],
+    languages: Sequence[str],
+    means: Mapping[str, Tensor],
 ) -> dict[str, Any]:
     """What every head does over the pairs, both ways, the translation given."""
     first, second = languages
@@ -111,7 +112,7 @@ def heads(
     return {"loss": dev_loss(adapter.model, batches), "heads": rows}
 
 
-def examples_as_requests(pairs: Sequence[Texts], languages: Sequence[str]) -> list[Request]:
+def examples_as_requests(pairs: Sequence[TextPair], languages: Sequence[str]) -> list[Request]:
     """Both ways, with all weights and masks."""
     first, second = languages
     return [

@@ -24,7 +24,7 @@ from torch import Tensor
 from model.bundle.measured import MEANS
 from model.bundle.weights import Bundle, load_bundle
 from model.trace.tap import QUERY, SOURCE, TARGET, Tap
-from model.train.data import Batch, Corpus
+from model.train.data import Corpus, TokenBatch
 from model.train.pairs import both_ways, read_pairs
 from model.transformer.stacks import Transformer
 
@@ -60,7 +60,7 @@ class Summing(Tap):
         return value
 
 
-def means(model: Transformer, batches: Iterable[Batch]) -> dict[str, Tensor]:
+def means(model: Transformer, batches: Iterable[TokenBatch]) -> dict[str, Tensor]:
     """The mean mix (head, channel) of every attention, teacher-forced, by name.
 
     A position of the source counts once for each encoder head, one of the target once for each
@@ -82,7 +82,7 @@ def means(model: Transformer, batches: Iterable[Batch]) -> dict[str, Tensor]:
     }
 
 
-def sampled(bundle: Bundle, paths: Sequence[Path], pairs: int, seed: int) -> Iterable[Batch]:
+def sampled(bundle: Bundle, paths: Sequence[Path], pairs: int, seed: int) -> Iterable[TokenBatch]:
     """Batches of so many pairs of the files, each in both directions."""
     everything = [pair for path in paths for pair in read_pairs(path)]
     chosen = random.Random(seed).sample(everything, min(pairs, len(everything)))

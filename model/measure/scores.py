@@ -29,7 +29,7 @@ from model.bundle.weights import CHECKPOINTS, digest_of
 from model.text.tokens import direction_of
 from model.train.augment import KINDS, Kind
 from model.train.metrics import TestSet, read_test_sets, score, translate
-from model.train.pairs import Example, both_ways, read_pairs
+from model.train.pairs import TrainingExample, both_ways, read_pairs
 
 FIGURES = "figures.json"
 SEARCHES = ("greedy", "beam")
@@ -129,14 +129,18 @@ def as_typed(bundle: Path, device: str, path: Path, count: int = 200) -> list[di
     return rows
 
 
-def _made(kind: Kind, examples: Sequence[Example]) -> list[tuple[Example, Example]]:
+def _made(
+    kind: Kind, examples: Sequence[TrainingExample]
+) -> list[tuple[TrainingExample, TrainingExample]]:
     """Examples and what `kind` makes of them, where it makes something."""
     chance = random.Random(0)
     made = ((one, kind(one, partial(chance.choice, examples), chance)) for one in examples)
     return [(one, new) for one, new in made if new]
 
 
-def _bleu(direction: str, examples: Sequence[Example], written: Mapping[str, str]) -> float | None:
+def _bleu(
+    direction: str, examples: Sequence[TrainingExample], written: Mapping[str, str]
+) -> float | None:
     if not examples:
         return None
     test = TestSet(

@@ -28,8 +28,8 @@ from model.train.clean import clean, unseen
 from model.train.data import Corpus
 from model.train.guide import check, taught
 from model.train.loop import Run, say
-from model.train.options import Options
-from model.train.pairs import Example, Pair, both_ways, read_back, read_pairs
+from model.train.options import TrainingOptions
+from model.train.pairs import Languages, TextPair, TrainingExample, both_ways, read_back, read_pairs
 from model.train.state import STATE, take_over
 from model.transformer.config import ModelConfig
 from model.transformer.stacks import Transformer
@@ -77,7 +77,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--vocabulary", type=int, default=8000, help="subwords (8000)")
     made.add_argument("--augment", type=float, default=0.15, help="made examples a real one (0.15)")
     made.add_argument("--device", default="auto", help="auto, cpu or cuda (auto)")
-    for option in fields(Options):
+    for option in fields(TrainingOptions):
         _add(made, option)
     for option in fields(ModelConfig):
         if option.name in SHAPE:
@@ -108,7 +108,9 @@ def main(arguments: Sequence[str] | None = None) -> Path:
 
 
 def _train(asked: argparse.Namespace) -> Path:
-    options = Options(**{field.name: getattr(asked, field.name) for field in fields(Options)})
+    options = TrainingOptions(
+        **{field.name: getattr(asked, field.name) for field in fields(TrainingOptions)}
+    )
     device = torch.device(
         asked.device if asked.device != "auto" else "cuda" if torch.cuda.is_available() else "cpu"
     )
@@ -154,11 +156,13 @@ def _train(asked: argparse.Namespace) -> Path:
     return bundle
 
 
-def _pairs(paths: Sequence[Path]) -> list[Pair]:
+def _pairs(paths: Sequence[Path]) -> list[TextPair]:
     return [pair for path in paths for pair in read_pairs(path)]
 
 
-def _tidied(pairs: Sequence[Pair], asked: argparse.Namespace, languages: Pair) -> list[Pair]:
+def _tidied(
+    pairs: Sequence[TextPair], asked: argparse.Namespace, languages: Languages
+) -> list[TextPair]:
     """The pairs to learn from, tidied unless they are wanted raw; says what became of them."""
     kept = unseen(pairs, _pairs([*asked.dev, *asked.held_out]))
     counts = Counter({"held out": len(pairs) - len(kept)})
@@ -172,12 +176,14 @@ def _tidied(pairs: Sequence[Pair], asked: argparse.Namespace, languages: Pair) -
     return kept
 
 
-def _examples(pairs: Sequence[Pair], languages: Pair, one_way: bool) -> list[Example]:
+def _examples(
+    pairs: Sequence[TextPair], languages: Languages, one_way: bool
+) -> list[TrainingExample]:
     examples = both_ways(pairs, languages)
     return [e for e in examples if e.language == languages[1]] if one_way else examples
 
 
-def _back(asked: argparse.Namespace, languages: Pair) -> list[Example]:
+def _back(asked: argparse.Namespace, languages: Languages) -> list[TrainingExample]:
     """Back-translations, tidied too, each into the language that people wrote.
 
     Raises `ValueError` for a language that is not trained.
@@ -195,7 +201,9 @@ def _back(asked: argparse.Namespace, languages: Pair) -> list[Example]:
     ]
 
 
-def _tokenizer(folder: Path, pairs: Sequence[Pair], vocabulary: int, languages: Pair) -> Tokenizer:
+def _tokenizer(
+    folder: Path, pairs: Sequence[TextPair], vocabulary: int, languages: Languages
+) -> Tokenizer:
     path = folder / TOKENIZER
     if not path.is_file():
         texts = (text for pair in pairs for text in pair)

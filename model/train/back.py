@@ -24,7 +24,7 @@ from model.adapters.native import load
 from model.adapters.request import Decode
 from model.text.tokens import normalise
 from model.train.metrics import translate
-from model.train.pairs import Pair, read_pairs
+from model.train.pairs import TextPair, read_pairs
 
 CHUNK = 1000  # sentences that a worker takes at a time
 
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def made(
-    bundle: Path, pairs: Sequence[Pair], decode: Decode, jobs: int = 1
+    bundle: Path, pairs: Sequence[TextPair], decode: Decode, jobs: int = 1
 ) -> Iterator[tuple[str, str, str]]:
     """Rows (language that people wrote, first text, second text), one language after the other.
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from model.train.data import Batch, Corpus
+from model.train.data import Corpus, TokenBatch
 from model.train.guide import Guide
 from model.train.loss import autocast, dev_loss, training_loss
-from model.train.options import Options, cooling, learning_rate
+from model.train.options import TrainingOptions, cooling, learning_rate
 from model.train.state import STATE, Progress, average, load_state, save_state, write
 from model.transformer.stacks import Transformer
 
@@ -36,7 +36,7 @@ class Run:
     model: Transformer
     train: Corpus
     dev: Corpus
-    options: Options
+    options: TrainingOptions
     say: Callable[[str], None] = say
     save_every: float = 120.0  # seconds
 
@@ -99,7 +99,7 @@ class Run:
                 return
         at.epoch, at.batch = at.epoch + 1, 0
 
-    def _step(self, batch: Batch) -> None:
+    def _step(self, batch: TokenBatch) -> None:
         at, options = self.progress, self.options
         at.step += 1
         self.model.train(at.step >= options.dropout_from)  # what dropout alone goes by

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Options:
+class TrainingOptions:
     """How to optimise; the shape of the model is `ModelConfig`'s."""
 
     seed: int = 1

@@ -14,8 +14,8 @@ from model.adapters.request import Request
 from model.bundle.history import Example, Learning, Snapshot, load_learning, save, sides
 from model.bundle.measured import LEARNING
 from model.bundle.weights import CHECKPOINTS, load_bundle
-from model.measure.snapshots import joined
-from model.measure.snapshots import main as look_back
+from model.measure.history import joined
+from model.measure.history import main as look_back
 from model.train.__main__ import main
 from tests.model.counting import SHAPE, words
 

@@ -14,7 +14,7 @@ from model.bundle.weights import load_bundle
 from model.measure.heads import divergences, main
 from model.measure.importance import Instead, costs
 from model.measure.mean_outputs import main as write_means
-from model.measure.page import page
+from model.measure.report import page
 from model.train.data import Corpus
 from model.train.loss import dev_loss
 from model.train.pairs import both_ways

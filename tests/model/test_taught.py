@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from model.adapters.native import Native, load
-from model.bundle.measured import Taught
-from model.measure.alignment import READS, WRITES, aligned, error_rate, kept
-from model.measure.alignment import Pair as Linked
+from model.bundle.measured import READS, WRITES, Taught
+from model.measure.word_alignment import AlignedPair, aligned, error_rate, kept
 from model.train.__main__ import main
 from tests.model.counting import SHAPE, WORDS, words
 
@@ -24,7 +23,7 @@ def test_heads_are_taught_to_align(data: list[str], tmp_path: Path) -> None:
     said = [["three", "one", "six"], ["two", "five"], ["four", "three", "one", "two"]]
     links = [frozenset((i, i) for i in range(len(words))) for words in said]
     pairs = [
-        Linked(tuple(words), tuple(WORDS[word] for word in words), sure, sure)
+        AlignedPair(tuple(words), tuple(WORDS[word] for word in words), sure, sure)
         for words, sure in zip(said, links, strict=True)
     ]
     for direction, ways in (("en-zh", pairs), ("zh-en", [pair.swapped() for pair in pairs])):

@@ -18,8 +18,8 @@ from model.text.tokens import Tokenizer
 from model.train.__main__ import main
 from model.train.data import Corpus
 from model.train.metrics import translate
-from model.train.options import Options, cooling, learning_rate
-from model.train.pairs import Example, both_ways
+from model.train.options import TrainingOptions, cooling, learning_rate
+from model.train.pairs import TrainingExample, both_ways
 from model.train.state import average, write
 from tests.model.counting import SHAPE, words
 
@@ -74,7 +74,7 @@ def test_an_epoch_holds_every_example_once(tokenizer: Tokenizer) -> None:
 
 
 def test_examples_too_long_are_left_out(tokenizer: Tokenizer) -> None:
-    examples = [Example("猫" * n, "cat", "en") for n in (5, 62, 63, 100)]
+    examples = [TrainingExample("猫" * n, "cat", "en") for n in (5, 62, 63, 100)]
     assert len(Corpus(examples, tokenizer, 64, torch.device("cpu"))) == 2
 
 
@@ -194,9 +194,9 @@ def test_a_run_ends(ends: str, steps: int, data: list[str], tmp_path: Path) -> N
 
 def test_options_that_make_no_sense_are_refused() -> None:
     with pytest.raises(ValueError, match="average must be at least 1, not 0"):
-        Options(average=0)
+        TrainingOptions(average=0)
     with pytest.raises(ValueError, match="a cooldown needs steps"):
-        Options(cooldown=5)
+        TrainingOptions(cooldown=5)
     tokenizer = Tokenizer.train(["one two three four"], 300)
     with pytest.raises(ValueError, match="none of 1 examples fits into 3 tokens"):
-        Corpus([Example("one two three", "one", "zh")], tokenizer, 3, torch.device("cpu"))
+        Corpus([TrainingExample("one two three", "one", "zh")], tokenizer, 3, torch.device("cpu"))

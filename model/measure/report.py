@@ -8,10 +8,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from model.bundle.measured import REPORT
+from model.bundle.measured import READS, REPORT, WRITES
 from model.bundle.weights import digest_of
 from model.measure.aligning_heads import LEAST
-from model.measure.alignment import JOINED, READS, WRITES
+from model.measure.word_alignment import JOINED
 
 PAGE = "REPORT.md"
 IDLE = 0.01  # nats a token: a head whose loss costs less does nothing that is missed

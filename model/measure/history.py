@@ -1,6 +1,6 @@
 """How a model was learned: its attention over a few sentences, at steps along the training run.
 
-    python -m model.measure.snapshots --snapshots runs/mine/snapshots/* --final 9000 --dev dev.tsv
+    python -m model.measure.history --snapshots runs/mine/snapshots/* --final 9000 --dev dev.tsv
 
 writes `learning.safetensors` into the bundle (`model.bundle.history`): for each sentence of its
 `examples.txt` and each snapshot the weights of every attention. Every snapshot reads the same
@@ -117,7 +117,7 @@ def joined(earlier: Learning, later: Learning) -> Learning:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Reads the snapshots, by the step in their names; the bundle itself is the last one."""
     parser = argparse.ArgumentParser(
-        prog="python -m model.measure.snapshots",
+        prog="python -m model.measure.history",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
