@@ -69,7 +69,7 @@ def save_bundle(
     name: str,
     dtype: torch.dtype = torch.float16,
 ) -> None:
-    """Writes everything but the card, which `python -m model.measure.scores` writes."""
+    """Writes everything but the card, which `python -m model measure scores` writes."""
     folder.mkdir(parents=True, exist_ok=True)
     described = {
         "name": name,

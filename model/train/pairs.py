@@ -54,7 +54,7 @@ def both_ways(pairs: Iterable[TextPair], languages: Languages) -> list[TrainingE
 
 
 def read_back(path: Path) -> list[tuple[str, TextPair]]:
-    """The language that people wrote and the texts of each row that `model.train.back` made."""
+    """The language that people wrote and the texts of each row that `back-translate` made."""
     return [
         (row[0], (normalise(row[1]), normalise(row[2]))) for row in read_rows(path, columns=(3,))
     ]

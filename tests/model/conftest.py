@@ -57,5 +57,5 @@ def tiny(bundle: Path) -> Native:
 
 @pytest.fixture(scope="session")
 def data(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """What to train on and to look at: options for `python -m model.train`."""
+    """What to train on and to look at: options for `python -m model train`."""
     return write_pairs(tmp_path_factory.mktemp("data"))

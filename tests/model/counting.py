@@ -1,7 +1,10 @@
 """A language that is quickly learnt: numbers, word for word."""
 
 import random
+from collections.abc import Sequence
 from pathlib import Path
+
+from model.__main__ import main
 
 WORDS = {"one": "一", "two": "二", "three": "三", "four": "四", "five": "五", "six": "六"}
 
@@ -11,6 +14,12 @@ def words(line: str) -> list[str]:
 
 
 SHAPE = words("--d-model 32 --heads 2 --d-ff 64 --encoder-layers 1 --decoder-layers 1 --dropout 0")
+
+
+def train(line: Sequence[str]) -> Path:
+    """Run `python -m model train`; return the folder of the bundle that it wrote."""
+    main(["train", *line])
+    return Path(line[0]) / "bundle"
 
 
 def write_pairs(folder: Path) -> list[str]:

@@ -8,8 +8,9 @@ import torch
 from safetensors.torch import load_file
 
 from model.text.tokens import Tokenizer
+from model.train.chance import Chance
 from model.train.data import Corpus
-from model.train.loop import Run
+from model.train.loop import Trainer
 from model.train.options import TrainingOptions
 from model.train.pairs import both_ways
 from model.transformer.config import ModelConfig
@@ -62,7 +63,9 @@ def test_it_may_start_late(tokenizer: Tokenizer, config: ModelConfig, tmp_path: 
         options = TrainingOptions(
             batch=400, steps=3, every=1, average=3, dropout_from=start, patience=9
         )
-        Run(tmp_path / name, model, corpus, corpus, options, say=lambda line: None)()
+        chance = Chance(options.seed, corpus.device)
+        for _ in Trainer(tmp_path / name, model, corpus, corpus, options, chance).events():
+            pass
         kept = sorted((tmp_path / name / "checkpoints").glob("*"))
         return [load_file(path)["embedding.weight"] for path in kept]
 

@@ -15,13 +15,13 @@ from safetensors.torch import load_file
 from model.adapters.native import load
 from model.adapters.request import Decode
 from model.text.tokens import Tokenizer
-from model.train.__main__ import main
+from model.train.averaging import average
 from model.train.data import Corpus
 from model.train.metrics import translate
 from model.train.options import TrainingOptions, cooling, learning_rate
 from model.train.pairs import TrainingExample, both_ways
-from model.train.state import average, write
-from tests.model.counting import SHAPE, words
+from model.train.state import write
+from tests.model.counting import SHAPE, train, words
 
 
 def test_the_schedule_is_equation_3() -> None:
@@ -87,7 +87,7 @@ def test_averaging(tmp_path: Path) -> None:
 
 def test_learning_to_count(data: list[str], tmp_path: Path) -> None:
     options = words("--raw --epochs 40 --batch 1500 --warmup 60 --every 50 --average 2 --augment 0")
-    bundle = main([str(tmp_path), *data, *options, *SHAPE])
+    bundle = train([str(tmp_path), *data, *options, *SHAPE])
     adapter = load(bundle, "cpu")
     assert translate(adapter, ["three one two"], "en-zh", Decode()) == ["三一二"]
     too_long = "一" * 200
@@ -98,15 +98,15 @@ def test_learning_to_count(data: list[str], tmp_path: Path) -> None:
     assert told.pop("adam_beta2") == 0.98  # as before there was this option
     held.write_text(json.dumps(told))
     progress = (bundle / "training.json").read_text()
-    main([str(tmp_path), *data, *options, *SHAPE])
+    train([str(tmp_path), *data, *options, *SHAPE])
     assert (bundle / "training.json").read_text() == progress  # it had ended, so nothing changed
     assert json.loads(held.read_text()) == {**told, "adam_beta2": 0.98}
     with pytest.raises(
         SystemExit, match=r"holds a run with adam_beta2 0\.98, not 0\.9; seed 1, not 2"
     ):
-        main([str(tmp_path), *data, *options, *SHAPE, "--seed", "2", "--adam-beta2", "0.9"])
+        train([str(tmp_path), *data, *options, *SHAPE, "--seed", "2", "--adam-beta2", "0.9"])
     with pytest.raises(SystemExit, match="no pair is left of 600"):
-        main([str(tmp_path / "empty"), "--held-out", data[1], *data])
+        train([str(tmp_path / "empty"), "--held-out", data[1], *data])
     assert not (tmp_path / "empty" / "run.json").exists()  # so that a corrected line can go on
     assert (tmp_path / "snapshots" / "000000.safetensors").is_file()
     assert (tmp_path / "snapshots" / "000141.safetensors").is_file()
@@ -116,7 +116,7 @@ def test_a_run_that_has_cooled_down_moves_no_more(data: list[str], tmp_path: Pat
     options = words("--raw --steps 3 --batch 400 --warmup 2 --augment 0 --average 1")
     moved = {}
     for cooldown in ("0", "1000000000"):
-        main([str(tmp_path / cooldown), *data, *options, *SHAPE, "--cooldown", cooldown])
+        train([str(tmp_path / cooldown), *data, *options, *SHAPE, "--cooldown", cooldown])
         first = load_file(tmp_path / cooldown / "snapshots" / "000000.safetensors")
         last = load_file(tmp_path / cooldown / "checkpoints" / "000003.safetensors")
         moved[cooldown] = max(float((last[n] - first[n]).abs().max()) for n in first)
@@ -126,7 +126,7 @@ def test_a_run_that_has_cooled_down_moves_no_more(data: list[str], tmp_path: Pat
 
 def test_pre_norm_is_learnt_and_not_shown(data: list[str], tmp_path: Path) -> None:
     options = words("--raw --steps 40 --batch 1500 --warmup 20 --augment 0 --norm pre")
-    bundle = main([str(tmp_path), *data, *options, *SHAPE])
+    bundle = train([str(tmp_path), *data, *options, *SHAPE])
     assert json.loads((bundle / "training.json").read_text())["best"] < 2  # ln 9 knows nothing
     with pytest.raises(ValueError, match="pre-norm model, where only post-norm is shown"):
         load(bundle, "cpu")
@@ -135,9 +135,9 @@ def test_pre_norm_is_learnt_and_not_shown(data: list[str], tmp_path: Path) -> No
 def test_two_do_not_train_in_one_folder(data: list[str], tmp_path: Path) -> None:
     line = [str(tmp_path), *data, "--raw", *SHAPE]
     with FileLock(tmp_path / "lock"), pytest.raises(SystemExit, match="by another process"):
-        main(line)
+        train(line)
     assert [path.name for path in tmp_path.iterdir()] == ["lock"]
-    assert main([*line, "--steps", "1"]) == tmp_path / "bundle"
+    assert train([*line, "--steps", "1"]) == tmp_path / "bundle"
 
 
 def test_a_killed_run_goes_on_as_if_it_had_not_been(data: list[str], tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_a_killed_run_goes_on_as_if_it_had_not_been(data: list[str], tmp_path: P
 
     def command(folder: str) -> list[str]:
         made = [str(tmp_path / folder), *data, "--device", "cpu", *options, *shape]
-        return [sys.executable, "-m", "model.train", *made]
+        return [sys.executable, "-m", "model", "train", *made]
 
     whole = subprocess.run(command("whole"), capture_output=True, text=True, check=True)
     assert "resuming" not in whole.stderr
@@ -171,12 +171,12 @@ def test_a_killed_run_goes_on_as_if_it_had_not_been(data: list[str], tmp_path: P
 def test_one_way_reads_and_writes_whole_words(data: list[str], tmp_path: Path) -> None:
     """Both languages are in the vocabulary, in the order of the columns, if one way is learnt."""
     options = words("--raw --one-way --languages zz aa --steps 1 --batch 400 --augment 0 --every 1")
-    bundle = main([str(tmp_path), *data, *options, *SHAPE])
+    bundle = train([str(tmp_path), *data, *options, *SHAPE])
     adapter = load(bundle, "cpu")
     assert adapter.info.languages == ("zz", "aa")
     assert [token.text for token in adapter.trace("three one").source[1:-1]] == ["three", " one"]
     look_back = json.loads((bundle / "training.json").read_text())
-    both = main([str(tmp_path / "both"), *data, *[o for o in options if o != "--one-way"], *SHAPE])
+    both = train([str(tmp_path / "both"), *data, *[o for o in options if o != "--one-way"], *SHAPE])
     assert json.loads((both / "training.json").read_text())["epochs"] < look_back["epochs"]
 
 
@@ -186,7 +186,7 @@ def test_one_way_reads_and_writes_whole_words(data: list[str], tmp_path: Path) -
 def test_a_run_ends(ends: str, steps: int, data: list[str], tmp_path: Path) -> None:
     """Two looks that bring nothing, or time for one step."""
     options = words(f"--raw --batch 400 --augment 0 --every 2 --average 1 {ends}")
-    bundle = main([str(tmp_path), *data, *options, *SHAPE])
+    bundle = train([str(tmp_path), *data, *options, *SHAPE])
     progress = json.loads((bundle / "training.json").read_text())
     assert progress["step"] == steps
     assert progress["history"][-1]["step"] == steps
