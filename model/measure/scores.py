@@ -140,11 +140,12 @@ def sentences(bundle: Path, adapter: Adapter) -> list[dict[str, str]]:
     """What the model makes of the sentences beside it: greedily, as on the page, and by beam."""
     path = bundle / SENTENCES
     texts = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-    made = []
-    for text in texts:
-        direction = direction_of(text)
-        row = {"direction": direction, "source": text}
+    rows = [{"direction": direction_of(text), "source": text} for text in texts]
+    for direction in {row["direction"]: None for row in rows}:
+        mine = [row for row in rows if row["direction"] == direction]
+        sources = [row["source"] for row in mine]
         for method in SEARCHES:
-            [row[method]] = translate(adapter, [text], direction, Decode(method))
-        made.append(row)
-    return made
+            written = translate(adapter, sources, direction, Decode(method))
+            for row, text in zip(mine, written, strict=True):
+                row[method] = text
+    return rows

@@ -1,4 +1,4 @@
-"""What a training run tells whoever listens: plain data, which JSON and pickle can hold.
+"""What a training run tells whoever listens: plain data, in types that JSON has.
 
     for event in train(plan):
         match event:

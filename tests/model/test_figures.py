@@ -20,7 +20,7 @@ def test_what_is_not_asked_for_is_kept(bundle: Path, tmp_path: Path) -> None:
     (folder / "sentences.txt").write_text("A dog sat.\n狗坐着。\n", "utf-8")
 
     def measured(*asked: str) -> Rows:
-        main(["measure", "scores", str(folder), *asked])
+        main(["measure", "scores", str(folder), "--jobs", "1", *asked])
         found: Rows = json.loads((folder / "figures.json").read_text())
         return found
 

@@ -83,12 +83,11 @@ def test_what_is_shipped_has_every_step_once() -> None:
         assert len(example.written) == len(example.tokens["target"])
 
 
-def test_learning_is_looked_back_on(data: list[str], tmp_path: Path) -> None:
-    options = words("--raw --epochs 40 --batch 1500 --warmup 60 --every 50 --average 2 --augment 0")
-    bundle = train([str(tmp_path), *data, *options, *SHAPE])
+def test_learning_is_looked_back_on(data: list[str], counted: Path, tmp_path: Path) -> None:
+    bundle = counted / "bundle"
     (bundle / "examples.txt").write_text("one two three\n六五\n", "utf-8")
     step = json.loads((bundle / "training.json").read_text())["step"]
-    early = [str(tmp_path / "snapshots" / f"{n:06d}.safetensors") for n in (0, 100)]
+    early = [str(counted / "snapshots" / f"{n:06d}.safetensors") for n in (0, 100)]
     main(
         ["measure", "history", str(bundle), "--snapshots", *early, "--final", str(step), *data[2:]]
     )
@@ -115,7 +114,7 @@ def test_learning_is_looked_back_on(data: list[str], tmp_path: Path) -> None:
 
     # A run that went on: what was there stays, over the same sentences and targets.
     (bundle / "examples.txt").unlink()
-    more = words("--raw --batch 1500 --warmup 60 --augment 0 --average 1 --learning-rate 0.2")
+    more = words("--raw --batch 1500 --warmup 40 --augment 0 --average 1 --learning-rate 0.2")
     more += ["--start-from", str(bundle), "--steps", str(step + 10), *SHAPE]
     further = train([str(tmp_path / "further"), *data, *more])
     shutil.copy(bundle / "learning.safetensors", further)

@@ -3,7 +3,7 @@
 import json
 import pickle
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -19,16 +19,28 @@ from model.train.run import train
 from model.transformer.config import ModelConfig
 
 
-@pytest.fixture
-def plan(data: list[str], tmp_path: Path) -> TrainingPlan:
+def planned(folder: Path, data: list[str]) -> TrainingPlan:
     """Eight steps over two epochs, with dropout and everything that draws lots."""
     return TrainingPlan(
-        tmp_path / "run",
+        folder,
         TrainingData((Path(data[1]),), (Path(data[3]),), raw=True),
         TrainingOptions(batch=3000, steps=8, every=3, warmup=4, average=2, seed=5),
         ModelConfig(300, 32, 2, 64, 1, 1, attention_dropout=0.1),
         device="cpu",
     )
+
+
+@pytest.fixture
+def plan(data: list[str], tmp_path: Path) -> TrainingPlan:
+    return planned(tmp_path / "run", data)
+
+
+@pytest.fixture(scope="module")
+def whole(data: list[str], tmp_path_factory: pytest.TempPathFactory) -> TrainingPlan:
+    """The same, trained at one go."""
+    plan = planned(tmp_path_factory.mktemp("whole"), data)
+    assert isinstance(list(train(plan))[-1], Finished)
+    return plan
 
 
 def weights(plan: TrainingPlan) -> dict[str, torch.Tensor]:
@@ -106,11 +118,11 @@ def test_events_tell_the_run(plan: TrainingPlan) -> None:
     assert steps[-1].tokens == training["tokens"]
 
 
-@pytest.mark.parametrize("after", [2, 3, 5, 6, 7, 11])
-def test_a_run_that_nobody_listens_to_goes_on_another_time(plan: TrainingPlan, after: int) -> None:
+@pytest.mark.parametrize("after", [2, 4, 6, 11])
+def test_a_run_that_nobody_listens_to_goes_on_another_time(
+    plan: TrainingPlan, whole: TrainingPlan, after: int
+) -> None:
     """Left at a snapshot, a step, a look: the same bits, whatever was drawn meanwhile."""
-    whole = replace(plan, folder=plan.folder.with_name("whole"))
-    assert isinstance(list(train(whole))[-1], Finished)
     torch.manual_seed(after)
     outside = torch.get_rng_state()
     running = train(plan)

@@ -8,14 +8,12 @@ import pytest
 from model.adapters.native import Native, load
 from model.bundle.measured import READS, WRITES, Taught
 from model.measure.word_alignment import AlignedPair, aligned, error_rate, kept
-from tests.model.counting import SHAPE, WORDS, train, words
+from tests.model.counting import COUNTING, SHAPE, WORDS, train
 
 
-def test_heads_are_taught_to_align(data: list[str], tmp_path: Path) -> None:
+def test_heads_are_taught_to_align(data: list[str], counted: Path, tmp_path: Path) -> None:
     """Word for word: the links that people would make are the diagonal."""
-    options = words("--raw --epochs 40 --batch 1500 --warmup 60 --average 1 --augment 0")
-    guided = ["--guide", "1", "--guide-from", "3"]
-    bundle = train([str(tmp_path / "run"), *data, *options, *SHAPE, *guided])
+    bundle = counted / "bundle"
     adapter = load(bundle, "cpu")
     assert isinstance(adapter, Native)
     assert adapter.info.taught == (Taught(0, 0, WRITES, 3), Taught(0, 1, READS, 3))
@@ -33,14 +31,14 @@ def test_heads_are_taught_to_align(data: list[str], tmp_path: Path) -> None:
     # The weight may change on resuming. What is taken over was taught; what ended before was not.
     steps = json.loads((bundle / "training.json").read_text())["step"]
     more = ["--steps", str(steps + 1), "--epochs", "99", "--guide", "2"]
-    bundle = train([str(tmp_path / "run"), *data, *options, *SHAPE, *guided, *more])
+    bundle = train([str(counted), *data, *COUNTING, *SHAPE, *more])
     assert json.loads((bundle / "training.json").read_text())["step"] == steps + 1
-    after = ["--raw", "--steps", str(steps + 2), "--start-from", str(tmp_path / "run")]
+    after = ["--raw", "--steps", str(steps + 2), "--start-from", str(counted)]
     bundle = train([str(tmp_path / "after"), *data, *after, *SHAPE])
     assert [
         one["since"] for one in json.loads((bundle / "training.json").read_text())["taught"]
     ] == [3, 3]
-    before = ["--raw", "--steps", "2", *SHAPE, *guided]
+    before = ["--raw", "--steps", "2", *SHAPE, "--guide", "1", "--guide-from", "3"]
     bundle = train([str(tmp_path / "before"), *data, *before])
     assert json.loads((bundle / "training.json").read_text())["taught"] == []
 
