@@ -13,7 +13,6 @@ from typing import Any
 
 from markupsafe import Markup
 
-from app.answers.pages import environment, static_digest
 from app.assets.files import STATIC, vendored, view_sheets
 from app.assets.inline import (
     PREFIX,
@@ -26,6 +25,7 @@ from app.assets.inline import (
     style,
 )
 from app.assets.languages import SOURCE_LANGUAGE, languages, messages
+from app.assets.templates import environment, static_digest
 from app.engine.wire import Reply
 
 # What its views draw: attention, what could have been written at each step, and what the inspector
