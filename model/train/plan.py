@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from model.train.options import TrainingOptions
 from model.transformer.config import ModelConfig
@@ -100,8 +100,9 @@ class PlanOption:
         if value is None and self.optional:
             return None
         if get_origin(self.kind) is tuple:
-            item = get_args(self.kind)[0]
+            item, last = get_args(self.kind)
             fits = isinstance(value, list | tuple) and all(isinstance(v, str | Path) for v in value)
+            fits = fits and (last is Ellipsis or len(value) == 2)
             made: Any = tuple(map(item, value)) if fits else None
         elif self.kind is Path:
             fits = isinstance(value, str | Path)
@@ -117,19 +118,21 @@ class PlanOption:
     def wanted(self) -> str:
         """The type in words."""
         if get_origin(self.kind) is tuple:
-            return "a list of strings"
+            return "a list of strings" if Ellipsis in get_args(self.kind) else "two strings"
         return "a path" if self.kind is Path else str(self.kind.__name__)
 
 
 def _options(cls: type, part: str) -> Iterator[PlanOption]:
     hints = get_type_hints(cls, include_extras=True)
     for one in fields(cls):
-        kind, told = hints[one.name], ""
-        if get_origin(kind) is Annotated:
-            kind, told = get_args(kind)
+        kind, *notes = (
+            get_args(hint) if get_origin(hint := hints[one.name]) is Annotated else [hint]
+        )
         kinds = get_args(kind) if isinstance(kind, UnionType) else (kind,)
+        plain = str if get_origin(kinds[0]) is Literal else kinds[0]
         default = VOCABULARY if one.name == "vocabulary" else one.default
-        yield PlanOption(one.name, part, kinds[0], NoneType in kinds, default, told)
+        told = next((note for note in notes if isinstance(note, str)), "")
+        yield PlanOption(one.name, part, plain, NoneType in kinds, default, told)
 
 
 PARTS: dict[str, Callable[..., Any]] = {

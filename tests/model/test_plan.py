@@ -2,6 +2,9 @@
 
 import json
 import pickle
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -62,6 +65,7 @@ def test_a_plan_survives_json(plan: TrainingPlan) -> None:
         ({"dev": ["d"], "speed": 3}, "has no speed"),
         ({}, "needs dev"),
         ({"dev": "d"}, "dev must be a list of strings, not 'd'"),
+        ({"dev": ["d"], "languages": ["en", "zh", "de"]}, "languages must be two strings, not"),
         ({"dev": ["d"], "steps": "9"}, "steps must be int, not '9'"),
         ({"dev": ["d"], "steps": True}, "steps must be int, not True"),
         ({"dev": ["d"], "average": 0}, "average must be at least 1, not 0"),
@@ -135,4 +139,31 @@ def test_a_run_that_nobody_listens_to_goes_on_another_time(
         torch.rand(3)
         if isinstance(event, Started):
             assert event.step == sum(isinstance(event, Step) for event in events)
+    assert all(torch.equal(weights(plan)[name], one) for name, one in weights(whole).items())
+
+
+KILLED_AT_5 = """
+import os, signal, sys
+from pathlib import Path
+from model.train.events import Step
+from model.train.plan import TrainingPlan, read_plan
+from model.train.run import train
+
+for event in train(TrainingPlan.from_json(read_plan(Path(sys.argv[1])))):
+    if isinstance(event, Step) and event.step == 5:
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_killed_run_goes_on_as_if_it_had_not_been(
+    plan: TrainingPlan, whole: TrainingPlan, tmp_path: Path
+) -> None:
+    """SIGKILL in the midst of an epoch, between two states: the same weights, bit for bit."""
+    file = tmp_path / "plan.json"
+    file.write_text(json.dumps(plan.to_json()))
+    killed = subprocess.run([sys.executable, "-c", KILLED_AT_5, str(file)])
+    assert killed.returncode == -signal.SIGKILL
+    assert not (plan.folder / "bundle").exists()
+    [started] = [event for event in train(plan) if isinstance(event, Started)]
+    assert started.step == 3
     assert all(torch.equal(weights(plan)[name], one) for name, one in weights(whole).items())

@@ -1,10 +1,6 @@
-"""Training: the paper's schedule, batches that lose nothing, a run that survives being killed."""
+"""Training: the paper's schedule, batches that lose nothing, runs that end where they should."""
 
 import json
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -137,36 +133,6 @@ def test_two_do_not_train_in_one_folder(data: list[str], tmp_path: Path) -> None
         train(line)
     assert [path.name for path in tmp_path.iterdir()] == ["lock"]
     assert train([*line, "--steps", "1"]) == tmp_path / "bundle"
-
-
-def test_a_killed_run_goes_on_as_if_it_had_not_been(
-    data: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """SIGKILL in the midst of an epoch, then the same line again: the same weights, bit for bit."""
-    options = words("--raw --epochs 2 --batch 400 --warmup 30 --every 20 --average 2")
-    shape = [*SHAPE[:-1], "0.1"]  # dropout: the random numbers must go on too
-
-    def line(folder: str) -> list[str]:
-        return [str(tmp_path / folder), *data, "--device", "cpu", *options, *shape]
-
-    command = [sys.executable, "-m", "model", "train", *line("killed")]
-    killed = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-    state = tmp_path / "killed" / "state.safetensors"
-    deadline = time.monotonic() + 60
-    while not state.is_file() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    killed.send_signal(signal.SIGKILL)
-    killed.wait()
-    assert not (tmp_path / "killed" / "bundle").exists()
-    train(line("killed"))
-    assert "resuming at step" in capsys.readouterr().err
-    train(line("whole"))
-    assert "resuming" not in capsys.readouterr().err
-    one, other = (
-        load_file(tmp_path / folder / "bundle" / "weights.safetensors")
-        for folder in ("whole", "killed")
-    )
-    assert all(torch.equal(one[name], other[name]) for name in one)
 
 
 def test_one_way_reads_and_writes_whole_words(data: list[str], tmp_path: Path) -> None:
