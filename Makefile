@@ -45,7 +45,7 @@ format: $(DEV)  ## rewrite the Python in the project's style
 	$(BIN)/ruff format
 
 figures: $(DEV)  ## write the model's card from what was measured
-	$(BIN)/python -m model.figures
+	$(BIN)/python -m model measure scores
 
 gallery: $(DEV) $(DEBIAN)  ## take pictures of the page at every size, theme and language
 	$(BIN)/python -m tests.browser.gallery

@@ -11,11 +11,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from app.answers.pages import environment, static_digest
 from app.assets import bundles
 from app.assets.files import STATIC, vendored
 from app.assets.inline import block, compressed, data_url, document, script, style
 from app.assets.languages import SOURCE_LANGUAGE, languages, messages
+from app.assets.templates import environment, static_digest
 from app.engine.wire import Reply
 from app.preview.card import sentence
 

@@ -8,7 +8,7 @@ import torch
 from torch.nn import functional as F
 
 from bench.compare import Case
-from model.train.data import Batch
+from model.train.data import TokenBatch
 from model.train.loss import autocast, cross_entropy, fast_in_bf16, training_loss
 from model.transformer.dropout import Dropout
 from model.transformer.stacks import Transformer
@@ -46,7 +46,7 @@ def _steps(model: Transformer) -> Iterator[Case]:
     """750 tokens, half of them read and half written: the attention's kernel, and the precision."""
     ids = torch.randint(model.config.vocabulary, (25, 15))
     real = torch.ones_like(ids, dtype=torch.bool)
-    batch = Batch(ids, real, ids, ids, real)
+    batch = TokenBatch(ids, real, ids, ids, real)
     explicit, fused = (_copy(model, kernel) for kernel in ("explicit", "fused"))
 
     def gradients(of: Transformer, precision: str) -> None:

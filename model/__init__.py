@@ -5,11 +5,33 @@ from model import load
 trace = load("en-zh").trace("Hello")
 """
 
-from model.adapters.native import load
-from model.adapters.request import Adapter, Decode, Request, Trace
-from model.errors import InputError
-from model.trace.interventions import Intervention
-from model.trace.tap import NamedTensor
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from model.adapters.native import load
+    from model.adapters.request import Adapter, Decode, Request, Trace
+    from model.errors import InputError
+    from model.trace.interventions import Intervention
+    from model.trace.tap import NamedTensor
+else:
+    # Imported when it is asked for: torch takes seconds, which `python -m model --help` need not.
+    HOMES = {
+        "Adapter": "adapters.request",
+        "Decode": "adapters.request",
+        "InputError": "errors",
+        "Intervention": "trace.interventions",
+        "NamedTensor": "trace.tap",
+        "Request": "adapters.request",
+        "Trace": "adapters.request",
+        "load": "adapters.native",
+    }
+
+    def __getattr__(name: str) -> Any:
+        if name not in HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f"{__name__}.{HOMES[name]}"), name)
+
 
 __all__ = [
     "Adapter",

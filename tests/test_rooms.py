@@ -4,6 +4,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -27,6 +28,42 @@ NOT_FOR_APP = {"tests", "bench", "pytest", "httpx", "playwright"}
 
 # The page's folders from the ground up: each imports what lies below it, or beside it.
 JS_RANKS = ("lib", "data", "compute", "state", "draw", "parts", "views", "chrome", "pages")
+# From the bottom up: a file imports what stands in its own room or in one below, never above.
+RANKS = {
+    "model": (
+        "errors",
+        "text",
+        "trace",
+        "transformer",
+        "decode",
+        "explain",
+        "bundle",
+        "adapters",
+        "__init__",  # the front door: what others than `model` itself come in by
+        "train",
+        "measure",
+        "commands",
+        "__main__",
+    ),
+    "app": (
+        "__init__",
+        "settings",
+        "store",
+        "engine",
+        "schemas",
+        "http",
+        "assets",
+        "preview",
+        "services",
+        "handout",
+        "notebook",
+        "answers",
+        "routes",
+        "main",
+        "__main__",
+    ),
+}
+OFFLINE = ("model.train", "model.measure", "model.commands")
 
 # The browser's one-of-a-kind files, and what only they may say; the entries hand it to them.
 ENTRIES = ("workspace.js", "embed.js", "handout.js")
@@ -88,6 +125,42 @@ def test_model_knows_nothing_of_the_web(path: Path) -> None:
 @pytest.mark.parametrize("path", files("app", ".py"), ids=name)
 def test_app_does_without_what_only_tests_have(path: Path) -> None:
     assert not {module.partition(".")[0] for module in python_imports(path)} & NOT_FOR_APP
+
+
+def room(module: str) -> str:
+    """Return the room of a full name: "text" for `model.text.tokens`, "main" for `app.main`."""
+    return [*module.split("."), "__init__"][1]
+
+
+@pytest.mark.parametrize("path", [*files("model", ".py"), *files("app", ".py")], ids=name)
+def test_imports_go_only_downwards(path: Path) -> None:
+    package, *_ = inside = path.relative_to(ROOT).with_suffix("").parts
+    ranks = RANKS[package]
+    own = ranks.index(room(".".join(inside)))
+    for module in python_imports(path):
+        if module.partition(".")[0] == package:
+            assert ranks.index(room(module)) <= own, module
+
+
+@pytest.mark.parametrize("package", RANKS)
+def test_modules_do_not_import_in_circles(package: str) -> None:
+    """Between rooms ranks see to it; within one this does."""
+    graph = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts): {*python_imports(path)}
+        for path in files(package, ".py")
+    }
+    TopologicalSorter(graph).prepare()  # raises CycleError
+
+
+@pytest.mark.parametrize("path", files("app", ".py"), ids=name)
+def test_app_imports_nothing_that_runs_offline(path: Path) -> None:
+    assert not [module for module in python_imports(path) if module.startswith(OFFLINE)]
+
+
+@pytest.mark.parametrize("folder", ["model", "app"])
+def test_nothing_imports_an_entry(folder: str) -> None:
+    for path in files(folder, ".py"):
+        assert not [m for m in python_imports(path) if m.endswith("__main__")], path
 
 
 def test_what_is_imported_is_pinned() -> None:

@@ -8,28 +8,16 @@ path of a route; ``page_url``, the address without its query; ``share``, which i
 """
 
 from collections.abc import Mapping
-from functools import cache
 from typing import Any
 
-from cachetools import TTLCache, cached
 from fastapi import Request
 from fastapi.responses import HTMLResponse
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from app.assets.files import STATIC, digest_of
-from app.assets.languages import LOCALE, languages, negotiate, translations
+from app.assets.languages import languages, negotiate
+from app.assets.templates import environment, static_digest
 from app.services import Services
-from app.settings import ROOT
 
-TEMPLATES = ROOT / "templates"
-FRESH_SECONDS = 1  # an edited file is seen after that; a page asks for a hundred of them at once
 HEADERS = {"Cache-Control": "no-cache", "Vary": "Accept-Language, Cookie"}
-
-
-@cached(TTLCache(1, FRESH_SECONDS))
-def static_digest() -> str:
-    """The digest in the addresses of what comes from our own folders."""
-    return digest_of(STATIC, LOCALE)
 
 
 def base_url(request: Request, services: Services) -> str:
@@ -69,19 +57,3 @@ def render(
 def not_found_page(request: Request) -> HTMLResponse:
     """What a reader sees at an address where there is nothing."""
     return render(request, request.app.state.services, "not-found.html", status=404)
-
-
-@cache
-def environment(lang: str, digest: str) -> Environment:
-    """Templates that speak one language; each has its own, since Jinja binds gettext globally."""
-    made = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        extensions=["jinja2.ext.i18n"],
-    )
-    catalog = translations(lang)
-    made.install_gettext_translations(catalog, newstyle=True)  # type: ignore[attr-defined]
-    return made

@@ -5,6 +5,7 @@
     │   └── ProblemError        raised by the server's own rooms; names its kind
     ├── InputError              raised by `model/` for bad input
     ├── BusyError               raised by the engine; 503
+    ├── NewerShareError         a share in a format that is not known yet; 501
     ├── RequestValidationError  raised by FastAPI
     └── anything else           a bug; 500, logged, nothing told
 
@@ -26,6 +27,7 @@ from app.engine.engine import BusyError
 from app.http.accept import choose
 from app.http.security import HEADERS
 from app.schemas.fields import ONE_TEXT, TWO_TEXTS
+from app.store.formats import NewerShareError
 from model.errors import Excess, InputError
 
 MEDIA_TYPE = "application/problem+json"
@@ -123,6 +125,7 @@ def install(app: FastAPI, not_found_page: Callable[[Request], Response]) -> None
         ProblemError: lambda _, error: error,
         InputError: _input_problem,
         BusyError: _busy_problem,
+        NewerShareError: _newer_problem,
         RequestValidationError: _validation_problem,
         HTTPException: _http_problem,
         Exception: _bug_problem,
@@ -165,6 +168,10 @@ def _input_problem(_: Request | None, error: InputError) -> ProblemError:
 def _busy_problem(_: Request | None, error: BusyError) -> ProblemError:
     headers = {"Retry-After": str(error.retry_after)}
     return ProblemError(503, "busy", f"{error}; try again shortly", headers=headers)
+
+
+def _newer_problem(_: Request, error: NewerShareError) -> ProblemError:
+    return ProblemError(501, "newer-share", str(error), field="format")
 
 
 def _http_problem(_: Request, error: HTTPException) -> ProblemError:

@@ -5,10 +5,10 @@ from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse, JSONResponse, Response
 from starlette.exceptions import HTTPException
 
-from app.answers.pages import static_digest
 from app.assets.bundles import bundle
 from app.assets.files import FOREVER, find_static
 from app.assets.languages import languages, messages
+from app.assets.templates import static_digest
 from app.http.accept import preferences
 from app.services import Opened
 

@@ -12,11 +12,14 @@ To change the format: raise `FORMAT`, add the step from the one before, and run
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from app.http.problems import ProblemError
 from app.store.store import Share
 from app.store.upgrade import upgraded
 
 FORMAT = 2
+
+
+class NewerShareError(Exception):
+    """A share was written in a format that this server does not know yet."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ UPGRADES: Mapping[int, Upgrade] = {
 
 
 def upgrade(share: Share) -> Share:
-    """The share in today's format; a 501 ProblemError for one that a newer server wrote."""
+    """The share in today's format; NewerShareError for one that a newer server wrote."""
     for step in _steps(share.format):
         share = step.share(share)
     return replace(share, format=FORMAT)
@@ -50,5 +53,5 @@ def upgrade_answer(answer: bytes, written: int) -> bytes:
 def _steps(written: int) -> Iterator[Upgrade]:
     if written > FORMAT:
         detail = f"the share has format {written}; this server reads formats up to {FORMAT}"
-        raise ProblemError(501, "newer-share", detail, field="format")
+        raise NewerShareError(detail)
     return (UPGRADES[number] for number in range(written, FORMAT))

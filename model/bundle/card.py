@@ -7,6 +7,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+from model.bundle.markdown import table
 from model.bundle.weights import CARD, CONFIG, digest_of
 
 TRAINING = "training.json"
@@ -53,11 +54,6 @@ def card(bundle: Path) -> str:
     return template.substitute(known)
 
 
-def _table(head: list[str], rows: list[list[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
 def _scores(scores: list[dict[str, Any]]) -> str:
     rows = [
         [
@@ -70,7 +66,7 @@ def _scores(scores: list[dict[str, Any]]) -> str:
         ]
         for row in scores
     ]
-    return _table(["test set", "direction", "decoding", "sources", "BLEU", "chrF"], rows)
+    return table(["test set", "direction", "decoding", "sources", "BLEU", "chrF"], rows)
 
 
 def _signatures(scores: list[dict[str, Any]]) -> str:
@@ -83,7 +79,7 @@ def _sentences(made: list[dict[str, str]]) -> str:
         [row["source"], row["greedy"], row["beam"] if row["beam"] != row["greedy"] else "the same"]
         for row in made
     ]
-    return _table(["source", "greedy, as on the page", "beam"], rows)
+    return table(["source", "greedy, as on the page", "beam"], rows)
 
 
 def _typed(rows: list[dict[str, Any]]) -> str:
@@ -98,7 +94,7 @@ def _typed(rows: list[dict[str, Any]]) -> str:
         for row in rows
         if row["sentences"]
     ]
-    return _table(["as typed", "direction", "sentences", "BLEU before", "BLEU as typed"], lines)
+    return table(["as typed", "direction", "sentences", "BLEU before", "BLEU as typed"], lines)
 
 
 def _curve(history: list[dict[str, float]]) -> str:
@@ -106,4 +102,4 @@ def _curve(history: list[dict[str, float]]) -> str:
     if history[-1] not in shown:
         shown.append(history[-1])
     rows = [[f"{row['step']:,}", f"{row['train']:.3f}", f"{row['dev']:.3f}"] for row in shown]
-    return _table(["step", "train loss (smoothed)", "dev loss"], rows)
+    return table(["step", "train loss (smoothed)", "dev loss"], rows)

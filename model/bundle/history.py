@@ -2,7 +2,7 @@
 
 For each example and each snapshot the weights of every attention,
 ``"{example}.{step}.encoder.0.self.weights"`` (head, query, key) in bytes of 1/255, and in the
-metadata, under ``"learning"``, what `Learning` says. `python -m model.measure.snapshots` writes it.
+metadata, under ``"learning"``, what `Learning` says. `python -m model measure history` writes it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """What may lie beside a bundle's weights, measured of them.
 
 means.safetensors     each head's mean output over training data
-                      (`python -m model.measure.mean_outputs`)
-report.json           what each head does, over many sentences (`python -m model.measure.heads`)
-training.json         how it was trained (`python -m model.train`)
-learning.safetensors  attention at steps of the training run (`python -m model.measure.snapshots`)
+                      (`python -m model measure mean-outputs`)
+report.json           what each head does, over many sentences (`python -m model measure heads`)
+training.json         how it was trained (`python -m model train`)
+learning.safetensors  attention at steps of the training run (`python -m model measure history`)
 
 Those that were measured name the digest of the weights that they are of, and are refused beside
 others.
@@ -27,6 +27,8 @@ from model.bundle.weights import Bundle
 MEANS = "means.safetensors"
 LEARNING = "learning.safetensors"
 REPORT = "report.json"
+# Which rows of cross attention align a word: those that write it, or those that read it, one later.
+WRITES, READS = "writes", "reads"
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Aligner:
     layer: int
     head: int
     error_rate: float  # AER, on pairs that it was not chosen by
-    rows: str  # "writes": those that write a word, or "reads": those that read it, one later
+    rows: str  # WRITES or READS
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ def means_of(folder: Path, bundle: Bundle) -> dict[str, Tensor]:
     if not path.is_file():
         return {}
     with safe_open(path, framework="pt", device=str(bundle.device)) as file:
-        _of(path, "means", (file.metadata() or {}).get("digest"), bundle)
+        _of(path, "measure mean-outputs", (file.metadata() or {}).get("digest"), bundle)
         found: dict[str, Tensor] = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     if any(mean.shape != (config.heads, config.d_k) for mean in found.values()):
         raise ValueError(f"{path}: the means do not fit the config")
@@ -88,10 +90,10 @@ def aligners_of(folder: Path, bundle: Bundle) -> tuple[Aligner, ...]:
     if not path.is_file():
         return ()
     report = json.loads(path.read_text(encoding="utf-8"))
-    _of(path, "report", report["digest"], bundle)
+    _of(path, "measure heads", report["digest"], bundle)
     found = report["alignment"]["best"] if report["alignment"] else []
     if isinstance(found, dict):
-        raise ValueError(f"{path}: it is of an earlier version; run model.report again")
+        raise ValueError(f"{path}: it is of an earlier version; run measure heads again")
     return tuple(
         Aligner(best["layer"], best["head"], best["reported on"], best["rows"]) for best in found
     )
@@ -112,10 +114,10 @@ def learning_of(folder: Path, bundle: Bundle) -> Learning | None:
     if not path.is_file():
         return None
     found = load_learning(path)
-    _of(path, "learning", found.digest, bundle)
+    _of(path, "measure history", found.digest, bundle)
     return found
 
 
 def _of(path: Path, command: str, digest: str | None, bundle: Bundle) -> None:
     if digest != bundle.digest:
-        raise ValueError(f"{path}: it is of other weights; run model.{command} again")
+        raise ValueError(f"{path}: it is of other weights; run {command} again")

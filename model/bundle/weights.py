@@ -71,7 +71,7 @@ def save_bundle(
     name: str,
     dtype: torch.dtype = torch.float16,
 ) -> None:
-    """Writes everything but the card, which `python -m model.measure.scores` writes.
+    """Writes everything but the card, which `python -m model measure scores` writes.
 
     Keys have no bias in a bundle. The softmax takes it away again, whatever it is,
 

@@ -11,20 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from model.adapters.native import Native
-from model.measure.alignment import (
+from model.bundle.measured import READS, WRITES
+from model.measure.word_alignment import (
     JOINED,
-    READS,
-    WRITES,
+    AlignedPair,
     Link,
     Looked,
-    Pair,
     aligned,
     error_rate,
     fitting,
     grown,
     kept,
     mirrored,
-    read_pairs,
+    read_aligned_pairs,
 )
 
 LEAST = [step / 20 for step in range(13)]  # bounds on a link's weight that are tried
@@ -34,7 +33,7 @@ LEAST = [step / 20 for step in range(13)]  # bounds on a link's weight that are 
 class Half:
     """Hand-aligned pairs, and the links of each that were read off both ways, by where."""
 
-    pairs: list[Pair]
+    pairs: list[AlignedPair]
     there: dict[Looked, list[dict[Link, float]]]
     back: dict[Looked, list[dict[Link, float]]]
 
@@ -48,7 +47,7 @@ class Half:
 
 def alignment(adapter: Native, folder: Path, languages: Sequence[str]) -> dict[str, Any]:
     """Error rates on two halves: what is best is chosen on the first, and told of the second."""
-    pairs = read_pairs(folder)
+    pairs = read_aligned_pairs(folder)
     middle = len(pairs) // 2
     first, second = languages
     there, back = f"{second}-{first}", f"{first}-{second}"

@@ -1,15 +1,7 @@
-"""What the heads of a model do, over many sentences: a report that lies beside its weights.
-
-    python -m model.measure.heads --dev dev.tsv --align folder
-
-writes `report.json` and `REPORT.md` into the bundle: each head's entropy, distance, pattern,
-nearest double and worth, how many heads are idle, and how far alignments read off the cross
-attention are from those made by people.
-"""
+"""What every head of a model does over many sentences, and what the model is worth without it."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import random
@@ -23,67 +15,52 @@ from torch import Tensor
 from model.adapters.native import Native
 from model.adapters.request import Request, Trace
 from model.bundle.measured import REPORT, means_of
-from model.bundle.weights import CHECKPOINTS, load_bundle
+from model.bundle.weights import Bundle, load_bundle
 from model.explain.patterns import Axes, Tally, patterns, tally
 from model.measure.aligning_heads import alignment
+from model.measure.corpus import batches_of
 from model.measure.importance import costs
-from model.measure.page import write_page
 from model.trace.attentions import CROSS, AttentionInfo, alike
-from model.train.data import Corpus
 from model.train.loss import dev_loss
-from model.train.pairs import Pair as Texts
-from model.train.pairs import both_ways
-from model.train.pairs import read_pairs as read_texts
+from model.train.pairs import TextPair, read_pairs
 
 BATCH = 32  # sentences
 
 Head = tuple[str, int]  # "encoder.0.self", 3
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Measures, then writes both files; without `--dev` only the page, from what there is."""
-    parser = argparse.ArgumentParser(
-        prog="python -m model.measure.heads",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("bundle", type=Path, nargs="?", default=CHECKPOINTS / "en-zh")
-    parser.add_argument("--dev", type=Path, help="TSV file of pairs")
-    parser.add_argument("--align", type=Path, help="folder with sentences.txt and gold.txt")
-    parser.add_argument("--pairs", type=int, default=300, help="of dev, drawn with seed 0 (300)")
-    asked = parser.parse_args(arguments)
-    if asked.dev:
-        bundle = load_bundle(asked.bundle)
-        means = means_of(asked.bundle, bundle)
-        if not means:
-            raise ValueError(f"{asked.bundle} has no means; run model.means first")
-        adapter = Native(bundle, bundle.name)
-        pairs = [
-            pair
-            for pair in read_texts(asked.dev)
-            if all(map(adapter.takes, examples_as_requests([pair], bundle.languages)))
-        ]
-        drawn = random.Random(0).sample(pairs, min(asked.pairs, len(pairs)))
-        report = {
-            "digest": bundle.digest,
-            "pairs": len(drawn),
-            **heads(adapter, drawn, bundle.languages, means),
-            "alignment": alignment(adapter, asked.align, bundle.languages) if asked.align else None,
-        }
-        text = json.dumps(report, indent=1, allow_nan=False) + "\n"
-        (asked.bundle / REPORT).write_text(text, encoding="utf-8")
-    write_page(asked.bundle)
+def write_report(folder: Path, dev: Path, align: Path | None, count: int) -> None:
+    """Writes `report.json` into a bundle: its heads over so many of the dev pairs, drawn by seed 0.
+
+    Raises `ValueError` where the bundle has no means.
+    """
+    bundle = load_bundle(folder)
+    means = means_of(folder, bundle)
+    if not means:
+        raise ValueError(f"{folder} has no means; run measure mean-outputs first")
+    adapter = Native(bundle, bundle.name)
+    pairs = [
+        pair
+        for pair in read_pairs(dev)
+        if all(map(adapter.takes, examples_as_requests([pair], bundle.languages)))
+    ]
+    drawn = random.Random(0).sample(pairs, min(count, len(pairs)))
+    report = {
+        "digest": bundle.digest,
+        "pairs": len(drawn),
+        **heads(adapter, bundle, drawn, means),
+        "alignment": alignment(adapter, align, bundle.languages) if align else None,
+    }
+    text = json.dumps(report, indent=1, allow_nan=False) + "\n"
+    (folder / REPORT).write_text(text, encoding="utf-8")
 
 
 def heads(
-    adapter: Native, pairs: Sequence[Texts], languages: Sequence[str], means: Mapping[str, Tensor]
+    adapter: Native, bundle: Bundle, pairs: Sequence[TextPair], means: Mapping[str, Tensor]
 ) -> dict[str, Any]:
     """What every head does over the pairs, both ways, the translation given."""
-    first, second = languages
-    examples = both_ways(pairs, (first, second))
-    corpus = Corpus(examples, adapter.tokenizer, adapter.info.max_tokens, adapter.device)
-    batches = list(corpus.batches(4096, 0, 0))
-    tallies, doubles = _watched(adapter, examples_as_requests(pairs, languages))
+    batches = batches_of(bundle, pairs)
+    tallies, doubles = _watched(adapter, examples_as_requests(pairs, bundle.languages))
     silent = {a: torch.zeros_like(means[f"{a}.mix"]) for a in adapter.info.places}
     usual = {attention: means[f"{attention}.mix"] for attention in adapter.info.places}
     zero = {(a, h): cost for a, h, cost in costs(adapter.model, batches, silent)}
@@ -112,7 +89,7 @@ def heads(
     return {"loss": dev_loss(adapter.model, batches), "heads": rows}
 
 
-def examples_as_requests(pairs: Sequence[Texts], languages: Sequence[str]) -> list[Request]:
+def examples_as_requests(pairs: Sequence[TextPair], languages: Sequence[str]) -> list[Request]:
     """Both ways, with all weights and masks."""
     first, second = languages
     return [
@@ -173,7 +150,3 @@ def divergences(weights: Tensor) -> Tensor:
 def _number(value: Tensor) -> float | None:
     number = float(value)
     return None if math.isnan(number) else number
-
-
-if __name__ == "__main__":
-    main()

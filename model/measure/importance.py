@@ -15,7 +15,7 @@ from torch import Tensor
 
 from model.measure.mean_outputs import MIX
 from model.trace.tap import Tap
-from model.train.data import Batch
+from model.train.data import TokenBatch
 from model.train.loss import dev_loss
 from model.transformer.stacks import Transformer
 
@@ -42,7 +42,7 @@ class Instead(Tap):
 
 
 def costs(
-    model: Transformer, batches: Sequence[Batch], instead: Mapping[str, Tensor]
+    model: Transformer, batches: Sequence[TokenBatch], instead: Mapping[str, Tensor]
 ) -> Iterator[tuple[str, int, float]]:
     """Attention, head, and what the loss rises by with `instead` ("encoder.0.self": (H, d_k))."""
     whole = dev_loss(model, batches)

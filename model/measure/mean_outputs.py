@@ -1,19 +1,11 @@
 """Each head's mean output over training data: what `mean` puts in the place of a head.
 
-    python -m model.measure.mean_outputs model/checkpoints/en-zh --data pairs.tsv
-
-writes `means.safetensors` into the bundle: a tensor ``encoder.1.self.mix`` (head, channel) for each
-attention, and in its metadata the digest of the weights that it is of. A head that is silent is
-something that no later layer has met; a head that says what it says on average is nearer to that.
-
 Source: mean ablation as in Wang et al. 2022, Interpretability in the Wild.
 """
 
 from __future__ import annotations
 
-import argparse
 import random
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -22,14 +14,14 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from model.bundle.measured import MEANS
-from model.bundle.weights import Bundle, load_bundle
+from model.bundle.weights import load_bundle
+from model.measure.corpus import batches_of
 from model.trace.tap import QUERY, SOURCE, TARGET, Tap
-from model.train.data import Batch, Corpus
-from model.train.pairs import both_ways, read_pairs
+from model.train.data import TokenBatch
+from model.train.pairs import read_pairs
 from model.transformer.stacks import Transformer
 
 MIX = "mix"
-BATCH = 4096  # tokens, padding included
 
 
 class Summing(Tap):
@@ -66,7 +58,7 @@ class Summing(Tap):
         return value
 
 
-def means(model: Transformer, batches: Iterable[Batch]) -> dict[str, Tensor]:
+def means(model: Transformer, batches: Iterable[TokenBatch]) -> dict[str, Tensor]:
     """The mean mix (head, channel) of every attention, teacher-forced, by name.
 
     A position of the source counts once for each encoder head, one of the target once for each
@@ -86,40 +78,12 @@ def means(model: Transformer, batches: Iterable[Batch]) -> dict[str, Tensor]:
     return {name: (total / counts[sides[name]]).float().cpu() for name, total in sums.items()}
 
 
-def sampled(bundle: Bundle, paths: Sequence[Path], pairs: int, seed: int) -> Iterable[Batch]:
-    """Batches of so many pairs of the files, each in both directions."""
-    everything = [pair for path in paths for pair in read_pairs(path)]
-    chosen = random.Random(seed).sample(everything, min(pairs, len(everything)))
-    first, second = bundle.languages
-    device = bundle.model.embedding.weight.device
-    limit = bundle.model.config.max_tokens
-    corpus = Corpus(both_ways(chosen, (first, second)), bundle.tokenizer, limit, device)
-    return corpus.batches(BATCH, seed, 0)
-
-
-def write(folder: Path, found: Mapping[str, Tensor], digest: str) -> None:
-    """Writes the means of the weights with this digest into the bundle."""
+def write_means(folder: Path, train: Sequence[Path], count: int, seed: int = 0) -> Path:
+    """Writes `means.safetensors` into a bundle, over so many pairs that `seed` draws; its path."""
+    bundle = load_bundle(folder)
+    everything = [pair for path in train for pair in read_pairs(path)]
+    drawn = random.Random(seed).sample(everything, min(count, len(everything)))
+    found = means(bundle.model, batches_of(bundle, drawn, seed))
     tensors = {name: value.contiguous() for name, value in found.items()}
-    save_file(tensors, folder / MEANS, metadata={"digest": digest})
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Measures and writes."""
-    parser = argparse.ArgumentParser(
-        prog="python -m model.measure.mean_outputs",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("bundle", type=Path)
-    parser.add_argument("--data", type=Path, nargs="+", required=True, help="TSV files, .gz or not")
-    parser.add_argument("--pairs", type=int, default=2000, help="drawn from the files (2000)")
-    parser.add_argument("--seed", type=int, default=0, help="of the drawing (0)")
-    asked = parser.parse_args(arguments)
-    bundle = load_bundle(asked.bundle)
-    found = means(bundle.model, sampled(bundle, asked.data, asked.pairs, asked.seed))
-    write(asked.bundle, found, bundle.digest)
-    print(f"wrote {asked.bundle / MEANS}", file=sys.stderr)
-
-
-if __name__ == "__main__":
-    main()
+    save_file(tensors, folder / MEANS, metadata={"digest": bundle.digest})
+    return folder / MEANS

@@ -1,100 +1,78 @@
-"""Measures a bundle and writes what was measured into its model card.
-
-    python -m model.measure.scores --test Tatoeba=tatoeba/test.tsv --typed tatoeba/dev.tsv
-
-What is not asked for stays as it is in `figures.json`, if that is of the same weights; without
-either nothing is measured anew, and the card is written again. The figures carry the digest of the
-weights that they were measured on.
-"""
+"""How good a bundle's translations are: the figures that its model card shows."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import sys
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from model.adapters.native import load
 from model.adapters.request import Adapter, Decode
-from model.bundle.card import TEMPLATE, write_card
-from model.bundle.weights import CHECKPOINTS, digest_of
+from model.bundle.weights import digest_of
 from model.train.augment import KINDS, Kind
 from model.train.metrics import TestSet, read_test_sets, score, translate
-from model.train.pairs import Example, both_ways, read_pairs
+from model.train.pairs import Languages, TrainingExample, both_ways, read_pairs
+from model.train.workers import spread
 
 FIGURES = "figures.json"
 SEARCHES = ("greedy", "beam")
 SENTENCES = "sentences.txt"  # one a line, of our own, in no corpus that was trained on
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Measures what is asked for, then writes the card."""
-    parser = argparse.ArgumentParser(
-        prog="python -m model.measure.scores",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("bundle", type=Path, nargs="?", default=CHECKPOINTS / "en-zh")
-    parser.add_argument("--test", action="append", default=[], metavar="NAME=TSV")
-    parser.add_argument("--languages", nargs=2, default=["en", "zh"], metavar=("A", "B"))
-    parser.add_argument("--one-way", action="store_true", help="from the first language only")
-    parser.add_argument("--typed", type=Path, metavar="TSV", help="to be typed as people do")
-    parser.add_argument("--device", default="auto")
-    asked = parser.parse_args(arguments)
-    if asked.test or asked.typed:
-        tests = dict(test.split("=", 1) for test in asked.test)
-        paths = {name: Path(path) for name, path in tests.items()}
-        first, second = asked.languages
-        ways = 1 if asked.one_way else 2
-        new = measure(asked.bundle, paths, asked.typed, asked.device, (first, second), ways)
-        path = asked.bundle / FIGURES
-        old = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-        if old.get("digest") == new["digest"]:
-            new |= {key: old[key] for key in ("scores", "typed") if not new[key]}
-        text = json.dumps(new, indent=1, ensure_ascii=False) + "\n"
-        path.write_text(text, encoding="utf-8")
-    if (asked.bundle / TEMPLATE).is_file():
-        write_card(asked.bundle)
+def write_figures(
+    bundle: Path,
+    tests: Mapping[str, Path],
+    typed: Path | None,
+    device: str,
+    languages: Languages,
+    ways: int,
+    jobs: int,
+) -> None:
+    """Measures and writes `figures.json`; what is not asked for stays if it is of these weights."""
+    new = measure(bundle, tests, typed, device, languages, ways, jobs)
+    path = bundle / FIGURES
+    old = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    if old.get("digest") == new["digest"]:
+        new |= {key: old[key] for key in ("scores", "typed") if not new[key]}
+    path.write_text(json.dumps(new, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def measure(
     bundle: Path,
-    tests: dict[str, Path],
+    tests: Mapping[str, Path],
     typed: Path | None,
     device: str,
-    languages: tuple[str, str],
+    languages: Languages,
     ways: int,
+    jobs: int,
 ) -> dict[str, Any]:
     """BLEU and chrF of every test set, direction and method, and the sentences of our own.
 
     The columns of the test sets are in `languages`; one way is from the first to the second.
     """
-    torch.set_num_threads(1)
-    jobs = [
-        (bundle, device, name, test, method)
+    # On a thread each: one sentence at a time is too little work to share.
+    tasks: list[tuple[Any, ...]] = [
+        (_scored, bundle, device, name, test, method)
         for name, path in tests.items()
         for test in read_test_sets(path, languages)[:ways]
         for method in SEARCHES
     ]
-    # A process each: one sentence at a time is too little work to share between threads.
-    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
-        typing = pool.submit(as_typed, bundle, device, typed) if typed else None
-        scores = list(pool.map(_scored, *zip(*jobs, strict=True)))
-        rows = typing.result() if typing else []
+    tasks += [(as_typed, bundle, device, typed)] if typed else []
+    found = list(spread(_called, tasks, jobs))
     return {
         "digest": digest_of(bundle),
-        "scores": scores,
-        "typed": rows,
+        "scores": found[:-1] if typed else found,
+        "typed": found[-1] if typed else [],
         "sentences": sentences(bundle, load(bundle.resolve(), device, measured=False)),
     }
+
+
+def _called(work: Callable[..., Any], *rest: Any) -> Any:
+    return work(*rest)
 
 
 def as_typed(bundle: Path, device: str, path: Path, count: int = 200) -> list[dict[str, Any]]:
@@ -102,7 +80,6 @@ def as_typed(bundle: Path, device: str, path: Path, count: int = 200) -> list[di
 
     The rows of a kind are those that lend themselves to it; greedy, one reference each.
     """
-    torch.set_num_threads(1)
     adapter = load(bundle.resolve(), device, measured=False)
     first, second = adapter.info.languages
     examples = both_ways(read_pairs(path), (first, second))
@@ -128,14 +105,18 @@ def as_typed(bundle: Path, device: str, path: Path, count: int = 200) -> list[di
     return rows
 
 
-def _made(kind: Kind, examples: Sequence[Example]) -> list[tuple[Example, Example]]:
+def _made(
+    kind: Kind, examples: Sequence[TrainingExample]
+) -> list[tuple[TrainingExample, TrainingExample]]:
     """Examples and what `kind` makes of them, where it makes something."""
     chance = random.Random(0)
     made = ((one, kind(one, partial(chance.choice, examples), chance)) for one in examples)
     return [(one, new) for one, new in made if new]
 
 
-def _bleu(direction: str, examples: Sequence[Example], written: Mapping[str, str]) -> float | None:
+def _bleu(
+    direction: str, examples: Sequence[TrainingExample], written: Mapping[str, str]
+) -> float | None:
     if not examples:
         return None
     test = TestSet(
@@ -147,7 +128,6 @@ def _bleu(direction: str, examples: Sequence[Example], written: Mapping[str, str
 def _scored(
     bundle: Path, device: str, name: str, test: TestSet, method: str
 ) -> Mapping[str, float | str]:
-    torch.set_num_threads(1)
     adapter = load(bundle.resolve(), device, measured=False)
     hypotheses = translate(adapter, test.sources, test.direction, Decode(method))
     row = {"set": name, "direction": test.direction, "method": method, **score(test, hypotheses)}
@@ -167,7 +147,3 @@ def sentences(bundle: Path, adapter: Adapter) -> list[dict[str, str]]:
             row |= {"direction": str(trace.direction), method: trace.output.text}
         made.append(row)
     return made
-
-
-if __name__ == "__main__":
-    main()

@@ -1,1 +1,1 @@
-"""Training: parallel text in, a model bundle out. `python -m model.train --help`."""
+"""Training: parallel text in, a model bundle out. `model.train.run.train` is the way in."""

@@ -13,11 +13,11 @@ from functools import partial
 
 from model.text.tokens import normalise
 from model.train.clean import MARKS
-from model.train.pairs import Example
+from model.train.pairs import TrainingExample
 
 Chance = random.Random
-Draw = Callable[[], Example]
-Kind = Callable[[Example, Draw, Chance], Example | None]
+Draw = Callable[[], TrainingExample]
+Kind = Callable[[TrainingExample, Draw, Chance], TrainingExample | None]
 
 FINAL = re.compile(r"[.。!！]+$")
 WORDS = re.compile(r"[A-Za-z’']+|\d+|[一-鿿]")  # of Chinese, characters
@@ -37,57 +37,61 @@ def spaced(a: str, b: str) -> str:
     return normalise(a + b if a[-1:] in MARKS else f"{a} {b}")
 
 
-def followed(one: Example, draw: Draw, more: int) -> Example:
+def followed(one: TrainingExample, draw: Draw, more: int) -> TrainingExample:
     """An example with so many others behind it."""
     source, target = one.source, one.target
     for _ in range(more):
         two = draw()
         source, target = spaced(source, two.source), spaced(target, two.target)
-    return Example(source, target, one.language)
+    return TrainingExample(source, target, one.language)
 
 
-def joined(one: Example, draw: Draw, chance: Chance) -> Example | None:
+def joined(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
     """Two, three or four sentences in one input, the fewer the likelier."""
     return followed(one, draw, chance.choice((1, 1, 1, 2, 2, 3)))
 
 
-def paragraph(one: Example, draw: Draw, chance: Chance) -> Example | None:
+def paragraph(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
     """Five to eight sentences in one input."""
     return followed(one, draw, chance.randint(4, 7))
 
 
-def unmarked(one: Example, draw: Draw, chance: Chance) -> Example | None:
+def unmarked(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
     """Without the final mark."""
     source = FINAL.sub("", one.source)
-    return Example(source, one.target, one.language) if source not in ("", one.source) else None
+    return (
+        TrainingExample(source, one.target, one.language)
+        if source not in ("", one.source)
+        else None
+    )
 
 
-def lower(one: Example, draw: Draw, chance: Chance) -> Example | None:
+def lower(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
     """In lower case, half of them without the final mark."""
     source = one.source.lower()
     if source == one.source:
         return None
-    made = Example(source, one.target, one.language)
+    made = TrainingExample(source, one.target, one.language)
     return (unmarked(made, draw, chance) if chance.random() < 0.5 else None) or made
 
 
-def short(one: Example, draw: Draw, chance: Chance) -> Example | None:
+def short(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
     """A word or three: corpora have few, and they are what people type first."""
     if len(WORDS.findall(one.source)) > 3:
         return None
     return chance.choice((unmarked, lower))(one, draw, chance) or one
 
 
-def capitals(one: Example, draw: Draw, chance: Chance) -> Example | None:
+def capitals(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
     """IN CAPITALS."""
     source = one.source.upper()
-    return Example(source, one.target, one.language) if source != one.source else None
+    return TrainingExample(source, one.target, one.language) if source != one.source else None
 
 
-def marks(one: Example, draw: Draw, chance: Chance) -> Example | None:
+def marks(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
     """Half-width marks in Chinese, typographic ones in English."""
     other = one.source.translate(CURLY if one.source.isascii() else NARROW)
-    return Example(other, one.target, one.language) if other != one.source else None
+    return TrainingExample(other, one.target, one.language) if other != one.source else None
 
 
 def name(chance: Chance) -> str:
@@ -97,7 +101,7 @@ def name(chance: Chance) -> str:
     return "".join(syllables).capitalize()
 
 
-def named(one: Example, draw: Draw, chance: Chance) -> Example | None:
+def named(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
     """With an unheard-of name, spelt alike on both sides: what is to be learnt is to copy it."""
     made = name(chance)
     sides = []
@@ -107,10 +111,10 @@ def named(one: Example, draw: Draw, chance: Chance) -> Example | None:
             if found != text:
                 sides.append(found)
                 break
-    return Example(sides[0], sides[1], one.language) if len(sides) == 2 else None
+    return TrainingExample(sides[0], sides[1], one.language) if len(sides) == 2 else None
 
 
-def numbered(one: Example, draw: Draw, chance: Chance) -> Example | None:
+def numbered(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
     """With other digits, where both sides have the same."""
     numbers = DIGITS.findall(one.source)
     if not numbers or sorted(numbers) != sorted(DIGITS.findall(one.target)):
@@ -122,15 +126,15 @@ def numbered(one: Example, draw: Draw, chance: Chance) -> Example | None:
     source, target = (
         DIGITS.sub(lambda found: others[found[0]], text) for text in (one.source, one.target)
     )
-    return Example(source, target, one.language)
+    return TrainingExample(source, target, one.language)
 
 
-def with_emoji(one: Example, draw: Draw, chance: Chance) -> Example | None:
+def with_emoji(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
     """With one to three emoji behind it, which are to come through."""
     tail = chance.choice(EMOJI) * chance.choice((1, 1, 1, 2, 3))
     gap = chance.choice(("", " "))
     source, target = normalise(one.source + gap + tail), normalise(one.target + gap + tail)
-    return Example(source, target, one.language)
+    return TrainingExample(source, target, one.language)
 
 
 KINDS: dict[Kind, int] = {  # how many tickets each has
@@ -147,18 +151,18 @@ KINDS: dict[Kind, int] = {  # how many tickets each has
 }
 
 
-def augment(examples: Sequence[Example], share: float, seed: int) -> list[Example]:
+def augment(examples: Sequence[TrainingExample], share: float, seed: int) -> list[TrainingExample]:
     """New examples, `share` as many as there are, by lot among `KINDS`; the others stay.
 
     Seeded, and the same for the same examples.
     """
     chance = random.Random(seed)
-    by_language: dict[str, list[Example]] = {}
+    by_language: dict[str, list[TrainingExample]] = {}
     for example in examples:
         by_language.setdefault(example.language, []).append(example)
     draws = {code: partial(chance.choice, mine) for code, mine in by_language.items()}
     kinds, tickets = [*KINDS], [*KINDS.values()]
-    made: list[Example] = []
+    made: list[TrainingExample] = []
     for _ in range(round(share * len(examples))):
         [kind] = chance.choices(kinds, tickets)
         for _ in range(200):  # a kind that fits none of so many examples fits none

@@ -1,6 +1,6 @@
 """Pairs made tidy: one spelling for each language, and what is no translation left out.
 
-A step is a function of a pair that gives a pair or nothing, and `STEPS` is their order. Sources
+A rule is a function of a pair that gives a pair or nothing, and `RULES` is their order. Sources
 are tidied as well: what people type instead comes back by `model.train.augment`.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from model.text.script import HAN, LATIN_WORD
 from model.text.tokens import normalise
-from model.train.pairs import Pair
+from model.train.pairs import Languages, TextPair
 
 INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufe00-\ufe0f\ufeff]")
 LETTER = re.compile(r"[^\W_]")
@@ -67,7 +67,7 @@ def chinese(text: str) -> str:
 TIDY: Mapping[str, Callable[[str], str]] = {"en": english, "zh": chinese}
 
 
-def tidy(pair: Pair, languages: Pair) -> Pair | None:
+def tidy(pair: TextPair, languages: Languages) -> TextPair | None:
     """One spelling; a language without rules is left as it is."""
     first, second = (
         TIDY.get(code, normalise)(text) for code, text in zip(languages, pair, strict=True)
@@ -75,7 +75,7 @@ def tidy(pair: Pair, languages: Pair) -> Pair | None:
     return first, second
 
 
-def ended(pair: Pair, languages: Pair) -> Pair | None:
+def ended(pair: TextPair, languages: Languages) -> TextPair | None:
     """A full stop where only the other side has one: the mark is copied, not guessed."""
     first, second = pair
     stop = {"zh": "。"}
@@ -86,7 +86,7 @@ def ended(pair: Pair, languages: Pair) -> Pair | None:
     return pair
 
 
-def written(pair: Pair, languages: Pair) -> Pair | None:
+def written(pair: TextPair, languages: Languages) -> TextPair | None:
     """Without letters, or in the script of the other language: no translation."""
     for code, text in zip(languages, pair, strict=True):
         han, latin = len(HAN.findall(text)), len(LATIN_WORD.findall(text))
@@ -99,7 +99,7 @@ def written(pair: Pair, languages: Pair) -> Pair | None:
     return pair
 
 
-def proportionate(pair: Pair, languages: Pair) -> Pair | None:
+def proportionate(pair: TextPair, languages: Languages) -> TextPair | None:
     """Without sentences that are four times as long as their translation, give or take a phrase.
 
     Nor with any of more than 60 words. A Chinese character counts as two thirds of a word, and so
@@ -112,8 +112,8 @@ def proportionate(pair: Pair, languages: Pair) -> Pair | None:
     return pair if lengths[1] <= 4 * lengths[0] + 4 and lengths[1] <= 60 else None
 
 
-Step = Callable[[Pair, Pair], Pair | None]
-STEPS: tuple[Step, ...] = (tidy, ended, written, proportionate)
+Rule = Callable[[TextPair, TextPair], TextPair | None]
+RULES: tuple[Rule, ...] = (tidy, ended, written, proportionate)
 
 
 def key(text: str) -> str:
@@ -121,27 +121,27 @@ def key(text: str) -> str:
     return "".join(LETTER.findall(normalise(text).lower()))
 
 
-def unseen(pairs: Iterable[Pair], held_out: Iterable[Pair]) -> list[Pair]:
+def unseen(pairs: Iterable[TextPair], held_out: Iterable[TextPair]) -> list[TextPair]:
     """Without the pairs that share a sentence with a held-out one, marks and capitals aside."""
     held = {key(text) for pair in held_out for text in pair}
     return [pair for pair in pairs if not held & {key(pair[0]), key(pair[1])}]
 
 
-def clean(pairs: Iterable[Pair], languages: Pair) -> tuple[list[Pair], Counter[str]]:
-    """The pairs that are left, and how many each step changed or left out, by its name.
+def clean(pairs: Iterable[TextPair], languages: Languages) -> tuple[list[TextPair], Counter[str]]:
+    """The pairs that are left, and how many each rule changed or left out, by its name.
 
     Pairs that are alike, marks and capitals aside, are kept once.
     """
     counts: Counter[str] = Counter()
-    seen: set[Pair] = set()
+    seen: set[TextPair] = set()
     kept = []
     for given in pairs:
-        pair: Pair | None = given
-        for step in STEPS:
+        pair: TextPair | None = given
+        for rule in RULES:
             before = pair
             assert before is not None
-            pair = step(before, languages)
-            counts[step.__name__] += pair != before
+            pair = rule(before, languages)
+            counts[rule.__name__] += pair != before
             if pair is None:
                 break
         if pair is None:

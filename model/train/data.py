@@ -9,11 +9,11 @@ import torch
 from torch import Tensor
 
 from model.text.tokens import Tokenizer
-from model.train.pairs import Example
+from model.train.pairs import TrainingExample
 
 
 @dataclass(frozen=True)
-class Batch:
+class TokenBatch:
     """Ids, padded, and their masks (true = no padding): (B, S) and (B, T)."""
 
     source: Tensor  # tag, pieces, <eos>
@@ -36,7 +36,7 @@ class Corpus:
 
     def __init__(
         self,
-        examples: Sequence[Example],
+        examples: Sequence[TrainingExample],
         tokenizer: Tokenizer,
         max_tokens: int,
         device: torch.device,
@@ -60,7 +60,7 @@ class Corpus:
         """How many batches an epoch has, give or take a few for another epoch's order."""
         return len(self._plan(size, 0, 0))
 
-    def batches(self, size: int, seed: int, epoch: int, skip: int = 0) -> Iterator[Batch]:
+    def batches(self, size: int, seed: int, epoch: int, skip: int = 0) -> Iterator[TokenBatch]:
         """One epoch, without its first `skip` batches, in an order that seed and epoch decide.
 
         A batch holds at most `size` tokens, padding included, source and target together.
@@ -82,10 +82,10 @@ class Corpus:
         shuffled = torch.randperm(len(groups), generator=generator).tolist()
         return [order[slice(*groups[index])] for index in shuffled]
 
-    def _batch(self, rows: Tensor) -> Batch:
+    def _batch(self, rows: Tensor) -> TokenBatch:
         ids, real = self.source.padded(rows, self.pad)
         full, full_real = self.target.padded(rows, self.pad)
-        return Batch(ids, real, full[:, :-1], full[:, 1:], full_real[:, 1:])
+        return TokenBatch(ids, real, full[:, :-1], full[:, 1:], full_real[:, 1:])
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def _flat(rows: Sequence[list[int]], device: torch.device) -> _Flat:
 
 
 def _segmented(
-    examples: Sequence[Example], tokenizer: Tokenizer
+    examples: Sequence[TrainingExample], tokenizer: Tokenizer
 ) -> Iterator[tuple[list[int], list[int]]]:
     """Tag, pieces and <eos>; <bos>, pieces and <eos>."""
     sources = tokenizer.ids([example.source for example in examples])

@@ -18,9 +18,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from model.measure.alignment import READS, WRITES
+from model.bundle.measured import READS, WRITES
 from model.trace.tap import Tap
-from model.train.data import Batch, Corpus
+from model.train.data import Corpus, TokenBatch
 from model.transformer.config import ModelConfig
 
 ROUNDS = 5  # of expectation and maximisation, as fast_align
@@ -50,7 +50,7 @@ class Lexicon:
             found = cls(counts)
         return found
 
-    def links(self, batch: Batch) -> Tensor:
+    def links(self, batch: TokenBatch) -> Tensor:
         """(B, T, S): how sure it is that a written token translates a source token, 0 to 1.
 
         Rows add up to at most 1, and to little where a token translates nothing in particular.
@@ -59,7 +59,7 @@ class Lexicon:
         agreed = there[:, :, 1:] * back[:, :, 1:].transpose(1, 2)
         return F.pad(agreed, (1, 0))  # the tag is nobody's word
 
-    def _both_ways(self, batch: Batch) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+    def _both_ways(self, batch: TokenBatch) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
         """Twice (given ids, said ids, shares (B, said, given)): the target said, then the source.
 
         What is given begins with what stands for nothing: the tag of a source, <bos> of a target
@@ -128,7 +128,7 @@ class Guide:
         lexicon = Lexicon.learned(corpus, config.vocabulary)
         return cls(lexicon, config.decoder_layers, weight)
 
-    def loss(self, watch: Watch, batch: Batch) -> Tensor:
+    def loss(self, watch: Watch, batch: TokenBatch) -> Tensor:
         """`weight` times the nats a written token between links and what the two heads look at."""
         first, last = watch.found[0], watch.found[self.layers - 1]  # (B, H, T, S)
         seen = torch.stack([last[:, WRITER], first[:, READER]], dim=1)

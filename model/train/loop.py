@@ -1,71 +1,83 @@
-"""The run: epochs of steps, looks at the dev loss, and the average of the last checkpoints."""
+"""The loop: epochs of steps, looks at the dev loss, and the average of the last checkpoints."""
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Generator
 from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
-from model.train.data import Batch, Corpus
+from model.train.averaging import average
+from model.train.chance import Chance
+from model.train.data import Corpus, TokenBatch
+from model.train.events import Look, Snapshot, Step
 from model.train.guide import Guide
 from model.train.loss import autocast, dev_loss, training_loss
-from model.train.options import Options, cooling, learning_rate
-from model.train.state import STATE, Progress, average, load_state, save_state, write
+from model.train.options import TrainingOptions
+from model.train.state import STATE, Progress, load_state, save_state, write
 from model.transformer.stacks import Transformer
 
 # Steps of which the weights are kept for good: 0, then each √2 times the last.
 SNAPSHOTS = frozenset(round(100 * 2 ** (k / 2)) for k in range(24))
-EVERY = 15.0  # seconds between two lines of progress
+SAVE_EVERY = 120.0  # seconds
+
+Told = Generator[Step | Look | Snapshot, None, None]
 
 
-def say(line: str) -> None:
-    """Progress goes to standard error, a line at a time."""
-    print(line, file=sys.stderr, flush=True)
+class Trainer:
+    """Trains a model in a folder. Where it finds its own state there, it goes on from it."""
 
-
-@dataclass
-class Run:
-    """One training run in a folder. A run that finds its own state there goes on from it."""
-
-    folder: Path
-    model: Transformer
-    train: Corpus
-    dev: Corpus
-    options: Options
-    say: Callable[[str], None] = say
-    save_every: float = 120.0  # seconds
-
-    def __post_init__(self) -> None:
-        self.device = self.model.embedding.weight.device
+    def __init__(
+        self,
+        folder: Path,
+        model: Transformer,
+        corpus: Corpus,
+        dev: Corpus,
+        options: TrainingOptions,
+        chance: Chance,
+    ) -> None:
+        self.folder = folder
+        self.model = model
+        self.corpus = corpus
+        self.options = options
+        self.chance = chance
+        self.device = model.embedding.weight.device
         self.optimizer = torch.optim.Adam(
-            self.model.parameters(), betas=(0.9, self.options.adam_beta2), eps=1e-9, fused=True
+            model.parameters(), betas=(0.9, options.adam_beta2), eps=1e-9, fused=True
         )
         self.progress = Progress()
-        self.state = self.folder / STATE
+        self.state = folder / STATE
         if self.state.is_file():
-            self.progress = load_state(self.state, self.model, self.optimizer)
-            self.say(f"resuming at step {self.progress.step}, epoch {self.progress.epoch + 1}")
+            self.progress = load_state(self.state, model, self.optimizer, chance)
         self.guide: Guide | None = None
-        self.dev_batches = list(self.dev.batches(self.options.batch, 0, 0))
-        self.per_epoch = self.train.count(self.options.batch)
+        self.dev_batches = list(dev.batches(options.batch, 0, 0))
+        self.per_epoch = corpus.count(options.batch)
         self.started = time.monotonic() - self.progress.seconds
-        self.saved = self.told = time.monotonic()
+        self.saved = time.monotonic()
 
-    def __call__(self) -> dict[str, Tensor]:
-        """Trains until the epochs, steps, minutes or the patience run out; the averaged weights."""
-        if not self.progress.step:
-            self._snapshot()
-        if self.options.guide and not self.ended():
-            self.guide = Guide.of(self.train, self.model.config, self.options.guide)
-        while not self.ended():
-            self._epoch()
-        if self._since_look() or not self._checkpoint().is_file():
-            self._look()
+    def events(self) -> Told:
+        """Trains until the epochs, steps, minutes or the patience run out.
+
+        What an event tells is done before it is told: closed at any of them, the run saves its
+        state and goes on from there another time.
+        """
+        try:
+            if not self.progress.step:
+                yield self._snapshot()
+            if self.options.guide and not self.ended():
+                self.guide = Guide.of(self.corpus, self.model.config, self.options.guide)
+            while not self.ended():
+                yield from self._epoch()
+            if self._since_look() or not self._checkpoint().is_file():
+                yield self._look()
+        except GeneratorExit:
+            self._save()
+            raise
+
+    def average(self) -> dict[str, Tensor]:
+        """The mean of the last checkpoints' weights."""
         return average(self._checkpoints()[-self.options.average :])
 
     @property
@@ -80,35 +92,31 @@ class Run:
         done = options.steps and at.step >= options.steps
         return bool(late or done or at.epoch >= options.epochs or at.looks >= options.patience)
 
-    def _epoch(self) -> None:
+    def _epoch(self) -> Told:
         """One epoch, or what is left of it; returns early when the run has ended."""
         at, options = self.progress, self.options
-        batches = self.train.batches(options.batch, options.seed, at.epoch, skip=at.batch)
-        for batch in batches:
-            self._step(batch)
-            at.batch += 1
-            at.seconds = time.monotonic() - self.started
+        for batch in self.corpus.batches(options.batch, options.seed, at.epoch, skip=at.batch):
+            with self.chance:
+                events: list[Step | Look | Snapshot] = [self._step(batch)]
             if at.step in SNAPSHOTS:
-                self._snapshot()
-            self._tell()
+                events.append(self._snapshot())
             if at.step % options.every == 0:
-                self._look()
-            elif time.monotonic() - self.saved > self.save_every:
+                events.append(self._look())
+            elif time.monotonic() - self.saved > SAVE_EVERY:
                 self._save()
+            yield from events
             if self.ended():
                 return
         at.epoch, at.batch = at.epoch + 1, 0
 
-    def _step(self, batch: Batch) -> None:
+    def _step(self, batch: TokenBatch) -> Step:
         at, options = self.progress, self.options
         at.step += 1
         self.model.train(at.step >= options.dropout_from)  # what dropout alone goes by
         guide = self.guide if at.step >= options.guide_from else None
-        width = self.model.config.d_model
-        rate = learning_rate(at.step, width, options.warmup, options.learning_rate, at.begun)
-        rate *= cooling(at.step, options.steps, options.cooldown)
         if guide and at.guided is None:
             at.guided = at.step
+        rate = options.rate(at.step, self.model.config.d_model, at.begun)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.zero_grad(set_to_none=True)
@@ -119,10 +127,33 @@ class Run:
         loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(self.model.parameters(), options.clip)
         self.optimizer.step()
+        at.batch += 1
         at.tokens += int(batch.tokens)
-        at.loss += float(shown)
+        at.loss += (entropy := float(shown))
+        at.seconds = time.monotonic() - self.started
+        return Step(
+            step=at.step,
+            epoch=self.epochs,
+            epochs=options.epochs,
+            loss=entropy,
+            mean=at.loss / self._since_look(),
+            rate=rate,
+            tokens=at.tokens,
+            seconds=at.seconds,
+            left=self._left(),
+        )
 
-    def _look(self) -> None:
+    def _left(self) -> float:
+        """Seconds until the run ends at the latest, as fast as until now."""
+        at, options = self.progress, self.options
+        left = at.seconds / self.epochs * (options.epochs - self.epochs)
+        if options.minutes is not None:
+            left = min(left, options.minutes * 60 - at.seconds)
+        if options.steps:
+            left = min(left, at.seconds / at.step * (options.steps - at.step))
+        return left
+
+    def _look(self) -> Look:
         """Measures the dev loss and keeps the weights."""
         at = self.progress
         loss = dev_loss(self.model, self.dev_batches, self.options.precision)
@@ -134,18 +165,17 @@ class Run:
         at.looks += 1
         if loss < at.best:
             at.best, at.best_step, at.looks = loss, at.step, 0
-        self.say(
-            f"step {at.step}: train loss {train:.4f} (smoothed), dev loss {loss:.4f} nats/token, "
-            f"best {at.best:.4f} at step {at.best_step}"
-        )
         write(self._checkpoint(), self.model.state_dict(), {})
         for old in self._checkpoints()[: -self.options.average]:
             old.unlink()
         self._save()
+        return Look(at.step, train, loss, at.best, at.best_step, at.seconds)
 
-    def _snapshot(self) -> None:
-        path = self.folder / "snapshots" / f"{self.progress.step:06d}.safetensors"
+    def _snapshot(self) -> Snapshot:
+        step = self.progress.step
+        path = self.folder / "snapshots" / f"{step:06d}.safetensors"
         write(path, self.model.state_dict(), {})
+        return Snapshot(step, str(path))
 
     def _since_look(self) -> int:
         """Steps since the last look, the one that the sum of train losses began after."""
@@ -159,22 +189,5 @@ class Run:
         return sorted((self.folder / "checkpoints").glob("*.safetensors"))
 
     def _save(self) -> None:
-        save_state(self.state, self.model, self.optimizer, self.progress)
+        save_state(self.state, self.model, self.optimizer, self.chance, self.progress)
         self.saved = time.monotonic()
-
-    def _tell(self) -> None:
-        if time.monotonic() - self.told < EVERY:
-            return
-        self.told = time.monotonic()
-        at, options = self.progress, self.options
-        done = self.epochs
-        left = at.seconds / done * (options.epochs - done)
-        if options.minutes is not None:
-            left = min(left, options.minutes * 60 - at.seconds)
-        if options.steps:
-            left = min(left, at.seconds / at.step * (options.steps - at.step))
-        mean = at.loss / self._since_look()
-        self.say(
-            f"epoch {done:.2f}/{options.epochs}, step {at.step}: loss {mean:.4f}, "
-            f"{at.tokens / at.seconds:,.0f} tokens/s, at most {left / 60:.1f} min left"
-        )

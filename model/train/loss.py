@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from model.trace.tap import NULL, Tap
-from model.train.data import Batch
+from model.train.data import TokenBatch
 from model.train.guide import Guide, Watch
 from model.transformer.stacks import Transformer
 
@@ -36,7 +36,7 @@ def fast_in_bf16(device: torch.device) -> bool:
     return bool(able.get("avx512_bf16") or able.get("amx_bf16"))
 
 
-def states(model: Transformer, batch: Batch, tap: Tap = NULL) -> tuple[Tensor, Tensor]:
+def states(model: Transformer, batch: TokenBatch, tap: Tap = NULL) -> tuple[Tensor, Tensor]:
     """The decoder's output (tokens, d_model) where something is to be written, and ids (tokens,).
 
     Padding is dropped before the output matrix, the widest one, is multiplied.
@@ -48,7 +48,7 @@ def states(model: Transformer, batch: Batch, tap: Tap = NULL) -> tuple[Tensor, T
     return x.flatten(0, 1).index_select(0, rows), written
 
 
-def answers(model: Transformer, batch: Batch, tap: Tap = NULL) -> tuple[Tensor, Tensor]:
+def answers(model: Transformer, batch: TokenBatch, tap: Tap = NULL) -> tuple[Tensor, Tensor]:
     """Logits (tokens, V) where something is to be written, and what is: ids (tokens,)."""
     x, written = states(model, batch, tap)
     return model.logits(x).float(), written
@@ -112,7 +112,11 @@ def divergence(p: Tensor, q: Tensor) -> Tensor:
 
 
 def training_loss(
-    model: Transformer, batch: Batch, smoothing: float, r_drop: float, guide: Guide | None = None
+    model: Transformer,
+    batch: TokenBatch,
+    smoothing: float,
+    r_drop: float,
+    guide: Guide | None = None,
 ) -> tuple[Tensor, Tensor]:
     """What is minimised, and the cross-entropy alone for the log; nats a written token.
 
@@ -141,14 +145,14 @@ def training_loss(
     return loss, entropy.detach()
 
 
-def _twice(batch: Batch) -> Batch:
+def _twice(batch: TokenBatch) -> TokenBatch:
     parts = (getattr(batch, part.name) for part in fields(batch))
-    return Batch(*(torch.cat([part, part]) for part in parts))
+    return TokenBatch(*(torch.cat([part, part]) for part in parts))
 
 
 @torch.no_grad()
 def dev_loss(
-    model: Transformer, batches: Sequence[Batch], precision: str = "float32", tap: Tap = NULL
+    model: Transformer, batches: Sequence[TokenBatch], precision: str = "float32", tap: Tap = NULL
 ) -> float:
     """Nats a token over all batches, without smoothing or dropout."""
     training = model.training

@@ -1,33 +1,43 @@
-"""What a training run is told."""
+"""How a run optimises, and the learning rate's course."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 
 @dataclass(frozen=True)
-class Options:
-    """How to optimise; the shape of the model is `ModelConfig`'s."""
+class TrainingOptions:
+    """How to optimise. The string beside a type is the option's help on the command line.
 
-    seed: int = 1
-    batch: int = 3000  # tokens a step, padding included, source and target together
-    epochs: int = 60
-    minutes: float | None = None  # stop after so long in all, with a run that was taken over
-    steps: int = 0  # stop after so many, whatever the epoch; 0: no such end
-    cooldown: int = 0  # the rate falls in a line to 0 over the last so many of the steps
-    every: int = 500  # steps between two looks at the dev loss, each with a checkpoint kept
-    patience: int = 10  # looks without a better dev loss before stopping early
-    learning_rate: float = 1.0  # a factor on the paper's schedule
-    warmup: int = 1000  # steps
-    adam_beta2: float = 0.98  # section 5.3; nearer to 1 for batches that are small
-    label_smoothing: float = 0.1  # ε_ls, section 5.4
-    r_drop: float = 0.0  # weight of the divergence between two dropout passes (Wu et al. 2021)
-    guide: float = 0.0  # weight of what draws two heads to what tokens translate (Garg et al. 2019)
-    guide_from: int = 0  # the first step with it
-    dropout_from: int = 0  # the first step with dropout: late dropout (Liu et al. 2023)
-    clip: float = 1.0  # largest norm of the gradient
-    average: int = 4  # so many of the last checkpoints are averaged
-    precision: str = "auto"  # of matrix products: "bf16", "float32"; auto: bf16 where it is fast
+    Raises `ValueError`, naming the value and its bound, for what makes no sense.
+    """
+
+    seed: Annotated[int, "of weights, order and dropout"] = 1
+    batch: Annotated[int, "tokens a step, padding included, both sides together"] = 3000
+    epochs: Annotated[int, "at most"] = 60
+    minutes: Annotated[float | None, "stop after so long in all, with a run taken over"] = None
+    steps: Annotated[int, "stop after so many, whatever the epoch; 0: no such end"] = 0
+    cooldown: Annotated[int, "the rate falls in a line to 0 over the last so many steps"] = 0
+    every: Annotated[int, "steps between two looks at the dev loss, a checkpoint each"] = 500
+    patience: Annotated[int, "looks without a better dev loss before stopping early"] = 10
+    learning_rate: Annotated[float, "a factor on the paper's schedule"] = 1.0
+    warmup: Annotated[int, "steps"] = 1000
+    # Section 5.3 has 0.98; nearer to 1 for batches that are small.
+    adam_beta2: Annotated[float, "β₂ of Adam"] = 0.98
+    label_smoothing: Annotated[float, "ε_ls, section 5.4"] = 0.1
+    # Wu et al. 2021
+    r_drop: Annotated[float, "weight of the divergence between two dropout passes"] = 0.0
+    # Garg et al. 2019
+    guide: Annotated[float, "weight of the loss that teaches two heads to align"] = 0.0
+    guide_from: Annotated[int, "the first step with it"] = 0
+    # Late dropout: Liu et al. 2023
+    dropout_from: Annotated[int, "the first step with dropout"] = 0
+    clip: Annotated[float, "largest norm of the gradient"] = 1.0
+    average: Annotated[int, "so many of the last checkpoints are averaged"] = 4
+    precision: Annotated[str, "of matrix products: bf16, float32, or bf16 where it is fast"] = (
+        "auto"
+    )
 
     def __post_init__(self) -> None:
         for name in ("batch", "epochs", "every", "patience", "warmup", "average"):
@@ -37,6 +47,11 @@ class Options:
             raise ValueError(f"guide must be at least 0, not {self.guide}")
         if self.cooldown and not self.steps:
             raise ValueError("a cooldown needs steps, at whose end the rate is 0")
+
+    def rate(self, step: int, d_model: int, begun: int = 0) -> float:
+        """The learning rate of a step, from 1; Adam began at step `begun`."""
+        rate = learning_rate(step, d_model, self.warmup, self.learning_rate, begun)
+        return rate * cooling(step, self.steps, self.cooldown)
 
 
 def learning_rate(

@@ -9,11 +9,12 @@ from pathlib import Path
 
 from model.text.tokens import normalise
 
-Pair = tuple[str, str]
+TextPair = tuple[str, str]  # a text and its translation
+Languages = tuple[str, str]  # codes, in the order of the columns
 
 
 @dataclass(frozen=True)
-class Example:
+class TrainingExample:
     """A sentence, its translation, and the language of the translation."""
 
     source: str
@@ -36,20 +37,24 @@ def read_rows(path: Path, columns: tuple[int, ...] = (2, 3)) -> list[list[str]]:
     return rows
 
 
-def read_pairs(path: Path) -> list[Pair]:
+def read_pairs(path: Path) -> list[TextPair]:
     """The texts of each row (see `read_rows`), normalised; without rows that lack one."""
     pairs = ((normalise(row[-2]), normalise(row[-1])) for row in read_rows(path))
     return [(first, second) for first, second in pairs if first and second]
 
 
-def both_ways(pairs: Iterable[Pair], languages: Pair) -> list[Example]:
+def both_ways(pairs: Iterable[TextPair], languages: Languages) -> list[TrainingExample]:
     """Each pair as two examples, one a direction."""
     first, second = languages
-    return [example for a, b in pairs for example in (Example(a, b, second), Example(b, a, first))]
+    return [
+        example
+        for a, b in pairs
+        for example in (TrainingExample(a, b, second), TrainingExample(b, a, first))
+    ]
 
 
-def read_back(path: Path) -> list[tuple[str, Pair]]:
-    """The language that people wrote and the texts of each row that `model.train.back` made."""
+def read_back(path: Path) -> list[tuple[str, TextPair]]:
+    """The language that people wrote and the texts of each row that `back-translate` made."""
     return [
         (row[0], (normalise(row[1]), normalise(row[2]))) for row in read_rows(path, columns=(3,))
     ]

@@ -1,7 +1,7 @@
 """A run's folder: everything that it needs to go on as if it had never stopped.
 
 lock                             held by the process that trains here
-run.json                         data and options: a resumed run is held to them
+run.json                         the plan: a resumed run is held to it
 tokenizer.json
 state.safetensors                weights, Adam's moments, random-number states; JSON in its header
 checkpoints/007000.safetensors   the weights at the last looks, for averaging
@@ -17,7 +17,6 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
@@ -25,6 +24,7 @@ from torch.optim import Optimizer
 
 from model.bundle.card import TRAINING
 from model.bundle.weights import TOKENIZER, WEIGHTS
+from model.train.chance import Chance
 from model.transformer.stacks import Transformer
 
 STATE = "state.safetensors"
@@ -48,19 +48,19 @@ class Progress:
     history: list[dict[str, float]] = field(default_factory=list)
 
 
-def save_state(path: Path, model: Transformer, optimizer: Optimizer, progress: Progress) -> None:
+def save_state(
+    path: Path, model: Transformer, optimizer: Optimizer, chance: Chance, progress: Progress
+) -> None:
     """Writes the state beside the old one, then puts it in its place: a kill leaves one whole."""
     tensors = {f"model.{name}": value for name, value in model.state_dict().items()}
     for index, moments in optimizer.state_dict()["state"].items():
         for name, value in moments.items():
             tensors[f"adam.{index}.{name}"] = value
-    tensors["random.cpu"] = torch.get_rng_state()
-    if torch.cuda.is_available():
-        tensors["random.cuda"] = torch.cuda.get_rng_state()
+    tensors |= chance.tensors()
     write(path, tensors, {"progress": json.dumps(asdict(progress))})
 
 
-def load_state(path: Path, model: Transformer, optimizer: Optimizer) -> Progress:
+def load_state(path: Path, model: Transformer, optimizer: Optimizer, chance: Chance) -> Progress:
     """Puts model, optimizer and random numbers back; returns where the run was.
 
     Raises `ValueError` where the state is of a model of another shape.
@@ -76,9 +76,7 @@ def load_state(path: Path, model: Transformer, optimizer: Optimizer) -> Progress
         state.setdefault(int(index), {})[name] = value
     groups = optimizer.state_dict()["param_groups"]
     optimizer.load_state_dict({"state": state, "param_groups": groups})
-    torch.set_rng_state(tensors["random.cpu"])
-    if torch.cuda.is_available() and "random.cuda" in tensors:
-        torch.cuda.set_rng_state(tensors["random.cuda"])
+    chance.restore(tensors)
     with safe_open(path, "pt") as opened:
         return Progress(**json.loads(opened.metadata()["progress"]))
 
@@ -87,7 +85,8 @@ def take_over(old: Path, new: Path, soften: float = 1.0) -> None:
     """Starts the run in the folder `new` where `old` is, on other data from its first batch on.
 
     `old` is the folder of a run, whose vocabulary, weights, moments, random numbers and count of
-    steps are taken over, or a bundle, which has no moments: Adam begins them anew. W_q and W_k are
+    steps are taken over, or a bundle, which has neither moments
+    nor random numbers: Adam begins anew, and so does chance. W_q and W_k are
     multiplied by `soften`, scores thus by its square: heads that have come to look at one token
     each, whatever stands there, have hardly a gradient to leave it by.
 
@@ -101,7 +100,6 @@ def take_over(old: Path, new: Path, soften: float = 1.0) -> None:
         progress = _written(old / TRAINING)
         progress["begun"] = progress.get("step", 0)
         tensors = {f"model.{k}": v.float() for k, v in load_file(old / WEIGHTS).items()}
-        tensors["random.cpu"] = torch.get_rng_state()
     else:
         raise FileNotFoundError(f"{old} holds neither a run ({STATE}) nor a bundle ({WEIGHTS})")
     for name, value in tensors.items():
@@ -117,15 +115,6 @@ def _written(path: Path) -> dict[str, Any]:
     """Where the run that wrote a bundle was; the start of one if the bundle does not say."""
     told = json.loads(path.read_text()) if path.is_file() else {}
     return {f.name: told[f.name] for f in fields(Progress) if f.name in told}
-
-
-def average(paths: list[Path]) -> dict[str, Tensor]:
-    """The mean of several checkpoints' weights (section 6.1)."""
-    total = {name: value.double() for name, value in load_file(paths[0]).items()}
-    for path in paths[1:]:
-        for name, value in load_file(path).items():
-            total[name] += value
-    return {name: (value / len(paths)).float() for name, value in total.items()}
 
 
 def write(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:

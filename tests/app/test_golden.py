@@ -21,7 +21,7 @@ from app.schemas.shares import ShareState
 from app.store import formats
 from app.store.formats import Upgrade
 from app.store.store import Share
-from model.adapters.native import attentions
+from model.adapters.encoder_decoder import attentions
 from tests.app.conftest import Serving
 from tests.app.problem import hold
 from tests.golden.agree import document, faults

@@ -9,10 +9,10 @@ import httpx
 import pytest
 from starlette.requests import Request
 
-from app.answers import pages
 from app.assets import languages
 from app.assets.bundles import bundle
 from app.assets.files import FOREVER, Vendor, digest_of, find_static, vendored
+from app.assets.templates import static_digest
 from tests.app.conftest import Serving
 
 PO = """
@@ -113,12 +113,12 @@ async def test_what_a_page_names_is_there(client: httpx.AsyncClient) -> None:
 async def test_a_page_comes_as_one_file(
     client: httpx.AsyncClient, name: str, kind: str, encoding: str
 ) -> None:
-    url = f"/static/{pages.static_digest()}/page/{name}"
+    url = f"/static/{static_digest()}/page/{name}"
     response = await client.get(url, headers={"Accept-Encoding": encoding})
     assert response.headers["content-type"].startswith(f"text/{kind}")
     assert response.headers.get("content-encoding", "identity") == encoding
     assert "Accept-Encoding" in response.headers["vary"]
-    made = bundle(name, pages.static_digest())
+    made = bundle(name, static_digest())
     assert made is not None
     assert response.content == made.content
 
@@ -156,7 +156,7 @@ async def test_nothing_else_is_served(client: httpx.AsyncClient, path: str) -> N
 
 
 async def test_the_browser_gets_its_catalog(client: httpx.AsyncClient) -> None:
-    response = await client.get(f"/static/{pages.static_digest()}/i18n/en.json")
+    response = await client.get(f"/static/{static_digest()}/i18n/en.json")
     assert response.json() == {}
     assert response.headers["cache-control"] == FOREVER
 

@@ -1,16 +1,20 @@
 """A model small enough to train and run in a blink, with the real tokenizer and bundle format."""
 
+import os
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 import torch
+from filelock import FileLock
 
 from model.adapters.native import Native
+from model.bundle.card import TRAINING
 from model.bundle.weights import load_bundle, save_bundle
 from model.text.tokens import Tokenizer
 from model.transformer.config import ModelConfig
 from model.transformer.stacks import Transformer
-from tests.model.counting import write_pairs
+from tests.model.counting import COUNTING, SHAPE, train, write_pairs
 
 TEXTS = [
     "The cat sat on the mat.",
@@ -56,6 +60,31 @@ def tiny(bundle: Path) -> Native:
 
 
 @pytest.fixture(scope="session")
-def data(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """What to train on and to look at: options for `python -m model.train`."""
-    return write_pairs(tmp_path_factory.mktemp("data"))
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One folder for all processes that share this run of the tests."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "counting"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def data(shared: Path) -> list[str]:
+    """What to train on and to look at: options for `python -m model train`."""
+    with FileLock(shared / "data.lock"):
+        return write_pairs(shared)
+
+
+@pytest.fixture(scope="session")
+def learnt(shared: Path, data: list[str]) -> Path:
+    """The folder of a run that has learnt to count, to be read only; trained once for all."""
+    with FileLock(shared / "run.lock"):
+        if not (shared / "run" / "bundle" / TRAINING).is_file():
+            train([str(shared / "run"), *data, *COUNTING, *SHAPE])
+    return shared / "run"
+
+
+@pytest.fixture
+def counted(learnt: Path, tmp_path: Path) -> Path:
+    """A copy of that run, to be changed at will."""
+    return Path(copytree(learnt, tmp_path / "counted"))

@@ -2,11 +2,12 @@
 
 import pytest
 
+from model.bundle.measured import READS, WRITES
 from model.measure.aligning_heads import Half, best_heads, firm
-from model.measure.alignment import READS, WRITES, Link, Pair
+from model.measure.word_alignment import AlignedPair, Link
 
 KEY = "0.1", READS
-PAIR = Pair(("a", "b"), ("x", "y"), frozenset({(0, 0), (1, 1)}), frozenset({(0, 0), (1, 1)}))
+PAIR = AlignedPair(("a", "b"), ("x", "y"), frozenset({(0, 0), (1, 1)}), frozenset({(0, 0), (1, 1)}))
 
 
 def test_the_best_heads_are_chosen_on_the_first_half_alone() -> None:

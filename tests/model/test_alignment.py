@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from model.adapters.native import Native
-from model.measure.alignment import (
-    Pair,
+from model.measure.word_alignment import (
+    AlignedPair,
     aligned,
     error_rate,
     grown,
@@ -15,13 +15,13 @@ from model.measure.alignment import (
     kept,
     links,
     membership,
-    read_pairs,
+    read_aligned_pairs,
     words,
 )
 from model.text.tokens import Token
 
 SURE, MAYBE = frozenset({(0, 0), (1, 2)}), frozenset({(0, 0), (1, 2), (1, 1)})
-PAIR = Pair(("猫", "坐着"), ("the", "cat", "sits"), SURE, MAYBE)
+PAIR = AlignedPair(("猫", "坐着"), ("the", "cat", "sits"), SURE, MAYBE)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_two_directions_as_one(
 def test_reading(tmp_path: Path) -> None:
     (tmp_path / "sentences.txt").write_text("猫 坐着 ||| the cat sits\n", encoding="utf-8")
     (tmp_path / "gold.txt").write_text("1-1 2-3 2p2\n", encoding="utf-8")
-    assert read_pairs(tmp_path) == [PAIR]
+    assert read_aligned_pairs(tmp_path) == [PAIR]
 
 
 def test_words_have_their_tokens() -> None:

@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
+from model.__main__ import main
 from model.adapters.native import load
-from model.train.__main__ import main as train
-from model.train.back import main
 from model.train.data import Corpus
-from model.train.pairs import Example, read_back
-from tests.model.counting import SHAPE, words
+from model.train.pairs import TrainingExample, read_back
+from tests.model.counting import SHAPE, train, words
 
 PAIRS = [
     ("The book on the table is mine.", "桌上的书是我的。"),
@@ -40,7 +39,7 @@ def test_both_sides_get_sources_that_the_model_makes_up(tmp_path: Path) -> None:
 
     out = tmp_path / "back.tsv"
     given = written(tmp_path / "pairs.tsv", pairs)
-    main(["model/checkpoints/en-zh", "--train", str(given), "--out", str(out)])
+    main(["back-translate", "model/checkpoints/en-zh", "--train", str(given), "--out", str(out)])
     assert read_back(out) == wanted
     assert not [*tmp_path.glob("*.partial")]
 
@@ -48,21 +47,21 @@ def test_both_sides_get_sources_that_the_model_makes_up(tmp_path: Path) -> None:
 def test_a_run_learns_to_write_what_people_wrote(
     data: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen: list[list[Example]] = []
+    seen: list[list[TrainingExample]] = []
 
-    def corpus(examples: list[Example], *rest: Any) -> Corpus:
+    def corpus(examples: list[TrainingExample], *rest: Any) -> Corpus:
         seen.append(examples)
         return Corpus(examples, *rest)
 
-    monkeypatch.setattr("model.train.__main__.Corpus", corpus)
+    monkeypatch.setattr("model.train.run.Corpus", corpus)
     line = [*data, *words("--raw --augment 0 --epochs 1000 --steps 1"), *SHAPE]
     # Of more words than any sentence of the data, so that they come from here alone.
-    to_zh = Example("one five six two one", "一五六二一", "zh")
-    to_en = Example("六一五二三", "six one five two three", "en")
+    to_zh = TrainingExample("one five six two one", "一五六二一", "zh")
+    to_en = TrainingExample("六一五二三", "six one five two three", "en")
     rows = [("zh", to_zh.source, to_zh.target), ("en", to_en.target, to_en.source)]
     back = written(tmp_path / "back.tsv", rows)
 
-    def examples(name: str, *more: str) -> list[Example]:
+    def examples(name: str, *more: str) -> list[TrainingExample]:
         seen.clear()
         train([str(tmp_path / name), *line, *more])
         return seen[0]

@@ -9,7 +9,7 @@ import pytest
 from model.adapters.native import load
 from model.bundle.card import TEMPLATE, card
 from model.bundle.weights import CHECKPOINTS, digest_of
-from model.measure.page import page
+from model.measure.report import page
 from model.measure.scores import sentences
 
 BUNDLES = sorted(path.parent for path in CHECKPOINTS.glob("*/config.json"))

@@ -9,7 +9,7 @@ import pytest
 from model.train.augment import KINDS, augment, joined, named, numbered, paragraph, short
 from model.train.clean import chinese, clean, english, unseen
 from model.train.metrics import TestSet, read_test_sets, score
-from model.train.pairs import Example, both_ways, read_pairs
+from model.train.pairs import TrainingExample, both_ways, read_pairs
 
 BOTH = ("en", "zh")
 
@@ -86,7 +86,7 @@ def test_augmenting_is_seeded_and_keeps_translations() -> None:
     made = augment(examples, 50.0, seed=1)
     assert len(made) == 300
     assert made == augment(examples, 50.0, seed=1) != augment(examples, 50.0, seed=2)
-    assert Example("The cat. A dog!", "猫。狗！", "zh") in made
+    assert TrainingExample("The cat. A dog!", "猫。狗！", "zh") in made
     sources = {example.source for example in made}
     assert {"the cat.", "the cat", "THE CAT.", "The cat", "猫."} <= sources
     assert not any("Tom" in e.source and "汤姆" not in e.target for e in made if e.language == "zh")
@@ -94,7 +94,7 @@ def test_augmenting_is_seeded_and_keeps_translations() -> None:
 
 def test_names_and_numbers_change_on_both_sides() -> None:
     chance = random.Random(1)
-    one = Example("Tom is 42.", "汤姆42岁了。", "zh")
+    one = TrainingExample("Tom is 42.", "汤姆42岁了。", "zh")
     new = named(one, lambda: one, chance)
     assert new is not None
     assert "Tom" not in new.source
@@ -106,29 +106,33 @@ def test_names_and_numbers_change_on_both_sides() -> None:
     assert new is not None
     assert new.source != one.source
     assert new.source.split()[-1].rstrip(".") in new.target
-    assert numbered(Example("I am 4.", "我四岁。", "zh"), lambda: one, chance) is None
-    assert named(Example("Tom left.", "他走了。", "zh"), lambda: one, chance) is None
+    assert numbered(TrainingExample("I am 4.", "我四岁。", "zh"), lambda: one, chance) is None
+    assert named(TrainingExample("Tom left.", "他走了。", "zh"), lambda: one, chance) is None
 
 
 def test_short_sentences_come_again_as_people_type_them() -> None:
     chance = random.Random(1)
-    one = Example("Good morning!", "早上好！", "zh")
+    one = TrainingExample("Good morning!", "早上好！", "zh")
     made = {short(one, lambda: one, chance) for _ in range(50)}
     typed = {"Good morning", "good morning", "good morning!"}
     assert {new.source for new in made if new} == typed
     assert {new.target for new in made if new} == {"早上好！"}
-    assert short(Example("早上好！", "Good morning!", "en"), lambda: one, chance)
-    assert short(Example("我看见了。", "I saw it.", "en"), lambda: one, chance) is None
+    assert short(TrainingExample("早上好！", "Good morning!", "en"), lambda: one, chance)
+    assert short(TrainingExample("我看见了。", "I saw it.", "en"), lambda: one, chance) is None
 
 
 def test_sentences_stand_beside_each_other_as_each_language_has_it() -> None:
-    one, two = Example("Stop.", "停。", "zh"), Example("Go.", "走。", "zh")
+    one, two = TrainingExample("Stop.", "停。", "zh"), TrainingExample("Go.", "走。", "zh")
     chance = random.Random(1)
     made = {joined(one, lambda: two, chance) for _ in range(50)}
-    assert made == {Example("Stop." + " Go." * n, "停。" + "走。" * n, "zh") for n in (1, 2, 3)}
+    assert made == {
+        TrainingExample("Stop." + " Go." * n, "停。" + "走。" * n, "zh") for n in (1, 2, 3)
+    }
     made = {paragraph(one, lambda: two, chance) for _ in range(80)}
-    assert made == {Example("Stop." + " Go." * n, "停。" + "走。" * n, "zh") for n in (4, 5, 6, 7)}
-    quoted = Example("“Go.”", "“走吧。”", "zh")
+    assert made == {
+        TrainingExample("Stop." + " Go." * n, "停。" + "走。" * n, "zh") for n in (4, 5, 6, 7)
+    }
+    quoted = TrainingExample("“Go.”", "“走吧。”", "zh")
     new = joined(quoted, lambda: two, random.Random(1))
     assert new
     assert new.target.startswith("“走吧。”走。")

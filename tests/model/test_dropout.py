@@ -8,9 +8,10 @@ import torch
 from safetensors.torch import load_file
 
 from model.text.tokens import Tokenizer
+from model.train.chance import Chance
 from model.train.data import Corpus
-from model.train.loop import Run
-from model.train.options import Options
+from model.train.loop import Trainer
+from model.train.options import TrainingOptions
 from model.train.pairs import both_ways
 from model.transformer.config import ModelConfig
 from model.transformer.dropout import Dropout, keep
@@ -59,8 +60,12 @@ def test_it_may_start_late(tokenizer: Tokenizer, config: ModelConfig, tmp_path: 
     def trained(name: str, p: float, start: int) -> list[torch.Tensor]:
         torch.manual_seed(1)
         model = Transformer(replace(config, dropout=p))
-        options = Options(batch=400, steps=3, every=1, average=3, dropout_from=start, patience=9)
-        Run(tmp_path / name, model, corpus, corpus, options, say=lambda line: None)()
+        options = TrainingOptions(
+            batch=400, steps=3, every=1, average=3, dropout_from=start, patience=9
+        )
+        chance = Chance(options.seed, corpus.device)
+        for _ in Trainer(tmp_path / name, model, corpus, corpus, options, chance).events():
+            pass
         kept = sorted((tmp_path / name / "checkpoints").glob("*"))
         return [load_file(path)["embedding.weight"] for path in kept]
 

@@ -4,9 +4,9 @@ import json
 import shutil
 from pathlib import Path
 
+from model.__main__ import main
 from model.adapters.native import load
 from model.adapters.request import Request
-from model.measure.scores import main
 from model.train.augment import KINDS
 
 PAIRS = "The cat sat.\t猫坐着。\nA dog barks!\t狗叫！\nTom has 2 cats.\t汤姆有2只猫。\n"
@@ -20,7 +20,7 @@ def test_what_is_not_asked_for_is_kept(bundle: Path, tmp_path: Path) -> None:
     (folder / "sentences.txt").write_text("A dog sat.\n狗坐着。\n", "utf-8")
 
     def measured(*asked: str) -> Rows:
-        main([str(folder), *asked])
+        main(["measure", "scores", str(folder), "--jobs", "1", *asked])
         found: Rows = json.loads((folder / "figures.json").read_text())
         return found
 

@@ -9,11 +9,13 @@ import pytest
 import torch
 
 from model.text.tokens import Tokenizer
-from model.train.data import Batch, Corpus
+from model.train.chance import Chance
+from model.train.data import Corpus, TokenBatch
+from model.train.events import Step
 from model.train.guide import ROUNDS, TENSION, UNALIGNED, Guide, Lexicon, Watch, prior
-from model.train.loop import Run
+from model.train.loop import Trainer
 from model.train.loss import training_loss
-from model.train.options import Options
+from model.train.options import TrainingOptions
 from model.train.pairs import both_ways
 from model.transformer.config import ModelConfig
 from model.transformer.stacks import Transformer
@@ -46,7 +48,7 @@ def lexicon(corpus: Corpus, words: Tokenizer) -> Lexicon:
     return Lexicon.learned(corpus, len(words))
 
 
-def rows(batch: Batch) -> list[tuple[list[int], list[int]]]:
+def rows(batch: TokenBatch) -> list[tuple[list[int], list[int]]]:
     """Ids of each example without padding: tag and source, <bos> and target."""
     return [
         (
@@ -182,22 +184,21 @@ def test_a_run_teaches_the_two_heads_from_its_step_on(
 ) -> None:
     torch.manual_seed(0)
     model = Transformer(replace(config, vocabulary=len(words), dropout=0.0))
-    options = Options(
+    options = TrainingOptions(
         batch=999, steps=60, every=60, epochs=99, warmup=20, average=1, guide=1.0, guide_from=31
     )
     guide = Guide.of(corpus, model.config, 1.0)
     losses = []
 
-    class Told(Run):
-        def _step(self, batch: Batch) -> None:
-            super()._step(batch)
+    [batch] = corpus.batches(options.batch, 0, 0)
+    chance = Chance(options.seed, corpus.device)
+    for event in Trainer(tmp_path, model, corpus, corpus, options, chance).events():
+        if isinstance(event, Step):
             watch = Watch()
             with torch.no_grad():
                 memory = model.encode(batch.source, batch.source_real)
                 model.decode(batch.read, batch.target_real, memory, batch.source_real, watch)
                 losses.append(guide.loss(watch, batch).item())
-
-    Told(tmp_path, model, corpus, corpus, options, say=lambda _: None)()
     assert losses[29] > 0.8 * losses[0], "not before its step"
     assert losses[-1] < 0.5 * losses[29]
 

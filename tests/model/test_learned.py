@@ -9,15 +9,14 @@ from shutil import copytree
 import pytest
 import torch
 
+from model.__main__ import main
 from model.adapters.native import Native, load
 from model.adapters.request import Request
 from model.bundle.history import Example, Learning, Snapshot, load_learning, save
 from model.bundle.measured import LEARNING
 from model.bundle.weights import CHECKPOINTS, load_bundle
-from model.measure.snapshots import joined
-from model.measure.snapshots import main as look_back
-from model.train.__main__ import main
-from tests.model.counting import SHAPE, words
+from model.measure.history import joined
+from tests.model.counting import SHAPE, train, words
 
 
 @pytest.fixture
@@ -54,7 +53,7 @@ def test_it_comes_with_the_bundle(learning: Learning, folder: Path) -> None:
 
 def test_it_is_refused_beside_other_weights(learning: Learning, folder: Path) -> None:
     save(replace(learning, digest="0" * 64), folder / LEARNING)
-    with pytest.raises(ValueError, match=r"of other weights; run model\.learning again"):
+    with pytest.raises(ValueError, match="of other weights; run measure history again"):
         load(folder, "cpu")
     assert load(folder, "cpu", measured=False).learning is None
 
@@ -78,13 +77,14 @@ def test_what_is_shipped_has_every_step_once() -> None:
         assert len(example.written) == len(example.tokens["target"])
 
 
-def test_learning_is_looked_back_on(data: list[str], tmp_path: Path) -> None:
-    options = words("--raw --epochs 40 --batch 1500 --warmup 60 --every 50 --average 2 --augment 0")
-    bundle = main([str(tmp_path), *data, *options, *SHAPE])
+def test_learning_is_looked_back_on(data: list[str], counted: Path, tmp_path: Path) -> None:
+    bundle = counted / "bundle"
     (bundle / "examples.txt").write_text("one two three\n六五\n", "utf-8")
     step = json.loads((bundle / "training.json").read_text())["step"]
-    early = [str(tmp_path / "snapshots" / f"{n:06d}.safetensors") for n in (0, 100)]
-    look_back([str(bundle), "--snapshots", *early, "--final", str(step), *data[2:]])
+    early = [str(counted / "snapshots" / f"{n:06d}.safetensors") for n in (0, 100)]
+    main(
+        ["measure", "history", str(bundle), "--snapshots", *early, "--final", str(step), *data[2:]]
+    )
     found = load_learning(bundle / "learning.safetensors")
     assert [snapshot.step for snapshot in found.snapshots] == [0, 100, step]
     first, _, last = found.snapshots
@@ -108,11 +108,11 @@ def test_learning_is_looked_back_on(data: list[str], tmp_path: Path) -> None:
 
     # A run that went on: what was there stays, over the same sentences and targets.
     (bundle / "examples.txt").unlink()
-    more = words("--raw --batch 1500 --warmup 60 --augment 0 --average 1 --learning-rate 0.2")
+    more = words("--raw --batch 1500 --warmup 40 --augment 0 --average 1 --learning-rate 0.2")
     more += ["--start-from", str(bundle), "--steps", str(step + 10), *SHAPE]
-    further = main([str(tmp_path / "further"), *data, *more])
+    further = train([str(tmp_path / "further"), *data, *more])
     shutil.copy(bundle / "learning.safetensors", further)
-    look_back([str(further), "--extend", "--final", str(step + 10), *data[2:]])
+    main(["measure", "history", str(further), "--extend", "--final", str(step + 10), *data[2:]])
     longer = load_learning(further / "learning.safetensors")
     assert longer.digest == load_bundle(further).digest != found.digest
     assert [snapshot.step for snapshot in longer.snapshots] == [0, 100, step, step + 10]
@@ -126,7 +126,7 @@ def test_learning_is_looked_back_on(data: list[str], tmp_path: Path) -> None:
     maps = (longer.of(0)[f"{at}.encoder.0.self.weights"] for at in (step, step + 10))
     assert not torch.equal(*maps)
     with pytest.raises(ValueError, match=rf"must rise, not 0, 100, {step}, {step + 10}, 9"):
-        look_back([str(further), "--extend", "--final", "9", *data[2:]])
+        main(["measure", "history", str(further), "--extend", "--final", "9", *data[2:]])
 
 
 def test_other_sentences_are_not_added(learning: Learning) -> None:

@@ -8,7 +8,7 @@ import torch
 from torch.nn import functional as F
 
 from model.text.tokens import Tokenizer
-from model.train.data import Batch, Corpus
+from model.train.data import Corpus, TokenBatch
 from model.train.loss import autocast, cross_entropy, divergence, training_loss
 from model.train.pairs import both_ways
 from model.transformer.config import ModelConfig
@@ -47,7 +47,7 @@ def test_divergence_by_hand() -> None:
 
 
 @pytest.fixture
-def batch(tokenizer: Tokenizer) -> Batch:
+def batch(tokenizer: Tokenizer) -> TokenBatch:
     pairs = [("A dog.", "狗。"), ("The cat sat on the mat.", "猫坐在垫子上。")]
     [made] = Corpus(both_ways(pairs, ("en", "zh")), tokenizer, 64, torch.device("cpu")).batches(
         999, 1, 0
@@ -56,7 +56,9 @@ def batch(tokenizer: Tokenizer) -> Batch:
 
 
 @pytest.mark.parametrize("p", [0.0, 0.3])
-def test_r_drop_draws_two_answers_together(p: float, batch: Batch, config: ModelConfig) -> None:
+def test_r_drop_draws_two_answers_together(
+    p: float, batch: TokenBatch, config: ModelConfig
+) -> None:
     torch.manual_seed(2)
     model = Transformer(replace(config, dropout=p)).train()
     plain, shown = (value.item() for value in training_loss(model, batch, 0.1, 0.0))

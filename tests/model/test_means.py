@@ -8,12 +8,12 @@ import pytest
 import torch
 from safetensors import safe_open
 
+from model.__main__ import main
 from model.adapters.native import Native, load
 from model.adapters.request import Request
 from model.bundle.measured import MEANS, load_measured, means_of
 from model.bundle.weights import CHECKPOINTS, WEIGHTS, digest_of, load_bundle
 from model.errors import InputError
-from model.measure.mean_outputs import main
 from model.trace.interventions import Intervention
 
 PAIRS = [
@@ -29,7 +29,7 @@ def meant(bundle: Path, tmp_path: Path) -> Native:
     folder = Path(copytree(bundle, tmp_path / "meant"))
     data = tmp_path / "pairs.tsv"
     data.write_text("".join(f"{a}\t{b}\n" for a, b in PAIRS), encoding="utf-8")
-    main([str(folder), "--data", str(data)])
+    main(["measure", "mean-outputs", str(folder), "--train", str(data)])
     made = load_bundle(folder)
     return Native(made, "meant", load_measured(folder, made))
 
@@ -89,9 +89,11 @@ def test_means_of_other_weights_are_refused(meant: Native, tmp_path: Path) -> No
     weights = bytearray((folder / WEIGHTS).read_bytes())
     weights[-1] ^= 1
     (folder / WEIGHTS).write_bytes(weights)
-    with pytest.raises(ValueError, match=r"of other weights; run model\.means again"):
+    with pytest.raises(ValueError, match="of other weights; run measure mean-outputs again"):
         load(folder, "cpu")
-    main([str(folder), "--data", str(tmp_path / "pairs.tsv")])  # as it says
+    main(
+        ["measure", "mean-outputs", str(folder), "--train", str(tmp_path / "pairs.tsv")]
+    )  # as it says
     assert means_of(folder, load_bundle(folder)).keys() == meant.means.keys()
 
 

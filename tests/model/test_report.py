@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 import torch
 
+from model.__main__ import main
 from model.adapters.native import Native
 from model.bundle.measured import REPORT
 from model.bundle.weights import load_bundle
-from model.measure.heads import divergences, main
+from model.measure.heads import divergences
 from model.measure.importance import Instead, costs
-from model.measure.mean_outputs import main as write_means
-from model.measure.page import page
+from model.measure.report import page
 from model.train.data import Corpus
 from model.train.loss import dev_loss
 from model.train.pairs import both_ways
@@ -74,9 +74,9 @@ def test_a_report_of_a_bundle(bundle: Path, tmp_path: Path) -> None:
     (tmp_path / "sentences.txt").write_text("猫 坐着 ||| the cat sits\n" * 4, "utf-8")
     (tmp_path / "gold.txt").write_text("1-2 2-3\n" * 4, "utf-8")
     with pytest.raises(ValueError, match="has no means"):
-        main([str(folder), "--dev", str(data)])
-    write_means([str(folder), "--data", str(data), "--pairs", "3"])
-    main([str(folder), "--dev", str(data), "--align", str(tmp_path)])
+        main(["measure", "heads", str(folder), "--dev", str(data)])
+    main(["measure", "mean-outputs", str(folder), "--train", str(data), "--pairs", "3"])
+    main(["measure", "heads", str(folder), "--dev", str(data), "--align", str(tmp_path)])
     made = load_bundle(folder)
     report = json.loads((folder / REPORT).read_text())
     config = made.model.config
@@ -90,4 +90,4 @@ def test_a_report_of_a_bundle(bundle: Path, tmp_path: Path) -> None:
     assert f"of {len(report['heads'])}** when silent" in text
     (folder / REPORT).write_text(json.dumps(report | {"digest": "other"}))
     with pytest.raises(ValueError, match="of other weights"):
-        main([str(folder)])
+        main(["measure", "heads", str(folder)])

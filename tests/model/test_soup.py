@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from model.__main__ import main
 from model.bundle.weights import load_bundle, save_bundle
-from model.train.soup import main
 
 
 def test_the_mean_of_bundles(bundle: Path, tmp_path: Path) -> None:
@@ -21,7 +21,13 @@ def test_the_mean_of_bundles(bundle: Path, tmp_path: Path) -> None:
             tmp_path / name, weights, base.model.config, base.tokenizer, name, torch.float32
         )
         (tmp_path / name / "training.json").write_text(json.dumps({"step": times}))
-    main([str(tmp_path / "soup"), *(str(tmp_path / name) for name in ("two", "one", "six"))])
+    main(
+        [
+            "average",
+            str(tmp_path / "soup"),
+            *(str(tmp_path / name) for name in ("two", "one", "six")),
+        ]
+    )
     soup = load_bundle(tmp_path / "soup")
     assert soup.name == "two"
     assert json.loads((tmp_path / "soup" / "training.json").read_text()) == {"step": 2.0}
@@ -36,5 +42,5 @@ def test_what_has_no_mean(bundle: Path, tmp_path: Path) -> None:
     config["config"]["heads"] = 2
     (other / "config.json").write_text(json.dumps(config))
     with pytest.raises(ValueError, match=r"other has another shape or vocabulary than .*tiny"):
-        main([str(tmp_path / "soup"), str(bundle), str(other)])
+        main(["average", str(tmp_path / "soup"), str(bundle), str(other)])
     assert not (tmp_path / "soup").exists()

@@ -6,25 +6,21 @@ from pathlib import Path
 import pytest
 
 from model.adapters.native import Native, load
-from model.bundle.measured import Taught
-from model.measure.alignment import READS, WRITES, aligned, error_rate, kept
-from model.measure.alignment import Pair as Linked
-from model.train.__main__ import main
-from tests.model.counting import SHAPE, WORDS, words
+from model.bundle.measured import READS, WRITES, Taught
+from model.measure.word_alignment import AlignedPair, aligned, error_rate, kept
+from tests.model.counting import COUNTING, SHAPE, WORDS, train
 
 
-def test_heads_are_taught_to_align(data: list[str], tmp_path: Path) -> None:
+def test_heads_are_taught_to_align(data: list[str], counted: Path, tmp_path: Path) -> None:
     """Word for word: the links that people would make are the diagonal."""
-    options = words("--raw --epochs 40 --batch 1500 --warmup 60 --average 1 --augment 0")
-    guided = ["--guide", "1", "--guide-from", "3"]
-    bundle = main([str(tmp_path / "run"), *data, *options, *SHAPE, *guided])
+    bundle = counted / "bundle"
     adapter = load(bundle, "cpu")
     assert isinstance(adapter, Native)
     assert adapter.info.taught == (Taught(0, 0, WRITES, 3), Taught(0, 1, READS, 3))
     said = [["three", "one", "six"], ["two", "five"], ["four", "three", "one", "two"]]
     links = [frozenset((i, i) for i in range(len(words))) for words in said]
     pairs = [
-        Linked(tuple(words), tuple(WORDS[word] for word in words), sure, sure)
+        AlignedPair(tuple(words), tuple(WORDS[word] for word in words), sure, sure)
         for words, sure in zip(said, links, strict=True)
     ]
     for direction, ways in (("en-zh", pairs), ("zh-en", [pair.swapped() for pair in pairs])):
@@ -35,22 +31,22 @@ def test_heads_are_taught_to_align(data: list[str], tmp_path: Path) -> None:
     # The weight may change on resuming. What is taken over was taught; what ended before was not.
     steps = json.loads((bundle / "training.json").read_text())["step"]
     more = ["--steps", str(steps + 1), "--epochs", "99", "--guide", "2"]
-    bundle = main([str(tmp_path / "run"), *data, *options, *SHAPE, *guided, *more])
+    bundle = train([str(counted), *data, *COUNTING, *SHAPE, *more])
     assert json.loads((bundle / "training.json").read_text())["step"] == steps + 1
-    after = ["--raw", "--steps", str(steps + 2), "--start-from", str(tmp_path / "run")]
-    bundle = main([str(tmp_path / "after"), *data, *after, *SHAPE])
+    after = ["--raw", "--steps", str(steps + 2), "--start-from", str(counted)]
+    bundle = train([str(tmp_path / "after"), *data, *after, *SHAPE])
     assert [
         one["since"] for one in json.loads((bundle / "training.json").read_text())["taught"]
     ] == [3, 3]
-    before = ["--raw", "--steps", "2", *SHAPE, *guided]
-    bundle = main([str(tmp_path / "before"), *data, *before])
+    before = ["--raw", "--steps", "2", *SHAPE, "--guide", "1", "--guide-from", "3"]
+    bundle = train([str(tmp_path / "before"), *data, *before])
     assert json.loads((bundle / "training.json").read_text())["taught"] == []
 
 
 def test_one_head_cannot_be_guided(data: list[str], tmp_path: Path) -> None:
     line = [str(tmp_path), *data, "--raw", *SHAPE, "--guide", "1"]
     with pytest.raises(ValueError, match="two heads, not 1"):
-        main([*line, "--heads", "1"])
+        train([*line, "--heads", "1"])
     assert not (tmp_path / "run.json").exists()
     with pytest.raises(ValueError, match=r"guide must be at least 0, not -1\.0"):
-        main([*line, "--guide", "-1"])
+        train([*line, "--guide", "-1"])

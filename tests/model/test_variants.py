@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from model.measure.variants import main, read_variants, table
+from model.__main__ import main
+from model.measure.variants import read_variants, side_by_side
 
 SHAPE = "--d-model 32 --heads 2 --d-ff 64 --encoder-layers 1 --decoder-layers 1"
 
@@ -29,7 +30,7 @@ def test_seeds_of_a_variant_are_one_line() -> None:
         {"name": "a", "seed": 2, "parameters": 1000, "dev loss": 2.5, "bleu": 11.0},
         {"name": "b", "seed": 1, "parameters": 2000, "dev loss": 3.0},
     ]
-    assert table(rows).splitlines() == [
+    assert side_by_side(rows).splitlines() == [
         "|  | seeds | parameters | dev loss | bleu |",
         "| --- | --- | --- | --- | --- |",
         "| a | 2 | 1,000 | 2.25 ± 0.25 | 10.50 ± 0.50 |",
@@ -46,8 +47,9 @@ def test_variants_are_trained_measured_and_kept(
     dev.write_text("two\t二\nthree one\t三一\n", encoding="utf-8")
     lines = tmp_path / "lines.txt"
     lines.write_text("plain:\npre-norm: --norm pre\nwide: --d-ff 128\n")
-    line = f"{tmp_path / 'runs'} {lines} --test some={pairs} --seeds 1 2 -- --raw --train {pairs}"
-    command = f"{line} --dev {dev} --vocabulary 60 --augment 0 {SHAPE} --steps 4 --every 4"
+    line = f"measure variants {tmp_path / 'runs'} {lines} --test some={pairs} --seeds 1 2 --"
+    told = f"--raw --train {pairs} --dev {dev} --vocabulary 60 --augment 0 {SHAPE}"
+    command = f"{line} {told} --steps 4 --every 4"
     main(command.split())
     first = capsys.readouterr().out
     header, _, *body = first.splitlines()
@@ -73,5 +75,5 @@ def test_variants_are_trained_measured_and_kept(
     assert again.splitlines()[3:] == first.splitlines()[3:]
     assert "± " in again.splitlines()[2]
     assert again != first
-    with pytest.raises(ValueError, match=r"plain-1 holds a run by .*'4', '--every'.*not .*'5'"):
+    with pytest.raises(ValueError, match=r"plain-1 holds a run by .*'steps': 4.*not .*'steps': 5"):
         main(command.replace("--steps 4", "--steps 5").split())

@@ -8,10 +8,11 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from model.bundle.measured import REPORT
+from model.bundle.markdown import table
+from model.bundle.measured import READS, REPORT, WRITES
 from model.bundle.weights import digest_of
 from model.measure.aligning_heads import LEAST
-from model.measure.alignment import JOINED, READS, WRITES
+from model.measure.word_alignment import JOINED
 
 PAGE = "REPORT.md"
 IDLE = 0.01  # nats a token: a head whose loss costs less does nothing that is missed
@@ -25,7 +26,7 @@ def write_page(bundle: Path) -> None:
     """
     report = json.loads((bundle / REPORT).read_text(encoding="utf-8"))
     if report["digest"] != digest_of(bundle):
-        raise ValueError(f"{bundle}: the report is of other weights; run model.report again")
+        raise ValueError(f"{bundle}: the report is of other weights; run measure heads again")
     (bundle / PAGE).write_text(page(report), encoding="utf-8")
 
 
@@ -44,7 +45,7 @@ def _about(report: dict[str, Any]) -> str:
         f"Over {report['pairs']} pairs of the dev split, drawn with seed 0, both ways, the "
         f"translation given; digest `{report['digest'][:12]}…`. The model's loss on them is "
         f"{report['loss']:.3f} nats a token. Written by\n\n"
-        "```sh\npython -m model.measure.heads --dev dev.tsv --align folder\n```\n\n"
+        "```sh\npython -m model measure heads --dev dev.tsv --align folder\n```\n\n"
         "- **entropy**: of a row, in nats, mean over rows that have a choice; **distance**: mean "
         "|query − key| in tokens; **pattern**: by the rules of "
         "[patterns](../../../docs/patterns.md) over all sentences at once; **special**: weight on "
@@ -83,9 +84,9 @@ def _table(report: dict[str, Any], block: str) -> str:
     far = rows[0]["distance"] is not None
     names = ["head", "pattern", "entropy", *(["distance"] if far else []), "special"]
     names += ["double", "divergence", "silent", "usual"]
-    lines = [names, ["---"] * len(names)]
+    cells = []
     for head in rows:
-        lines.append(
+        cells.append(
             [
                 _name(head["attention"], head["head"]),
                 head["pattern"],
@@ -98,20 +99,19 @@ def _table(report: dict[str, Any], block: str) -> str:
                 f"{head['mean']:+.3f}",
             ]
         )
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return table(names, cells)
 
 
 def _alignment(found: dict[str, Any]) -> list[str]:
     half = found["pairs"] // 2
     rates: dict[str, list[str]] = {}  # by place, a column a direction and kind of rows
     columns = list(product(found["directions"], (WRITES, READS)))
-    for direction, rows in columns:
+    for direction, kind in columns:
         for one in found["directions"][direction]:
-            if one["rows"] == rows:
+            if one["rows"] == kind:
                 cell = f"{one['chosen on']:.1%} / {one['reported on']:.1%}"
                 rates.setdefault(one["weights"], []).append(cell)
-    lines = [["weights of", *map(", ".join, columns)], ["---"] * (1 + len(columns))]
-    lines += [[_place(weights), *cells] for weights, cells in rates.items()]
+    rows = [[_place(weights), *cells] for weights, cells in rates.items()]
     return [
         "## Alignment",
         "Alignment error rate (Och & Ney 2003) of the source word that a written word looks at "
@@ -123,7 +123,7 @@ def _alignment(found: dict[str, Any]) -> list[str]:
         f"2003). In a cell stand the first half of {half} pairs, by which what is best is chosen, "
         "and the other, by which it is reported. Pairs of more than the model's longest "
         f"input are left out: {' and '.join(map(str, found['used']))} of {half} are used.",
-        "\n".join("| " + " | ".join(line) + " |" for line in lines),
+        table(["weights of", *map(", ".join, columns)], rows),
         "The best single heads, by the mean of the two directions:",
         "\n".join(
             f"- by its *{one['rows']}* rows layer {one['layer'] + 1}, head {one['head'] + 1}: "

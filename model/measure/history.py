@@ -1,17 +1,7 @@
-"""How a model was learned: its attention over a few sentences, at steps along the training run.
-
-    python -m model.measure.snapshots --snapshots runs/mine/snapshots/* --final 9000 --dev dev.tsv
-
-writes `learning.safetensors` into the bundle (`model.bundle.history`): for each sentence of its
-`examples.txt` and each snapshot the weights of every attention. Every snapshot reads the same
-target, the one that the trained model writes: so the maps are over the same tokens, and what the
-snapshot itself would have written stands beside them. With `--extend` what is there of a run that
-went on stays, its sentences and targets too, and what came of it since is added.
-"""
+"""How a model was learned: its attention over a few sentences, at steps along the training run."""
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -25,14 +15,14 @@ from model.adapters.native import Native
 from model.adapters.request import Decode, Request
 from model.bundle.history import Example, Learning, Snapshot, load_learning, save
 from model.bundle.measured import LEARNING
-from model.bundle.weights import CHECKPOINTS, Bundle, load_bundle
-from model.train.data import Corpus
+from model.bundle.weights import Bundle, load_bundle
+from model.measure.corpus import batches_of
+from model.train.data import TokenBatch
 from model.train.loss import dev_loss
 from model.train.metrics import TestSet, read_test_sets, score, translate
-from model.train.pairs import both_ways, read_pairs
+from model.train.pairs import read_pairs
 
 EXAMPLES = "examples.txt"
-BATCH = 4096  # tokens, padding included
 LONGEST = 40  # an untrained model does not know when to stop
 
 
@@ -55,12 +45,11 @@ def watch(
     weights: Mapping[int, Mapping[str, Tensor]],
     requests: Sequence[Request],
     tests: Sequence[TestSet],
-    corpus: Corpus,
+    batches: Sequence[TokenBatch],
 ) -> Learning:
     """Reads the requests with the `weights` of each step in place of the bundle's own."""
     traces = Native(bundle, bundle.name).run(requests)
     final = {name: value.clone() for name, value in bundle.model.state_dict().items()}
-    batches = list(corpus.batches(BATCH, 0, 0))
     kept: dict[str, Tensor] = {}
     snapshots, texts = [], []
     for step in sorted(weights):
@@ -113,50 +102,33 @@ def joined(earlier: Learning, later: Learning) -> Learning:
     )
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Reads the snapshots, by the step in their names; the bundle itself is the last one."""
-    parser = argparse.ArgumentParser(
-        prog="python -m model.measure.snapshots",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("bundle", type=Path, nargs="?", default=CHECKPOINTS / "en-zh")
-    parser.add_argument(
-        "--snapshots", type=Path, nargs="*", default=[], help="…/000400.safetensors"
-    )
-    parser.add_argument("--final", type=int, required=True, help="the step that the bundle is at")
-    parser.add_argument("--dev", type=Path, required=True, help="TSV file to measure on")
-    parser.add_argument("--sources", type=int, default=200, help="so many a direction (200)")
-    parser.add_argument("--extend", action="store_true", help="add to what is there")
-    asked = parser.parse_args(arguments)
-    bundle = load_bundle(asked.bundle)
-    weights: dict[int, Mapping[str, Tensor]] = {
-        int(path.stem): load_file(path) for path in asked.snapshots
-    }
-    weights[asked.final] = {n: v.clone() for n, v in bundle.model.state_dict().items()}
+def write_history(
+    folder: Path, snapshots: Sequence[Path], final: int, dev: Path, sources: int, extend: bool
+) -> None:
+    """Writes `learning.safetensors` into a bundle that is at step `final`.
+
+    A snapshot's step is its file's name. BLEU is of so many sources a direction.
+
+    Raises `ValueError` where what is there is to be extended by earlier steps, or is of other
+    sentences.
+    """
+    bundle = load_bundle(folder)
+    weights: dict[int, Mapping[str, Tensor]] = {int(p.stem): load_file(p) for p in snapshots}
+    weights[final] = {n: v.clone() for n, v in bundle.model.state_dict().items()}
     first, second = bundle.languages
     tests = [
-        TestSet(t.direction, t.sources[: asked.sources], t.references[: asked.sources])
-        for t in read_test_sets(asked.dev, (first, second))
+        TestSet(t.direction, t.sources[:sources], t.references[:sources])
+        for t in read_test_sets(dev, (first, second))
     ]
-    corpus = Corpus(
-        both_ways(read_pairs(asked.dev), (first, second)),
-        bundle.tokenizer,
-        bundle.model.config.max_tokens,
-        torch.device("cpu"),
-    )
-    path = asked.bundle / LEARNING
-    if asked.extend:
+    batches = batches_of(bundle, read_pairs(dev))
+    path = folder / LEARNING
+    if extend:
         earlier = load_learning(path)
         steps = [*(snapshot.step for snapshot in earlier.snapshots), *sorted(weights)]
         if steps != sorted(set(steps)):
             raise ValueError(f"steps must rise, not {', '.join(map(str, steps))}")
         requests = [Request(e.source, e.direction, target=_target(e)) for e in earlier.examples]
-        save(joined(earlier, watch(bundle, weights, requests, tests, corpus)), path)
+        save(joined(earlier, watch(bundle, weights, requests, tests, batches)), path)
     else:
-        sentences = (asked.bundle / EXAMPLES).read_text(encoding="utf-8").splitlines()
-        save(watch(bundle, weights, fixed(bundle, sentences), tests, corpus), path)
-
-
-if __name__ == "__main__":
-    main()
+        sentences = (folder / EXAMPLES).read_text(encoding="utf-8").splitlines()
+        save(watch(bundle, weights, fixed(bundle, sentences), tests, batches), path)

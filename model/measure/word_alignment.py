@@ -19,20 +19,20 @@ import torch
 from torch import Tensor
 
 from model.adapters.request import Adapter, Request
+from model.bundle.measured import READS, WRITES
 from model.text.tokens import Token
 from model.trace.attentions import CROSS
 from model.trace.tap import NamedTensor
 
 Link = tuple[int, int]  # a word of the first text, a word of the second, from 0
 BATCH = 16
-WRITES, READS = "writes", "reads"
 JOINED = "both, joined"  # both directions' links as one
 # The weights, "2.3" (layer 2, head 3), "2" (mean of a layer's heads) or "all", and the rows.
 Looked = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Pair:
+class AlignedPair:
     """Two texts in words, and the links between them: sure ones, and all that may be."""
 
     first: tuple[str, ...]
@@ -40,12 +40,12 @@ class Pair:
     sure: frozenset[Link]
     possible: frozenset[Link]  # the sure ones among them
 
-    def swapped(self) -> Pair:
+    def swapped(self) -> AlignedPair:
         """The same from the other side."""
-        return Pair(self.second, self.first, mirrored(self.sure), mirrored(self.possible))
+        return AlignedPair(self.second, self.first, mirrored(self.sure), mirrored(self.possible))
 
 
-def read_pairs(folder: Path) -> list[Pair]:
+def read_aligned_pairs(folder: Path) -> list[AlignedPair]:
     """`sentences.txt` has ``first ||| second`` a line, `gold.txt` links: ``1-2`` sure, ``1p2``.
 
     Links count words from 1. Raises `ValueError` for files of different length.
@@ -57,7 +57,7 @@ def read_pairs(folder: Path) -> list[Pair]:
         first, second = (tuple(side.split()) for side in sentence.split("|||"))
         sure = frozenset(_link(link, "-") for link in links.split() if "-" in link)
         maybe = frozenset(_link(link, "p") for link in links.split() if "-" not in link)
-        pairs.append(Pair(first, second, sure, sure | maybe))
+        pairs.append(AlignedPair(first, second, sure, sure | maybe))
     return pairs
 
 
@@ -66,7 +66,7 @@ def _link(text: str, between: str) -> Link:
     return int(first) - 1, int(second) - 1
 
 
-def error_rate(found: Iterable[Set[Link]], pairs: Iterable[Pair]) -> float:
+def error_rate(found: Iterable[Set[Link]], pairs: Iterable[AlignedPair]) -> float:
     """AER = 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|), summed over all pairs."""
     right = total = 0
     for links, pair in zip(found, pairs, strict=True):
@@ -141,7 +141,7 @@ def grown(one: Set[Link], other: Set[Link]) -> frozenset[Link]:
             return frozenset(taken)
 
 
-def fitting(adapter: Adapter, pairs: Sequence[Pair], direction: str) -> list[Pair]:
+def fitting(adapter: Adapter, pairs: Sequence[AlignedPair], direction: str) -> list[AlignedPair]:
     """The pairs, source first, that are no longer than what the model reads."""
     return [pair for pair in pairs if adapter.takes(_request(adapter, pair, direction))]
 
@@ -152,7 +152,7 @@ def mirrored(links: Iterable[Link]) -> frozenset[Link]:
 
 
 def aligned(
-    adapter: Adapter, pairs: Sequence[Pair], direction: str
+    adapter: Adapter, pairs: Sequence[AlignedPair], direction: str
 ) -> dict[Looked, list[dict[Link, float]]]:
     """Links (first word, second word) of every pair and their weights, from each place to look at.
 
@@ -177,7 +177,7 @@ def aligned(
     return found
 
 
-def _request(adapter: Adapter, pair: Pair, direction: str) -> Request:
+def _request(adapter: Adapter, pair: AlignedPair, direction: str) -> Request:
     (source, _), (target, _) = (
         joined(words, code)
         for words, code in zip((pair.first, pair.second), direction.split("-"), strict=True)

@@ -1,0 +1,54 @@
+"""Trains models and measures them: `python -m model train --help`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+# By name, in the order of their use; the file of "measure heads" is commands/measure_heads.py.
+COMMANDS = {
+    "train": "train a model on parallel text, or go on training it",
+    "back-translate": "translate a train set with a model, to train on",
+    "average": "average the weights of models that went on from the same run",
+    "measure scores": "BLEU and chrF, written into the model card",
+    "measure mean-outputs": "each head's mean output, for mean ablation",
+    "measure heads": "what every head does and what it is worth, as a report",
+    "measure history": "attention at steps along the training run",
+    "measure variants": "train variants of a run and compare them",
+}
+HAND_ON = {"measure variants"}
+GROUPS = {"measure": "measure a model, or compare variants of one"}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Runs one command. Behind ``--`` one of `HAND_ON` takes options of another command."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    chosen = next((name for name in COMMANDS if given[: name.count(" ") + 1] == name.split()), None)
+    cut = given.index("--") if chosen in HAND_ON and "--" in given else len(given)
+    asked = parser(chosen).parse_args(given[:cut], argparse.Namespace(handed_on=given[cut + 1 :]))
+    asked.run(asked)
+
+
+def parser(chosen: str | None) -> argparse.ArgumentParser:
+    """The command line. The chosen command alone is imported, since torch takes seconds."""
+    made = argparse.ArgumentParser(prog="python -m model", description=__doc__)
+    places = {"": made.add_subparsers(metavar="command", required=True)}
+    for name, told in COMMANDS.items():
+        group, _, own = name.rpartition(" ")
+        if group not in places:
+            inner = places[""].add_parser(group, help=GROUPS[group], description=GROUPS[group])
+            places[group] = inner.add_subparsers(metavar="command", required=True)
+        command = places[group].add_parser(own, help=told)
+        if name == chosen:
+            module = import_module(f"model.commands.{name.replace(' ', '_').replace('-', '_')}")
+            command.description = module.__doc__
+            command.formatter_class = argparse.RawDescriptionHelpFormatter
+            module.add_arguments(command)
+            command.set_defaults(run=module.run)
+    return made
+
+
+if __name__ == "__main__":
+    main()

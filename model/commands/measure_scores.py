@@ -1,0 +1,45 @@
+"""Translate test sets, score them, and write the figures into the model card.
+
+    python -m model measure scores --test Tatoeba=tatoeba/test.tsv --typed tatoeba/dev.tsv
+
+What is not asked for stays as it is in `figures.json`, if that is of the same weights; without
+either nothing is measured anew, and the card is written again. The figures carry the digest of the
+weights that they were measured on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from model.bundle.card import TEMPLATE, write_card
+from model.commands import arguments
+from model.measure.scores import write_figures
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the bundle and what it translates."""
+    arguments.bundle(parser)
+    arguments.test_sets(parser)
+    arguments.languages(parser)
+    arguments.device(parser)
+    arguments.jobs(parser)
+    parser.set_defaults(jobs=os.cpu_count() or 1)
+
+
+def run(asked: argparse.Namespace) -> None:
+    """Measures what is asked for, then writes the card."""
+    if asked.test or asked.typed:
+        first, second = asked.languages
+        ways = 1 if asked.one_way else 2
+        write_figures(
+            asked.bundle,
+            dict(asked.test),
+            asked.typed,
+            asked.device,
+            (first, second),
+            ways,
+            asked.jobs,
+        )
+    if (asked.bundle / TEMPLATE).is_file():
+        write_card(asked.bundle)

@@ -1,0 +1,91 @@
+"""From a plan's files to the examples that a run learns from and looks at."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Generator, Iterator, Sequence
+from pathlib import Path
+
+from model.bundle.weights import TOKENIZER
+from model.text.tokens import Tokenizer
+from model.train.augment import augment
+from model.train.clean import clean, unseen
+from model.train.events import Tidied
+from model.train.pairs import TextPair, TrainingExample, both_ways, read_back, read_pairs
+from model.train.plan import TrainingData
+
+Telling = Generator[Tidied, None, list[TextPair]]
+
+
+class RefusedError(ValueError):
+    """A run that cannot be as it was asked for; the message says why, for a command to print."""
+
+
+def every_pair(paths: Sequence[Path]) -> list[TextPair]:
+    """The pairs of all files, one file after the other."""
+    return [pair for path in paths for pair in read_pairs(path)]
+
+
+def tidied(pairs: Sequence[TextPair], data: TrainingData) -> Telling:
+    """Tells what becomes of the pairs; returns those to learn from, tidied unless wanted raw.
+
+    Raises `RefusedError` where none is left.
+    """
+    kept = unseen(pairs, every_pair([*data.dev, *data.held_out]))
+    counts = Counter({"held out": len(pairs) - len(kept)})
+    if not data.raw:
+        kept, rules = clean(kept, data.languages)
+        counts |= rules
+    if not kept:
+        told = ", ".join(f"{name} {count:,}" for name, count in counts.items())
+        raise RefusedError(f"no pair is left of {len(pairs):,}: {told}")
+    yield Tidied(len(kept), len(pairs), dict(counts))
+    return kept
+
+
+def train_examples(
+    pairs: Sequence[TextPair], data: TrainingData, seed: int
+) -> Generator[Tidied, None, list[TrainingExample]]:
+    """The pairs both ways, back-translations, and made examples of both."""
+    examples = _ways(pairs, data)
+    examples += yield from _back(data)
+    return examples + augment(examples, data.augment, seed)
+
+
+def dev_examples(data: TrainingData) -> list[TrainingExample]:
+    """What the run looks at, as it is in the files."""
+    return _ways(every_pair(data.dev), data)
+
+
+def tokenizer_of(
+    folder: Path, pairs: Sequence[TextPair], size: int, data: TrainingData
+) -> Tokenizer:
+    """The run's tokenizer; learnt from the pairs if its folder has none."""
+    path = folder / TOKENIZER
+    if not path.is_file():
+        texts: Iterator[str] = (text for pair in pairs for text in pair)
+        Tokenizer.train(texts, size, data.languages).save(path)
+    return Tokenizer.load(path)
+
+
+def _ways(pairs: Sequence[TextPair], data: TrainingData) -> list[TrainingExample]:
+    examples = both_ways(pairs, data.languages)
+    into = data.languages[1:] if data.one_way else data.languages
+    return [example for example in examples if example.language in into]
+
+
+def _back(data: TrainingData) -> Generator[Tidied, None, list[TrainingExample]]:
+    """Back-translations, tidied too, each into the language that people wrote.
+
+    Raises `ValueError` for a language that is not trained.
+    """
+    rows = [row for path in data.back for row in read_back(path)]
+    if other := {language for language, _ in rows} - {*data.languages}:
+        raise ValueError(f"--back has rows of {', '.join(sorted(other))}, not {data.languages}")
+    found: list[TrainingExample] = []
+    for language in data.languages[1:] if data.one_way else data.languages:
+        if pairs := [pair for wrote, pair in rows if wrote == language]:
+            kept = yield from tidied(pairs, data)
+            both = both_ways(kept, data.languages)
+            found += [example for example in both if example.language == language]
+    return found

@@ -1,0 +1,133 @@
+"""A whole training run, from text files to a bundle, as a generator of what happens."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import torch
+from filelock import FileLock, Timeout
+
+from model.bundle.card import TRAINING
+from model.bundle.weights import save_bundle
+from model.train.chance import Chance
+from model.train.data import Corpus
+from model.train.events import Event, Finished, Started
+from model.train.guide import check, taught
+from model.train.loop import Trainer
+from model.train.plan import PLAN_OPTIONS, TrainingPlan
+from model.train.prepare import (
+    RefusedError,
+    dev_examples,
+    every_pair,
+    tidied,
+    tokenizer_of,
+    train_examples,
+)
+from model.train.state import STATE, take_over
+from model.transformer.stacks import Transformer
+
+HELD = "run.json"
+BUNDLE = "bundle"
+# What may change on resuming: where and how it runs, when and how it ends, and a guide's weight.
+FREE = {"folder", "device", "name", "guide"} | {
+    *("minutes", "epochs", "steps", "cooldown", "patience", "average")
+}
+
+
+def train(plan: TrainingPlan) -> Generator[Event, None, None]:
+    """Trains, or goes on training, and tells every step; last comes the bundle in the run's folder.
+
+    Whoever stops listening stops the run: its state is saved, its folder free, and the same plan
+    goes on from there as if it had never stopped, bit for bit on a CPU. So it does after a kill.
+
+    Raises `RefusedError` where another process trains in the folder, where the folder holds another
+    run, and where no pair is left to learn from; `ValueError` for files or options that do not
+    fit.
+    """
+    plan.folder.mkdir(parents=True, exist_ok=True)
+    # Whoever listens may do so from one thread now and from another one then.
+    lock = FileLock(plan.folder / "lock", timeout=0, thread_local=False)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise RefusedError(f"{plan.folder} is being trained by another process") from error
+    try:
+        yield from _train(plan)
+    finally:
+        lock.release()
+
+
+def bundle_of(plan: TrainingPlan) -> Path:
+    """Trains to the end, with nobody listening; the bundle's folder."""
+    for _ in train(plan):
+        pass
+    return plan.folder / BUNDLE
+
+
+def _train(plan: TrainingPlan) -> Generator[Event, None, None]:
+    device = _device(plan.device)
+    data, options = plan.data, plan.options
+    held = _held(plan)
+    pairs = yield from tidied(every_pair(data.train), data)
+    if data.start_from and not (plan.folder / STATE).is_file():
+        take_over(data.start_from, plan.folder, data.soften)
+    tokenizer = tokenizer_of(plan.folder, pairs, plan.model.vocabulary, data)
+    config = replace(plan.model, vocabulary=len(tokenizer))
+    if options.guide:
+        check(config)
+    # Not before: a plan that fails holds the folder to nothing.
+    (plan.folder / HELD).write_text(held)
+    examples = yield from train_examples(pairs, data, options.seed)
+    corpus, dev = (
+        Corpus(part, tokenizer, config.max_tokens, device)
+        for part in (examples, dev_examples(data))
+    )
+    # A guide looks inside; on a CPU torch's own kernel is slow in bfloat16 (docs/bench.md).
+    kernel = "explicit" if options.guide or device.type == "cpu" else "fused"
+    chance = Chance(options.seed, device)
+    with chance:
+        model = Transformer(replace(config, kernel=kernel)).to(device)
+    trainer = Trainer(plan.folder, model, corpus, dev, options, chance)
+    yield Started(
+        sum(p.numel() for p in model.parameters()),
+        len(corpus),
+        str(device),
+        torch.get_num_threads(),
+        trainer.progress.step,
+        trainer.progress.epoch,
+    )
+    yield from trainer.events()
+    save_bundle(plan.folder / BUNDLE, trainer.average(), config, tokenizer, plan.name)
+    told = {
+        **asdict(trainer.progress),
+        "epochs": trainer.epochs,
+        "taught": taught(config, trainer.progress.guided),
+    }
+    (plan.folder / BUNDLE / TRAINING).write_text(json.dumps(told, indent=1) + "\n")
+    yield Finished(str(plan.folder / BUNDLE), trainer.progress.step)
+
+
+def _device(name: str) -> torch.device:
+    automatic = "cuda" if torch.cuda.is_available() else "cpu"
+    return torch.device(automatic if name == "auto" else name)
+
+
+def _held(plan: TrainingPlan) -> str:
+    """What the folder is held to, as JSON.
+
+    An option that was not there when the run began has its default, and one that is no more is
+    forgotten. Raises `RefusedError` when the folder holds another run.
+    """
+    wanted = {name: value for name, value in plan.to_json().items() if name not in FREE}
+    path = plan.folder / HELD
+    if path.is_file():
+        defaults = {name: option.default for name, option in PLAN_OPTIONS.items()}
+        held = {**json.loads(json.dumps(defaults, default=str)), **json.loads(path.read_text())}
+        other = [f"{n} {held[n]}, not {v}" for n, v in sorted(wanted.items()) if held[n] != v]
+        if other:
+            told = "; ".join(other)
+            raise RefusedError(f"{plan.folder} holds a run with {told}. Name another folder")
+    return json.dumps(wanted, indent=1, sort_keys=True) + "\n"

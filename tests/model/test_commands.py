@@ -1,0 +1,57 @@
+"""`python -m model`: one way in, quick to say what there is, and all of it written down."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from model.__main__ import COMMANDS, main
+
+DOCS = "".join(path.read_text() for path in Path(__file__).parents[2].glob("docs/*.md"))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_has_help_and_is_documented(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([*name.split(), "--help"])
+    assert ended.value.code == 0
+    said = capsys.readouterr().out
+    assert said.startswith(f"usage: python -m model {name} ")
+    assert f"python -m model {name} " in said.partition("\n\n")[2], "its docstring has an example"
+    assert f"python -m model {name} " in DOCS
+
+
+def test_every_file_is_a_command() -> None:
+    files = Path(__file__).parents[2].glob("model/commands/*.py")
+    assert {path.stem for path in files} == {
+        *("__init__", "arguments"),
+        *(name.replace(" ", "_").replace("-", "_") for name in COMMANDS),
+    }
+
+
+def test_the_overview_waits_for_no_torch() -> None:
+    code = (
+        "import sys, model.__main__ as entry\n"
+        "try: entry.main(['measure', '--help'])\n"
+        "except SystemExit: print('torch' in sys.modules)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines()[-1] == "False"
+    assert all(name.split()[1] in ran.stdout for name in COMMANDS if name.startswith("measure "))
+
+
+@pytest.mark.parametrize("line", [[], ["measure"], ["dance"], ["measure", "dance"]])
+def test_no_command_is_no_traceback(line: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(line)
+    assert ended.value.code == 2
+    assert "usage: python -m model" in capsys.readouterr().err
+
+
+def test_only_variants_hand_options_on(tmp_path: Path) -> None:
+    """Elsewhere `--` is what it is everywhere: what follows is no option, but a name."""
+    with pytest.raises(FileNotFoundError, match="--one is not a model bundle"):
+        main(["average", str(tmp_path), "--", "--one"])
