@@ -18,7 +18,7 @@ from model.bundle.history import Learning, sides
 from model.errors import InputError
 from model.text.tokens import Token
 from model.trace.tap import HEAD, KEY, QUERY, TARGET, NamedTensor
-from model.transformer.masks import causal, padding
+from model.transformer.masks import allowed, named
 
 Result = TypeVar("Result")
 
@@ -107,5 +107,6 @@ def _place(name: str) -> str:
 
 def _mask(place: str, lengths: Mapping[str, int]) -> Tensor:
     queries, keys = sides(place)
-    mask = causal if queries == keys == TARGET else padding
-    return mask(torch.ones(1, lengths[keys], dtype=torch.bool), lengths[queries])[0]
+    rule = named("causal" if queries == keys == TARGET else "padding")
+    real = torch.ones(1, lengths[keys], dtype=torch.bool)
+    return allowed(rule, real, torch.arange(lengths[queries]), torch.arange(lengths[keys]))[0]

@@ -18,7 +18,8 @@ from torch import Tensor
 from model.explain.relevance import Batch, relevance
 from model.trace.select import INSIDE
 from model.trace.tap import HEAD, KEY, LAYER, QUERY, RANK, TARGET, Recorder
-from model.transformer.layers import AddNorm, DecoderLayer
+from model.transformer.layers import DecoderLayer
+from model.transformer.norms import AddNorm
 from model.transformer.stacks import CANDIDATES, Transformer
 
 LENS = {
@@ -48,7 +49,11 @@ def names(recorded: Collection[str]) -> dict[str, tuple[str, ...]]:
     places = [name.removesuffix(WEIGHTS) for name in recorded if name.endswith(WEIGHTS)]
     return {
         **{f"{INSIDE}lens.{name}": dims for name, dims in LENS.items()},
-        **{f"{INSIDE}logit.{name}": dims for name, dims in LOGIT.items()},
+        **{
+            f"{INSIDE}logit.{name}": dims
+            for name, dims in LOGIT.items()
+            if name != "position" or "target.position" in recorded
+        },
         **{f"{INSIDE}relevance.{place}": (HEAD, QUERY, KEY) for place in places},
     }
 
@@ -174,7 +179,11 @@ def contributions(run: Run) -> dict[str, Tensor]:
     found = {
         **{name: torch.stack(of) for name, of in heads.items()},
         **parts,
-        **{n: (run[f"target.{n}"][:count] * d).sum(dim=-1) for n in ("embedding", "position")},
+        **{
+            name: (run[f"target.{name}"][:count] * d).sum(dim=-1)
+            for name in ("embedding", "position")
+            if f"target.{name}" in run.recorder.tensors
+        },
         "total": (run.stream(layers - 1)[:count] * e).sum(dim=-1),
     }
     return {name: run.rows(value.float(), torch.nan) for name, value in found.items()}
