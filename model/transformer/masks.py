@@ -50,7 +50,7 @@ class Padding(Mask):
     real: Tensor
 
     def __call__(self, queries: Tensor, keys: Tensor) -> Tensor:
-        return self.real[:, None, keys]
+        return self.real.index_select(1, keys)[:, None]
 
 
 @dataclass(frozen=True)

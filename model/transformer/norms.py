@@ -13,6 +13,7 @@ from model.trace.tap import FEATURE, QUERY, Tap
 from model.transformer.dropout import Dropout
 
 Sublayer = Callable[[Tensor], Tensor]
+End = Callable[[Tensor, Tap], Tensor]
 
 
 class Last(nn.LayerNorm):
@@ -23,12 +24,9 @@ class Last(nn.LayerNorm):
         return tap("norm", super().forward(x), (QUERY, FEATURE))
 
 
-class Unchanged(nn.Module):
+def unchanged(x: Tensor, tap: Tap) -> Tensor:
     """A stack's end without a norm."""
-
-    def forward(self, x: Tensor, tap: Tap) -> Tensor:
-        """`x` itself."""
-        return x
+    return x
 
 
 class AddNorm(nn.Module):
@@ -44,9 +42,9 @@ class AddNorm(nn.Module):
         raise NotImplementedError
 
     @staticmethod
-    def last(d_model: int) -> nn.Module:
+    def last(d_model: int) -> End:
         """What a stack of these ends in."""
-        return Unchanged()
+        return unchanged
 
 
 class PostNorm(AddNorm):
@@ -70,7 +68,7 @@ class PreNorm(AddNorm):
         return tap("residual", x + self.dropout(output), (QUERY, FEATURE))
 
     @staticmethod
-    def last(d_model: int) -> nn.Module:
+    def last(d_model: int) -> End:
         """A layer norm."""
         return Last(d_model)
 

@@ -8,49 +8,48 @@ Shapes: B batch, H heads, N queries, M keys, d_k channels of a head.
 from __future__ import annotations
 
 import math
+from typing import Protocol
 
-from torch import Tensor, nn
+from torch import Tensor
 
 
-class Scoring(nn.Module):
+class Scoring(Protocol):
     """The part's call shape: `q` (B, H, N, d_k), `k` (B, H, M, d_k) -> scores (B, H, N, M).
 
-    What it learns are parameters of its own, made and initialised in `__init__`.
+    A scoring that learns is an `nn.Module` as well, and initialises its parameters itself.
     """
 
-    fusible = False  # scores are `scale` · q·k, as in torch's fused kernel
-    scale = 1.0
+    fusible: bool  # scores are `scale` · q·k, as in torch's fused kernel
+    scale: float
 
-    def __init__(self, heads: int, d_k: int) -> None:
-        super().__init__()
+    def __init__(self, heads: int, d_k: int) -> None: ...
 
-    def forward(self, q: Tensor, k: Tensor) -> Tensor:
-        """The scores, before positions and mask."""
-        raise NotImplementedError
+    def __call__(self, q: Tensor, k: Tensor) -> Tensor: ...
 
 
-class ScaledDot(Scoring):
+class ScaledDot:
     """Q Kᵀ / √d_k: products of unit size whatever d_k is (Vaswani et al. 2017, equation 1)."""
 
     fusible = True
 
     def __init__(self, heads: int, d_k: int) -> None:
-        super().__init__(heads, d_k)
         self.root = math.sqrt(d_k)
         self.scale = 1 / self.root
 
-    def forward(self, q: Tensor, k: Tensor) -> Tensor:
-        """(B, H, N, M)."""
+    def __call__(self, q: Tensor, k: Tensor) -> Tensor:
         return q @ k.transpose(-2, -1) / self.root
 
 
-class Dot(Scoring):
+class Dot:
     """Q Kᵀ as it is (Luong et al. 2015, equation 8, "dot")."""
 
     fusible = True
+    scale = 1.0
 
-    def forward(self, q: Tensor, k: Tensor) -> Tensor:
-        """(B, H, N, M)."""
+    def __init__(self, heads: int, d_k: int) -> None:
+        pass
+
+    def __call__(self, q: Tensor, k: Tensor) -> Tensor:
         return q @ k.transpose(-2, -1)
 
 

@@ -77,7 +77,7 @@ class Transformer(nn.Module):
         here = tap.at("encoder", query=SOURCE, key=SOURCE)
         for index, layer in enumerate(self.encoder):
             x = layer(x, mask, order, here.at(str(index)))
-        return self.encoder_norm(x, here)  # type: ignore[no-any-return]
+        return self.encoder_norm(x, here)
 
     def decode(
         self,
@@ -103,7 +103,7 @@ class Transformer(nn.Module):
             x = layer(x, memory, self_mask, cross_mask, order, here.at(str(index)), kept)
         if cache:
             cache.length += target.shape[1]
-        return self.decoder_norm(x, here)  # type: ignore[no-any-return]
+        return self.decoder_norm(x, here)
 
     def logits(self, x: Tensor, tap: Tap = NULL) -> Tensor:
         """(B, T, d_model) -> (B, T, V), through the transposed embedding matrix (section 3.4)."""

@@ -16,18 +16,21 @@ from model.trace.tap import NameTap
 from model.transformer.cache import Cache
 from model.transformer.config import ModelConfig
 from model.transformer.positions import POSITIONS
-from model.transformer.scoring import SCORINGS, Scoring
+from model.transformer.scoring import SCORINGS
 from model.transformer.stacks import Transformer
 from tests.model.reference import CONFIG, padded
 
 MASKS = (("padding", "causal"), ("window-3", "causal & window-3"))
 
 
-class Additive(Scoring):
+class Additive(nn.Module):
     """w · tanh(q_i + k_j): a scoring that learns, as one to come will."""
 
+    fusible = False
+    scale = 1.0
+
     def __init__(self, heads: int, d_k: int) -> None:
-        super().__init__(heads, d_k)
+        super().__init__()
         self.w = nn.Parameter(torch.ones(heads, 1, 1, d_k))
 
     def forward(self, q: Tensor, k: Tensor) -> Tensor:
