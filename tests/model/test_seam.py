@@ -11,15 +11,21 @@ from torch import Tensor, nn
 
 from model.adapters.native import load
 from model.bundle.weights import save_bundle
+from model.errors import InputError
 from model.text.tokens import Tokenizer
-from model.trace.tap import NameTap
+from model.trace.tap import BatchTap, NameTap, Recorder
 from model.transformer.cache import Cache
 from model.transformer.config import ModelConfig
 from model.transformer.positions import POSITIONS
 from model.transformer.scoring import SCORINGS
 from model.transformer.stacks import Transformer
 from tests.model.reference import CONFIG, padded
+from tests.model.test_positions import turned
 
+NAMES = [
+    *("target.input", "decoder.0.self.norm", "encoder.1.ffn.norm"),
+    *(f"decoder.0.{kind}.{name}" for kind in ("self", "cross") for name in ("q", "k", "scores")),
+]
 MASKS = (("padding", "causal"), ("window-3", "causal & window-3"))
 
 
@@ -103,6 +109,38 @@ def test_a_position_fires_where_one_is_added(positions: str) -> None:
 
 
 @torch.no_grad()
+def test_recorded_q_and_k_are_as_scored() -> None:
+    """Both turned, and the scores their products; in cross attention neither is."""
+    model = model_of(positions="rotary")
+    ids = torch.tensor([[5, 6, 7, 8]])
+    rows = [Recorder(NAMES, {})]
+    model(ids, ids, tap=BatchTap(rows))
+    seen = {name: one.value for name, one in rows[0].tensors.items()}
+    layer: Any = model.decoder[0]
+    for kind, at in (("self", torch.arange(4)), ("cross", torch.zeros(4))):
+        attention = getattr(layer, f"{kind}_attention")
+        read = {
+            "q": seen["target.input" if kind == "self" else "decoder.0.self.norm"],
+            "k": seen["target.input" if kind == "self" else "encoder.1.ffn.norm"],
+        }
+        for name, x in read.items():
+            heads = attention.split(getattr(attention, f"W_{name}")(x)[None])[0]
+            found = seen[f"decoder.0.{kind}.{name}"]
+            torch.testing.assert_close(found, turned(heads, at), atol=1e-5, rtol=1e-5)
+        products = seen[f"decoder.0.{kind}.q"] @ seen[f"decoder.0.{kind}.k"].mT / 8**0.5
+        torch.testing.assert_close(seen[f"decoder.0.{kind}.scores"], products)
+
+
+def test_learned_positions_begin_as_they_say() -> None:
+    torch.manual_seed(0)
+    relative = Transformer(replace(CONFIG, positions="relative"))
+    assert not relative.get_parameter("encoder_positions.pi").any()
+    learned = Transformer(replace(CONFIG, positions="learned"))
+    spread = learned.get_parameter("decoder_positions.table").std().item()
+    assert spread == pytest.approx(CONFIG.d_model**-0.5, rel=0.05)
+
+
+@torch.no_grad()
 def test_fused_computes_what_it_takes() -> None:
     source, real = padded(3, 11, 0)
     for positions, scoring in product(("sinusoidal", "learned", "rotary", "none"), SCORINGS):
@@ -151,7 +189,10 @@ def test_inside_a_model_without_positions(tokenizer: Tokenizer, tmp_path: Path) 
     """The parts of a logit add up to it, and none of them is a position."""
     config = ModelConfig(len(tokenizer), 32, 4, 64, 1, 2, max_tokens=64, positions="rotary")
     save_bundle(tmp_path, Transformer(config).state_dict(), config, tokenizer, "turned")
-    trace = load(tmp_path, "cpu").trace("The cat", target="猫坐", select="inside.logit.*")
+    adapter = load(tmp_path, "cpu")
+    with pytest.raises(InputError, match="names no tensor"):
+        adapter.trace("The cat", select="inside.logit.position")
+    trace = adapter.trace("The cat", target="猫坐", select="inside.logit.*")
     parts = {name.rpartition(".")[2]: value.value for name, value in trace.tensors.items()}
     assert "position" not in parts
     total = parts.pop("total")
