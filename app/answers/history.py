@@ -17,13 +17,11 @@ from model.adapters.request import Adapter
 from model.bundle.history import Learning
 from model.errors import InputError
 from model.text.tokens import Token
-from model.trace.attentions import CAUSAL, PADDING, AttentionInfo, Attentions
+from model.trace.attentions import AttentionInfo, Attentions
 from model.trace.tap import HEAD, KEY, QUERY, NamedTensor
-from model.transformer.masks import causal, padding
+from model.transformer.masks import allowed, named
 
 Result = TypeVar("Result")
-
-MASKS = {PADDING: padding, CAUSAL: causal}
 
 
 def overview(name: str, adapter: Adapter) -> dict[str, Any]:
@@ -109,5 +107,6 @@ def _place(name: str) -> str:
 
 
 def _mask(attention: AttentionInfo, lengths: Mapping[str, int]) -> Tensor:
-    real = torch.ones(1, lengths[attention.key], dtype=torch.bool)
-    return MASKS[attention.mask](real, lengths[attention.query])[0]
+    queries, keys = lengths[attention.query], lengths[attention.key]
+    real = torch.ones(1, keys, dtype=torch.bool)
+    return allowed(named(attention.mask), real, torch.arange(queries), torch.arange(keys))[0]

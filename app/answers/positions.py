@@ -4,7 +4,7 @@ import orjson
 from torch.nn.functional import normalize
 
 from model.errors import InputError
-from model.transformer.positions import POSITIONS
+from model.transformer.positions import TABLES
 
 
 def positions_table(variant: str, length: int, d_model: int, limit: int) -> bytes:
@@ -15,10 +15,10 @@ def positions_table(variant: str, length: int, d_model: int, limit: int) -> byte
     for field, size in (("length", length), ("d_model", d_model)):
         if not 1 <= size <= limit:
             raise InputError("out-of-range", field, f"{field} must be from 1 to {limit}")
-    if variant not in POSITIONS:
-        known = ", ".join(POSITIONS)
+    if variant not in TABLES:
+        known = ", ".join(TABLES)
         raise InputError("unknown-variant", "variant", f"variant must be one of: {known}")
-    table = POSITIONS[variant](length, d_model)
+    table = TABLES[variant](length, d_model)
     unit = normalize(table.double(), dim=-1)
     document = {
         "variant": variant,

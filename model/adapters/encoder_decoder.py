@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from model.adapters.info import CAPABILITIES
 from model.bundle.measured import Measured
@@ -10,26 +10,43 @@ from model.trace.attentions import CAUSAL, CROSS, PADDING, SCALED_DOT, SELF, Att
 from model.trace.tap import SOURCE, TARGET
 from model.transformer.config import ModelConfig
 
+# Those of the paper (section 3.2.3).
+MASKS = {"encoder.self": PADDING, "decoder.self": CAUSAL, "decoder.cross": PADDING}
+PLAIN_POSITIONS = ("sinusoidal", "learned", "none")  # that are added to the input, if at all
 
-def attentions(encoder: int, decoder: int, heads: int) -> Iterator[AttentionInfo]:
-    """The table of attentions of an encoder–decoder with so many layers, as they run."""
+
+def attentions(
+    encoder: int,
+    decoder: int,
+    heads: int,
+    masks: Mapping[str, str] = MASKS,
+    scoring: str = SCALED_DOT,
+) -> Iterator[AttentionInfo]:
+    """The table of attentions of an encoder–decoder with so many layers, as they run.
+
+    `masks` are by stack and kind, as `ModelConfig.masks` names them.
+    """
     blocks = (
-        ("encoder", encoder, ((SELF, SOURCE, SOURCE, PADDING),)),
-        ("decoder", decoder, ((SELF, TARGET, TARGET, CAUSAL), (CROSS, TARGET, SOURCE, PADDING))),
+        ("encoder", encoder, ((SELF, SOURCE, SOURCE),)),
+        ("decoder", decoder, ((SELF, TARGET, TARGET), (CROSS, TARGET, SOURCE))),
     )
     for stack, layers, kinds in blocks:
         for layer in range(layers):
-            for kind, query, key, mask in kinds:
-                place = f"{stack}.{layer}.{kind}"
+            for kind, query, key in kinds:
+                place, mask = f"{stack}.{layer}.{kind}", masks[f"{stack}.{kind}"]
                 yield AttentionInfo(
-                    place, stack, layer, kind, query, key, heads, heads, mask, SCALED_DOT
+                    place, stack, layer, kind, query, key, heads, heads, mask, scoring
                 )
 
 
 def capabilities(config: ModelConfig, measured: Measured) -> frozenset[str]:
     """What an encoder–decoder can, given its variant and what was measured of it."""
     lacks = {
-        "worksheet": config.norm != "post",  # its steps are those of a post-norm layer
+        # Its steps are those of the paper's layer.
+        "worksheet": config.norm != "post"
+        or config.scoring != SCALED_DOT
+        or config.positions not in PLAIN_POSITIONS,
+        "positions": config.positions != "sinusoidal",  # the table is worked out, not read
         "mean": not measured.means,
         "learning": measured.learning is None,
     }

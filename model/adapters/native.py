@@ -76,7 +76,13 @@ class Native(Adapter):
             name=bundle.name,
             kind="encoder-decoder",
             attentions=tuple(
-                attentions(config.encoder_layers, config.decoder_layers, config.heads)
+                attentions(
+                    config.encoder_layers,
+                    config.decoder_layers,
+                    config.heads,
+                    config.masks,
+                    config.scoring,
+                )
             ),
             d_model=config.d_model,
             parameters=sum(parameter.numel() for parameter in self.model.parameters()),

@@ -74,7 +74,7 @@ def _check_value(
     """What the effect takes: a token that there is, a number in its range."""
     value: Any = intervention.value
     queries, keys = (lengths[attention.query], lengths[attention.key]) if attention else (0, 0)
-    causal = attention is not None and attention.mask == "causal"
+    causal = attention is not None and attention.causal
     match intervention.do:
         case "set":
             check_range(f"{field}.set[0]", value.query, 0, queries - 1)

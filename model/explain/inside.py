@@ -18,8 +18,9 @@ from torch import Tensor, nn
 
 from model.explain.relevance import Batch, relevance
 from model.trace.select import INSIDE
-from model.trace.tap import HEAD, KEY, LAYER, QUERY, RANK, TARGET, Recorder
+from model.trace.tap import HEAD, KEY, LAYER, NULL, QUERY, RANK, TARGET, Recorder
 from model.transformer.layers import DecoderLayer
+from model.transformer.norms import Last
 from model.transformer.stacks import CANDIDATES, Transformer
 
 LENS = {
@@ -50,7 +51,11 @@ def names(recorded: Collection[str]) -> dict[str, tuple[str, ...]]:
     places = [name.removesuffix(WEIGHTS) for name in recorded if name.endswith(WEIGHTS)]
     return {
         **{f"{INSIDE}lens.{name}": dims for name, dims in LENS.items()},
-        **{f"{INSIDE}logit.{name}": dims for name, dims in LOGIT.items()},
+        **{
+            f"{INSIDE}logit.{name}": dims
+            for name, dims in LOGIT.items()
+            if name != "position" or "target.position" in recorded
+        },
         **{f"{INSIDE}relevance.{place}": (HEAD, QUERY, KEY) for place in places},
     }
 
@@ -102,16 +107,16 @@ class Run:
         return self.recorder.tensors[name].value.to(self.model.embedding.weight.device)
 
     @property
-    def last_norm(self) -> nn.LayerNorm | None:
+    def last_norm(self) -> Last | None:
         """The norm that reads the stream of a pre-norm model; a post-norm one needs none."""
         norm = self.model.decoder_norm
-        return norm if isinstance(norm, nn.LayerNorm) else None
+        return norm if isinstance(norm, Last) else None
 
     def stream(self, layer: int) -> Tensor:
         """What a decoder layer hands on (T, D), as the output matrix reads it."""
         if self.last_norm is None:
             return self[f"decoder.{layer}.ffn.norm"]
-        read: Tensor = self.last_norm(self[f"decoder.{layer}.ffn.residual"])
+        read: Tensor = self.last_norm(self[f"decoder.{layer}.ffn.residual"], NULL)
         return read
 
     def skips(self, name: str) -> bool:
@@ -190,7 +195,11 @@ def contributions(run: Run) -> dict[str, Tensor]:
     found = {
         **{name: torch.stack(of) for name, of in heads.items()},
         **parts,
-        **{n: (run[f"target.{n}"][:count] * d).sum(dim=-1) for n in ("embedding", "position")},
+        **{
+            name: (run[f"target.{name}"][:count] * d).sum(dim=-1)
+            for name in ("embedding", "position")
+            if f"target.{name}" in run.recorder.tensors
+        },
         "total": (run.stream(layers - 1)[:count] * e).sum(dim=-1),
     }
     return {name: run.rows(value.float(), torch.nan) for name, value in found.items()}

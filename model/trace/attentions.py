@@ -26,13 +26,18 @@ class AttentionInfo:
     key: str  # the text whose tokens are looked at
     heads: int
     kv_heads: int  # heads of k and v; fewer than `heads` where several queries share one
-    mask: str  # PADDING or CAUSAL
-    scoring: str  # SCALED_DOT
+    mask: str  # names of rules combined with &: "padding", "causal", "causal & window-3"
+    scoring: str  # "scaled-dot", "dot"
 
     @property
     def over(self) -> dict[str, str]:
         """What its axes follow, as a `NamedTensor` says it: {"query": …, "key": …}."""
         return {"query": self.query, "key": self.key}
+
+    @property
+    def causal(self) -> bool:
+        """Whether no query looks at what comes later."""
+        return CAUSAL in self.mask.split(" & ")
 
     @property
     def block(self) -> str:
@@ -51,7 +56,7 @@ def texts(attentions: Iterable[AttentionInfo]) -> tuple[str, ...]:
 def read_whole(attentions: Iterable[AttentionInfo]) -> tuple[str, ...]:
     """The texts that are there from the start; the others are written token by token."""
     known = tuple(attentions)
-    grown = {one.query for one in known if one.mask == CAUSAL}
+    grown = {one.query for one in known if one.causal}
     return tuple(text for text in texts(known) if text not in grown)
 
 

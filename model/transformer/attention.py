@@ -6,8 +6,8 @@ in which true means "may attend".
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
+from typing import Protocol
 
 import torch
 from torch import Tensor, nn
@@ -15,6 +15,8 @@ from torch.nn import functional as F
 
 from model.trace.tap import CHANNEL, FEATURE, HEAD, KEY, QUERY, Tap
 from model.transformer.cache import KeysValues
+from model.transformer.positions import NO_ORDER, Order
+from model.transformer.scoring import SCORINGS, Scoring
 
 
 def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
@@ -28,16 +30,25 @@ def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
     return scores.masked_fill(~mask, lowest).softmax(dim=-1) * mask
 
 
-def explicit(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, dropout: float, tap: Tap) -> Tensor:
-    """Scaled dot-product attention, every step of it visible to the tap.
+def explicit(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    mask: Tensor,
+    tap: Tap,
+    scoring: Scoring,
+    order: Order = NO_ORDER,
+    dropout: float = 0.0,
+) -> Tensor:
+    """Attention, every step of it visible to the tap.
 
-        Attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V
+        Attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V      with scaled dot-product scoring
 
     `q` (B, H, N, d_k), `k` and `v` (B, H, M, d_k), `mask` (B, N, M); returns (B, H, N, d_k).
 
     Source: Vaswani et al. 2017, equation 1.
     """
-    scores = tap("scores", q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]), (HEAD, QUERY, KEY))
+    scores = tap("scores", order.on_scores(scoring(q, k)), (HEAD, QUERY, KEY))
     mask = tap("mask", mask, (QUERY, KEY))
     weights = tap("weights", masked_softmax(scores, mask[:, None]), (HEAD, QUERY, KEY))
     if dropout:
@@ -45,14 +56,42 @@ def explicit(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, dropout: float, tap:
     return tap("mix", weights @ v, (HEAD, QUERY, CHANNEL))
 
 
-def fused(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, dropout: float, tap: Tap) -> Tensor:
-    """The same equation in one kernel of torch's: fast, and blind (nothing inside is recorded)."""
-    mix = F.scaled_dot_product_attention(q, k, v, attn_mask=mask[:, None], dropout_p=dropout)
+def fused(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    mask: Tensor,
+    tap: Tap,
+    scoring: Scoring,
+    order: Order = NO_ORDER,
+    dropout: float = 0.0,
+) -> Tensor:
+    """The same in one kernel of torch's: fast, and blind (nothing inside is recorded).
+
+    Only for scores that are a multiple of q·k, and that no positions change.
+    """
+    mix = F.scaled_dot_product_attention(
+        q, k, v, attn_mask=mask[:, None], dropout_p=dropout, scale=scoring.scale
+    )
     seen = mask.any(dim=-1)[:, None, :, None]  # (B, 1, N, 1): kernels differ on empty rows
     return mix.masked_fill(~seen, 0.0)
 
 
-Kernel = Callable[[Tensor, Tensor, Tensor, Tensor, float, Tap], Tensor]
+class Kernel(Protocol):
+    """The call shape of both."""
+
+    def __call__(
+        self,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        mask: Tensor,
+        tap: Tap,
+        scoring: Scoring,
+        order: Order = NO_ORDER,
+        dropout: float = 0.0,
+    ) -> Tensor: ...
+
 
 KERNELS: dict[str, Kernel] = {
     "explicit": explicit,
@@ -78,12 +117,18 @@ class MultiHeadAttention(nn.Module):
     """
 
     def __init__(
-        self, d_model: int, heads: int, dropout: float = 0.0, kernel: str = "explicit"
+        self,
+        d_model: int,
+        heads: int,
+        dropout: float = 0.0,
+        kernel: str = "explicit",
+        scoring: str = "scaled-dot",
     ) -> None:
         super().__init__()
         self.heads = heads
         self.dropout = dropout
         self.kernel = KERNELS[kernel]
+        self.scoring = SCORINGS[scoring](heads, d_model // heads)
         self.W_q = nn.Linear(d_model, d_model)
         self.W_k = nn.Linear(d_model, d_model)
         self.W_k.bias.requires_grad_(False)
@@ -96,21 +141,24 @@ class MultiHeadAttention(nn.Module):
         memory: Tensor,
         mask: Tensor,
         tap: Tap,
+        order: Order = NO_ORDER,
         kept: Callable[[Callable[[], KeysValues]], KeysValues] | None = None,
     ) -> Tensor:
         """`x` (B, N, d_model) looks at `memory` (B, M, d_model); returns (B, N, d_model).
 
-        `kept` is a cache's say in which keys and values are used (see `model.decode.search`).
+        `order` says where the tokens of self-attention stand. `kept` is a cache's say in which keys
+        and values are used (see `model.decode.search`); keys are kept as they are scored.
         """
-        q = tap("q", self.split(self.W_q(x)), (HEAD, QUERY, CHANNEL))
+        q = tap("q", order.on_qk(self.split(self.W_q(x))), (HEAD, QUERY, CHANNEL))
 
         def project() -> KeysValues:
-            k = tap("k", self.split(self.W_k(memory)), (HEAD, KEY, CHANNEL))
+            k = tap("k", order.on_qk(self.split(self.W_k(memory))), (HEAD, KEY, CHANNEL))
             v = tap("v", self.split(self.W_v(memory)), (HEAD, KEY, CHANNEL))
             return k, v
 
         k, v = kept(project) if kept else project()
-        mix = self.kernel(q, k, v, mask, self.dropout if self.training else 0.0, tap)
+        dropout = self.dropout if self.training else 0.0
+        mix = self.kernel(q, k, v, mask, tap, self.scoring, order, dropout)
         concat = mix.transpose(1, 2).flatten(2)  # (B, N, H · d_k)
         return tap("output", self.W_o(concat), (QUERY, FEATURE))
 

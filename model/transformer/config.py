@@ -6,8 +6,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+import torch
+
 from model.transformer.attention import KERNELS
+from model.transformer.masks import named
+from model.transformer.norms import NORMS
 from model.transformer.positions import POSITIONS
+from model.transformer.scoring import SCORINGS
 
 LEAST = {
     "vocabulary": 1,
@@ -18,7 +23,12 @@ LEAST = {
     "decoder_layers": 0,
     "max_tokens": 1,
 }
-NORMS = ("post", "pre")
+VARIANTS: dict[str, Mapping[str, object]] = {
+    "norm": NORMS,
+    "positions": POSITIONS,
+    "kernel": KERNELS,
+    "scoring": SCORINGS,
+}
 
 
 @dataclass(frozen=True)
@@ -37,9 +47,12 @@ class ModelConfig:
     dropout: float = 0.1  # P_drop, on every sublayer's output and on embedding + position
     attention_dropout: float = 0.0  # on the weights; the paper has none
     max_tokens: int = 128  # longest source or target, special tokens included
-    norm: str = "post"  # where a sublayer's layer norm stands, one of NORMS
-    positions: str = "sinusoidal"  # a key of model.positions.POSITIONS
-    kernel: str = "explicit"  # a key of model.attention.KERNELS
+    norm: str = "post"  # where a sublayer's layer norm stands, a key of norms.NORMS
+    positions: str = "sinusoidal"  # a key of positions.POSITIONS
+    kernel: str = "explicit"  # a key of attention.KERNELS
+    scoring: str = "scaled-dot"  # a key of scoring.SCORINGS
+    encoder_mask: str = "padding"  # of self-attention, names of masks.MASKS combined with &
+    decoder_mask: str = "causal"
 
     def __post_init__(self) -> None:
         for name, least in LEAST.items():
@@ -50,16 +63,36 @@ class ModelConfig:
                 raise ValueError(f"{name} must be in [0, 1), not {getattr(self, name)}")
         if self.d_model % self.heads:
             raise ValueError(f"d_model {self.d_model} is not a multiple of heads {self.heads}")
-        if self.d_model % 2:
-            raise ValueError(f"d_model {self.d_model} is odd: sines and cosines come in pairs")
-        for name, registry in (("norm", NORMS), ("positions", POSITIONS), ("kernel", KERNELS)):
+        self._check_variants()
+
+    def _check_variants(self) -> None:
+        for name, registry in VARIANTS.items():
             if getattr(self, name) not in registry:
                 raise ValueError(f"unknown {name}: {getattr(self, name)}; known: {[*registry]}")
+        named(self.encoder_mask)
+        if named(self.decoder_mask)(torch.tensor([0]), torch.tensor([1])).any():
+            raise ValueError(f"decoder_mask {self.decoder_mask} shows what comes next: add causal")
+        positions, scoring = POSITIONS[self.positions], SCORINGS[self.scoring]
+        if positions.pairs and getattr(self, positions.pairs) % 2:
+            size = f"{positions.pairs} {getattr(self, positions.pairs)}"
+            raise ValueError(f"{size} is odd: sines and cosines come in pairs")
+        if self.kernel == "fused" and not (positions.fusible and scoring.fusible):
+            parts = f"scoring {self.scoring} with positions {self.positions}"
+            raise ValueError(f"no fused kernel computes {parts}: use explicit")
 
     @property
     def d_k(self) -> int:
         """Channels of one head: d_model / h (section 3.2.2)."""
         return self.d_model // self.heads
+
+    @property
+    def masks(self) -> dict[str, str]:
+        """The name of the mask of each kind of attention, such as "causal & window-3"."""
+        return {
+            "encoder.self": self.encoder_mask,
+            "decoder.self": self.decoder_mask,
+            "decoder.cross": "padding",
+        }
 
     def to_json(self) -> dict[str, Any]:
         """A plain mapping that `from_json` reads back."""

@@ -5,15 +5,14 @@ Shapes: B batch, S source tokens, T target tokens.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from torch import Tensor, nn
 
 from model.trace.tap import FEATURE, HIDDEN, QUERY, Tap
 from model.transformer.attention import MultiHeadAttention
 from model.transformer.cache import LayerCache
 from model.transformer.config import ModelConfig
-from model.transformer.dropout import Dropout
+from model.transformer.norms import NORMS, AddNorm
+from model.transformer.positions import Order
 
 
 class FeedForward(nn.Module):
@@ -30,31 +29,16 @@ class FeedForward(nn.Module):
         return tap("output", self.W_2(hidden), (QUERY, FEATURE))
 
 
-class AddNorm(nn.Module):
-    """A sublayer in its residual connection and layer norm.
-
-    Post-norm, as in sections 3.1 and 5.4:       LayerNorm(x + Dropout(Sublayer(x)))
-    Pre-norm (Xiong et al. 2020, figure 1b):     x + Dropout(Sublayer(LayerNorm(x)))
-    """
-
-    def __init__(self, d_model: int, dropout: float, norm: str) -> None:
-        super().__init__()
-        self.norm = nn.LayerNorm(d_model)
-        self.dropout = Dropout(dropout)
-        self.first = norm == "pre"
-
-    def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor], tap: Tap) -> Tensor:
-        """`x` (B, N, d_model) -> (B, N, d_model)."""
-        if self.first:
-            output = sublayer(tap("norm", self.norm(x), (QUERY, FEATURE)))
-            return tap("residual", x + self.dropout(output), (QUERY, FEATURE))
-        residual = tap("residual", x + self.dropout(sublayer(x)), (QUERY, FEATURE))
-        return tap("norm", self.norm(residual), (QUERY, FEATURE))
-
-
 def attention_of(config: ModelConfig) -> MultiHeadAttention:
     """A multi-head attention of the size and variant that the config names."""
-    return MultiHeadAttention(config.d_model, config.heads, config.attention_dropout, config.kernel)
+    return MultiHeadAttention(
+        config.d_model, config.heads, config.attention_dropout, config.kernel, config.scoring
+    )
+
+
+def norm_of(config: ModelConfig) -> AddNorm:
+    """A residual connection and layer norm of the size and variant that the config names."""
+    return NORMS[config.norm](config.d_model, config.dropout)
 
 
 class EncoderLayer(nn.Module):
@@ -63,14 +47,14 @@ class EncoderLayer(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.self_attention = attention_of(config)
-        self.self_norm = AddNorm(config.d_model, config.dropout, config.norm)
+        self.self_norm = norm_of(config)
         self.ffn = FeedForward(config.d_model, config.d_ff)
-        self.ffn_norm = AddNorm(config.d_model, config.dropout, config.norm)
+        self.ffn_norm = norm_of(config)
 
-    def forward(self, x: Tensor, mask: Tensor, tap: Tap) -> Tensor:
+    def forward(self, x: Tensor, mask: Tensor, order: Order, tap: Tap) -> Tensor:
         """`x` (B, S, d_model), `mask` (B, S, S) -> (B, S, d_model)."""
         here = tap.at("self")
-        x = self.self_norm(x, lambda x: self.self_attention(x, x, mask, here), here)
+        x = self.self_norm(x, lambda x: self.self_attention(x, x, mask, here, order), here)
         ffn = tap.at("ffn")
         return self.ffn_norm(x, lambda x: self.ffn(x, ffn), ffn)  # type: ignore[no-any-return]
 
@@ -81,11 +65,11 @@ class DecoderLayer(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.self_attention = attention_of(config)
-        self.self_norm = AddNorm(config.d_model, config.dropout, config.norm)
+        self.self_norm = norm_of(config)
         self.cross_attention = attention_of(config)
-        self.cross_norm = AddNorm(config.d_model, config.dropout, config.norm)
+        self.cross_norm = norm_of(config)
         self.ffn = FeedForward(config.d_model, config.d_ff)
-        self.ffn_norm = AddNorm(config.d_model, config.dropout, config.norm)
+        self.ffn_norm = norm_of(config)
 
     def forward(
         self,
@@ -93,6 +77,7 @@ class DecoderLayer(nn.Module):
         memory: Tensor,
         self_mask: Tensor,
         cross_mask: Tensor,
+        order: Order,
         tap: Tap,
         cache: LayerCache | None = None,
     ) -> Tensor:
@@ -104,8 +89,10 @@ class DecoderLayer(nn.Module):
         here, cross, ffn = tap.at("self"), tap.at("cross", key="source"), tap.at("ffn")
         grown = cache.grow if cache else None
         once = cache.once if cache else None
-        x = self.self_norm(x, lambda x: self.self_attention(x, x, self_mask, here, grown), here)
+        x = self.self_norm(
+            x, lambda x: self.self_attention(x, x, self_mask, here, order, grown), here
+        )
         x = self.cross_norm(
-            x, lambda x: self.cross_attention(x, memory, cross_mask, cross, once), cross
+            x, lambda x: self.cross_attention(x, memory, cross_mask, cross, kept=once), cross
         )
         return self.ffn_norm(x, lambda x: self.ffn(x, ffn), ffn)  # type: ignore[no-any-return]

@@ -1,20 +1,116 @@
-"""Which positions a query may look at: booleans, true = may attend."""
+"""Masks (section 3.2.3): which keys a query may look at. Booleans, true = may attend.
+
+A mask is a rule `Mask(queries, keys) -> bool` on positions and one line in `MASKS`; rules combine
+with `&`. A config names them: "padding", "causal", "window-3", "causal & window-3". Padding is
+never looked at, whatever the rule, so "padding" alone leaves everything else open.
+
+Shapes: B batch, N queries, M keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+from operator import and_
 
 import torch
 from torch import Tensor
 
 
-def padding(keys: Tensor, queries: int) -> Tensor:
-    """`keys` (B, M), true where a token is real -> (B, queries, M): padding is never looked at."""
-    return keys[:, None, :].expand(-1, queries, -1)
+class Mask:
+    """The rule's call shape: positions `queries` (N,) and `keys` (M,) -> (N, M) or (B, N, M).
 
-
-def causal(keys: Tensor, queries: int) -> Tensor:
-    """As `padding`, and no query looks at what comes after itself (section 3.2.3).
-
-    The queries are the last ones of the keys' positions; without a cache they are all of them.
+    An axis may be 1 where the answer is the same all along it.
     """
-    length = keys.shape[1]
-    order = torch.arange(length, device=keys.device)
-    seen = order[None, :] <= order[length - queries :, None]  # (queries, M)
-    return padding(keys, queries) & seen
+
+    def __call__(self, queries: Tensor, keys: Tensor) -> Tensor:
+        """True where the query may look at the key."""
+        raise NotImplementedError
+
+    def __and__(self, other: Mask) -> Mask:
+        return Both(self, other)
+
+
+@dataclass(frozen=True)
+class Both(Mask):
+    """What two rules allow together."""
+
+    first: Mask
+    second: Mask
+
+    def __call__(self, queries: Tensor, keys: Tensor) -> Tensor:
+        return self.first(queries, keys) & self.second(queries, keys)
+
+
+@dataclass(frozen=True, eq=False)
+class Padding(Mask):
+    """Only real keys: `real` (B, all positions) is true where a token is no padding."""
+
+    real: Tensor
+
+    def __call__(self, queries: Tensor, keys: Tensor) -> Tensor:
+        return self.real.index_select(1, keys)[:, None]
+
+
+@dataclass(frozen=True)
+class Open(Mask):
+    """Every key."""
+
+    def __call__(self, queries: Tensor, keys: Tensor) -> Tensor:
+        return torch.ones((1, 1), dtype=torch.bool, device=keys.device)
+
+
+@dataclass(frozen=True)
+class Causal(Mask):
+    """No key that comes after the query."""
+
+    def __call__(self, queries: Tensor, keys: Tensor) -> Tensor:
+        return keys <= queries[:, None]
+
+
+@dataclass(frozen=True)
+class Window(Mask):
+    """Keys fewer than `size` positions away, on both sides; the query itself is one of them.
+
+    Together with `Causal` it is a sliding window over the last `size` tokens.
+
+    Source: Beltagy et al. 2020 (both sides); Jiang et al. 2023, "Mistral 7B" (causal).
+    """
+
+    size: int
+
+    def __call__(self, queries: Tensor, keys: Tensor) -> Tensor:
+        return (queries[:, None] - keys).abs() < self.size
+
+
+# What a config may say; "-n" after a name is what the rule is made with.
+MASKS: dict[str, Callable[..., Mask]] = {
+    "padding": Open,
+    "causal": Causal,
+    "window": Window,
+}
+SIZED = ("window",)
+
+
+def named(name: str) -> Mask:
+    """The rule of a name such as "causal & window-3".
+
+    Raises `ValueError`, naming the rules that there are.
+    """
+    return reduce(and_, [_one(part.strip(), name) for part in name.split("&")])
+
+
+def _one(part: str, name: str) -> Mask:
+    rule, _, size = part.partition("-")
+    sized = rule in SIZED
+    if rule not in MASKS or sized != (size.isdecimal() and int(size) > 0) or (size and not sized):
+        known = [f"{one}-n" if one in SIZED else one for one in MASKS]
+        raise ValueError(f"unknown mask: {name}; known: {known} with n from 1, combined with &")
+    return MASKS[rule](int(size)) if sized else MASKS[rule]()
+
+
+def allowed(rule: Mask, real: Tensor, queries: Tensor, keys: Tensor) -> Tensor:
+    """What `rule` allows and is not padding: `real` (B, all positions) -> (B, N, M)."""
+    mask = (rule & Padding(real))(queries, keys)
+    return mask.expand(len(real), len(queries), len(keys))

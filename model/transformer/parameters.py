@@ -8,7 +8,8 @@ from torch import Tensor, nn
 
 from model.trace.tap import FEATURE, HIDDEN, IN, OUT, VOCAB, NamedTensor
 from model.transformer.attention import MultiHeadAttention
-from model.transformer.layers import AddNorm, DecoderLayer, EncoderLayer, FeedForward
+from model.transformer.layers import DecoderLayer, EncoderLayer, FeedForward
+from model.transformer.norms import AddNorm
 from model.transformer.stacks import Transformer
 
 Named = tuple[str, NamedTensor]

@@ -1,14 +1,99 @@
-"""Positional encodings (section 3.5): what tells the model the order of the words.
+"""Positions (section 3.5): what tells the model the order of the words.
 
-A variant is a function `(length, d_model) -> (length, d_model)` and one line in `POSITIONS`.
+A variant is a part that overrides one or more of the three places where order can enter
+(`at_input`, `on_qk`, `on_scores`), and one line in `POSITIONS`. Each stack has its own, shared by
+its layers. Cross attention, whose queries and keys are of two texts, has none.
+
+Shapes: B batch, H heads, N queries, M keys, d_k channels of a head.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-Positions = Callable[[int, int], Tensor]
+from model.trace.tap import FEATURE, QUERY, Tap
+
+
+class Positions(nn.Module):
+    """No positions: every place leaves what it is given as it is.
+
+    `length` is the most positions that there are. `at`, `queries` and `keys` are 0-based positions,
+    integers. What a variant learns are parameters of its own, made and initialised in `__init__`.
+    """
+
+    pairs = ""  # the size ("d_model" or "d_k") that must be even: sines and cosines come in pairs
+    fusible = True  # `on_scores` leaves scores as they are, as torch's fused kernel does
+
+    def __init__(self, length: int = 0, d_model: int = 0, heads: int = 1) -> None:
+        super().__init__()
+
+    def at_input(self, embedding: Tensor, at: Tensor, tap: Tap) -> Tensor:
+        """Embeddings (B, N, d_model) of tokens `at` (N,) -> the same shape."""
+        return embedding
+
+    def on_qk(self, x: Tensor, at: Tensor) -> Tensor:
+        """Queries or keys (B, H, N, d_k) of tokens `at` (N,) -> the same shape."""
+        return x
+
+    def on_scores(self, scores: Tensor, queries: Tensor, keys: Tensor) -> Tensor:
+        """Scores (B, H, N, M) of `queries` (N,) and `keys` (M,) -> the same shape."""
+        return scores
+
+
+@dataclass(frozen=True, eq=False)
+class Order:
+    """The positions of one pass: a part, and where the tokens stand."""
+
+    positions: Positions
+    queries: Tensor  # (N,) positions of the tokens read in this pass
+    keys: Tensor  # (M,) positions of all tokens that can be looked at
+
+    @classmethod
+    def of(cls, positions: Positions, ids: Tensor, start: int = 0) -> Order:
+        """`ids` (B, N) that are read behind `start` others."""
+        keys = torch.arange(start + ids.shape[1], device=ids.device)
+        return cls(positions, keys[start:], keys)
+
+    def at_input(self, embedding: Tensor, tap: Tap) -> Tensor:
+        """Embeddings (B, N, d_model)."""
+        return self.positions.at_input(embedding, self.queries, tap)
+
+    def on_qk(self, x: Tensor) -> Tensor:
+        """Queries or keys (B, H, N, d_k) of the tokens read in this pass."""
+        return self.positions.on_qk(x, self.queries)
+
+    def on_scores(self, scores: Tensor) -> Tensor:
+        """Scores (B, H, N, M)."""
+        return self.positions.on_scores(scores, self.queries, self.keys)
+
+
+NO_ORDER = Order(Positions(), torch.empty(0), torch.empty(0))
+
+
+class Table(Positions):
+    """A row of `table` (length, d_model) is added to the embedding of each token."""
+
+    table: Tensor
+
+    def at_input(self, embedding: Tensor, at: Tensor, tap: Tap) -> Tensor:
+        """Embedding + position, the position seen by the tap."""
+        rows = self.table[at].expand_as(embedding)
+        return embedding + tap("position", rows, (QUERY, FEATURE))
+
+
+def angles(length: int, channels: int) -> Tensor:
+    """pos / 10000^(2i / channels), (length, ⌈channels / 2⌉): a geometric progression of waves.
+
+    Float64, since at position 1000 a float32 angle is already off by 3e-5.
+    """
+    position = torch.arange(length, dtype=torch.float64)[:, None]  # (length, 1)
+    even = torch.arange(0, channels, 2, dtype=torch.float64)  # 2i
+    angle: Tensor = position / 10000 ** (even / channels)
+    return angle
 
 
 def sinusoidal(length: int, d_model: int) -> Tensor:
@@ -17,18 +102,87 @@ def sinusoidal(length: int, d_model: int) -> Tensor:
         PE(pos, 2i)   = sin(pos / 10000^(2i / d_model))
         PE(pos, 2i+1) = cos(pos / 10000^(2i / d_model))
 
-    Returns (length, d_model) float32; the angles are computed in float64, since at position 1000
-    a float32 angle is already off by 3e-5.
+    Returns (length, d_model) float32.
 
     Source: Vaswani et al. 2017, section 3.5.
     """
-    position = torch.arange(length, dtype=torch.float64)[:, None]  # (length, 1)
-    even = torch.arange(0, d_model, 2, dtype=torch.float64)  # 2i
-    angle = position / 10000 ** (even / d_model)  # (length, ceil(d_model / 2))
+    angle = angles(length, d_model)
     encoding = torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)  # interleaved
     return encoding[:, :d_model].float()
 
 
-POSITIONS: dict[str, Positions] = {
+class Sinusoidal(Table):
+    """The paper's table (see `sinusoidal`)."""
+
+    pairs = "d_model"
+
+    def __init__(self, length: int, d_model: int, heads: int) -> None:
+        super().__init__()
+        self.register_buffer("table", sinusoidal(length, d_model), persistent=False)
+
+
+class Learned(Table):
+    """A table that is learned (section 3.5, Table 3 row E), at first as large as an embedding."""
+
+    def __init__(self, length: int, d_model: int, heads: int) -> None:
+        super().__init__()
+        self.table = nn.Parameter(torch.randn(length, d_model) * d_model**-0.5)
+
+
+class Rotary(Positions):
+    """Queries and keys turned by their position, so that q·k sees the distance alone.
+
+        (x_2i, x_2i+1) -> R(pos / 10000^(2i / d_k)) (x_2i, x_2i+1),  R(a) the rotation by a
+
+    Source: Su et al. 2021, "RoFormer", equations 15 and 34.
+    """
+
+    pairs = "d_k"
+    cos: Tensor
+    sin: Tensor
+
+    def __init__(self, length: int, d_model: int, heads: int) -> None:
+        super().__init__()
+        angle = angles(length, d_model // heads)  # (length, d_k / 2)
+        self.register_buffer("cos", angle.cos().float(), persistent=False)
+        self.register_buffer("sin", angle.sin().float(), persistent=False)
+
+    def on_qk(self, x: Tensor, at: Tensor) -> Tensor:
+        """Each pair of neighbouring channels turned: (B, H, N, d_k)."""
+        cos, sin = self.cos[at], self.sin[at]  # (N, d_k / 2)
+        even, odd = x[..., 0::2], x[..., 1::2]
+        return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
+
+
+class Relative(Positions):
+    """A learned number for each head and offset, added to the scores.
+
+        score(i, j) + π[j − i]
+
+    Source: Raffel et al. 2020 (T5), section 2.1, without its buckets.
+    """
+
+    fusible = False
+
+    def __init__(self, length: int, d_model: int, heads: int) -> None:
+        super().__init__()
+        self.zero = length - 1  # the column of offset 0
+        self.pi = nn.Parameter(torch.zeros(heads, 2 * length - 1))
+
+    def on_scores(self, scores: Tensor, queries: Tensor, keys: Tensor) -> Tensor:
+        """(B, H, N, M)."""
+        return scores + self.pi[:, keys - queries[:, None] + self.zero]  # (H, N, M)
+
+
+POSITIONS: dict[str, type[Positions]] = {
+    "sinusoidal": Sinusoidal,
+    "learned": Learned,
+    "rotary": Rotary,
+    "relative": Relative,
+    "none": Positions,
+}
+
+# Tables `(length, d_model) -> (length, d_model)` that are the same in every model.
+TABLES: dict[str, Callable[[int, int], Tensor]] = {
     "sinusoidal": sinusoidal,
 }

@@ -19,7 +19,8 @@ from model.transformer.cache import Cache
 from model.transformer.config import ModelConfig
 from model.transformer.dropout import Dropout
 from model.transformer.layers import DecoderLayer, EncoderLayer
-from model.transformer.positions import POSITIONS
+from model.transformer.norms import NORMS
+from model.transformer.positions import POSITIONS, Order
 
 CANDIDATES = 10  # how many of the most probable next tokens a trace shows
 
@@ -27,21 +28,21 @@ CANDIDATES = 10  # how many of the most probable next tokens a trace shows
 class Transformer(nn.Module):
     """Encoder–decoder with tied source, target and output embeddings (section 3.4)."""
 
-    positions: Tensor
-
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.config = config
         self.embedding = nn.Embedding(config.vocabulary, config.d_model)
-        encoding = POSITIONS[config.positions](config.max_tokens, config.d_model)
-        self.register_buffer("positions", encoding, persistent=False)
+        positions = POSITIONS[config.positions]
+        sizes = config.max_tokens, config.d_model, config.heads
+        self.encoder_positions = positions(*sizes)
+        self.decoder_positions = positions(*sizes)
+        self.encoder_mask = masks.named(config.encoder_mask)
+        self.decoder_mask = masks.named(config.decoder_mask)
         self.dropout = Dropout(config.dropout)
         self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
         self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers))
-        # Pre-norm adds up what no norm has seen; each stack ends in one.
-        pre = config.norm == "pre"
-        self.encoder_norm = nn.LayerNorm(config.d_model) if pre else nn.Identity()
-        self.decoder_norm = nn.LayerNorm(config.d_model) if pre else nn.Identity()
+        self.encoder_norm = NORMS[config.norm].last(config.d_model)
+        self.decoder_norm = NORMS[config.norm].last(config.d_model)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -49,35 +50,34 @@ class Transformer(nn.Module):
 
         W_q, W_k and W_v are drawn smaller by √½, as where they are one matrix (torch's module): at
         full size the first steps saturate the softmax, and heads that look at one token each have
-        hardly a gradient to leave it by.
+        hardly a gradient to leave it by. Positions and scorings initialise their own.
         """
         for name, parameter in self.named_parameters():
-            if parameter.dim() > 1:
+            if parameter.dim() > 1 and name.endswith("weight"):
                 small = name.rsplit(".", 2)[-2] in ("W_q", "W_k", "W_v")
                 nn.init.xavier_uniform_(parameter, gain=0.5**0.5 if small else 1.0)
             elif name.endswith("bias"):
                 nn.init.zeros_(parameter)
         nn.init.normal_(self.embedding.weight, std=self.config.d_model**-0.5)
 
-    def embed(self, ids: Tensor, tap: Tap, start: int = 0) -> Tensor:
-        """`ids` (B, N) at positions `start`, `start` + 1, … -> (B, N, d_model).
+    def embed(self, ids: Tensor, order: Order, tap: Tap) -> Tensor:
+        """`ids` (B, N) where `order` says -> (B, N, d_model).
 
         Embeddings times √d_model (section 3.4) plus positional encodings (section 3.5).
         """
         scale = math.sqrt(self.config.d_model)
         embedding = tap("embedding", self.embedding(ids) * scale, (QUERY, FEATURE))
-        encoding = self.positions[start : start + ids.shape[1]].expand_as(embedding)
-        position = tap("position", encoding, (QUERY, FEATURE))
-        return tap("input", self.dropout(embedding + position), (QUERY, FEATURE))
+        return tap("input", self.dropout(order.at_input(embedding, tap)), (QUERY, FEATURE))
 
     def encode(self, source: Tensor, real: Tensor, tap: Tap = NULL) -> Tensor:
         """`source` ids (B, S), `real` (B, S) true where not padding -> memory (B, S, d_model)."""
-        x = self.embed(source, tap.at("source", query=SOURCE))
-        mask = masks.padding(real, source.shape[1])
+        order = Order.of(self.encoder_positions, source)
+        x = self.embed(source, order, tap.at("source", query=SOURCE))
+        mask = masks.allowed(self.encoder_mask, real, order.queries, order.keys)
         here = tap.at("encoder", query=SOURCE, key=SOURCE)
         for index, layer in enumerate(self.encoder):
-            x = layer(x, mask, here.at(str(index)))
-        return self._last(self.encoder_norm, x, here)
+            x = layer(x, mask, order, here.at(str(index)))
+        return self.encoder_norm(x, here)
 
     def decode(
         self,
@@ -93,22 +93,17 @@ class Transformer(nn.Module):
         `real` (B, all tokens so far) is true where not padding. With a cache, `target` holds only
         the tokens that it has not read yet.
         """
-        start = cache.length if cache else 0
-        x = self.embed(target, tap.at("target", query=TARGET), start)
-        self_mask = masks.causal(real, target.shape[1])
-        cross_mask = masks.padding(source_real, target.shape[1])
+        order = Order.of(self.decoder_positions, target, start=cache.length if cache else 0)
+        x = self.embed(target, order, tap.at("target", query=TARGET))
+        self_mask = masks.allowed(self.decoder_mask, real, order.queries, order.keys)
+        cross_mask = source_real[:, None].expand(-1, target.shape[1], -1)
         here = tap.at("decoder", query=TARGET, key=TARGET)
         for index, layer in enumerate(self.decoder):
             kept = cache.layers[index] if cache else None
-            x = layer(x, memory, self_mask, cross_mask, here.at(str(index)), kept)
+            x = layer(x, memory, self_mask, cross_mask, order, here.at(str(index)), kept)
         if cache:
             cache.length += target.shape[1]
-        return self._last(self.decoder_norm, x, here)
-
-    def _last(self, norm: nn.Module, x: Tensor, here: Tap) -> Tensor:
-        if self.config.norm == "post":
-            return x
-        return here("norm", norm(x), (QUERY, FEATURE))
+        return self.decoder_norm(x, here)
 
     def logits(self, x: Tensor, tap: Tap = NULL) -> Tensor:
         """(B, T, d_model) -> (B, T, V), through the transposed embedding matrix (section 3.4)."""

@@ -39,11 +39,10 @@ from model.trace.tap import (
 from model.transformer import masks
 from model.transformer.config import ModelConfig
 from model.transformer.layers import EncoderLayer
-from model.transformer.positions import POSITIONS
+from model.transformer.positions import POSITIONS, Order
 from tests.model.conftest import TEXTS
 
 TEXT = "text"
-MASKS = {CAUSAL: masks.causal, PADDING: masks.padding}
 
 
 class OneStack(nn.Module):
@@ -54,6 +53,10 @@ class OneStack(nn.Module):
         self.config = config
         self.kind = kind
         self.mask = CAUSAL if kind == "decoder" else PADDING
+        self.rule = masks.named(self.mask)
+        self.positions = POSITIONS[config.positions](
+            config.max_tokens, config.d_model, config.heads
+        )
         self.embedding = nn.Embedding(config.vocabulary, config.d_model)
         self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.encoder_layers))
         for parameter in self.parameters():  # no zero bias and no unit gain
@@ -64,13 +67,12 @@ class OneStack(nn.Module):
         own = tap.at(TEXT, query=TEXT)
         scaled = self.embedding(ids) * math.sqrt(self.config.d_model)
         embedding = own("embedding", scaled, (QUERY, FEATURE))
-        table = POSITIONS[self.config.positions](ids.shape[1], self.config.d_model)
-        position = own("position", table.expand_as(embedding), (QUERY, FEATURE))
-        x = own("input", embedding + position, (QUERY, FEATURE))
+        order = Order.of(self.positions, ids)
+        x = own("input", order.at_input(embedding, own), (QUERY, FEATURE))
         stack = tap.at(self.kind, query=TEXT, key=TEXT)
-        mask = MASKS[self.mask](real, ids.shape[1])
+        mask = masks.allowed(self.rule, real, order.queries, order.keys)
         for index, layer in enumerate(self.layers):
-            x = layer(x, mask, stack.at(str(index)))
+            x = layer(x, mask, order, stack.at(str(index)))
         if self.mask == PADDING:
             return x
         logits = stack("logits", x @ self.embedding.weight.T, (QUERY, VOCAB))

@@ -14,7 +14,8 @@ from torch import Tensor, nn
 from model.trace.tap import NULL
 from model.transformer.attention import MultiHeadAttention
 from model.transformer.config import ModelConfig
-from model.transformer.layers import AddNorm
+from model.transformer.norms import AddNorm
+from model.transformer.positions import Order
 from model.transformer.stacks import Transformer
 
 CONFIG = ModelConfig(
@@ -93,6 +94,11 @@ def padded(batch: int, length: int, seed: int) -> tuple[Tensor, Tensor]:
     return ids, torch.arange(length) < lengths[:, None]
 
 
+def embedded(model: Transformer, ids: Tensor) -> Tensor:
+    """The input of either stack: with these positions they are alike."""
+    return model.embed(ids, Order.of(model.encoder_positions, ids), NULL)
+
+
 @torch.no_grad()
 def differences(
     ours: Transformer, theirs: tuple[nn.TransformerEncoder, nn.TransformerDecoder], length: int
@@ -105,11 +111,11 @@ def differences(
     source, source_real = padded(3, length, length)
     target, target_real = padded(3, 65 - length, length)
     memory = ours.encode(source, source_real)
-    expected = encoder(ours.embed(source, NULL), src_key_padding_mask=~source_real)
+    expected = encoder(embedded(ours, source), src_key_padding_mask=~source_real)
     size = target.shape[1]
     x = ours.decode(target, target_real, memory, source_real)
     y = decoder(
-        ours.embed(target, NULL),
+        embedded(ours, target),
         memory,
         tgt_mask=torch.ones(size, size).triu(1).bool(),
         tgt_key_padding_mask=~target_real,

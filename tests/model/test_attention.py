@@ -1,20 +1,30 @@
 """Attention against torch's own, and against numbers worked out by hand."""
 
-import math
-
 import pytest
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from model.trace.tap import NULL
-from model.transformer.attention import KERNELS, MultiHeadAttention, explicit, masked_softmax
+from model.trace.tap import NULL, Tap
+from model.transformer.attention import KERNELS, MultiHeadAttention, masked_softmax
+from model.transformer.scoring import Dot, ScaledDot
 
 LENGTHS = [1, 2, 3, 5, 8, 9, 16, 17, 33, 64]
 
 
 def drawn(*shape: int) -> Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(sum(shape)))
+
+
+class Keep(Tap):
+    """Keeps what fires, batch axis and all."""
+
+    def __init__(self, seen: dict[str, Tensor]) -> None:
+        self.seen = seen
+
+    def __call__(self, name: str, value: Tensor, dims: tuple[str, ...]) -> Tensor:
+        self.seen[name] = value
+        return value
 
 
 def masks(batch: int, queries: int, keys: int) -> dict[str, Tensor]:
@@ -38,7 +48,7 @@ def test_equals_torch(queries: int, kernel: str, kind: str) -> None:
         mask = masks(batch, queries, keys)[kind]
         expected = F.scaled_dot_product_attention(q, k, v, attn_mask=mask[:, None])
         torch.testing.assert_close(
-            KERNELS[kernel](q, k, v, mask, 0.0, NULL), expected, atol=1e-5, rtol=0
+            KERNELS[kernel](q, k, v, mask, NULL, ScaledDot(4, 8)), expected, atol=1e-5, rtol=0
         )
 
 
@@ -46,7 +56,7 @@ def test_equals_torch(queries: int, kernel: str, kind: str) -> None:
 def test_a_query_that_may_look_nowhere_mixes_nothing(kernel: str) -> None:
     q = drawn(1, 2, 3, 4)
     mask = torch.tensor([[[True, False, False], [False, False, False], [True, True, True]]])
-    mix = KERNELS[kernel](q, q, q, mask, 0.0, NULL)
+    mix = KERNELS[kernel](q, q, q, mask, NULL, ScaledDot(2, 4))
     assert torch.equal(mix[:, :, 1], torch.zeros(1, 2, 4))
     assert mix.isfinite().all()
 
@@ -62,12 +72,29 @@ def test_a_fully_masked_row_is_zeros_and_has_a_gradient() -> None:
     assert scores.grad.isfinite().all()
 
 
-def test_a_head_by_hand() -> None:
-    """X = [[1,0],[0,1],[1,1]] with identity projections, unscaled: so q is scaled up by √2."""
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_head_by_hand(kernel: str) -> None:
+    """X = [[1,0],[0,1],[1,1]] with identity projections, unscaled."""
     x = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])[None, None]
-    mix = explicit(x * math.sqrt(2), x, x, torch.ones(1, 3, 3).bool(), 0.0, NULL)
+    names: dict[str, Tensor] = {}
+    everything = torch.ones(1, 3, 3).bool()
+    mix = KERNELS[kernel](x, x, x, everything, Keep(names), Dot(1, 2))
     expected = [[0.8446, 0.5777], [0.5777, 0.8446], [0.7881, 0.7881]]
     torch.testing.assert_close(mix[0, 0], torch.tensor(expected), atol=5e-5, rtol=0)
+    if kernel == "explicit":
+        weights = [[0.4223, 0.1554, 0.4223], [0.1554, 0.4223, 0.4223], [0.2119, 0.2119, 0.5761]]
+        assert torch.equal(names["scores"][0, 0], torch.tensor([[1, 0, 1], [0, 1, 1], [1, 1, 2.0]]))
+        torch.testing.assert_close(names["weights"][0, 0], torch.tensor(weights), atol=5e-5, rtol=0)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("length", LENGTHS)
+def test_unscaled_equals_torch(length: int, kernel: str) -> None:
+    q, k, v = (drawn(2, 4, length, 8) + shift for shift in (0, 0.1, 0.2))
+    mask = masks(2, length, length)["both"]
+    expected = F.scaled_dot_product_attention(q, k, v, attn_mask=mask[:, None], scale=1.0)
+    mix = KERNELS[kernel](q, k, v, mask, NULL, Dot(4, 8))
+    torch.testing.assert_close(mix, expected, atol=1e-5, rtol=0)
 
 
 @pytest.mark.parametrize("heads", [1, 2, 8])

@@ -4,10 +4,18 @@ import pytest
 import torch
 from torch import nn
 
-from model.trace.tap import NULL
 from model.transformer.config import ModelConfig
+from model.transformer.positions import sinusoidal
 from model.transformer.stacks import Transformer
-from tests.model.reference import CONFIG, LENGTHS, differences, our_stacks, padded, torch_stacks
+from tests.model.reference import (
+    CONFIG,
+    LENGTHS,
+    differences,
+    embedded,
+    our_stacks,
+    padded,
+    torch_stacks,
+)
 
 Stacks = tuple[nn.TransformerEncoder, nn.TransformerDecoder]
 
@@ -38,8 +46,8 @@ def test_pre_norm_stacks_equal_torch(length: int) -> None:
 
 def test_embedding_is_scaled_and_tied(ours: Transformer) -> None:
     ids = torch.tensor([[3, 4]])
-    expected = ours.embedding.weight[ids] * 32**0.5 + ours.positions[:2]
-    torch.testing.assert_close(ours.embed(ids, NULL), expected)
+    expected = ours.embedding.weight[ids] * 32**0.5 + sinusoidal(2, 32)
+    torch.testing.assert_close(embedded(ours, ids), expected)
     assert "embedding.weight" in dict(ours.named_parameters())
     assert sum(p.shape[0] == CONFIG.vocabulary for p in ours.parameters()) == 1
 
@@ -60,8 +68,14 @@ def test_kernels_agree(ours: Transformer) -> None:
     [
         ({"heads": 3}, "d_model 32 is not a multiple of heads 3"),
         ({"d_model": 5, "heads": 5}, "odd"),
-        ({"positions": "none"}, "unknown positions: none"),
-        ({"kernel": "magic"}, "unknown kernel: magic"),
+        ({"positions": "spiral"}, "unknown positions: spiral; known: .*'sinusoidal', 'learned'"),
+        ({"kernel": "magic"}, "unknown kernel: magic; known: .*'explicit'"),
+        ({"scoring": "cosine"}, "unknown scoring: cosine; known: .*'scaled-dot', 'dot'"),
+        ({"norm": "middle"}, "unknown norm: middle; known: .*'post', 'pre'"),
+        ({"encoder_mask": "holes"}, "unknown mask: holes; known: .*'padding', .*'window-n'"),
+        ({"decoder_mask": "window-3"}, "decoder_mask window-3 shows what comes next"),
+        ({"d_model": 36, "positions": "rotary"}, "d_k 9 is odd"),
+        ({"kernel": "fused", "positions": "relative"}, "no fused kernel computes .* relative"),
         ({"dropout": 1.0}, "dropout must be in"),
         ({"encoder_layers": -1}, "encoder_layers must be at least 0"),
         ({"depth": 3}, "unknown hyperparameters"),
@@ -70,3 +84,25 @@ def test_kernels_agree(ours: Transformer) -> None:
 def test_config_names_what_does_not_fit(changes: dict[str, object], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         ModelConfig.from_json({**CONFIG.to_json(), **changes})
+
+
+@pytest.mark.parametrize("positions", ["learned", "relative", "none"])
+def test_without_sines_a_width_may_be_odd(positions: str) -> None:
+    config = ModelConfig(50, d_model=15, heads=3, d_ff=8, positions=positions)
+    ids = torch.tensor([[3, 4]])
+    assert Transformer(config)(ids, ids).shape == (1, 2, 50)
+
+
+def test_a_config_of_before_the_parts_is_the_same_model() -> None:
+    """Bundles that were written when there was one scoring and one mask a stack."""
+    old = {
+        name: value
+        for name, value in CONFIG.to_json().items()
+        if name not in ("scoring", "encoder_mask", "decoder_mask")
+    }
+    assert ModelConfig.from_json(old) == CONFIG
+    assert CONFIG.masks == {
+        "encoder.self": "padding",
+        "decoder.self": "causal",
+        "decoder.cross": "padding",
+    }

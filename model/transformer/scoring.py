@@ -1,0 +1,59 @@
+"""Scoring (section 3.2.1): how well a query and a key fit.
+
+A scoring is a part of the shape `Scoring(q, k) -> scores` and one line in `SCORINGS`.
+
+Shapes: B batch, H heads, N queries, M keys, d_k channels of a head.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Protocol
+
+from torch import Tensor
+
+
+class Scoring(Protocol):
+    """The part's call shape: `q` (B, H, N, d_k), `k` (B, H, M, d_k) -> scores (B, H, N, M).
+
+    A scoring that learns is an `nn.Module` as well, and initialises its parameters itself.
+    """
+
+    fusible: bool  # scores are `scale` · q·k, as in torch's fused kernel
+    scale: float
+
+    def __init__(self, heads: int, d_k: int) -> None: ...
+
+    def __call__(self, q: Tensor, k: Tensor) -> Tensor: ...
+
+
+class ScaledDot:
+    """Q Kᵀ / √d_k: products of unit size whatever d_k is (Vaswani et al. 2017, equation 1)."""
+
+    fusible = True
+
+    def __init__(self, heads: int, d_k: int) -> None:
+        self.root = math.sqrt(d_k)
+        self.scale = 1 / self.root
+
+    def __call__(self, q: Tensor, k: Tensor) -> Tensor:
+        return q @ k.transpose(-2, -1) / self.root
+
+
+class Dot:
+    """Q Kᵀ as it is (Luong et al. 2015, equation 8, "dot")."""
+
+    fusible = True
+    scale = 1.0
+
+    def __init__(self, heads: int, d_k: int) -> None:
+        pass
+
+    def __call__(self, q: Tensor, k: Tensor) -> Tensor:
+        return q @ k.transpose(-2, -1)
+
+
+SCORINGS: dict[str, type[Scoring]] = {
+    "scaled-dot": ScaledDot,
+    "dot": Dot,
+}
