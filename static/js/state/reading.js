@@ -8,7 +8,7 @@ import { lit } from "./lit.js";
 import { explained, salient } from "../compute/finding.js";
 import { comparison } from "./comparison.js";
 import { axis, combine, fold, shares, strongest } from "../compute/reshape.js";
-import { memo } from "../lib/memo.js";
+import { memo, together } from "../lib/memo.js";
 import { labels, languages, ofWord } from "../data/tokens.js";
 import { joined, singles, words } from "../data/words.js";
 
@@ -50,6 +50,8 @@ export function choice({ link: { view, options } }) {
 
 /** Readings of a trace that are kept: the pointer asks sixty times a second, for the same few. */
 const KEPT = 16;
+/** Stands for them beside what else is worked out of a trace. */
+const READINGS = {};
 
 /**
  * @param {Page} page
@@ -62,7 +64,7 @@ export function reading(page) {
   const { block, layer, head } = link;
   const count = chosen.pool === "one" || !model ? 1 : extent(model, block).heads;
   const name = `reading ${JSON.stringify([block, layer, head, count, chosen])}`;
-  return memo(trace, name, () => read(link, trace, chosen, count), KEPT);
+  return memo(together(trace, READINGS), name, () => read(link, trace, chosen, count), KEPT);
 }
 
 /**
