@@ -19,7 +19,7 @@ NODE_MODULES := node_modules/.stamp
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help serve test lint format figures gallery bench pins clean
+.PHONY: help serve test lint format figures gallery bench mutants pins clean
 
 help:  ## say what can be made
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -52,6 +52,9 @@ gallery: $(DEV) $(DEBIAN)  ## take pictures of the page at every size, theme and
 
 bench: $(DEV)  ## measure what the recording, the kernels, the cache and the wire cost
 	$(BIN)/python -m bench
+
+mutants: $(NODE_MODULES)  ## count the small mistakes in the page's state that no unit test notices
+	@$(NODE) tests/js/mutants.js
 
 pins: $(DEV)  ## write constraints.txt from what is installed
 	@{ sed -n '/^#/p' constraints.txt; $(BIN)/python -m pip freeze | sed 's/+cpu$$//' | sort -f; } > constraints.tmp

@@ -34,13 +34,15 @@ test("a newer question ends the older one, whose late answer is dropped", async 
   assert.deepEqual([await first, await second], [null, "new"]);
 });
 
-test("what is stopped, or fails after that, is nobody's answer", async () => {
+test("what is stopped, or fails after that, is nobody's answer", async (t) => {
+  const reported = t.mock.method(console, "error", () => {});
   const asker = createAsker();
   const late = deferred();
   const answer = asker.ask(late.question);
   asker.stop();
   late.open[0].reject(new DOMException("stopped", "AbortError"));
   assert.equal(await answer, null);
+  assert.equal(reported.mock.callCount(), 0, "nor a mistake of ours");
   const again = deferred();
   const next = asker.ask(again.question);
   again.open[0].resolve(3);

@@ -119,3 +119,12 @@ test("a comparison begins with a word changed, until another sentence is typed",
   const problem = new Problem("too-long");
   assert.equal(comparison(answered(page({ b: "long" }), problem)), problem);
 });
+
+test("before there is a comparison it lights nothing; a token that only B has is no token of the page", () => {
+  assert.deepEqual(litTokens(page({ b: "the dog" }), null), { queries: [], keys: [] });
+  assert.deepEqual(litTokens(answered(page({ b: "x" }), new Problem("too-long")), null), { queries: [], keys: [] });
+  const same = litTokens(answered(page({ b: "the the" }), trace()), null);
+  assert.deepEqual(same, { queries: [], keys: [] }, "nothing has changed");
+  const pinned = page({ other: "head", head_b: 1 }, { query: 2, key: 1 });
+  assert.deepEqual(litTokens(pinned, null), { queries: [2], keys: [1] });
+});

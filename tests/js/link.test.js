@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { choice, initials, list, text, whole } from "../../static/js/state/options.js";
-import { DEFAULTS, format, merge, parse, stated } from "../../static/js/state/link.js";
+import { DEFAULTS, REQUEST_KEYS, format, merge, parse, stated } from "../../static/js/state/link.js";
 import { bind } from "../../static/js/state/address.js";
 import { createStore } from "../../static/js/state/store.js";
 
@@ -171,4 +171,37 @@ test("a link that says a place that is not there is put right in the address bar
   listeners.popstate();
   assert.equal(calls.length, 1);
   assert.match(calls[0][1], /view=lines.*layer=0/);
+});
+
+test("the address bar says what a view lets one choose, however it is written", () => {
+  const { window, calls, listeners, paint } = fakeWindow();
+  const first = { ...DEFAULTS, source: "Hi", options: { ...FIRST.options } };
+  const store = createStore(first);
+  bind(window, store, first, OPTIONS);
+  store.choose({ scale: "log" });
+  paint();
+  store.go({ view: "lines" }, "chosen");
+  store.go({ query: 1 }, "pinned");
+  assert.deepEqual(calls.map(([how]) => how), ["replace", "push", "push"]);
+  for (const [, url] of calls) assert.match(url, /scale=log/);
+  window.location.search = "?source=Hi&scale=linear&view=heads";
+  listeners.popstate();
+  assert.deepEqual([store.get().link.options.scale, store.get().link.view], ["linear", "heads"]);
+  assert.equal(calls.length, 3, "it says what is there already");
+});
+
+test("what a change of each key asks for is another trace, and of the place is not", () => {
+  assert.deepEqual([...REQUEST_KEYS], ["source", "model", "direction", "target", "decode", "interventions", "pad_to"]);
+  for (const key of REQUEST_KEYS) {
+    const store = createStore({ ...DEFAULTS, source: "Hi" });
+    store.set({ status: "ready" });
+    store.go({ [key]: "other" });
+    assert.equal(store.get().status, "waiting", key);
+  }
+});
+
+test("merging leaves what is merged as it was", () => {
+  const state = { ...DEFAULTS, options: { a: 1 } };
+  const merged = merge(state, { head: 3, options: { a: 2 } });
+  assert.deepEqual([state.head, state.options, merged.head, merged.options], [0, { a: 1 }, 3, { a: 2 }]);
 });

@@ -40,6 +40,11 @@ test("what is owed can be done at once or not at all, and is not done twice", (t
   tick(100);
   pace.now();
   assert.deepEqual([done, pace.owes()], [[1], false]);
+  const often = throttle(task, 90);
+  often.later(3);
+  often.cancel();
+  often.later(4);
+  assert.deepEqual(done, [1, 3, 4], "what was called off keeps nobody waiting");
 });
 
 test("a value goes at once, then not more often than the pace, and the last one always goes", (t) => {
@@ -95,12 +100,13 @@ test("a frame shows the last of what came before it", (t) => {
   assert.deepEqual(done, [2]);
   pace.later(3);
   pace.cancel();
+  assert.equal(frames.size, 0);
   paint();
-  assert.deepEqual([done, frames.size], [[2], 0]);
+  assert.deepEqual(done, [2]);
 });
 
 test("what waits for the screen comes after the frame, unless it is called off before", (t) => {
-  const { window, paint, tick } = fakeWindow(t);
+  const { window, paint, tick, frames } = fakeWindow(t);
   /** @type {number[]} */
   const done = [];
   const pace = afterFrame((/** @type {number} */ n) => void done.push(n), window);
@@ -113,6 +119,7 @@ test("what waits for the screen comes after the frame, unless it is called off b
     pace.later(2);
     stage();
     pace.cancel();
+    assert.equal(frames.size, 0);
     paint();
     tick();
   }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { answer, encoding, keyOf, thumbnails, traced } from "../../static/js/state/questions.js";
+import { answer, encoding, keyOf, ofThisRun, parameters, thumbnails, traced } from "../../static/js/state/questions.js";
 import { bindSession } from "../../static/js/state/session.js";
 import { createStore } from "../../static/js/state/store.js";
 import { DEFAULTS } from "../../static/js/state/link.js";
@@ -15,9 +15,33 @@ test("equal questions are one", () => {
   assert.notEqual(keyOf(thumbnails(page)), keyOf(thumbnails(page, "encoder")));
 });
 
+test("the order of a question's members says nothing, that of a list does", () => {
+  const key = (/** @type {any} */ body) => keyOf({ trace: body });
+  assert.equal(key({ a: 1, b: { c: [1, 2], d: null } }), key({ b: { d: null, c: [1, 2] }, a: 1 }));
+  assert.notEqual(key({ a: [1, 2] }), key({ a: [2, 1] }));
+  assert.notEqual(key({ a: [1, 2] }), key({ a: { 0: 1, 1: 2 } }));
+});
+
+test("matrices are asked of the model that is here, or of the one that the link names", () => {
+  const page = store().get();
+  const named = { ...page, link: { ...page.link, model: "named" } };
+  assert.deepEqual(parameters(named, ["W"]), { parameters: { model: "named", select: ["W"] } });
+  assert.deepEqual(parameters({ ...named, model: MODEL }, ["W"]), { parameters: { model: "en-zh", select: ["W"] } });
+  assert.deepEqual(parameters(page, []), { parameters: { model: "", select: [] } });
+});
+
+test("a question is about the page's own run, or another", () => {
+  const page = store().get();
+  assert.equal(ofThisRun(page, thumbnails(page)), true);
+  assert.equal(ofThisRun(page, traced(page, { select: ["a"] })), true);
+  assert.equal(ofThisRun(page, traced(page, { select: [], source: "b" })), false);
+  assert.equal(ofThisRun(page, parameters(page, [])), false);
+});
+
 test("thumbnails bring what their heads do", () => {
   const { trace: asked } = /** @type {any} */ (thumbnails(store().get()));
   assert.deepEqual(asked.summarise, ["decoder.*.cross"]);
+  assert.deepEqual(asked.select, ["decoder.*.cross.weights", "decoder.0.cross.mask"]);
   assert.equal(asked.dtype, "uint8");
 });
 

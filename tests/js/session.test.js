@@ -190,6 +190,16 @@ test("a tensor that is missing is fetched and joins the trace", async () => {
   assert.equal(traces.length, 2, "it is there now");
 });
 
+test("a tensor that is left for a while joins the trace all the same", async () => {
+  const { store, traces } = await ready();
+  store.go({ block: "cross" });
+  await flush();
+  store.go({ block: "encoder" });
+  assert.equal(traces[1].signal.aborted, false);
+  await traces[1].reply(CROSS);
+  assert.ok(store.get().trace?.tensors["decoder.0.cross.weights"]);
+});
+
 test("a tensor never joins another sentence's trace", async () => {
   const { store, traces } = await ready();
   store.go({ block: "cross" });
@@ -346,28 +356,47 @@ test("of answers that nobody asks for any more the last are kept", async () => {
 /** @param {object} [more] */
 const frozenApi = (more = {}) => ({
   models: async () => [{ ...MODEL, digest: "0" }],
-  readShare: async () => ({ id: "1", state: { source: "frozen", block: "cross", scale: "log", strange: 1 }, model: MODEL, asks: [TABLE], trace: SELF }),
+  readShare: async (/** @type {string} */ id = "1") => ({ id, state: { source: "frozen", block: "cross", scale: "log", kept: "yes", lang: "de", strange: 1 }, model: MODEL, asks: [TABLE], trace: SELF }),
   readAnswer: async () => "kept",
   ...more,
 });
-const OPTIONS = /** @type {any} */ ({ scale: { initial: "linear", read: String, write: String } });
+const OPTION = { initial: "", read: String, write: String };
+const OPTIONS = /** @type {any} */ ({ scale: OPTION, kept: OPTION });
 
 /** @param {any} api @param {Partial<State>} [asked] */
 function share(api, asked = {}) {
   const store = createStore({ ...DEFAULTS, source: "mine" });
-  const initial = { ...DEFAULTS, lang: "zh" };
+  const initial = { ...DEFAULTS, lang: "zh", layer: 0 };
   const frozen = { id: "1", initial, asked, options: OPTIONS };
   return { store, session: bindSession(store, api, { needs: () => [], asks: () => [] }, { frozen }) };
 }
 
 test("a share opens as it was frozen; the address may look at another place of it", async () => {
   const { store, session } = share(frozenApi(), { layer: 0, head: 1, source: "another", options: { scale: "linear" } });
+  /** @type {string[]} */
+  const heard = [];
+  store.subscribe((page) => [page.status, page.share], ({ status }, _, origin) => heard.push(`${status} ${origin}`));
   await session.run();
+  assert.deepEqual(heard, ["ready link"]);
+  assert.equal(store.get().model, MODEL);
   const { link, share: open, live, status, trace: seen } = store.get();
-  assert.deepEqual([link.source, link.block, link.head, link.lang, link.options], ["frozen", "cross", 1, "zh", { scale: "linear" }]);
+  assert.deepEqual([link.source, link.block, link.head, link.lang, link.options], ["frozen", "cross", 1, "zh", { scale: "linear", kept: "yes" }]);
   assert.ok(!("strange" in link));
   assert.deepEqual([open?.id, live, status, seen], ["1", true, "ready", SELF]);
   assert.equal(answer(store.get(), TABLE), "kept");
+});
+
+test("of a share whose model is served what it does not hold is asked for", async () => {
+  /** @type {any[]} */
+  const asked = [];
+  const api = frozenApi({ trace: async (/** @type {any} */ body) => (asked.push(body.select), CROSS) });
+  const store = createStore({ ...DEFAULTS, source: "mine" });
+  const frozen = { id: "1", initial: DEFAULTS, asked: {}, options: OPTIONS };
+  const needs = () => ["decoder.0.cross.weights"];
+  await bindSession(store, /** @type {any} */ (api), { needs, asks: () => [] }, { frozen }).run();
+  await flush();
+  assert.deepEqual([asked, store.get().problem], [[["decoder.0.cross.weights"]], null]);
+  assert.ok(store.get().trace?.tensors["decoder.0.cross.weights"]);
 });
 
 test("a share whose model has gone, or whose server lists none, is not live", async () => {
@@ -390,10 +419,31 @@ test("a share that cannot be read is a problem, and a retry opens the share and 
   const { store, session } = share(frozenApi({ readShare, readAnswer: async () => Promise.reject(new Problem("garbled")) }));
   await session.run();
   assert.deepEqual([store.get().status, store.get().problem?.kind], ["failed", "offline"]);
+  /** @type {string[]} */
+  const heard = [];
+  store.subscribe(({ status, problem }) => [status, problem], ({ status, problem }) => heard.push(`${status} ${problem?.kind ?? ""}`));
   const opened = session.retry();
   await flush();
   assert.deepEqual([store.get().status, store.get().problem?.kind], ["failed", "busy"]);
   t.mock.timers.tick(1000);
   await opened;
   assert.deepEqual([store.get().status, store.get().problem, store.get().link.source], ["ready", null, "frozen"]);
+  assert.deepEqual(heard, ["waiting ", "failed busy", "waiting ", "ready "]);
+});
+
+test("a share that nobody waits for any more is not opened", async () => {
+  /** @type {any} */
+  let late;
+  const { store, session } = share(frozenApi({ readShare: () => new Promise((resolve) => (late = resolve)) }));
+  const first = session.run();
+  await flush();
+  const old = late;
+  const second = session.run();
+  await flush();
+  old(await frozenApi().readShare("old"));
+  await first;
+  assert.equal(store.get().share, null);
+  late(await frozenApi().readShare("new"));
+  await second;
+  assert.equal(store.get().share?.id, "new");
 });

@@ -26,8 +26,10 @@ test("the nearest layer and head that the model has, per stack", () => {
   assert.deepEqual([cross.layer, cross.head], [1, 5]);
   const there = { ...LINK, layer: 2, head: 3 };
   assert.equal(nearest(there, model), there, "the same link, not one like it");
-  assert.equal(nearest({ ...LINK, layer: 2, head: 9 }, model).head, 3);
-  assert.equal(nearest({ ...LINK, layer: 9, head: 3 }, model).layer, 2);
+  const { layer, head } = nearest({ ...LINK, layer: 1, head: 9 }, model);
+  assert.deepEqual([layer, head], [1, 3]);
+  const other = nearest({ ...LINK, layer: 9, head: 1 }, model);
+  assert.deepEqual([other.layer, other.head], [2, 1]);
 });
 
 test("a pin whose token is gone is let go, on either axis", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { createStore } from "../../static/js/state/store.js";
+import { ORIGINS, createStore } from "../../static/js/state/store.js";
 import { DEFAULTS } from "../../static/js/state/link.js";
 
 const LINK = { ...DEFAULTS, source: "the the" };
@@ -20,7 +20,9 @@ test("a listener hears of each change once, with what was before and where it co
   store.go({ head: 3 });
   store.go({ head: 4 }, "pinned");
   store.set({ live: false });
+  const before = store.get();
   store.set({ live: false });
+  assert.equal(store.get(), before);
   stop();
   store.go({ head: 5 });
   assert.deepEqual(heard, [
@@ -28,6 +30,32 @@ test("a listener hears of each change once, with what was before and where it co
     [3, 4, "pinned"],
     [4, 4, "answer"],
   ]);
+});
+
+test("a store begins with its link and nothing else", () => {
+  const { link, ...rest } = createStore(LINK).get();
+  assert.equal(link, LINK);
+  const nothing = { model: null, trace: null, answers: {}, status: "waiting", problem: null, share: null, live: true };
+  assert.deepEqual(rest, nothing);
+});
+
+test("a batch is named by its weightiest origin, whichever came first", () => {
+  assert.deepEqual([...ORIGINS], ["link", "answer", "pushed", "moved", "typed", "chosen", "pinned"]);
+  for (const [i, light] of ORIGINS.entries()) {
+    for (const weighty of ORIGINS.slice(i)) {
+      for (const [first, second] of [[light, weighty], [weighty, light]]) {
+        const store = createStore(LINK);
+        /** @type {string[]} */
+        const heard = [];
+        store.subscribe(all, (_page, _previous, origin) => heard.push(origin));
+        store.batch(() => {
+          store.go({ head: 1 }, first);
+          store.go({ head: 2 }, second);
+        });
+        assert.deepEqual(heard, [weighty]);
+      }
+    }
+  }
 });
 
 test("a choice keeps the others, and the same one again is no change", () => {
@@ -103,6 +131,7 @@ test("whoever hears of a part hears when that part has changed", () => {
   store.subscribe(({ link }) => link.head, () => heard.push("head"));
   store.subscribe(({ link }) => [link.layer, link.view], () => heard.push("place"));
   store.subscribe(({ link }) => (link.layer ? [link.layer] : []), () => heard.push("length"));
+  store.subscribe(({ link }) => (link.layer === 2 ? [] : null), () => heard.push("none"));
   store.go({ query: 1 });
   assert.deepEqual(heard, []);
   store.go({ head: 1 });
@@ -110,6 +139,9 @@ test("whoever hears of a part hears when that part has changed", () => {
   store.go({ layer: 1 });
   store.go({ view: "lines" });
   assert.deepEqual(heard, ["head", "place", "length", "place"]);
+  store.go({ layer: 2 });
+  store.go({ layer: 0 });
+  assert.deepEqual(heard.slice(4), ["place", "length", "none", "place", "length", "none"]);
 });
 
 test("a listener that fails keeps nobody else from hearing", () => {
@@ -126,9 +158,16 @@ test("a listener that fails keeps nobody else from hearing", () => {
 
 test("listeners that answer each other without end are stopped", () => {
   const store = createStore(LINK);
-  store.subscribe(({ link }) => link.head, ({ link }) => store.go({ head: link.head + 1 }));
+  let answers = true;
+  store.subscribe(({ link }) => link.head, ({ link }) => answers && store.go({ head: link.head + 1 }));
   assert.throws(() => store.go({ head: 1 }), /without end/);
   assert.throws(() => store.go({ head: 1 }), /without end/);
+  answers = false;
+  /** @type {string[]} */
+  const origins = [];
+  store.subscribe(({ link }) => link.layer, (_page, _previous, origin) => origins.push(origin));
+  store.go({ layer: 1 }, "link");
+  assert.deepEqual(origins, ["link"], "what was stopped names nothing later");
 });
 
 test("hovering is told apart from the link, and only when it moves", () => {
@@ -146,9 +185,10 @@ test("hovering is told apart from the link, and only when it moves", () => {
   store.hover({ query: ref("target", 1), key: ref("source", 0) });
   store.hover({ query: ref("target", 1), key: ref("source", 2) });
   assert.deepEqual(store.hovered(), { query: ref("target", 1), key: ref("source", 2) });
+  store.hover({ query: ref("target", 1), key: null });
   store.hover(null);
-  assert.deepEqual([changes, moves], [0, 5]);
+  assert.deepEqual([changes, moves], [0, 6]);
   stop();
   store.hover({ query: ref("source", 1), key: null });
-  assert.equal(moves, 5);
+  assert.equal(moves, 6);
 });

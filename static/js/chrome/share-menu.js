@@ -1,5 +1,6 @@
 /** Making a short link and copying it, over plain http too; and what a frozen share says of itself. */
 
+import { copyText } from "../lib/clipboard.js";
 import { find } from "../lib/dom.js";
 import { Problem, failure } from "../data/problem.js";
 import { beside } from "../state/frozen.js";
@@ -102,20 +103,12 @@ function kept(link) {
   return { ...Object.fromEntries(present), ...chosen(link, OPTIONS) };
 }
 
-/**
- * @param {HTMLInputElement | HTMLTextAreaElement} field
- * @returns {Promise<boolean>}
- */
+/** @param {HTMLInputElement | HTMLTextAreaElement} field  Copied or not, it is selected. */
 async function copy(field) {
+  const copied = await copyText(field.value);
   field.focus();
   field.select();
-  try {
-    await navigator.clipboard.writeText(field.value);
-    return true;
-  } catch {
-    // Without https there is no asynchronous clipboard; the old way still works.
-    return document.execCommand("copy");
-  }
+  return copied;
 }
 
 /** @param {Context} context */

@@ -5,6 +5,7 @@
 
 import { find } from "../lib/dom.js";
 import { extent } from "../data/blocks.js";
+import { REMOTE, alone, arrow } from "../parts/keys.js";
 import { view } from "../views/index.js";
 
 /** @typedef {import("../state/contract.js").Context} Context */
@@ -28,32 +29,24 @@ export function bindKeys(context) {
     "[": () => turn(context, -1),
     "]": () => turn(context, 1),
   };
-  /** @type {Record<string, () => void>} */
-  const presenter = {
-    ArrowLeft: () => step(context, "head", -1),
-    ArrowRight: () => step(context, "head", 1),
-    ArrowUp: () => step(context, "layer", -1),
-    ArrowDown: () => step(context, "layer", 1),
-    PageUp: () => step(context, "head", -1),
-    PageDown: () => step(context, "head", 1),
-  };
-
   /** @param {KeyboardEvent} event */
-  function meant({ key, target }) {
+  function meant(event) {
+    const { key, target } = event;
     const within = (/** @type {string} */ those) =>
       target instanceof Element && target.closest(those) !== null;
     if (box.checked && !within(WRITES)) {
       const found = letters[key.toLowerCase()] ?? letters[key.normalize("NFKC")];
       if (found) return found;
     }
-    if (!store.get().link.options.projector || !presenter[key]) return null;
-    return key.startsWith("Arrow") && within(TAKES_ARROWS) ? null : presenter[key];
+    if (!store.get().link.options.projector) return null;
+    if (REMOTE[key]) return () => step(context, "head", REMOTE[key]);
+    const [down, right] = (!within(TAKES_ARROWS) && arrow(event)) || [0, 0];
+    if (!down && !right) return null;
+    return () => step(context, down ? "layer" : "head", down + right);
   }
 
   document.addEventListener("keydown", (event) => {
-    const { ctrlKey, metaKey, altKey, isComposing } = event;
-    if (ctrlKey || metaKey || altKey || isComposing || document.querySelector("dialog[open]"))
-      return;
+    if (!alone(event) || document.querySelector("dialog[open]")) return;
     const task = meant(event);
     if (!task) return;
     event.preventDefault();

@@ -40,6 +40,20 @@ export function finding(row) {
 }
 
 /**
+ * The cell to explain: a lit one, and where no column is lit, the one that its row looks at most.
+ * @param {import("../data/wire.js").Matrix} matrix
+ * @param {number} query
+ * @param {number | null} key
+ * @returns {{row: number, col: number} | null}  null where there is no such row
+ */
+export function explained({ rows, cols, values }, query, key) {
+  if (query >= rows || !cols) return null;
+  if (key !== null && key < cols) return { row: query, col: key };
+  const found = finding(values.subarray(query * cols, (query + 1) * cols));
+  return { row: query, col: "keys" in found ? found.keys[0] : 0 };
+}
+
+/**
  * The row worth showing first: the one that looks hardest at another word. Special tokens, marks
  * and tokens that look at themselves say less to someone who sees this for the first time.
  * @param {import("../data/wire.js").Matrix} matrix

@@ -1,6 +1,6 @@
 /**
- * Reads what the server answers: one safetensors file, its document in the metadata under
- * "trace", or the same document as JSON with nested lists. Both become the same Trace.
+ * Reads what the server answers: one safetensors file, with its document in the metadata under
+ * "trace".
  *
  * A tensor is flat, row-major, and carries its named dims, so that no view guesses an axis.
  */
@@ -77,22 +77,6 @@ function open(buffer) {
   const length = Number(new DataView(buffer).getBigUint64(0, true));
   const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length)));
   return { header, start: 8 + length };
-}
-
-/**
- * @param {any} trace  the JSON document; tensors hold nested lists, null where not finite
- * @returns {Trace}
- */
-export function readDocument(trace) {
-  /** @type {Record<string, Tensor>} */
-  const tensors = {};
-  for (const [name, tensor] of Object.entries(/** @type {Record<string, any>} */ (trace.tensors))) {
-    const flat = Float32Array.from(tensor.data.flat(Infinity), (n) =>
-      n === null ? NaN : Number(n),
-    );
-    tensors[name] = { ...tensor, data: fractions(tensor.dtype, flat) };
-  }
-  return { ...trace, tensors };
 }
 
 /**

@@ -28,7 +28,7 @@ export function createLabels() {
      * @param {boolean[]} upright  which columns stand
      */
     write(geometry, steps, upright) {
-      const now = JSON.stringify([geometry, steps]);
+      const now = JSON.stringify([geometry, steps, upright]);
       if (now === written) return;
       written = now;
       rows.replaceChildren(...steps.rows.map((one, i) => beside(geometry, one, i)));

@@ -10,7 +10,8 @@ const pairs = new WeakMap();
  * @param {object} source  what it is worked out of
  * @param {string} name  tells one thing worked out of it from another
  * @param {() => T} work
- * @param {number} [most]  how many of the source are kept: those asked for last
+ * @param {number} [most]  how many of the source are kept, those asked for last; of a source that
+ *   nothing else is worked out of
  * @returns {T}  the same object every time
  */
 export function memo(source, name, work, most = Infinity) {

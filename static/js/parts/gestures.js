@@ -1,6 +1,7 @@
 /** Pointer and keys on a matrix: what they point at, what they pick. */
 
 import { hit } from "../draw/geometry.js";
+import { onArrows, within } from "./keys.js";
 
 /** @typedef {import("../draw/geometry.js").Geometry} Geometry */
 /** @typedef {import("../draw/geometry.js").Place} Place */
@@ -12,13 +13,6 @@ import { hit } from "../draw/geometry.js";
  * @property {(place: Place, how: "click" | "key") => void} onPick
  * @property {() => Cell | null} picked  where the arrow keys start
  */
-
-const MOVES = /** @type {Record<string, [number, number]>} */ ({
-  ArrowUp: [-1, 0],
-  ArrowDown: [1, 0],
-  ArrowLeft: [0, -1],
-  ArrowRight: [0, 1],
-});
 
 /**
  * @param {HTMLElement} element
@@ -40,18 +34,11 @@ export function bindGestures(element, { geometry, onPoint, onPick, picked }) {
     const place = under(event);
     if (place) onPick(place, "click");
   });
-  element.addEventListener("keydown", (event) => {
-    const move = MOVES[event.key];
+  onArrows(element, (down, right) => {
     const drawn = geometry();
-    if (!move || !drawn || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
+    if (!drawn) return false;
     const { row, col } = picked() ?? { row: 0, col: 0 };
-    onPick(
-      { row: within(row + move[0], drawn.rows), col: within(col + move[1], drawn.cols) },
-      "key",
-    );
+    onPick({ row: within(row + down, drawn.rows), col: within(col + right, drawn.cols) }, "key");
+    return true;
   });
 }
-
-/** @param {number} index @param {number} size */
-const within = (index, size) => Math.min(Math.max(index, 0), size - 1);

@@ -3,6 +3,7 @@
  * a head, for pointer, keys and screen readers.
  */
 
+import { alone, onArrows, within } from "./keys.js";
 import { cellAt, tile as paintTile } from "../draw/head-grid.js";
 import { two } from "../lib/numbers.js";
 import { h } from "../lib/dom.js";
@@ -70,11 +71,20 @@ export function createTiles(context, label, { onHover, onOpen, onPreview = () =>
   });
   buttons.addEventListener("focusout", () => onPreview(null));
   buttons.addEventListener("keydown", (event) => {
-    const next = drawn && neighbour(drawn.layout, indexOf(event), event.key);
-    if (next === null || event.ctrlKey || event.metaKey || event.altKey) return;
+    const ends = /** @type {Record<string, number>} */ ({ Home: 0, End: buttons.children.length - 1 });
+    if (!alone(event) || !drawn || indexOf(event) < 0 || !(event.key in ends)) return;
     event.preventDefault();
-    /** @type {HTMLElement} */ (buttons.children[next]).focus();
+    focus(ends[event.key]);
   });
+  onArrows(buttons, (down, right, event) => {
+    const index = indexOf(event);
+    if (!drawn || index < 0) return false;
+    focus(neighbour(drawn.layout, index, down, right));
+    return true;
+  });
+
+  /** @param {number} index */
+  const focus = (index) => /** @type {HTMLElement} */ (buttons.children[index]).focus();
 
   /** @param {number} index  The one tile that Tab comes to. */
   function reach(index) {
@@ -172,19 +182,14 @@ function worded({ t }, { summary }, { layer, head }, measure) {
  * The tile that an arrow leads to: the next one, or the one above or below.
  * @param {Layout} layout
  * @param {number} index
- * @param {string} key
- * @returns {number | null}
+ * @param {number} down
+ * @param {number} right
+ * @returns {number}
  */
-function neighbour({ places }, index, key) {
-  const last = places.length - 1;
-  if (index < 0) return null;
-  if (key === "ArrowRight") return Math.min(index + 1, last);
-  if (key === "ArrowLeft") return Math.max(index - 1, 0);
-  if (key === "Home") return 0;
-  if (key === "End") return last;
-  if (key !== "ArrowDown" && key !== "ArrowUp") return null;
+function neighbour({ places }, index, down, right) {
+  if (right) return within(index + right, places.length);
   const { left, top } = places[index];
-  const beyond = [...places.keys()].filter((i) => (key === "ArrowDown" ? places[i].top > top : places[i].top < top));
+  const beyond = [...places.keys()].filter((i) => (places[i].top - top) * down > 0);
   const rows = beyond.map((i) => Math.abs(places[i].top - top));
   const nearest = beyond.filter((_, i) => rows[i] === Math.min(...rows));
   const aside = (/** @type {number} */ i) => Math.abs(places[i].left - left);

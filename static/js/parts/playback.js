@@ -1,6 +1,7 @@
 /** Back, Play, Next: buttons and keys that go through steps, one at a time or by themselves. */
 
 import { h } from "../lib/dom.js";
+import { onSteps } from "./keys.js";
 
 /** @typedef {import("../state/contract.js").Context} Context */
 /**
@@ -15,15 +16,6 @@ import { h } from "../lib/dom.js";
 /** What takes letters and arrows for itself, and what takes arrows alone. */
 const WRITES = "input:not([type=range]), textarea, select, [contenteditable]";
 const MOVES = "input, [role=application], .tiles";
-const KEYS = /** @type {Record<string, number>} */ ({
-  ArrowLeft: -1,
-  ArrowRight: 1,
-  Home: -Infinity,
-  End: Infinity,
-});
-/** What a presenter's remote sends; without a projector these scroll. */
-const REMOTE = /** @type {Record<string, number>} */ ({ PageUp: -1, PageDown: 1 });
-
 /**
  * @param {Context} context
  * @param {Steps} steps
@@ -78,7 +70,13 @@ export function createTransport(context, { at, last, go, beat, waits = () => fal
     play.replaceChildren(h("span", { "aria-hidden": "true" }, sign), word);
   }
 
-  const release = bindKeys(context, by, toggle);
+  const release = onSteps(document, {
+    projector: () => context.store.get().link.options.projector === true,
+    takes: { arrows: `${WRITES}, ${MOVES}`, space: WRITES },
+    ends: true,
+    go: by,
+    space: toggle,
+  });
   label();
   return {
     element,
@@ -92,30 +90,4 @@ export function createTransport(context, { at, last, go, beat, waits = () => fal
     },
     destroy: () => (pause(), release()),
   };
-}
-
-/**
- * Arrows and Space, wherever they mean nothing else; before the page's own keys hear of them.
- * @param {Context} context
- * @param {(steps: number) => void} by
- * @param {() => void} toggle
- * @returns {() => void}  stops it
- */
-function bindKeys({ store }, by, toggle) {
-  /** @param {KeyboardEvent} event */
-  function pressed(event) {
-    const { key, target } = event;
-    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-    if (!(target instanceof Element) || document.querySelector("dialog[open]")) return;
-    const takes = key === " " ? `${WRITES}, button, a, summary` : `${WRITES}, ${MOVES}`;
-    if (target.closest(takes)) return;
-    const steps = KEYS[key] ?? (store.get().link.options.projector ? REMOTE[key] : undefined);
-    if (key !== " " && !steps) return;
-    event.preventDefault();
-    event.stopPropagation();
-    if (steps) by(steps);
-    else toggle();
-  }
-  document.addEventListener("keydown", pressed, { capture: true });
-  return () => document.removeEventListener("keydown", pressed, { capture: true });
 }

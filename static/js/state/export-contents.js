@@ -4,7 +4,7 @@ import { request } from "../data/request.js";
 import { BLOCK } from "../data/blocks.js";
 import { isChanged } from "./interventions.js";
 import { held } from "./frozen.js";
-import { keyOf, traced } from "./questions.js";
+import { keyOf, ofThisRun, traced } from "./questions.js";
 import { chosen } from "./link.js";
 
 /** @typedef {import("./store.js").Page} Page */
@@ -84,14 +84,6 @@ function frozenPath({ share, ...page }, view) {
 
 /** @param {object} request @returns {string[]} */
 const selected = (request) => /** @type {{select?: string[]}} */ (request).select ?? [];
-
-/** @param {Page} page @param {import("./questions.js").Question} question */
-function ofThisRun(page, question) {
-  const own = /** @type {any} */ (traced(page, { select: [] })).trace;
-  const { select, dtype, summarise, ...run } = /** @type {any} */ (question).trace;
-  const { select: _, ...same } = own;
-  return JSON.stringify(run) === JSON.stringify(same);
-}
 
 /**
  * Of a changed machine it says so.

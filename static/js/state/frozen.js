@@ -1,7 +1,6 @@
 /** What a share holds, and what has to be asked for it so that its view opens without the model. */
 
-import { request } from "../data/request.js";
-import { keyOf } from "./questions.js";
+import { keyOf, ofThisRun } from "./questions.js";
 
 /** @typedef {import("./store.js").Page} Page */
 /** @typedef {import("./questions.js").Question} Question */
@@ -59,11 +58,8 @@ export function missing(page, view) {
 }
 
 /** @param {Page} page @param {Question} question  Whether every share of this run answers it. */
-function inTrace({ link }, question) {
-  if (!("trace" in question)) return false;
-  const { select, summarise, dtype, ...run } = /** @type {Recorded} */ (question.trace);
-  const { select: _, ...own } = request(link, []);
-  return select.every(always) && keyOf({ trace: run }) === keyOf({ trace: own });
+function inTrace(page, question) {
+  return ofThisRun(page, question) && /** @type {{trace: Recorded}} */ (question).trace.select.every(always);
 }
 
 /** @param {string} name  of a tensor, or a pattern */

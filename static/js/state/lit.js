@@ -1,10 +1,9 @@
 /** What is lit: the row and the column that the whole page speaks of. */
 
-import { finding, salient, telling } from "../compute/finding.js";
+import { explained, salient, telling } from "../compute/finding.js";
 import { ofWord } from "../data/tokens.js";
 import { memo } from "../lib/memo.js";
 import { BLOCK, attention, axes, extent } from "../data/blocks.js";
-import { row } from "../data/wire.js";
 
 /** @typedef {import("./store.js").Lit} Lit */
 /** @typedef {import("../data/wire.js").Trace} Trace */
@@ -74,9 +73,6 @@ export function pair(page, hovered = null) {
   const matrix = page.trace && attention(page.trace, page.link);
   if (!matrix) return null;
   const at = lit(page, hovered);
-  const query = at.query ?? lit(page, null).query ?? 0;
-  if (query >= matrix.rows) return null;
-  if (at.key !== null && at.key < matrix.cols) return { query, key: at.key };
-  const found = finding(row(matrix, query));
-  return { query, key: "keys" in found ? found.keys[0] : 0 };
+  const cell = explained(matrix, at.query ?? lit(page, null).query ?? 0, at.key);
+  return cell && { query: cell.row, key: cell.col };
 }

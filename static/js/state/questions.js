@@ -65,6 +65,17 @@ export function traced({ link }, changes) {
 }
 
 /**
+ * Whether a question is about the page's own run, whatever it wants to know of it.
+ * @param {Page} page
+ * @param {Question} question
+ */
+export function ofThisRun(page, question) {
+  if (!("trace" in question)) return false;
+  const run = (/** @type {any} */ { select: _, summarise: __, dtype: ___, ...rest }) => keyOf({ trace: rest });
+  return run(question.trace) === run(/** @type {any} */ (traced(page, { select: [] })).trace);
+}
+
+/**
  * @param {Page} page
  * @param {string[]} select  such as "encoder.0.self.W_q"
  * @returns {Question}

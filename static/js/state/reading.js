@@ -5,12 +5,11 @@
 
 import { BLOCK, attention, axes, extent } from "../data/blocks.js";
 import { lit } from "./lit.js";
-import { finding, salient } from "../compute/finding.js";
+import { explained, salient } from "../compute/finding.js";
 import { comparison } from "./comparison.js";
 import { axis, combine, fold, shares, strongest } from "../compute/reshape.js";
-import { memo } from "../lib/memo.js";
+import { memo, together } from "../lib/memo.js";
 import { labels, languages, ofWord } from "../data/tokens.js";
-import { row } from "../data/wire.js";
 import { joined, singles, words } from "../data/words.js";
 
 /** @typedef {import("./store.js").Page} Page */
@@ -51,6 +50,8 @@ export function choice({ link: { view, options } }) {
 
 /** Readings of a trace that are kept: the pointer asks sixty times a second, for the same few. */
 const KEPT = 16;
+/** Stands for them beside what else is worked out of a trace. */
+const READINGS = {};
 
 /**
  * @param {Page} page
@@ -63,7 +64,7 @@ export function reading(page) {
   const { block, layer, head } = link;
   const count = chosen.pool === "one" || !model ? 1 : extent(model, block).heads;
   const name = `reading ${JSON.stringify([block, layer, head, count, chosen])}`;
-  return memo(trace, name, () => read(link, trace, chosen, count), KEPT);
+  return memo(together(trace, READINGS), name, () => read(link, trace, chosen, count), KEPT);
 }
 
 /**
@@ -186,13 +187,8 @@ function changed(page) {
  * @returns {{row: number, col: number} | null}
  */
 export function pairIn(page, hovered, reading) {
-  const { matrix } = reading;
-  if (!matrix.rows || !matrix.cols) return null;
   const at = litIn(page, hovered, reading);
-  const place = at.row ?? litIn(page, null, reading).row ?? 0;
-  if (at.col !== null) return { row: place, col: at.col };
-  const found = finding(row(matrix, place));
-  return { row: place, col: "keys" in found ? found.keys[0] : 0 };
+  return explained(reading.matrix, at.row ?? litIn(page, null, reading).row ?? 0, at.col);
 }
 
 /**

@@ -1,5 +1,6 @@
 /** The picture of an alignment: the sentence, its translation, and lines between their words. */
 
+import { onArrows, within } from "../../parts/keys.js";
 import { h } from "../../lib/dom.js";
 import { ruler } from "../../draw/labels.js";
 import { curve, drawing, fine, s } from "../../draw/svg.js";
@@ -46,12 +47,10 @@ export function createLines(context, { hover, pick }) {
   let layout = null;
   let at = /** @type {Words} */ ({ target: -1, source: -1, by: "default" });
 
-  element.addEventListener("keydown", (event) => {
-    const move = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[event.key];
-    if (!move || !content || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
-    const target = Math.min(Math.max(at.target + move, 0), content.target.length - 1);
-    pick({ target, source: null }, "key");
+  onArrows(element, (down, right) => {
+    if (!content) return false;
+    pick({ target: within(at.target + down + right, content.target.length), source: null }, "key");
+    return true;
   });
 
   /** @param {Event} event */

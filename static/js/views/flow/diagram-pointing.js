@@ -2,18 +2,13 @@
 
 import { BLOCK } from "../../data/blocks.js";
 import { lit } from "../../state/lit.js";
+import { onArrows } from "../../parts/keys.js";
 
 /**
  * @param {HTMLElement} element  that holds the river
  * @param {{store: import("../../state/store.js").Store, move: (down: number, right: number) => void, announce: () => void}} page
  */
 export function bindRiver(element, { store, move, announce }) {
-  const MOVES = /** @type {Record<string, [number, number]>} */ ({
-    ArrowUp: [-1, 0],
-    ArrowDown: [1, 0],
-    ArrowLeft: [0, -1],
-    ArrowRight: [0, 1],
-  });
   /** @param {Event} event */
   function under(event) {
     const spot = /** @type {Element} */ (event.target).closest("[data-top], [data-leaf]");
@@ -35,11 +30,8 @@ export function bindRiver(element, { store, move, announce }) {
     store.go({ query: at.query?.index ?? present, key: at.key?.index ?? null }, "pinned");
     announce();
   });
-  element.addEventListener("keydown", (event) => {
-    const by = MOVES[event.key];
-    if (!by || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
-    move(...by);
+  onArrows(element, (down, right) => {
+    move(down, right);
     announce();
   });
 }

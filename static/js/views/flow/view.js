@@ -7,6 +7,7 @@ import { BLOCK } from "../../data/blocks.js";
 import { lit } from "../../state/lit.js";
 import { prose } from "../../lib/i18n.js";
 import { four, two } from "../../lib/numbers.js";
+import { within } from "../../parts/keys.js";
 import { whenFree } from "../../lib/pacing.js";
 import { h } from "../../lib/dom.js";
 import { step } from "../../draw/token.js";
@@ -110,8 +111,8 @@ function mount(context, root) {
     const { tops, leaves } = shown.graph;
     const { top } = chosen();
     const keys = link.block === "cross" ? shown.names.leaves.source.length : leaves.length;
-    const query = Math.min(Math.max(top + down, 0), tops.length - 1);
-    const key = right ? Math.min(Math.max((link.key ?? -1) + right, 0), keys - 1) : link.key;
+    const query = within(top + down, tops.length);
+    const key = right ? within((link.key ?? -1) + right, keys) : link.key;
     store.go({ query, key });
   }
 

@@ -1,5 +1,6 @@
 /** What each head of the decoder adds to a logit: a row an attention, a column a head. */
 
+import { onArrows } from "../../parts/keys.js";
 import { four, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 
@@ -7,9 +8,6 @@ import { h } from "../../lib/dom.js";
 /** @typedef {import("../../compute/inside.js").Sum} Sum */
 /** @typedef {{block: "decoder" | "cross", layer: number, head: number}} At */
 /** @typedef {(element: HTMLElement, value: number) => void} Paint */
-
-/** @type {Record<string, [number, number]>} */
-const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
 /**
  * @param {Context} context
@@ -20,15 +18,13 @@ export function headTable({ t }, pick) {
   /** @type {HTMLButtonElement[][]} */
   let cells = [];
 
-  element.addEventListener("keydown", (event) => {
-    const by = MOVES[event.key];
-    if (!by || event.ctrlKey || event.metaKey || event.altKey) return;
-    const row = cells.findIndex((line) => line.includes(/** @type {any} */ (event.target)));
-    const col = cells[row]?.indexOf(/** @type {any} */ (event.target)) ?? -1;
-    const next = cells[row + by[0]]?.[col + by[1]];
-    if (col < 0) return;
-    event.preventDefault();
+  onArrows(element, (down, right, { target }) => {
+    const row = cells.findIndex((line) => line.includes(/** @type {any} */ (target)));
+    const col = cells[row]?.indexOf(/** @type {any} */ (target)) ?? -1;
+    if (col < 0) return false;
+    const next = cells[row + down]?.[col + right];
     if (next) reach(next).focus();
+    return true;
   });
 
   /** The one cell that Tab comes to. @param {HTMLButtonElement} button */

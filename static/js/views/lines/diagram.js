@@ -1,5 +1,6 @@
 /** The drawing: tokens down both sides, lines between them, and what is told apart of it. */
 
+import { onArrows, within } from "../../parts/keys.js";
 import { finding } from "../../compute/finding.js";
 import { four, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
@@ -73,12 +74,10 @@ export function createWeave(context, { onHover, onPick }) {
     const end = under(event);
     if (end) onPick(end, "click");
   });
-  element.addEventListener("keydown", (event) => {
-    if (!content || event.ctrlKey || event.metaKey || event.altKey) return;
-    const next = moved(at, event.key, content);
-    if (!next) return;
-    event.preventDefault();
-    onPick(next, "key");
+  onArrows(element, (down, right) => {
+    if (!content) return false;
+    onPick(moved(at, down, right, content), "key");
+    return true;
   });
 
   function paint() {
@@ -207,19 +206,18 @@ function number({ mean }, { query, key }, side, i) {
 const shown = (value) => (Number.isNaN(value) ? "–" : two(value));
 
 /**
+ * Up and down along a side, left to the queries, right to the keys.
  * @param {At} at
- * @param {string} key
+ * @param {number} down
+ * @param {number} right
  * @param {Content} content
- * @returns {{side: End, index: number} | null}
+ * @returns {{side: End, index: number}}
  */
-function moved(at, key, { rows, cols }) {
+function moved(at, down, right, { rows, cols }) {
   const side = at.key !== null ? "key" : "query";
   const index = at[side];
-  const step = { ArrowUp: -1, ArrowDown: 1 }[key];
-  const last = (/** @type {End} */ end) => (end === "query" ? rows : cols).length - 1;
-  const within = (/** @type {End} */ end, /** @type {number} */ i) => Math.min(Math.max(i, 0), last(end));
-  if (step) return { side, index: index === null ? 0 : within(side, index + step) };
-  if (key === "ArrowRight") return { side: "key", index: within("key", index ?? 0) };
-  if (key === "ArrowLeft") return { side: "query", index: within("query", at.query ?? index ?? 0) };
-  return null;
+  const inside = (/** @type {End} */ end, /** @type {number} */ i) => within(i, (end === "query" ? rows : cols).length);
+  if (down) return { side, index: index === null ? 0 : inside(side, index + down) };
+  if (right > 0) return { side: "key", index: inside("key", index ?? 0) };
+  return { side: "query", index: inside("query", at.query ?? index ?? 0) };
 }

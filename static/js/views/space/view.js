@@ -1,5 +1,6 @@
 /** Q/K space: all queries and keys of one head in the plane in which they are spread the most. */
 
+import { onArrows, within } from "../../parts/keys.js";
 import { BLOCK, attention, axes, place } from "../../data/blocks.js";
 import { lit } from "../../state/lit.js";
 import { four, two } from "../../lib/numbers.js";
@@ -220,15 +221,14 @@ function bindPlane({ store }, figure, layout) {
     const same = link.query === query && link.key === found.key;
     store.go(same ? { query: null, key: null } : { query, key: found.key }, "pinned");
   });
-  figure.addEventListener("keydown", (event) => {
-    const move = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
+  onArrows(figure, (down, right) => {
     const drawn = layout();
-    if (!move || !drawn || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
+    if (!drawn) return false;
     const at = lit(store.get(), null);
     const keys = drawn.points.length - drawn.queries;
-    const query = Math.min(Math.max((at.query ?? 0) + move[0], 0), drawn.queries - 1);
-    const key = move[1] ? Math.min(Math.max((at.key ?? -move[1]) + move[1], 0), keys - 1) : at.key;
+    const query = within((at.query ?? 0) + down, drawn.queries);
+    const key = right ? within((at.key ?? -right) + right, keys) : at.key;
     store.go({ query, key });
+    return true;
   });
 }

@@ -1,5 +1,6 @@
 /** All heads of all attentions as a map: a row a layer, a column a head, coloured by what each does. */
 
+import { alone, onArrows } from "../../parts/keys.js";
 import { four, two } from "../../lib/numbers.js";
 import { changes, touches, where } from "../../state/interventions.js";
 import { h } from "../../lib/dom.js";
@@ -37,10 +38,16 @@ export function headMap(context, pick) {
   element.addEventListener("focusin", ({ target }) => reachable(/** @type {Element} */ (target)));
   element.addEventListener("keydown", (event) => {
     const cell = /** @type {Element} */ (event.target).closest("[data-at]");
-    if (!cell || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "Enter" || event.key === " ") (event.preventDefault(), choose(cell));
-    const next = neighbour(element, cell, event.key);
-    if (next) (event.preventDefault(), next.focus());
+    if (!cell || !alone(event) || (event.key !== "Enter" && event.key !== " ")) return;
+    event.preventDefault();
+    choose(cell);
+  });
+  onArrows(element, (down, right, { target }) => {
+    const cell = /** @type {Element} */ (target).closest("[data-at]");
+    const next = cell && neighbour(element, cell, down, right);
+    if (!next) return false;
+    next.focus();
+    return true;
   });
 
   /** @param {Element} cell */
@@ -153,13 +160,13 @@ function cell(context, { sweep, row, list, most, focus }, { at }, head, { x, y, 
  * The cell that an arrow leads to.
  * @param {Element} element
  * @param {Element} cell
- * @param {string} key
+ * @param {number} down
+ * @param {number} right
  * @returns {HTMLElement | null}
  */
-function neighbour(element, cell, key) {
+function neighbour(element, cell, down, right) {
   const all = /** @type {HTMLElement[]} */ ([...element.querySelectorAll("[data-at]")]);
   const at = all.indexOf(/** @type {HTMLElement} */ (cell));
   const across = all.filter((one) => one.getAttribute("data-at") === cell.getAttribute("data-at")).length;
-  const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -across, ArrowDown: across }[key];
-  return by === undefined ? null : (all[at + by] ?? null);
+  return all[at + right + down * across] ?? null;
 }

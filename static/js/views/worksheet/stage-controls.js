@@ -2,14 +2,12 @@
 
 import { pair } from "../../state/lit.js";
 import { h } from "../../lib/dom.js";
+import { onSteps } from "../../parts/keys.js";
 import { copyText } from "../../lib/clipboard.js";
 
 /** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("./sheet-model.js").Stage} Stage */
 
-const KEYS = /** @type {Record<string, number>} */ ({ ArrowLeft: -1, ArrowRight: 1, " ": 1 });
-/** What a presenter's remote sends; without a projector these scroll. */
-const REMOTE = /** @type {Record<string, number>} */ ({ PageUp: -1, PageDown: 1 });
 /** What takes arrows or Space for itself. */
 const TAKES = "input, textarea, select, [contenteditable], [role='region']";
 
@@ -79,26 +77,17 @@ export function toolbar({ t }, { go, choose, text }) {
 }
 
 /**
- * Arrows and Space, wherever they mean nothing else; before the page's own keys hear of them.
  * @param {Context} context
  * @param {(by: number) => void} go
  * @returns {() => void}  stops it
  */
-export function bindKeys({ store }, go) {
-  /** @param {KeyboardEvent} event */
-  function pressed(event) {
-    const { key, target, shiftKey } = event;
-    const by = KEYS[key] ?? (store.get().link.options.projector ? REMOTE[key] : undefined);
-    if (!by || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-    if (!(target instanceof Element) || document.querySelector("dialog[open]")) return;
-    if (target.closest(key === " " ? `${TAKES}, button, a, summary` : TAKES)) return;
-    event.preventDefault();
-    event.stopPropagation();
-    go(key === " " && shiftKey ? -1 : by);
-  }
-  document.addEventListener("keydown", pressed, { capture: true });
-  return () => document.removeEventListener("keydown", pressed, { capture: true });
-}
+export const bindKeys = ({ store }, go) =>
+  onSteps(document, {
+    projector: () => store.get().link.options.projector === true,
+    takes: { arrows: TAKES, space: TAKES },
+    go,
+    space: (back) => go(back ? -1 : 1),
+  });
 
 /** In the decoder: on to the cross-attention of the same layer and token. @param {Context} context */
 export function onward({ store, t }) {

