@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Problem } from "../../static/js/data/problem.js";
+import { frozen } from "../../static/js/state/sources.js";
 import { bindSession } from "../../static/js/state/session.js";
 import { answer, encoding, keyOf } from "../../static/js/state/questions.js";
 import { createStore } from "../../static/js/state/store.js";
@@ -356,8 +357,8 @@ const OPTIONS = /** @type {any} */ ({ scale: { initial: "linear", read: String, 
 function share(api, asked = {}) {
   const store = createStore({ ...DEFAULTS, source: "mine" });
   const initial = { ...DEFAULTS, lang: "zh" };
-  const frozen = { id: "1", initial, asked, options: OPTIONS };
-  return { store, session: bindSession(store, api, { needs: () => [], asks: () => [] }, { frozen }) };
+  const source = frozen(api, { id: "1", initial, asked, options: OPTIONS });
+  return { store, session: bindSession(store, source, { needs: () => [], asks: () => [] }) };
 }
 
 test("a share opens as it was frozen; the address may look at another place of it", async () => {

@@ -101,12 +101,12 @@ export function createTransport(context, { at, last, go, beat, waits = () => fal
  * @param {() => void} toggle
  * @returns {() => void}  stops it
  */
-function bindKeys({ store }, by, toggle) {
+function bindKeys({ store, keys }, by, toggle) {
   /** @param {KeyboardEvent} event */
   function pressed(event) {
-    const { key, target } = event;
-    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-    if (!(target instanceof Element) || document.querySelector("dialog[open]")) return;
+    const { key } = event;
+    const target = /** @type {Element} */ (event.target);
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
     const takes = key === " " ? `${WRITES}, button, a, summary` : `${WRITES}, ${MOVES}`;
     if (target.closest(takes)) return;
     const steps = KEYS[key] ?? (store.get().link.options.projector ? REMOTE[key] : undefined);
@@ -116,6 +116,5 @@ function bindKeys({ store }, by, toggle) {
     if (steps) by(steps);
     else toggle();
   }
-  document.addEventListener("keydown", pressed, { capture: true });
-  return () => document.removeEventListener("keydown", pressed, { capture: true });
+  return keys.listen(pressed, { first: true });
 }

@@ -84,20 +84,19 @@ export function toolbar({ t }, { go, choose, text }) {
  * @param {(by: number) => void} go
  * @returns {() => void}  stops it
  */
-export function bindKeys({ store }, go) {
+export function bindKeys({ store, keys }, go) {
   /** @param {KeyboardEvent} event */
   function pressed(event) {
-    const { key, target, shiftKey } = event;
+    const { key, shiftKey } = event;
+    const target = /** @type {Element} */ (event.target);
     const by = KEYS[key] ?? (store.get().link.options.projector ? REMOTE[key] : undefined);
-    if (!by || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-    if (!(target instanceof Element) || document.querySelector("dialog[open]")) return;
+    if (!by || event.ctrlKey || event.metaKey || event.altKey) return;
     if (target.closest(key === " " ? `${TAKES}, button, a, summary` : TAKES)) return;
     event.preventDefault();
     event.stopPropagation();
     go(key === " " && shiftKey ? -1 : by);
   }
-  document.addEventListener("keydown", pressed, { capture: true });
-  return () => document.removeEventListener("keydown", pressed, { capture: true });
+  return keys.listen(pressed, { first: true });
 }
 
 /** In the decoder: on to the cross-attention of the same layer and token. @param {Context} context */
