@@ -1,28 +1,25 @@
 /** A share in a frame of someone else's page: its view and its caption, and nothing around them. */
 
 import { createApi } from "../data/api.js";
-import { createDesk, createSurroundings } from "./desk.js";
+import { createDesk } from "./desk.js";
 import { find } from "../lib/dom.js";
-import { initials } from "../state/options.js";
 import { bindChanges } from "../chrome/model-changes.js";
 import { bindStage } from "../chrome/stage.js";
 import { frozen } from "../state/sources.js";
-import { settler } from "../state/settled.js";
-import { createStore } from "../state/store.js";
-import { DEFAULTS } from "../state/link.js";
 import { read } from "../state/address.js";
-import { OPTIONS, nearestView, view } from "../views/index.js";
+import { linkTo, storeOf } from "../views/figure.js";
+import { OPTIONS } from "../views/index.js";
 
 const { lang = "en", share = "", plotly = "", catalog = "" } = find("#workspace").dataset;
 
 async function start() {
   const api = createApi((...request) => fetch(...request));
   const messages = await api.catalog(catalog);
-  const initial = { ...DEFAULTS, lang, options: initials(OPTIONS) };
-  const store = createStore(initial, settler(view, nearestView()));
+  const initial = linkTo({ lang });
+  const store = storeOf(initial);
   const source = frozen(api, { id: share, initial, asked: read(window, OPTIONS), options: OPTIONS });
   const status = { root: document.documentElement, busy: find("#stage"), says: find("#embed-says") };
-  const desk = createDesk({ store, source, status }, api, createSurroundings(messages, plotly));
+  const desk = createDesk({ store, source, status }, api, { messages, plotly });
   bindChanges(desk);
   bindStage(desk);
   await desk.figure.run();

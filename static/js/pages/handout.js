@@ -6,11 +6,10 @@
 import { createApi } from "../data/api.js";
 import { place } from "../data/blocks.js";
 import { opener } from "../state/lit.js";
-import { createDesk, createSurroundings } from "./desk.js";
+import { createDesk } from "./desk.js";
 import { find } from "../lib/dom.js";
 import { opening } from "../data/examples.js";
 import { held } from "../state/frozen.js";
-import { initials } from "../state/options.js";
 import { bindChanges } from "../chrome/model-changes.js";
 import { bindChips } from "../chrome/token-chips.js";
 import { bindExport } from "../chrome/export-menu.js";
@@ -18,10 +17,8 @@ import { bindInspector } from "../chrome/inspector.js";
 import { bindPickers } from "../chrome/head-pickers.js";
 import { bindStage } from "../chrome/stage.js";
 import { frozen } from "../state/sources.js";
-import { settler } from "../state/settled.js";
-import { createStore } from "../state/store.js";
-import { DEFAULTS } from "../state/link.js";
-import { OPTIONS, VIEWS, nearestView, view } from "../views/index.js";
+import { linkTo, storeOf } from "../views/figure.js";
+import { OPTIONS, VIEWS } from "../views/index.js";
 
 /** @typedef {import("../chrome/desk.js").Desk} Desk */
 /** @typedef {import("../state/store.js").Page} Page */
@@ -36,18 +33,18 @@ async function start() {
   const api = createApi(async (path) =>
     String(path).startsWith("/api/shares/") ? new Response(file) : Promise.reject(new TypeError()),
   );
-  const initial = { ...DEFAULTS, ...opening(lang), lang, options: initials(OPTIONS) };
+  const initial = linkTo({ ...opening(lang), lang });
   const source = frozen(api, { id: "handout", initial, options: OPTIONS });
   const opened = /** @type {Opened} */ (await source.open?.(initial));
   const { trace, model, share } = opened;
   const views = enough({ ...opened, link: initial });
   const offer = () => views;
-  const store = createStore(initial, settler(view, nearestView(offer)));
+  const store = storeOf(initial, offer);
   const messages = JSON.parse(find("#messages").textContent ?? "{}");
   const script = URL.createObjectURL(new Blob([plotly], { type: "text/javascript" }));
   const status = { root: document.documentElement, busy: find("#stage") };
   const plan = { store, source: { ...source, open: async () => opened }, offer, status };
-  const desk = createDesk(plan, api, createSurroundings(messages, script));
+  const desk = createDesk(plan, api, { messages, plotly: script });
   root.classList.toggle("few", !trace.tensors[place(initial, "q")]);
   for (const part of [bindChips, bindChanges, bindStage, bindPickers, bindInspector, bindFrame]) part(desk);
   bindExport(desk, ["png", "svg", "csv"]);

@@ -2,7 +2,7 @@
 
 import { createApi } from "../data/api.js";
 import { place } from "../data/blocks.js";
-import { createDesk, createSurroundings } from "./desk.js";
+import { createDesk } from "./desk.js";
 import { find } from "../lib/dom.js";
 import { opening } from "../data/examples.js";
 import { bindAnnouncer } from "../chrome/announcer.js";
@@ -21,26 +21,24 @@ import { bindShare } from "../chrome/share-menu.js";
 import { bindStage } from "../chrome/stage.js";
 import { bindSwitches } from "../chrome/quick-changes.js";
 import { frozen, served } from "../state/sources.js";
-import { settler } from "../state/settled.js";
-import { createStore } from "../state/store.js";
-import { initials } from "../state/options.js";
 import { thumbnails } from "../state/questions.js";
-import { DEFAULTS, merge } from "../state/link.js";
+import { merge } from "../state/link.js";
 import { bind, read, write } from "../state/address.js";
-import { OPTIONS, nearestView, view } from "../views/index.js";
+import { linkTo, storeOf } from "../views/figure.js";
+import { OPTIONS, view } from "../views/index.js";
 
 const { lang = "en", share, plotly = "", catalog = "" } = find("#workspace").dataset;
 
 async function start() {
   const api = createApi((...request) => fetch(...request));
   const messages = await api.catalog(catalog);
-  const initial = { ...DEFAULTS, ...opening(lang), lang, options: initials(OPTIONS) };
+  const initial = linkTo({ ...opening(lang), lang });
   const asked = read(window, OPTIONS);
-  const store = createStore(merge(initial, share ? {} : asked, { lang }), settler(view, nearestView()));
+  const store = storeOf(merge(initial, share ? {} : asked, { lang }));
   const free = asked.layer === undefined && asked.head === undefined;
   const source = share ? frozen(api, { id: share, initial, asked, options: OPTIONS }) : served(api);
   const beside = { needs, asks };
-  const desk = createDesk({ store, source, free, beside, status: notices() }, api, createSurroundings(messages, plotly));
+  const desk = createDesk({ store, source, free, beside, status: notices() }, api, { messages, plotly });
 
   bind(window, store, initial, OPTIONS);
   for (const part of [

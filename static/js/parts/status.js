@@ -35,6 +35,9 @@ export function bindStatus({ store, t }, again, { root, busy = root, says, line 
   show();
   return () => {
     deaf();
+    delete root.dataset.status;
+    delete root.dataset.picture;
+    busy.removeAttribute("aria-busy");
     retry?.removeEventListener("click", again);
   };
 }

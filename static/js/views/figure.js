@@ -6,13 +6,17 @@
  */
 
 import { bindSession } from "../state/session.js";
+import { DEFAULTS } from "../state/link.js";
+import { initials } from "../state/options.js";
 import { keyOf } from "../state/questions.js";
+import { settler } from "../state/settled.js";
+import { createStore } from "../state/store.js";
 import { bindCaption } from "../parts/caption.js";
 import { createKeys } from "../parts/keys.js";
 import { showScale } from "../parts/scale.js";
 import { bindStatus } from "../parts/status.js";
 import { createRoom } from "../parts/room.js";
-import { offered, view } from "./index.js";
+import { OPTIONS, nearestView, offered, view } from "./index.js";
 
 /** @typedef {import("../state/store.js").Page} Page */
 /** @typedef {import("../state/contract.js").View} View */
@@ -38,6 +42,20 @@ import { offered, view } from "./index.js";
 /** @typedef {ReturnType<typeof createFigure>} Figure */
 
 let made = 0;
+
+/**
+ * @param {Partial<import("../state/link.js").State>} [said]
+ * @returns {import("../state/link.js").State}  what a link that says this means
+ */
+export const linkTo = (said = {}) => ({ ...DEFAULTS, options: initials(OPTIONS), ...said });
+
+/**
+ * A store of a figure's own.
+ * @param {import("../state/link.js").State} link
+ * @param {import("../state/contract.js").Offer} [offer]  the views that are, where not all are that the
+ *   model has the capabilities for
+ */
+export const storeOf = (link, offer = offered) => createStore(link, settler(view, nearestView(offer)));
 
 /** @param {Plan} plan */
 export function createFigure(plan) {
