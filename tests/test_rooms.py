@@ -195,7 +195,7 @@ def test_scripts_import_only_downwards(path: Path) -> None:
     for specifier in javascript_imports(path):
         target = (path.parent / specifier).resolve().relative_to(ROOT / "static/js").parts
         assert JS_RANKS.index(target[0]) <= JS_RANKS.index(folder), specifier
-        if folder == target[0] == "views" and path.name != "index.js":
+        if folder == target[0] == "views" and len(inside) > 1:
             assert inside[0] == target[1], f"{specifier}: a view imports no other view"
 
 
@@ -206,6 +206,17 @@ def test_only_chrome_and_pages_look_up_ids(path: Path) -> None:
             r"""getElementById|(?:find|querySelector)\(\s*["'`]#""", without_comments(path)
         )
         assert not found
+
+
+@pytest.mark.parametrize("path", files("static/js", ".js"), ids=name)
+def test_a_figure_looks_at_nothing_of_the_page(path: Path) -> None:
+    """Several stand on one: what is the page's is handed to them, or is its focus alone."""
+    if path.relative_to(ROOT / "static/js").parts[0] in ("parts", "views", "draw"):
+        page = "documentElement|body|title|add|remove|querySelector|getElement|forms"
+        assert not re.findall(
+            rf"(?<![\w.])document\.({page})|(?<![\w.])window\.(add|inner|scroll|location|history)",
+            without_comments(path),
+        )
 
 
 @pytest.mark.parametrize("path", files("static/js", ".js"), ids=name)

@@ -3,6 +3,7 @@ import { test } from "node:test";
 
 import { beside, held, missing } from "../../static/js/state/frozen.js";
 import { answer, encoding, keyOf, parameters, thumbnails, traced } from "../../static/js/state/questions.js";
+import { frozen } from "../../static/js/state/sources.js";
 import { bindSession } from "../../static/js/state/session.js";
 import { createStore } from "../../static/js/state/store.js";
 import { DEFAULTS } from "../../static/js/state/link.js";
@@ -29,24 +30,24 @@ test("a share asks for what it does not hold anyway", () => {
 
 test("a share lacks what a view needs and it does not hold, when nobody can be asked", () => {
   const share = /** @type {any} */ ({ trace: trace() });
-  const frozen = { ...page(), share, trace: share.trace, live: false };
+  const opened = { ...page(), share, trace: share.trace, live: false };
   const has = { needs: () => ["decoder.0.cross.weights"] };
   const lacks = { needs: () => ["decoder.0.cross.weights", "inside.lens.candidates"] };
-  assert.equal(missing(frozen, has), false);
-  assert.equal(missing(frozen, lacks), true);
-  assert.equal(missing({ ...frozen, live: true }, lacks), false, "the model is still there");
-  assert.equal(missing({ ...frozen, share: null }, lacks), false);
+  assert.equal(missing(opened, has), false);
+  assert.equal(missing(opened, lacks), true);
+  assert.equal(missing({ ...opened, live: true }, lacks), false, "the model is still there");
+  assert.equal(missing({ ...opened, share: null }, lacks), false);
 });
 
 test("pictures of a share's own run come out of its trace", () => {
   /** @type {any} */
   const share = { trace: trace() };
-  const frozen = { ...page(), share };
-  const found = held(frozen, thumbnails(frozen));
+  const opened = { ...page(), share };
+  const found = held(opened, thumbnails(opened));
   assert.ok(found?.tensors["decoder.0.cross.weights"]);
   assert.ok(!found?.tensors["encoder.0.self.weights"]);
-  assert.equal(held(frozen, other()), null);
-  assert.equal(held(frozen, gain()), null);
+  assert.equal(held(opened, other()), null);
+  assert.equal(held(opened, gain()), null);
   assert.equal(held(page(), thumbnails(page())), null);
 });
 
@@ -64,11 +65,12 @@ test("a share without its model answers what it holds, and says so of the rest",
   const store = createStore(LINK);
   const late = traced(page(), { source: "b", select: ["*.weights"] });
   const wishes = { needs: () => ["encoder.0.norm"], asks: () => [other(), gain(), late, thumbnails(page())] };
-  await bindSession(store, api, wishes, { frozen: { id: "1", initial: LINK, asked: {}, options: {} } }).run();
+  await bindSession(store, frozen(api, { id: "1", initial: LINK, options: {} }), wishes).run();
+  await new Promise((resolve) => setTimeout(resolve));
   const says = store.get();
   assert.equal(keyOf(asked[0]), keyOf(other()));
   assert.deepEqual([answer(says, other()), answer(says, gain())], ["answer 0", "answer 1"]);
   assert.equal(/** @type {any} */ (answer(says, late)).kind, "frozen");
   assert.ok("tensors" in /** @type {any} */ (answer(says, thumbnails(page()))));
-  assert.deepEqual([says.status, says.problem?.kind], ["ready", undefined], "of a tensor that it does not hold the page has a line of its own");
+  assert.deepEqual([says.status, says.problem], ["ready", null], "that a tensor is not in it is said above the view");
 });

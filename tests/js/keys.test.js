@@ -48,12 +48,14 @@ function stepping(how) {
   let dialog = false;
   /** @type {(number | string)[]} */
   const done = [];
-  const page = /** @type {any} */ ({
-    querySelector: () => (dialog ? {} : null),
-    addEventListener: (/** @type {string} */ _, /** @type {any} */ listener) => listeners.push(listener),
-    removeEventListener: (/** @type {string} */ _, /** @type {any} */ listener) => listeners.splice(listeners.indexOf(listener), 1),
+  const keys = /** @type {any} */ ({
+    listen: (/** @type {any} */ listener) => {
+      const hear = (/** @type {any} */ event) => dialog || listener(event);
+      listeners.push(hear);
+      return () => listeners.splice(listeners.indexOf(hear), 1);
+    },
   });
-  const stop = onSteps(page, {
+  const stop = onSteps(keys, {
     projector: () => false,
     takes: { arrows: "arrows", space: "space" },
     go: (by) => done.push(by),

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Problem } from "../../static/js/data/problem.js";
+import { frozen } from "../../static/js/state/sources.js";
 import { bindSession } from "../../static/js/state/session.js";
 import { answer, encoding, keyOf } from "../../static/js/state/questions.js";
 import { createStore } from "../../static/js/state/store.js";
@@ -367,8 +368,8 @@ const OPTIONS = /** @type {any} */ ({ scale: OPTION, kept: OPTION });
 function share(api, asked = {}) {
   const store = createStore({ ...DEFAULTS, source: "mine" });
   const initial = { ...DEFAULTS, lang: "zh", layer: 0 };
-  const frozen = { id: "1", initial, asked, options: OPTIONS };
-  return { store, session: bindSession(store, api, { needs: () => [], asks: () => [] }, { frozen }) };
+  const source = frozen(api, { id: "1", initial, asked, options: OPTIONS });
+  return { store, session: bindSession(store, source, { needs: () => [], asks: () => [] }) };
 }
 
 test("a share opens as it was frozen; the address may look at another place of it", async () => {
@@ -391,9 +392,9 @@ test("of a share whose model is served what it does not hold is asked for", asyn
   const asked = [];
   const api = frozenApi({ trace: async (/** @type {any} */ body) => (asked.push(body.select), CROSS) });
   const store = createStore({ ...DEFAULTS, source: "mine" });
-  const frozen = { id: "1", initial: DEFAULTS, asked: {}, options: OPTIONS };
+  const source = frozen(/** @type {any} */ (api), { id: "1", initial: DEFAULTS, asked: {}, options: OPTIONS });
   const needs = () => ["decoder.0.cross.weights"];
-  await bindSession(store, /** @type {any} */ (api), { needs, asks: () => [] }, { frozen }).run();
+  await bindSession(store, source, { needs, asks: () => [] }).run();
   await flush();
   assert.deepEqual([asked, store.get().problem], [[["decoder.0.cross.weights"]], null]);
   assert.ok(store.get().trace?.tensors["decoder.0.cross.weights"]);

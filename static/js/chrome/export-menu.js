@@ -14,7 +14,7 @@ import { chosen } from "../state/link.js";
 import { OPTIONS, view } from "../views/index.js";
 import { wording } from "../parts/wording.js";
 
-/** @typedef {import("../state/contract.js").Context} Context */
+/** @typedef {import("./desk.js").Desk} Desk */
 /** @typedef {import("../draw/poster.js").Picture} Picture */
 /** @typedef {"png" | "svg" | "csv" | "json" | "npz" | "html"} Kind */
 
@@ -22,7 +22,7 @@ import { wording } from "../parts/wording.js";
 const SCALE = 2;
 
 /**
- * @param {Context} context
+ * @param {Desk} context
  * @param {Kind[]} [kinds]  without a server there are fewer
  */
 export function bindExport(context, kinds = ["png", "svg", "csv", "json", "npz", "html"]) {
@@ -62,7 +62,7 @@ export function bindExport(context, kinds = ["png", "svg", "csv", "json", "npz",
     button.setAttribute("aria-expanded", String(open));
     says.textContent = "";
     if (!open) return;
-    const taken = context.shown().picture?.();
+    const taken = context.figure.shown().picture?.();
     for (const { kind, choice } of choices) {
       if (kind === "png") choice.disabled = !taken;
       if (kind === "svg") choice.disabled = !(taken && "svg" in taken);
@@ -91,7 +91,7 @@ function said(error) {
   return new Problem("unmade");
 }
 
-/** @param {Context["t"]} t @returns {Record<Kind, {name: string, says: string}>} */
+/** @param {Desk["t"]} t @returns {Record<Kind, {name: string, says: string}>} */
 const wordings = (t) => ({
   png: { name: "PNG", says: t("the picture, for slides") },
   svg: { name: "SVG", says: t("the picture, to scale and edit") },
@@ -102,7 +102,7 @@ const wordings = (t) => ({
 });
 
 /**
- * @param {Context} context
+ * @param {Desk} context
  * @param {Kind} kind
  * @returns {Promise<Blob>}
  */
@@ -112,7 +112,7 @@ async function make(context, kind) {
   const { store, api } = context;
   const page = store.get();
   const shown = view(page.link.view);
-  const { numbers } = context.shown();
+  const { numbers } = context.figure.shown();
   if (numbers && kind !== "html") return written(page, kind, numbers());
   if (kind !== "csv") {
     const { path, ...asked } = made(page, shown, kind, { theme: dark() ? "dark" : "light", options: OPTIONS });
@@ -148,13 +148,13 @@ const table = (trace) => new Blob([csv(trace, Object.keys(trace.tensors))], { ty
 
 const dark = () => find("#theme").getAttribute("aria-pressed") === "true";
 
-/** @param {Context} context  The page's own words, and no address: a picture is shown to others. */
+/** @param {Desk} context  The page's own words, and no address: a picture is shown to others. */
 function drawn(context) {
   const { store, t, theme } = context;
   const page = store.get();
   const { link, model } = page;
   const shown = view(link.view);
-  const taken = context.shown().picture?.();
+  const taken = context.figure.shown().picture?.();
   const subject = shown.subject?.(page);
   const { source, trace } = subject ?? { source: link.source, trace: page.trace };
   if (!taken || !trace) throw new Problem("nothing-drawn");

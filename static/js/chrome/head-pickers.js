@@ -8,11 +8,11 @@ import { sequential } from "../draw/scale.js";
 import { Problem } from "../data/problem.js";
 import { mean, plane } from "../data/wire.js";
 
-/** @typedef {import("../state/contract.js").Context} Context */
+/** @typedef {import("./desk.js").Desk} Desk */
 /** @typedef {import("../state/store.js").Page} Page */
 /** @typedef {"layer" | "head"} Which */
 
-/** @param {Context} context */
+/** @param {Desk} context */
 export function bindPickers(context) {
   const { store, t } = context;
   const layers = picker("layer", (n) => t("Layer {n}", { n }));
@@ -74,6 +74,7 @@ export function bindPickers(context) {
     owed.head &&= !stale.head;
   }
 
+  store.subscribe(pool, () => (find("#heads").dataset.pool = pool(store.get())));
   store.subscribe(pictured, () => show({ layer: true, head: true }));
   store.subscribe(({ link }) => link.layer, () => show({ head: true }));
   store.subscribe(({ link }) => [link.head, link.view], () => show({}));
@@ -118,6 +119,9 @@ function choose(label, chosen) {
 function paint(label, matrix, shade) {
   if (matrix) thumbnail(/** @type {HTMLCanvasElement} */ (find("canvas", label)), matrix, shade);
 }
+
+/** How many heads are seen as one. @param {Page} page */
+const pool = ({ link }) => (link.view === "attention" ? link.options.pool : "one");
 
 /** What all pictures are of. @param {Page} page */
 const pictured = (page) => [page.link.block, page.model, page.trace, answer(page, thumbnails(page))];

@@ -2,13 +2,16 @@
 
 import { find, h } from "../lib/dom.js";
 
-/** @typedef {import("../state/contract.js").Context} Context */
+/** @typedef {import("./desk.js").Desk} Desk */
 
-/** @param {Context} context */
-export function bindHelp({ store, views, t }) {
+/** @param {Desk} context */
+export function bindHelp({ store, figure, t }) {
   const panel = /** @type {HTMLDialogElement} */ (find("#help-panel"));
-  const sections = views.map((view) => ({ view, ...section(view.name(t), view.about(t)) }));
-  find("#help-views").append(...sections.map(({ element }) => element));
+  const about = () => figure.offer().map((view) => ({ view, ...section(view.name(t), view.about(t)) }));
+  let sections = about();
+  const fill = () => find("#help-views").replaceChildren(...sections.map(({ element }) => element));
+  fill();
+  store.subscribe(figure.offer, () => ((sections = about()), fill()));
 
   function open() {
     if (panel.open) return;

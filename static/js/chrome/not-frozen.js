@@ -1,7 +1,7 @@
 /** Above a view of a share whose model is gone: that not all of it was frozen, and the way to what was. */
 
 import { Problem } from "../data/problem.js";
-import { h } from "../lib/dom.js";
+import { find, h } from "../lib/dom.js";
 import { missing } from "../state/frozen.js";
 import { DEFAULTS, merge, stated } from "../state/link.js";
 import { OPTIONS, view } from "../views/index.js";
@@ -26,11 +26,11 @@ function kept(page) {
   return [made, { ...made, view: "attention" }].find((there) => !lacks({ ...page, link: there }));
 }
 
-/** @param {Context} context @param {HTMLElement} root  that the view is in */
-export function bindUnfrozen({ store, t }, root) {
+/** @param {Context} context */
+export function bindUnfrozen({ store, t }) {
   const back = h("button", { type: "button", className: "button" }, t("Show what was frozen"));
   const line = h("div", { className: "not-frozen", role: "status", hidden: true }, h("p", {}, wording(t, new Problem("frozen"))), back);
-  root.before(line);
+  find(".figure").before(line);
   back.addEventListener("click", () => {
     const there = kept(store.get());
     if (there) store.go(there, "chosen");

@@ -4,9 +4,9 @@ import { find, h } from "../lib/dom.js";
 import { languages } from "../data/tokens.js";
 import { view } from "../views/index.js";
 
-/** @typedef {import("../state/contract.js").Context} Context */
+/** @typedef {import("./desk.js").Desk} Desk */
 
-/** @param {Context} context */
+/** @param {Desk} context */
 export function bindProjector(context) {
   const { store, announce, restyle, t } = context;
   const root = document.documentElement;
@@ -50,12 +50,12 @@ export function bindProjector(context) {
   window.addEventListener("resize", () => on() && restyle());
   store.subscribe((page) => {
     const { link, trace } = page;
-    return [link, trace, context.views.find(({ id }) => id === link.view)?.subject?.(page)?.trace];
+    return [link, trace, context.figure.offer().find(({ id }) => id === link.view)?.subject?.(page)?.trace];
   }, show);
   show();
 }
 
-/** @param {Context} context  The sentence and what came of it, in their languages. */
+/** @param {Desk} context  The sentence and what came of it, in their languages. */
 function say({ store, t }) {
   const page = store.get();
   const shown = view(page.link.view);

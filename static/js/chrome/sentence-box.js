@@ -6,7 +6,7 @@ import { bcp47 } from "../data/tokens.js";
 import { EXAMPLES } from "../data/examples.js";
 import { own } from "../data/decode-options.js";
 
-/** @typedef {import("../state/contract.js").Context} Context */
+/** @typedef {import("./desk.js").Desk} Desk */
 
 /**
  * Without what belonged to the sentence before: its translation, how that had to begin, and padding.
@@ -14,8 +14,8 @@ import { own } from "../data/decode-options.js";
  */
 const afresh = ({ decode }) => ({ target: null, pad_to: null, decode: own(decode) });
 
-/** @param {Context} context */
-export function bindSentence({ store, session, t }) {
+/** @param {Desk} context */
+export function bindSentence({ store, figure, t }) {
   const box = /** @type {HTMLTextAreaElement} */ (find("#source"));
   const direction = /** @type {HTMLSelectElement} */ (find("#direction"));
   let said = "";
@@ -36,7 +36,7 @@ export function bindSentence({ store, session, t }) {
     const before = store.get().link;
     typed.cancel();
     say();
-    if (store.get().link === before) session.run();
+    if (store.get().link === before) figure.run();
   }
 
   function show() {

@@ -10,9 +10,9 @@ import { OPTIONS, view } from "../views/index.js";
 import { wording } from "../parts/wording.js";
 import { bindQr } from "./qr.js";
 
-/** @typedef {import("../state/contract.js").Context} Context */
+/** @typedef {import("./desk.js").Desk} Desk */
 
-/** @param {Context} context */
+/** @param {Desk} context */
 export function bindShare(context) {
   const { store, t } = context;
   const panel = find("#shared");
@@ -84,7 +84,7 @@ function snippet(url, { source, lang }) {
 
 /**
  * A short link to what is on the screen. What was frozen of a model that is gone has one already.
- * @param {Context} context
+ * @param {Desk} context
  * @returns {Promise<{url: string}>}
  */
 async function make({ store, api }) {
@@ -111,7 +111,7 @@ async function copy(field) {
   return copied;
 }
 
-/** @param {Context} context */
+/** @param {Desk} context */
 function frozen({ store, t, format }) {
   const { share, link } = store.get();
   find("#frozen").hidden = !share;

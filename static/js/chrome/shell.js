@@ -1,10 +1,10 @@
-/** What frames the page: the other language at the same place, keys that work everywhere, the title. */
+/** What frames the page: the other language at the same place, the title. */
 
 import { find } from "../lib/dom.js";
 
-/** @typedef {import("../state/contract.js").Context} Context */
+/** @typedef {import("./desk.js").Desk} Desk */
 
-/** @param {Context} context */
+/** @param {Desk} context */
 export function bindChrome({ store, format }) {
   const other = /** @type {HTMLAnchorElement} */ (find("#language"));
   const name = document.title;
@@ -17,11 +17,6 @@ export function bindChrome({ store, format }) {
   find(".skip").addEventListener("click", (event) => {
     event.preventDefault();
     find("#stage").focus();
-  });
-  document.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || event.isComposing) return;
-    store.hover(null);
-    store.go({ query: null, key: null });
   });
   store.subscribe(({ link }) => link, show);
   show();

@@ -8,14 +8,14 @@ import { extent } from "../data/blocks.js";
 import { REMOTE, alone, arrow } from "../parts/keys.js";
 import { view } from "../views/index.js";
 
-/** @typedef {import("../state/contract.js").Context} Context */
+/** @typedef {import("./desk.js").Desk} Desk */
 
 const KEPT = "single-keys";
 /** What takes letters, or arrows, for itself. */
 const WRITES = "input:not([type=radio], [type=checkbox], [type=range]), textarea, select";
 const TAKES_ARROWS = "input, textarea, select, [role=application], [role=grid], [tabindex='0']";
 
-/** @param {Context} context */
+/** @param {Desk} context */
 export function bindKeys(context) {
   const { store } = context;
   const box = /** @type {HTMLInputElement} */ (find("#single-keys"));
@@ -56,10 +56,11 @@ export function bindKeys(context) {
 
 /**
  * The next view, or the one before.
- * @param {Context} context
+ * @param {Desk} context
  * @param {number} by
  */
-function turn({ store, views, announce, t }, by) {
+function turn({ store, figure, announce, t }, by) {
+  const views = figure.offer();
   const at = views.indexOf(view(store.get().link.view));
   const next = views[(Math.max(at, 0) + by + views.length) % views.length];
   store.go({ view: next.id });
@@ -68,7 +69,7 @@ function turn({ store, views, announce, t }, by) {
 
 /**
  * Round and round, as on the phone's bar.
- * @param {Context} context
+ * @param {Desk} context
  * @param {"layer" | "head"} which
  * @param {number} by
  */

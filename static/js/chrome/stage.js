@@ -1,62 +1,30 @@
-/** Where the views stand: tabs for them, the kind of attention, and the one that is open. */
+/** Where the figure stands: tabs for the views, the kind of attention, and what is said above. */
 
-import { find, h } from "../lib/dom.js";
-import { diverging, gradient, sequential } from "../draw/scale.js";
-import { keyOf } from "../state/questions.js";
+import { h } from "../lib/dom.js";
 import { view } from "../views/index.js";
 import { bindUnfrozen } from "./not-frozen.js";
+import { bindUnoffered } from "./not-offered.js";
+import { bindScreen } from "./screen.js";
 
-/** @typedef {import("../state/contract.js").Context} Context */
+/** @typedef {import("./desk.js").Desk} Desk */
 /** @typedef {import("../state/store.js").Page} Page */
 
-/** @param {Context} context */
-export function bindStage(context) {
-  const { store } = context;
-  const root = find("#view");
-  let shown = view(store.get().link.view);
-  let mounted = shown.mount(context, root);
-
-  function redraw() {
-    const next = view(store.get().link.view);
-    if (next !== shown) {
-      mounted.destroy();
-      root.replaceChildren();
-      shown = next;
-      surround(shown);
-      mounted = shown.mount(context, root);
-    }
-    mounted.draw();
-  }
-
-  surround(shown);
-  bindUnfrozen(context, root);
-  context.shown = () => mounted;
-  tabs(context);
-  blocks(store);
-  store.subscribe(drawn, redraw);
-  store.subscribe(pointed, () => mounted.light());
-  store.watch(() => mounted.light());
-  legends(context);
-  context.onTheme(() => {
-    legends(context);
-    redraw();
-  });
-  context.onResize(redraw);
-}
-
-/** @param {Context} context */
-function legends({ theme }) {
-  find(".ramp.attention").style.backgroundImage = gradient(sequential(theme()));
-  find(".ramp.signed").style.backgroundImage = gradient(diverging(theme()));
+/** @param {Desk} desk */
+export function bindStage(desk) {
+  bindUnfrozen(desk);
+  bindUnoffered(desk);
+  bindScreen(desk.figure);
+  document.querySelectorAll(".views").forEach((list) => tabs(desk, list));
+  blocks(desk.store);
 }
 
 /**
  * What stands around a view: its stylesheets read it off the root.
  * @param {import("../state/contract.js").View} view
  */
-function surround({ id, blocks, frame: { rail, inspector, caption, legend } }) {
+export function surround({ id, blocks, frame: { rail, inspector, caption } }) {
   const { dataset } = document.documentElement;
-  Object.assign(dataset, { view: id, rail, legend });
+  Object.assign(dataset, { view: id, rail });
   dataset.inspector = inspector ? "yes" : "no";
   dataset.caption = caption ? "yes" : "no";
   for (const radio of document.querySelectorAll(".blocks input")) {
@@ -65,36 +33,31 @@ function surround({ id, blocks, frame: { rail, inspector, caption, legend } }) {
   }
 }
 
-/** What a view draws: the run, the place in it, and the answers that it asked for. @param {Page} page */
-function drawn(page) {
-  const { link, trace, model, answers, status, problem } = page;
-  const asked = (trace && view(link.view).asks?.(page)) ?? [];
-  const { view: id, block, layer, head, options } = link;
-  const lacks = status === "ready" && problem;
-  return [trace, model, lacks, id, block, layer, head, options, ...asked.map((question) => answers[keyOf(question)])];
-}
-
-/** What it lights without being drawn anew. @param {Page} page */
-function pointed({ link: { view: _view, block: _block, layer: _layer, head: _head, options: _options, ...rest } }) {
-  return Object.values(rest);
-}
-
-/** @param {Context} context */
-function tabs({ store, t, views }) {
-  for (const list of document.querySelectorAll(".views")) {
-    const name = `view-${list.id}`;
-    list.append(
-      ...views.map(({ id, name: says }) =>
-        h(
-          "label",
-          {},
-          h("input", { type: "radio", name, value: id, className: "hidden" }),
-          h("span", {}, says(t)),
-        ),
+/**
+ * A tab for each view that is offered.
+ * @param {Desk} desk
+ * @param {Element} list
+ */
+function tabs({ store, t, figure }, list) {
+  const name = `view-${list.id}`;
+  /** @type {Element[]} */
+  let made = [];
+  function fill() {
+    made.forEach((label) => label.remove());
+    made = figure.offer().map(({ id, name: says }) =>
+      h(
+        "label",
+        {},
+        h("input", { type: "radio", name, value: id, className: "hidden" }),
+        h("span", {}, says(t)),
       ),
     );
-    choose(list, name, ({ link }) => view(link.view).id, (id) => store.go({ view: id }), store);
+    list.append(...made);
   }
+  fill();
+  store.subscribe(figure.offer, fill);
+  const go = (/** @type {string} */ id) => store.go({ view: id });
+  choose(list, name, ({ link }) => view(link.view).id, go, store, figure.offer);
 }
 
 /** @param {import("../state/store.js").Store} store */
@@ -115,21 +78,21 @@ function blocks(store) {
  * @param {(page: Page) => string} present
  * @param {(value: string) => void} go
  * @param {import("../state/store.js").Store} store
+ * @param {() => unknown[]} [offer]  what there is to choose; absent: always the same
  */
-function choose(list, name, present, go, store) {
-  const radios = [...list.querySelectorAll("input")];
+function choose(list, name, present, go, store, offer = () => []) {
   const show = () => {
-    for (const radio of radios) {
+    for (const radio of list.querySelectorAll("input")) {
+      radio.name = name;
       const chosen = radio.value === present(store.get());
       if (chosen && !radio.checked) reveal(list, /** @type {Element} */ (radio.closest("label")));
       radio.checked = chosen;
     }
   };
-  radios.forEach((radio) => (radio.name = name));
   list.addEventListener("change", (event) =>
     go(/** @type {HTMLInputElement} */ (event.target).value),
   );
-  store.subscribe(present, show);
+  store.subscribe((page) => [present(page), ...offer()], show);
   show();
 }
 

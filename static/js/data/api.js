@@ -19,6 +19,7 @@ import { readBeside, readSafetensors } from "./wire.js";
  * @property {string[]} languages
  * @property {number} max_tokens
  * @property {string} digest
+ * @property {string[]} [capabilities]  what can be worked out for it; absent, as in older shares: all
  * @property {number} [examples]  sentences that were watched while it was learned
  * @property {Aligner[]} [aligners]  the cross heads nearest to alignments made by people, by the
  *   rows that write and by those that read, the one that was better when they were chosen first

@@ -8,7 +8,8 @@ const PASSING = new Set(["offline", "busy", "internal", "garbled", "unexpected"]
 /**
  * What could not be had, and why: `kind` is the stable end of the problem document's type. The page
  * adds its own: `offline` (no answer, or half of one), `garbled` (an answer that is not what it
- * claims to be), `unexpected` (a mistake of the page itself), `frozen` (not in a share).
+ * claims to be), `unexpected` (a mistake of the page itself), `frozen` (not in a share), `not-given` (not among
+ * given numbers).
  */
 export class Problem extends Error {
   /**

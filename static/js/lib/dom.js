@@ -45,12 +45,12 @@ export function find(selector, root = document) {
  * How high elements are together. Asking them makes the browser lay the page out at once, so that is
  * done the first time, when they have just been filled; what is said later is from the last layout.
  * @param {...HTMLElement} elements
- * @returns {() => number}
+ * @returns {{now: () => number, stop: () => void}}
  */
 export function heightOf(...elements) {
   const measure = () => elements.reduce((sum, { offsetHeight }) => sum + offsetHeight, 0);
   let known = 0;
   const observer = new ResizeObserver(() => (known &&= measure()));
   elements.forEach((element) => observer.observe(element));
-  return () => (known ||= measure());
+  return { now: () => (known ||= measure()), stop: () => observer.disconnect() };
 }

@@ -6,25 +6,23 @@
 import { createApi } from "../data/api.js";
 import { place } from "../data/blocks.js";
 import { opener } from "../state/lit.js";
-import { createContext } from "./context.js";
+import { createDesk } from "./desk.js";
 import { find } from "../lib/dom.js";
 import { opening } from "../data/examples.js";
 import { held } from "../state/frozen.js";
-import { initials } from "../state/options.js";
-import { bindCaption } from "../chrome/caption.js";
 import { bindChanges } from "../chrome/model-changes.js";
 import { bindChips } from "../chrome/token-chips.js";
 import { bindExport } from "../chrome/export-menu.js";
 import { bindInspector } from "../chrome/inspector.js";
 import { bindPickers } from "../chrome/head-pickers.js";
 import { bindStage } from "../chrome/stage.js";
-import { bindSession } from "../state/session.js";
-import { settler } from "../state/settled.js";
-import { createStore } from "../state/store.js";
-import { DEFAULTS } from "../state/link.js";
-import { OPTIONS, VIEWS, view } from "../views/index.js";
+import { frozen } from "../state/sources.js";
+import { linkTo, storeOf } from "../views/figure.js";
+import { OPTIONS, VIEWS } from "../views/index.js";
 
-/** @typedef {import("../state/contract.js").Context} Context */
+/** @typedef {import("../chrome/desk.js").Desk} Desk */
+/** @typedef {import("../state/store.js").Page} Page */
+/** @typedef {Page & {trace: NonNullable<Page["trace"]>, model: NonNullable<Page["model"]>, share: NonNullable<Page["share"]>}} Opened */
 
 const root = find("#workspace");
 const { lang = "en", home = "" } = root.dataset;
@@ -35,36 +33,29 @@ async function start() {
   const api = createApi(async (path) =>
     String(path).startsWith("/api/shares/") ? new Response(file) : Promise.reject(new TypeError()),
   );
-  const initial = { ...DEFAULTS, ...opening(lang), lang, options: initials(OPTIONS) };
-  const store = createStore(initial, settler(view));
-  const wishes = {
-    needs: () => [],
-    asks: (/** @type {import("../state/store.js").Page} */ page) => view(page.link.view).asks?.(page) ?? [],
-  };
-  const frozen = { id: "handout", initial, asked: {}, options: OPTIONS };
-  const session = bindSession(store, api, wishes, { frozen });
+  const initial = linkTo({ ...opening(lang), lang });
+  const source = frozen(api, { id: "handout", initial, options: OPTIONS });
+  const opened = /** @type {Opened} */ (await source.open?.(initial));
+  const { trace, model, share } = opened;
+  const views = enough({ ...opened, link: initial });
+  const offer = () => views;
+  const store = storeOf(initial, offer);
   const messages = JSON.parse(find("#messages").textContent ?? "{}");
   const script = URL.createObjectURL(new Blob([plotly], { type: "text/javascript" }));
-  const context = createContext(store, api, session, messages, script);
-  const share = await api.readShare("handout");
-  const { trace, model, state } = share;
+  const status = { root: document.documentElement, busy: find("#stage") };
+  const plan = { store, source: { ...source, open: async () => opened }, offer, status };
+  const desk = createDesk(plan, api, { messages, plotly: script });
   root.classList.toggle("few", !trace.tensors[place(initial, "q")]);
-  context.views = enough({ ...store.get(), share, trace, model, live: false });
-  for (const part of [bindChips, bindChanges, bindStage, bindPickers, bindCaption, bindInspector, bindFrame])
-    part(context);
-  bindExport(context, ["png", "svg", "csv"]);
-  await session.run();
-  const { view: shown } = store.get().link;
-  store.batch(() => {
-    if (!context.views.includes(view(shown))) store.go({ view: initial.view });
-    if (state.layer === undefined && state.head === undefined)
-      store.go(opener(trace, model, store.get().link));
-  });
+  for (const part of [bindChips, bindChanges, bindStage, bindPickers, bindInspector, bindFrame]) part(desk);
+  bindExport(desk, ["png", "svg", "csv"]);
+  await desk.figure.run();
+  if (share.state.layer === undefined && share.state.head === undefined)
+    store.go(opener(trace, model, store.get().link));
 }
 
 /**
  * The views that the file holds enough for: those that show no other tensors and ask nothing else.
- * @param {import("../state/store.js").Page} page
+ * @param {Page} page
  */
 function enough(page) {
   return VIEWS.filter(
@@ -87,22 +78,15 @@ function unpack(selector) {
 
 /**
  * Who saw this and when, the way back to the live page, paper.
- * @param {Context} context
+ * @param {Desk} desk
  */
 function bindFrame({ store, t, format: query }) {
   const live = /** @type {HTMLAnchorElement} */ (find("#open-live"));
   find("#print").addEventListener("click", () => window.print());
   onPaper(/** @type {HTMLButtonElement} */ (find("#theme")));
-  document.addEventListener("keydown", ({ key }) => {
-    if (key !== "Escape") return;
-    store.hover(null);
-    store.go({ query: null, key: null });
-  });
-  const part = (/** @type {import("../state/store.js").Page} */ { share, link, status }) => [share, link, status];
-  store.subscribe(part, ({ share, link, status }) => {
-    document.documentElement.dataset.status = status;
+  const part = (/** @type {Page} */ { share, link }) => [share, link];
+  store.subscribe(part, ({ share, link }) => {
     if (!share) return;
-    find("#stage").setAttribute("aria-busy", "false");
     find("#source").textContent = link.source;
     const when = new Date(share.created).toLocaleDateString(document.documentElement.lang, {
       dateStyle: "long",

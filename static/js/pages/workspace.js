@@ -2,11 +2,10 @@
 
 import { createApi } from "../data/api.js";
 import { place } from "../data/blocks.js";
-import { createContext } from "./context.js";
+import { createDesk } from "./desk.js";
 import { find } from "../lib/dom.js";
 import { opening } from "../data/examples.js";
 import { bindAnnouncer } from "../chrome/announcer.js";
-import { bindCaption } from "../chrome/caption.js";
 import { bindChanges } from "../chrome/model-changes.js";
 import { bindChips } from "../chrome/token-chips.js";
 import { bindChrome } from "../chrome/shell.js";
@@ -15,19 +14,17 @@ import { bindHelp } from "../chrome/help.js";
 import { bindInspector } from "../chrome/inspector.js";
 import { bindKeys } from "../chrome/shortcuts.js";
 import { bindPickers } from "../chrome/head-pickers.js";
-import { bindProblems } from "../chrome/problem-notices.js";
+import { bindProblems, notices } from "../chrome/problem-notices.js";
 import { bindProjector } from "../chrome/projector.js";
 import { bindSentence } from "../chrome/sentence-box.js";
 import { bindShare } from "../chrome/share-menu.js";
 import { bindStage } from "../chrome/stage.js";
 import { bindSwitches } from "../chrome/quick-changes.js";
-import { bindSession } from "../state/session.js";
-import { settler } from "../state/settled.js";
-import { createStore } from "../state/store.js";
-import { initials } from "../state/options.js";
+import { frozen, served } from "../state/sources.js";
 import { thumbnails } from "../state/questions.js";
-import { DEFAULTS, merge } from "../state/link.js";
+import { merge } from "../state/link.js";
 import { bind, read, write } from "../state/address.js";
+import { linkTo, storeOf } from "../views/figure.js";
 import { OPTIONS, view } from "../views/index.js";
 
 const { lang = "en", share, plotly = "", catalog = "" } = find("#workspace").dataset;
@@ -35,13 +32,13 @@ const { lang = "en", share, plotly = "", catalog = "" } = find("#workspace").dat
 async function start() {
   const api = createApi((...request) => fetch(...request));
   const messages = await api.catalog(catalog);
-  const initial = { ...DEFAULTS, ...opening(lang), lang, options: initials(OPTIONS) };
+  const initial = linkTo({ ...opening(lang), lang });
   const asked = read(window, OPTIONS);
-  const store = createStore(merge(initial, share ? {} : asked, { lang }), settler(view));
+  const store = storeOf(merge(initial, share ? {} : asked, { lang }));
   const free = asked.layer === undefined && asked.head === undefined;
-  const frozen = share ? { id: share, initial, asked, options: OPTIONS } : null;
-  const session = bindSession(store, api, { needs, asks }, { free, frozen });
-  const context = createContext(store, api, session, messages, plotly);
+  const source = share ? frozen(api, { id: share, initial, asked, options: OPTIONS }) : served(api);
+  const beside = { needs, asks };
+  const desk = createDesk({ store, source, free, beside, status: notices() }, api, { messages, plotly });
 
   bind(window, store, initial, OPTIONS);
   for (const part of [
@@ -52,7 +49,6 @@ async function start() {
     bindStage,
     bindPickers,
     bindSwitches,
-    bindCaption,
     bindAnnouncer,
     bindInspector,
     bindProblems,
@@ -62,30 +58,28 @@ async function start() {
     bindHelp,
     bindKeys,
   ]) {
-    part(context);
+    part(desk);
   }
   if (!share) write(window, store.get().link, OPTIONS);
-  await session.run();
+  await desk.figure.run();
 }
 
 /**
- * The tensors that the caption, the inspector and the view show.
+ * The tensors that the caption and the inspector show.
  * @param {import("../state/store.js").Page} page
  */
 function needs(page) {
-  const { frame, needs } = view(page.link.view);
+  const { frame } = view(page.link.view);
   const names = frame.inspector ? ["weights", "mask", "q", "k"] : ["weights", "mask"];
-  return [...names.map((name) => place(page.link, name)), ...needs(page)];
+  return names.map((name) => place(page.link, name));
 }
 
 /**
- * What the pickers and the view show of other runs, layers and tables.
+ * What the pickers show of other layers and heads.
  * @param {import("../state/store.js").Page} page
  */
 function asks(page) {
-  const { frame, asks } = view(page.link.view);
-  const pictures = frame.rail !== "none" && !page.share ? [thumbnails(page)] : [];
-  return [...pictures, ...(asks?.(page) ?? [])];
+  return view(page.link.view).frame.rail !== "none" && !page.share ? [thumbnails(page)] : [];
 }
 
 void start();

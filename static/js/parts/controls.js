@@ -19,12 +19,12 @@ import { h } from "../lib/dom.js";
  * @param {Control[]} list  without values or a range: something to switch on
  * @returns {HTMLElement & {refresh: () => void}}  refresh brings it up to what the link says
  */
-export function controls({ store }, list) {
+export function controls({ store, own }, list) {
   const bound = list.map((control) => {
     /** @param {any} value */
     const choose = (value) => store.choose({ [control.option]: value });
     const make = control.values ? choices : control.range ? slider : toggle;
-    return { otherwise: () => null, ...control, ...make(control, choose) };
+    return { otherwise: () => null, ...control, ...make(control, choose, own) };
   });
   const element = h("div", { className: "options" }, ...bound.map((one) => one.element));
   const refresh = () => {
@@ -35,10 +35,10 @@ export function controls({ store }, list) {
   return Object.assign(element, { refresh });
 }
 
-/** @param {Control} control @param {(value: string) => void} choose @returns {Bound} */
-function choices({ option, label, values = {} }, choose) {
+/** @param {Control} control @param {(value: string) => void} choose @param {Context["own"]} own @returns {Bound} */
+function choices({ option, label, values = {} }, choose, own) {
   const radios = Object.keys(values).map((value) =>
-    h("input", { type: "radio", className: "hidden", name: `option-${option}`, value }),
+    h("input", { type: "radio", className: "hidden", name: own(`option-${option}`), value }),
   );
   const labels = radios.map((radio) => h("label", {}, radio, h("span", {}, values[radio.value])));
   const element = h(

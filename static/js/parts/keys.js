@@ -37,7 +37,7 @@ export const within = (index, size) => Math.max(Math.min(index, size - 1), 0);
 /**
  * Arrows and Space through steps, wherever they mean nothing else; before the page's own keys hear
  * of them.
- * @param {Document} document
+ * @param {import("./figure-keys.js").Keys} keys  of the figure
  * @param {object} steps
  * @param {() => boolean} steps.projector  whether a remote's keys are meant
  * @param {{arrows: string, space: string}} steps.takes  what takes these keys for itself
@@ -46,20 +46,19 @@ export const within = (index, size) => Math.max(Math.min(index, size - 1), 0);
  * @param {(back: boolean) => void} steps.space
  * @returns {() => void}  stops it
  */
-export function onSteps(document, { projector, takes, ends = false, go, space }) {
+export function onSteps(keys, { projector, takes, ends = false, go, space }) {
   /** @param {KeyboardEvent} event */
   function pressed(event) {
     const { key, target, shiftKey } = event;
     const by = STEPS[key] ?? (ends ? ENDS[key] : undefined) ?? (projector() ? REMOTE[key] : undefined);
     if ((!by && key !== " ") || !alone(event)) return;
     const place = /** @type {Element | null} */ (target);
-    if (!place?.closest || document.querySelector("dialog[open]")) return;
+    if (!place?.closest) return;
     if (place.closest(by ? takes.arrows : `${takes.space}, button, a, summary`)) return;
     event.preventDefault();
     event.stopPropagation();
     if (by) go(by);
     else space(shiftKey);
   }
-  document.addEventListener("keydown", pressed, { capture: true });
-  return () => document.removeEventListener("keydown", pressed, { capture: true });
+  return keys.listen(pressed, { first: true });
 }

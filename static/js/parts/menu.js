@@ -9,8 +9,8 @@ import { h } from "../lib/dom.js";
  * @returns {{element: HTMLElement, fill: (values: Record<string, string>) => void}}  fill says what
  *   there is to choose now, and shows what the link says; the first where it says something else
  */
-export function menu({ store }, option, label) {
-  const select = h("select", { id: `option-${option}` });
+export function menu({ store, own }, option, label) {
+  const select = h("select", { id: own(`option-${option}`) });
   select.addEventListener("change", () => store.choose({ [option]: select.value }));
   return {
     element: h("label", { className: "option menu" }, h("span", {}, label), select),

@@ -70,7 +70,7 @@ export function createTransport(context, { at, last, go, beat, waits = () => fal
     play.replaceChildren(h("span", { "aria-hidden": "true" }, sign), word);
   }
 
-  const release = onSteps(document, {
+  const release = onSteps(context.keys, {
     projector: () => context.store.get().link.options.projector === true,
     takes: { arrows: `${WRITES}, ${MOVES}`, space: WRITES },
     ends: true,

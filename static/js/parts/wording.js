@@ -28,6 +28,7 @@ const WORDING = {
   "unknown-share": (t) => t("There is no share at this address. Perhaps the link was cut short."),
   "too-many-shares": (t) => t("Too many links in a short time. Wait a minute and share again."),
   frozen: (t) => t("This was not frozen with the share, and its model is no longer served here."),
+  "not-given": (t) => t("This figure shows given numbers; there is no model to ask for others."),
   "nothing-drawn": (t) => t("There is nothing to save yet."),
   unmade: (t) => t("The file could not be made."),
   internal: (t) => t("Something went wrong in the server. It has been logged; try again."),

@@ -14,10 +14,10 @@ const KEPT = 32;
 
 /**
  * @param {import("./store.js").Store} store
- * @param {Pick<import("../data/api.js").Api, "answer">} api
+ * @param {Pick<import("./sources.js").Source, "answer">} source
  * @param {(page: Page) => Question[]} asks
  */
-export function bindAnswers(store, api, asks) {
+export function bindAnswers(store, source, asks) {
   /** @type {Map<string, import("../data/asker.js").Asker>} */
   const open = new Map();
 
@@ -25,7 +25,7 @@ export function bindAnswers(store, api, asks) {
   async function ask(question, key) {
     const asker = createAsker();
     open.set(key, asker);
-    const found = await asker.ask((signal) => api.answer(question, signal));
+    const found = await asker.ask((signal) => source.answer(question, signal));
     if (found === null) return;
     open.delete(key);
     const kept = Object.entries(store.get().answers).slice(1 - KEPT);
@@ -33,6 +33,8 @@ export function bindAnswers(store, api, asks) {
   }
 
   return {
+    stop: () => open.forEach((asker) => asker.stop()),
+
     /** Asks what is asked now, and ends what is not any more. */
     follow() {
       const page = store.get();
@@ -49,7 +51,7 @@ export function bindAnswers(store, api, asks) {
       const frozen = {};
       for (const [key, question] of asked) {
         if (answers[key] || open.has(key)) continue;
-        const found = held(page, question) ?? gone(page, question);
+        const found = held(page, question);
         if (found) frozen[key] = found;
         else void ask(question, key);
       }
@@ -68,9 +70,4 @@ export function without(answers, goes) {
   const entries = Object.entries(answers);
   const left = entries.filter(([key, one]) => !(one instanceof Problem && goes(key, one)));
   return left.length === entries.length ? answers : Object.fromEntries(left);
-}
-
-/** @param {Page} page @param {Question} question  The table of positions asks no model. */
-function gone({ share, live }, question) {
-  return share && !live && !("positions" in question) ? new Problem("frozen") : null;
 }

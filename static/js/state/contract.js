@@ -3,29 +3,36 @@
 /** @typedef {import("./store.js").Page} Page */
 /** @typedef {import("./link.js").State} State */
 /**
- * @typedef {object} Context  what every part and view may use
- * @property {import("./store.js").Store} store
- * @property {import("../data/api.js").Api} api
- * @property {{run: () => Promise<void>, retry: () => Promise<void>}} session  run asks for the
- *   trace, retry for what went wrong
- * @property {View[]} views  that are offered
+ * @typedef {object} Surroundings  what all figures of a page share
  * @property {import("../draw/chart.js").Plotter} plotter
  * @property {import("../lib/i18n.js").Translate} t
  * @property {import("../lib/i18n.js").Say} say
- * @property {() => import("../draw/theme.js").Theme} theme
- * @property {() => void} restyle  after the page's colours or sizes have changed
- * @property {(listener: () => void) => void} onTheme
- * @property {(listener: () => void) => void} onResize
- * @property {() => {width: number, height: number, wide: boolean}} room  for the view
- * @property {(link: import("./link.js").State) => string} format  a link as a query string
  * @property {(text: string) => void} announce  to a screen reader
- * @property {() => Mounted} shown  the view that is open
+ * @property {() => import("../draw/theme.js").Theme} theme
+ * @property {(listener: () => void) => () => void} onTheme  after colours or sizes have changed; what
+ *   it gives back stops it
+ */
+/** @typedef {{width: number, height: number, wide: boolean}} Room */
+/** @typedef {(element: HTMLElement) => Room} Measure */
+/**
+ * @typedef {object} Context  what a part and a view of a figure may use: nothing of it is the page's alone
+ * @property {import("./store.js").Store} store
+ * @property {import("./sources.js").Source} source
+ * @property {Surroundings["plotter"]} plotter
+ * @property {Surroundings["t"]} t
+ * @property {Surroundings["say"]} say
+ * @property {Surroundings["announce"]} announce
+ * @property {Surroundings["theme"]} theme
+ * @property {() => Room} room
+ * @property {(word: string) => string} own  an id, or a name of radio buttons, that no other figure has
+ * @property {import("../parts/figure-keys.js").Keys} keys  those that are meant for this figure
  */
 /**
  * @typedef {object} View
  * @property {string} id  in the address bar
  * @property {(t: import("../lib/i18n.js").Translate) => string} name
  * @property {(t: import("../lib/i18n.js").Translate) => string} about  how to read it, in a paragraph
+ * @property {string[]} [capabilities]  that a model has to have, as it names them; absent: none
  * @property {State["block"][]} [blocks]  kinds of attention that it is for; absent: all
  * @property {Frame} frame
  * @property {boolean} [live]  whether it is nothing without a server to ask
@@ -60,6 +67,7 @@
  * @property {() => import("../data/shown.js").Shown | null} [numbers]  of what is drawn; absent: they are the
  *   tensors that it needs
  */
+/** @typedef {(page: Page) => View[]} Offer  the views that are offered */
 /** @typedef {{svg: string} | {canvas: HTMLCanvasElement}} Picture */
 
 export {};

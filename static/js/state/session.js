@@ -10,35 +10,34 @@ import { request } from "../data/request.js";
 import { bindAnswers, without } from "./answers.js";
 import { opener } from "./lit.js";
 import { REQUEST_KEYS } from "./link.js";
-import { openShare } from "./open-share.js";
 import { nearest } from "./settled.js";
 
 /** @typedef {import("./store.js").Store} Store */
 /** @typedef {import("./store.js").Page} Page */
-/** @typedef {import("../data/api.js").Api} Api */
+/** @typedef {import("./sources.js").Source} Source */
+/** @typedef {ReturnType<typeof bindSession>} Session */
 /**
  * @typedef {object} Wishes  what the present view shows
  * @property {(page: Page) => string[]} needs  tensors of the present trace
  * @property {(page: Page) => import("./questions.js").Question[]} asks  all that is not in it
  */
-/** @typedef {Parameters<typeof openShare>[3]} Frozen */
 
 /**
  * @param {Store} store
- * @param {Api} api
+ * @param {Source} source
  * @param {Wishes} wishes
- * @param {{free?: boolean, frozen?: Frozen | null}} [options]  whether the first trace may choose the
- *   layer and the head; the share that is opened in place of a first trace
+ * @param {{free?: boolean}} [options]  whether the first trace may choose the layer and the head
  */
-export function bindSession(store, api, wishes, { free = false, frozen = null } = {}) {
+export function bindSession(store, source, wishes, { free = false } = {}) {
   const asker = createAsker();
-  const tensors = bindTensors(store, api, wishes.needs);
-  const answers = bindAnswers(store, api, wishes.asks);
+  const tensors = bindTensors(store, source, wishes.needs);
+  const answers = bindAnswers(store, source, wishes.asks);
+  let { open } = source;
 
-  /** Asks for the trace, even where it is here; where a share is to be opened, for that. */
+  /** Asks for the trace, even where it is here; of a source that is to be opened, for what is there. */
   async function run() {
     tensors.stop();
-    if (frozen && !store.get().share) return openShare(store, api, asker, frozen);
+    if (open) return opened(open);
     if (!store.get().link.source.trim()) {
       asker.stop();
       return store.set({ status: "empty", problem: null });
@@ -54,15 +53,28 @@ export function bindSession(store, api, wishes, { free = false, frozen = null } 
     store.set({ status: "ready", model, trace, link: opening ? { ...link, ...opening } : link });
   }
 
+  /** @param {NonNullable<Source["open"]>} ask */
+  async function opened(ask) {
+    const fails = (/** @type {Problem} */ problem) => store.set({ status: "failed", problem });
+    const found = await asker.ask(() => {
+      store.set({ status: "waiting", problem: null });
+      return ask(store.get().link);
+    }, fails);
+    if (found === null) return;
+    if (found instanceof Problem) return fails(found);
+    open = undefined;
+    store.set({ ...found, status: "ready", problem: null }, "link");
+  }
+
   /** @param {AbortSignal} signal */
   async function look(signal) {
     store.set({ status: "waiting", problem: null });
-    const model = await served(api, store.get().link.model);
+    const model = await named(source, store.get().link.model);
     const link = nearest(store.get().link, model);
     const select = wishes.needs({ ...store.get(), model, link });
     if (free) select.push(place({ ...link, layer: "*" }, "weights"));
     if (free) select.push(place({ ...link, layer: "*" }, "mask"));
-    return { model, trace: await api.trace(request(link, unique(select)), signal) };
+    return { model, trace: await source.trace(request(link, unique(select)), signal) };
   }
 
   /** Asks again for what went wrong, and for nothing else. */
@@ -73,28 +85,37 @@ export function bindSession(store, api, wishes, { free = false, frozen = null } 
   }
 
   // A change of what is asked for has made the page wait; a share that is opened brings its trace.
-  store.subscribe(
-    ({ link }) => REQUEST_KEYS.map((key) => link[key]),
-    ({ status }) => void (status !== "ready" && run()),
-  );
-  store.subscribe(
-    (page) => page,
-    () => {
-      void tensors.follow();
-      answers.follow();
-    },
-  );
-  return { run, retry };
+  const deaf = [
+    store.subscribe(
+      ({ link }) => REQUEST_KEYS.map((key) => link[key]),
+      ({ status }) => void (status !== "ready" && run()),
+    ),
+    store.subscribe(
+      (page) => page,
+      () => {
+        void tensors.follow();
+        answers.follow();
+      },
+    ),
+  ];
+
+  /** Asks nothing any more, and waits for nothing. */
+  function stop() {
+    deaf.forEach((end) => end());
+    [asker, tensors, answers].forEach((one) => one.stop());
+  }
+
+  return { run, retry, stop };
 }
 
 /**
  * Asks for the tensors of the present trace that the view needs and that are not there yet. A
  * problem with them is the page's, whose trace stays as it is.
  * @param {Store} store
- * @param {Pick<Api, "trace">} api
+ * @param {Pick<Source, "trace">} source
  * @param {Wishes["needs"]} needs
  */
-function bindTensors(store, api, needs) {
+function bindTensors(store, source, needs) {
   const asker = createAsker();
   let asked = "";
 
@@ -105,7 +126,7 @@ function bindTensors(store, api, needs) {
 
   async function follow() {
     const page = store.get();
-    const { trace: seen, link, status, share, live } = page;
+    const { trace: seen, link, status } = page;
     if (!seen || status !== "ready") return;
     const missing = unique(needs(page)).filter((name) => !seen.tensors[name]);
     if (!missing.length) {
@@ -116,16 +137,16 @@ function bindTensors(store, api, needs) {
     const question = `${seen.id} ${missing}`;
     if (question === asked) return;
     asked = question;
-    if (share && !live) return; // the page says what was not frozen (chrome/not-frozen.js)
     const more = await asker.ask(async (signal) => {
       store.set({ problem: null });
-      const answer = await api.trace(request(link, missing), signal);
+      const answer = await source.trace(request(link, missing), signal);
       if (!missing.every((name) => answer.tensors[name])) throw new Problem("garbled");
       return answer;
     }, fails);
     const { trace: present } = store.get();
     if (more === null || present?.id !== seen.id) return;
-    if (more instanceof Problem) return fails(more);
+    // What a share does not hold the page says (chrome/not-frozen.js); its trace is as it was.
+    if (more instanceof Problem) return more.kind === "frozen" ? undefined : fails(more);
     const pieces = { ...present.pieces, ...more.pieces };
     store.set({ trace: { ...present, pieces, tensors: { ...present.tensors, ...more.tensors } } });
   }
@@ -137,12 +158,12 @@ function bindTensors(store, api, needs) {
 }
 
 /**
- * @param {Api} api
+ * @param {Source} source
  * @param {string | null} id
  * @returns  the model of that name, else the first
  */
-async function served(api, id) {
-  const models = await api.models();
+async function named(source, id) {
+  const models = await source.models();
   return models.find((model) => model.id === id) ?? models[0];
 }
 

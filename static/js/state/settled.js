@@ -15,16 +15,31 @@ import { REQUEST_KEYS } from "./link.js";
 
 /**
  * @param {(id: string) => Rules} [viewOf]
+ * @param {(page: Page) => string} [opens]  the view that opens where the link's own is not offered
  * @returns {import("./store.js").Settle}
  */
-export function settler(viewOf = () => ({})) {
-  return (page, previous) => {
+export function settler(viewOf = () => ({}), opens = ({ link }) => link.view) {
+  return (wanted, previous) => {
+    const page = opened(wanted, previous, opens(wanted));
     const { blocks, settle } = viewOf(page.link.view);
     const asked = requested(page, previous);
     const link = fitted({ ...asked, link: suited(page.link, blocks) });
     const settled = link === page.link ? asked : { ...asked, link };
     return settle ? { ...settled, link: settle(settled, previous) } : settled;
   };
+}
+
+/**
+ * Where a view is not offered the page shows another, and keeps which was asked for until one moves on.
+ * @param {Page} page
+ * @param {Page} previous
+ * @param {string} id
+ * @returns {Page}
+ */
+function opened(page, previous, id) {
+  const { link, unoffered } = page;
+  if (id !== link.view) return { ...page, link: { ...link, view: id }, unoffered: link.view };
+  return unoffered && link.view !== previous.link.view ? { ...page, unoffered: null } : page;
 }
 
 /**

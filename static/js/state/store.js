@@ -22,6 +22,7 @@ import { settler } from "./settled.js";
  * @property {"waiting" | "ready" | "empty" | "failed"} status  of the trace that the link asks for
  * @property {Problem | null} problem
  * @property {Share | null} share  when a frozen share is open
+ * @property {string | null} unoffered  the view that was asked for, where the one that is open stands for it
  * @property {boolean} live  whether the model that a share was made with can still be asked
  */
 /** @typedef {(typeof ORIGINS)[number]} Origin */
@@ -73,6 +74,7 @@ export function createStore(link, settle = settler()) {
     status: "waiting",
     problem: null,
     share: null,
+    unoffered: null,
     live: true,
   };
   let page = settle(blank, blank);

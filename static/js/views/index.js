@@ -16,7 +16,6 @@ import { whatif } from "./whatif/view.js";
 import { worksheet } from "./worksheet/view.js";
 import { PAGE } from "../state/options.js";
 
-
 /** @type {import("../state/contract.js").View[]} */
 export const VIEWS = [
   decoding,
@@ -44,4 +43,27 @@ export const OPTIONS = Object.freeze(Object.assign({}, PAGE, ...VIEWS.map((view)
  */
 export function view(id) {
   return VIEWS.find((view) => view.id === id) ?? attention;
+}
+
+/**
+ * @param {Pick<import("../state/store.js").Page, "model">} page
+ * @returns {import("../state/contract.js").View[]}  those that the model has the capabilities for
+ */
+export function offered({ model }) {
+  const able = model?.capabilities;
+  return able ? VIEWS.filter(({ capabilities = [] }) => capabilities.every((one) => able.includes(one))) : VIEWS;
+}
+
+/**
+ * The view that opens where the link asks for one that is not offered.
+ * @param {import("../state/contract.js").Offer} [offer]
+ * @returns {(page: import("../state/store.js").Page) => string}  its id; what the link says where that is offered
+ */
+export function nearestView(offer = offered) {
+  return (page) => {
+    const [wanted, there] = [view(page.link.view), offer(page)];
+    if (there.includes(wanted)) return page.link.view;
+    const away = (/** @type {import("../state/contract.js").View} */ one) => Math.abs(VIEWS.indexOf(one) - VIEWS.indexOf(wanted));
+    return there.reduce((best, one) => (away(one) < away(best) ? one : best)).id;
+  };
 }

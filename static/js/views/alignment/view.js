@@ -37,6 +37,7 @@ export const alignment = {
       "A line joins each written word to the source words that were looked at while it was written, or just after, when it was read; the thicker, the more. The dark line is the strongest one of its word. The table has the same in numbers.",
     ),
   blocks: ["cross"],
+  capabilities: ["alignment"],
   frame: { rail: "both", inspector: false, caption: false, legend: "attention" },
   options: { of: choice("head", "layer", "all"), rows: some("writes", "reads"), least: whole(0, 100, 10) },
   needs: (page) => layers(page).flatMap((layer) => [name(layer, "weights"), name(layer, "mask")]),

@@ -80,7 +80,6 @@ function mount(context, root) {
     const found = reading(page);
     bar.refresh();
     pad.refresh();
-    document.documentElement.dataset.pool = page.link.options.pool;
     if (!found) return;
     const floor = page.link.options.scale === "log" ? FLOOR : undefined;
     const shade = { stops: sequential(context.theme()), range: RANGE, floor };
@@ -98,7 +97,7 @@ function mount(context, root) {
       cols: found.cols.steps,
       titles: { rows: t("query (looks)"), cols: t("key (looked at)") },
       width,
-      height: wide ? Math.max(height - around() - 32, least) : height,
+      height: wide ? Math.max(height - around.now() - 32, least) : height,
       stretch: 1.6,
     });
     light();
@@ -112,7 +111,7 @@ function mount(context, root) {
   }
 
   function destroy() {
-    delete document.documentElement.dataset.pool;
+    around.stop();
     matrix.destroy();
   }
 

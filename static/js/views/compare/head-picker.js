@@ -13,7 +13,7 @@ import { sequential } from "../../draw/scale.js";
 
 /** @param {Context} context */
 export function otherPicker(context) {
-  const { store, t } = context;
+  const { store, t, own } = context;
   const legend = h("legend", {});
   const list = h("div", { className: "others" });
   const element = h("fieldset", { className: "option other" }, legend, list);
@@ -35,7 +35,7 @@ export function otherPicker(context) {
         return h(
           "label",
           { className: "thumb", title: name },
-          h("input", { type: "radio", name: "other", value: String(i), className: "hidden", "aria-label": `B: ${name}` }),
+          h("input", { type: "radio", name: own("other"), value: String(i), className: "hidden", "aria-label": `B: ${name}` }),
           h("canvas", { "aria-hidden": "true" }),
           h("span", { className: "number", "aria-hidden": "true" }, String(i + 1)),
         );

@@ -12,20 +12,20 @@ import { languages } from "../../data/tokens.js";
 /** @typedef {import("../../data/wire.js").Trace} Trace */
 
 /** @param {Context} context */
-export function otherBox({ store, t }) {
+export function otherBox({ store, t, own }) {
   const box = h("textarea", {
-    id: "source-b",
+    id: own("source-b"),
     rows: 1,
     autocomplete: "off",
     spellcheck: false,
-    "aria-describedby": "problem-b",
+    "aria-describedby": own("problem-b"),
   });
   const output = h("p", { className: "output-b", "aria-live": "polite" });
-  const problem = h("p", { className: "problem", id: "problem-b", role: "alert", hidden: true });
+  const problem = h("p", { className: "problem", id: own("problem-b"), role: "alert", hidden: true });
   const element = h(
     "div",
     { className: "box-b" },
-    h("label", { for: "source-b" }, h("b", {}, "B"), " ", t("the same sentence with a word changed")),
+    h("label", { for: own("source-b") }, h("b", {}, "B"), " ", t("the same sentence with a word changed")),
     h("div", { className: "line-b" }, box, output),
     problem,
   );

@@ -15,7 +15,7 @@ import { chances, onPath } from "../../compute/decoding-steps.js";
  * @param {Context} context
  * @param {{pick: (hypothesis: number, id: number) => void, turn: (hypothesis: number) => void}} actions
  */
-export function createCandidates({ t }, { pick, turn }) {
+export function createCandidates({ t, own }, { pick, turn }) {
   const title = h("h3", {}, t("What could come next"));
   const beams = h("div", { className: "choice hypotheses", role: "group", "aria-label": t("Beam") });
   const list = h("ol", { className: "candidates" });
@@ -58,7 +58,7 @@ export function createCandidates({ t }, { pick, turn }) {
       const radio = h("input", {
         type: "radio",
         className: "hidden",
-        name: "decoding-hypothesis",
+        name: own("decoding-hypothesis"),
         checked: n === hypothesis,
       });
       radio.addEventListener("change", () => turn(n));

@@ -20,7 +20,7 @@ const FIRST_DRAW = { top_k: 10, seed: 1 };
  * @param {Context} context
  * @returns {HTMLElement & {refresh: () => void}}
  */
-export function methods({ store, t }) {
+export function methods({ store, t, own }) {
   const names = { greedy: t("greedy"), beam: t("beam search"), sample: t("sampling") };
   const present = () => plan(store.get().link.decode);
 
@@ -30,7 +30,7 @@ export function methods({ store, t }) {
   }
 
   const radios = METHODS.map((value) =>
-    h("input", { type: "radio", className: "hidden", name: "decoding-method", value }),
+    h("input", { type: "radio", className: "hidden", name: own("decoding-method"), value }),
   );
   const method = h(
     "fieldset",
@@ -49,7 +49,7 @@ export function methods({ store, t }) {
     const method = /** @type {Plan["method"]} */ (value);
     choose({ method, ...(method === "sample" ? FIRST_DRAW : {}) }, "chosen");
   });
-  const bound = numbers(t, choose);
+  const bound = numbers({ t, own }, choose);
   const element = h("div", { className: "options methods" }, method, ...bound.map((one) => one.element));
   const refresh = () => {
     const now = present();
@@ -70,11 +70,11 @@ export function methods({ store, t }) {
 }
 
 /**
- * @param {Context["t"]} t
+ * @param {Pick<Context, "t" | "own">} context
  * @param {(patch: Partial<Plan>) => void} choose
  * @returns {Bound[]}
  */
-function numbers(t, choose) {
+function numbers({ t, own }, choose) {
   return [
     slider("beam", t("Beams"), [1, 8, 1], choose, {
       read: ({ beam }) => beam,
@@ -101,7 +101,7 @@ function numbers(t, choose) {
       make: (top_p) => ({ top_p }),
       say: two,
     }),
-    dice(t, choose),
+    dice({ t, own }, choose),
   ];
 }
 
@@ -136,9 +136,9 @@ function slider(of, label, [min, max, step], choose, { read, make, say }) {
   };
 }
 
-/** @param {Context["t"]} t @param {(patch: Partial<Plan>) => void} choose @returns {Bound} */
-function dice(t, choose) {
-  const seed = h("input", { type: "number", min: "0", max: "999999", step: "1", id: "decoding-seed" });
+/** @param {Pick<Context, "t" | "own">} context @param {(patch: Partial<Plan>) => void} choose @returns {Bound} */
+function dice({ t, own }, choose) {
+  const seed = h("input", { type: "number", min: "0", max: "999999", step: "1", id: own("decoding-seed") });
   seed.addEventListener("change", () => choose({ seed: Math.abs(Math.trunc(Number(seed.value))) || 0 }));
   const roll = h("button", { type: "button", className: "button roll" }, t("Roll again"));
   // Another draw than the one before, and one that can be said aloud.

@@ -15,13 +15,13 @@ import { labels } from "../../data/tokens.js";
  * @param {Context} context
  * @param {{go: (step: number) => void}} actions
  */
-export function createScoring({ store, t }, { go }) {
-  const box = h("input", { type: "text", id: "own-translation", autocomplete: "off", spellcheck: false });
+export function createScoring({ store, t, own }, { go }) {
+  const box = h("input", { type: "text", id: own("own-translation"), autocomplete: "off", spellcheck: false });
   const submit = h("button", { type: "submit", className: "button" }, t("Score it"));
   const form = h("form", { className: "together" }, box, submit);
   const label = h(
     "label",
-    { className: "ask", for: "own-translation" },
+    { className: "ask", for: own("own-translation") },
     t("Type a translation of your own, and see how the model would score it"),
   );
   const ledgers = h("div", { className: "ledgers" });

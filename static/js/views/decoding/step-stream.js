@@ -14,10 +14,10 @@ import { NOTHING, heard, recorded } from "../../compute/decoding-steps.js";
 const CANDIDATES = 10;
 
 /**
- * @param {import("../../data/api.js").Api} api
+ * @param {Pick<import("../../state/sources.js").Source, "lines">} source
  * @param {() => void} changed
  */
-export function createFeed(api, changed) {
+export function createFeed(source, changed) {
   const asker = createAsker();
   /** @type {Heard} */
   let state = { run: NOTHING, key: "", frozen: false, waiting: true, problem: null };
@@ -36,7 +36,7 @@ export function createFeed(api, changed) {
       let run = NOTHING;
       // What was heard before stays until something newer is said.
       state = { ...state, frozen: false, waiting: true, problem: null };
-      for await (const line of api.lines("/api/decode", body, signal)) {
+      for await (const line of source.lines("/api/decode", body, signal)) {
         if (signal.aborted) return null;
         run = heard(run, line);
         if (run.steps.length) set({ run });

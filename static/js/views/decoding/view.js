@@ -29,6 +29,7 @@ export const decoding = {
       "A translation is written one token at a time. Go through it with Back and Next, or let it play: the bars are the tokens that could come next and how probable the model holds each to be, the columns are where it looks while it writes this one. Click another token and the sentence goes on from there. Beam search keeps several beginnings at once; sampling draws lots.",
     ),
   blocks: ["cross"],
+  capabilities: ["decode"],
   frame: { rail: "none", inspector: false, caption: false, legend: "none" },
   options: { heads_of: choice("mean", "head") },
   needs: (page) => [...needed(page), "decoder.probabilities", "decoder.candidates"],
@@ -41,7 +42,7 @@ function mount(context, root) {
   const { store, t } = context;
   // Steps can come faster than the screen shows them.
   const next = eachFrame(show, window);
-  const feed = createFeed(context.api, next.later);
+  const feed = createFeed(context.source, next.later);
   /** @type {Scene | null} */
   let scene = null;
   let chosen = { at: -1, hypothesis: -1 };

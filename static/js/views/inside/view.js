@@ -39,6 +39,7 @@ export const inside = {
       "One row of the decoder, taken apart. The lens reads each layer's stream as if it were the last: the tokens that the model would write if it stopped there. Below the names of the heads is what each adds to the logit of the token that is written, orange for it, blue against it; all parts together are the logit. Gradient × attention says how much the translation's log-probability hangs on each weight of the head that is picked.",
     ),
   blocks: ["cross", "decoder"],
+  capabilities: ["lens", "contributions"],
   frame: { rail: "both", inspector: false, caption: false, legend: "none" },
   needs: ({ link }) => (link.block === "encoder" ? [] : needed(link)),
   mount,

@@ -114,7 +114,7 @@ export function createFigure(context, { now, above, lit }) {
       cols: found.cols.steps,
       titles: { rows: t("query (looks)"), cols: t("key (looked at)") },
       width: element.clientWidth,
-      height: wide ? Math.max(height - around() - 72, LEAST) : height,
+      height: wide ? Math.max(height - around.now() - 72, LEAST) : height,
       stretch: 1.6,
     });
   }
@@ -136,7 +136,7 @@ export function createFigure(context, { now, above, lit }) {
     show,
     light,
     picture: matrix.picture,
-    destroy: () => matrix.destroy(),
+    destroy: () => (around.stop(), matrix.destroy()),
   };
 }
 

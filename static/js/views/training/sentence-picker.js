@@ -6,8 +6,8 @@ import { languages } from "../../data/tokens.js";
 /** @typedef {import("../../state/contract.js").Context} Context */
 
 /** @param {Context} context */
-export function createPicker({ store, t }) {
-  const select = h("select", { id: "option-example" });
+export function createPicker({ store, t, own }) {
+  const select = h("select", { id: own("option-example") });
   select.addEventListener("change", () =>
     store.choose({ example: Number(select.value), row: null, col: null }, "chosen"),
   );

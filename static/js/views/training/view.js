@@ -36,6 +36,7 @@ export const training = {
       "How attention formed. The model was kept at steps of its training, from before the first one on, and each of these snapshots reads the same fixed sentence and the same translation, the one that the trained model writes. Move the slider, or let it play: the thumbnails are all heads of the block, the large picture is the one that is picked. Above it stands what the model would have written by itself at that step, over the slider how good it was.",
     ),
   live: true,
+  capabilities: ["learning"],
   frame: { rail: "none", inspector: false, caption: false, legend: "none" },
   options: {
     example: whole(0, 999, 0),

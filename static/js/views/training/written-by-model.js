@@ -1,10 +1,10 @@
 /** What the model wrote by itself at a step. */
 
 import { h } from "../../lib/dom.js";
-import { languages } from "../../data/tokens.js";
+import { bcp47, languages } from "../../data/tokens.js";
 
 /** @param {import("../../state/contract.js").Context} context */
-export function createSaid({ t }) {
+export function createSaid({ store, t }) {
   const texts = h("div", { className: "texts" });
   return {
     element: h("div", { className: "said" }, h("h3", {}, t("At this step it writes")), texts),
@@ -14,7 +14,7 @@ export function createSaid({ t }) {
       const lang = languages(found.direction)[1];
       texts.replaceChildren(
         ...found.texts.map((text, i) => {
-          const written = text.trim() ? { lang } : { lang: document.documentElement.lang, className: "silent" };
+          const written = text.trim() ? { lang } : { lang: bcp47(store.get().link.lang), className: "silent" };
           const line = h("p", written, text.trim() ? text : t("nothing"));
           line.classList.toggle("text", i === place);
           return line;

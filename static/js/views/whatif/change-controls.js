@@ -5,13 +5,14 @@ import { throttle } from "../../lib/pacing.js";
 
 /**
  * One of several.
+ * @param {import("../../state/contract.js").Context} context
  * @param {string} name  of the radio buttons
  * @param {string} label
  * @param {Record<string, string>} values
  * @param {(value: string) => void} choose
  */
-export function oneOf(name, label, values, choose) {
-  const radios = Object.keys(values).map((value) => h("input", { type: "radio", className: "hidden", name: `change-${name}`, value }));
+export function oneOf({ own }, name, label, values, choose) {
+  const radios = Object.keys(values).map((value) => h("input", { type: "radio", className: "hidden", name: own(`change-${name}`), value }));
   const labels = radios.map((radio) => h("label", {}, radio, h("span", {}, values[radio.value])));
   const element = h("fieldset", { className: "option" }, h("legend", {}, label), h("div", { className: "choice" }, ...labels));
   element.addEventListener("change", (event) => choose(/** @type {HTMLInputElement} */ (event.target).value));

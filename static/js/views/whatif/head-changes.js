@@ -32,6 +32,7 @@ export function headChanges(context) {
   }
 
   const pattern = oneOf(
+    context,
     "pattern",
     t("Attention"),
     { own: t("on"), zero: t("off"), uniform: t("uniform"), mean: t("mean"), freeze: t("borrowed") },

@@ -20,7 +20,7 @@ export function sentenceChanges(context) {
   const mask = (/** @type {number} */ index) => ({ at: "source", do: { mask: index } });
   const tokens = h("ol", { className: "mask-tokens", "aria-label": t("Tokens that nobody may look at") });
   let seed = SEED;
-  const positions = oneOf("positions", t("Positions"), { kept: t("as they are"), drop: t("dropped"), shuffle: t("shuffled") }, (value) => {
+  const positions = oneOf(context, "positions", t("Positions"), { kept: t("as they are"), drop: t("dropped"), shuffle: t("shuffled") }, (value) => {
     if (value === "kept") remove({ at: POSITIONS, do: "drop" });
     else put({ at: POSITIONS, do: value === "drop" ? "drop" : { shuffle: seed } });
   });

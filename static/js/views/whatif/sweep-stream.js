@@ -20,10 +20,10 @@ const known = new Map();
 const KEPT = 32;
 
 /**
- * @param {import("../../data/api.js").Api} api
+ * @param {Pick<import("../../state/sources.js").Source, "lines">} source
  * @param {() => void} show  called whenever there is more
  */
-export function sweeper(api, show) {
+export function sweeper(source, show) {
   /** @type {State} */
   let state = { key: "", sweep: null, problem: null, running: false, since: 0 };
   const asker = createAsker();
@@ -32,7 +32,7 @@ export function sweeper(api, show) {
   async function follow(body, signal) {
     state = { ...state, problem: null, running: true };
     show();
-    for await (const line of api.lines("/api/sweep", body, signal)) {
+    for await (const line of source.lines("/api/sweep", body, signal)) {
       if (signal.aborted) break;
       if (line.start) state.sweep = begun(line.start);
       else if (line.heads && state.sweep) state.sweep = more(state.sweep, line);

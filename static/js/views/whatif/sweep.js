@@ -29,7 +29,7 @@ export function headSweep(context) {
   const { toggle, fixed } = machine(context);
   /** @type {Runs | null} */
   let base = null;
-  const run = sweeper(context.api, show);
+  const run = sweeper(context.source, show);
   const bar = controls(context, [
     { option: "ablation", label: t("Each head by itself"), values: { zero: t("off"), uniform: t("uniform"), mean: t("mean") } },
     { option: "over", label: t("on top of the changes") },

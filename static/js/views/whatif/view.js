@@ -34,6 +34,7 @@ export const whatif = {
     t(
       "Change the machine and see what becomes of the translation: switch a head off, cut an edge, set a weight by hand, hide a token, shuffle the positions. The run without changes always stands beside it. The map tries every head by itself: the bluer, the more the translation needs it. What a change does is what a head is for here; it need not be what its attention looks like.",
     ),
+  capabilities: ["decode", "sweep"],
   frame: { rail: "both", inspector: false, caption: false, legend: "none" },
   live: true,
   options: {

@@ -81,8 +81,8 @@ export function toolbar({ t }, { go, choose, text }) {
  * @param {(by: number) => void} go
  * @returns {() => void}  stops it
  */
-export const bindKeys = ({ store }, go) =>
-  onSteps(document, {
+export const bindKeys = ({ store, keys }, go) =>
+  onSteps(keys, {
     projector: () => store.get().link.options.projector === true,
     takes: { arrows: TAKES, space: TAKES },
     go,

@@ -30,6 +30,7 @@ export const worksheet = {
     t(
       "The whole calculation of one cell with the model's own numbers: from the two tokens' vectors through q, k and v, the score, the softmax and the weighted sum to what the layer hands on. Every stage is worked out again in the browser and held against what the model recorded.",
     ),
+  capabilities: ["worksheet"],
   frame: { rail: "both", inspector: false, caption: false, legend: "none" },
   options: { step: choice(...STEPS) },
   needs: (page) => named(page).tensors,

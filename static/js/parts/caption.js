@@ -1,23 +1,28 @@
 /** The one sentence that says what is seen; its words follow from the numbers of the lit row. */
 
-import { compose } from "../parts/row-wording.js";
+import { compose } from "./row-wording.js";
 import { four } from "../lib/numbers.js";
-import { find } from "../lib/dom.js";
 import { pairIn, reading } from "../state/reading.js";
 import { plainStep } from "../data/tokens.js";
 
 /** @typedef {import("../state/contract.js").Context} Context */
 /** @typedef {import("../compute/finding.js").Finding} Finding */
 
-/** @param {Context} context */
-export function bindCaption(context) {
+/**
+ * @param {Context} context
+ * @param {HTMLElement} line
+ * @returns {() => void}  stops it
+ */
+export function bindCaption(context, line) {
   const { store } = context;
-  const line = find("#caption");
   const show = () =>
     line.replaceChildren(...(compose(context, store.get(), store.hovered()) ?? line.childNodes));
-  store.subscribe(({ link, trace, model }) => [link, trace, model], show);
-  store.subscribe(({ link }) => link, ({ link }) => link.query !== null && announce(context));
-  store.watch(show);
+  const deaf = [
+    store.subscribe(({ link, trace, model }) => [link, trace, model], show),
+    store.subscribe(({ link }) => link, ({ link }) => link.query !== null && announce(context)),
+    store.watch(show),
+  ];
+  return () => deaf.forEach((end) => end());
 }
 
 /**

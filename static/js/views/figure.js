@@ -1,0 +1,188 @@
+/**
+ * A figure: a view in any element, with a store of its own and a source that answers what the view
+ * needs. Several stand on one page: nothing here has an id of the page's, and what a figure listens
+ * to ends with it. It stands beside the map of the views, which it opens by their names; what
+ * stands around a figure is chrome's.
+ */
+
+import { bindSession } from "../state/session.js";
+import { DEFAULTS } from "../state/link.js";
+import { initials } from "../state/options.js";
+import { keyOf } from "../state/questions.js";
+import { settler } from "../state/settled.js";
+import { createStore } from "../state/store.js";
+import { bindCaption } from "../parts/caption.js";
+import { createKeys } from "../parts/figure-keys.js";
+import { showScale } from "../parts/scale.js";
+import { bindStatus } from "../parts/status.js";
+import { createRoom } from "../parts/room.js";
+import { OPTIONS, nearestView, offered, view } from "./index.js";
+
+/** @typedef {import("../state/store.js").Page} Page */
+/** @typedef {import("../state/contract.js").View} View */
+/** @typedef {import("../state/contract.js").Context} Context */
+/**
+ * @typedef {object} Plan
+ * @property {HTMLElement} root  that it stands in, and is emptied when it goes
+ * @property {import("../state/store.js").Store} store
+ * @property {import("../state/sources.js").Source} source
+ * @property {import("../state/contract.js").Surroundings} page
+ * @property {string} [view]  that it opens on; absent: what the store's link says
+ * @property {string} [name]  that its ids begin with; absent: one that no other figure has
+ * @property {boolean} [main]  whether keys are meant for it that are pressed where no figure stands
+ * @property {boolean} [free]  whether its first trace may choose the layer and the head
+ * @property {import("../state/session.js").Wishes} [beside]  what else is shown of its run
+ * @property {import("../state/contract.js").Offer} [offer]  absent: what the model has the capabilities for
+ * @property {import("../state/contract.js").Measure} [measure]  the room there is in it
+ * @property {HTMLElement} [caption]  takes the sentence that says what is seen
+ * @property {HTMLElement} [legend]  takes the colours
+ * @property {import("../parts/status.js").Places} [status]  absent: it says by itself that it waits
+ * @property {(view: View) => void} [onView]  hears of another view before it is drawn
+ */
+/** @typedef {ReturnType<typeof createFigure>} Figure */
+
+let made = 0;
+
+/**
+ * @param {Partial<import("../state/link.js").State>} [said]
+ * @returns {import("../state/link.js").State}  what a link that says this means
+ */
+export const linkTo = (said = {}) => ({ ...DEFAULTS, options: initials(OPTIONS), ...said });
+
+/**
+ * A store of a figure's own.
+ * @param {import("../state/link.js").State} link
+ * @param {import("../state/contract.js").Offer} [offer]  the views that are, where not all are that the
+ *   model has the capabilities for
+ */
+export const storeOf = (link, offer = offered) => createStore(link, settler(view, nearestView(offer)));
+
+/** @param {Plan} plan */
+export function createFigure(plan) {
+  const { root, store, source, page, beside = NOTHING, offer = offered, caption, legend } = plan;
+  if (plan.view) store.go({ view: plan.view });
+  const session = bindSession(store, source, wishes(beside), plan);
+  const room = createRoom(root, store, plan.measure);
+  const context = contextOf(plan, room);
+  const stand = createStand(context, root, (shown) => {
+    plan.onView?.(shown);
+    if (legend) showScale(context, legend, shown.frame.legend);
+  });
+  const ends = [
+    session.stop,
+    room.onWidth(stand.draw),
+    store.subscribe(drawn, stand.draw),
+    store.subscribe(pointed, stand.light),
+    store.watch(stand.light),
+    page.onTheme(() => {
+      if (legend) showScale(context, legend, stand.view().frame.legend);
+      stand.draw();
+    }),
+    context.keys.listen(({ key }) => key === "Escape" && letGo(store)),
+    caption ? bindCaption(context, caption) : () => {},
+    bindStatus(context, session.retry, plan.status ?? { root }),
+    stand.clear,
+    room.stop,
+    context.keys.release,
+  ];
+
+  return {
+    context,
+    run: session.run,
+    retry: session.retry,
+    /** The views that are offered. */
+    offer: () => offer(store.get()),
+    /** What is mounted: its picture, its numbers. */
+    shown: stand.mounted,
+    /** To be told where the room changes and the element itself does not. */
+    resize: room.look,
+    /** Takes it off the page; nothing listens any more. */
+    destroy: () => ends.splice(0).forEach((end) => end()),
+  };
+}
+
+const NOTHING = { needs: () => [], asks: () => [] };
+
+/**
+ * What is asked for: what the view shows, after what is shown beside it.
+ * @param {import("../state/session.js").Wishes} beside
+ * @returns {import("../state/session.js").Wishes}
+ */
+const wishes = (beside) => ({
+  needs: (page) => [...beside.needs(page), ...view(page.link.view).needs(page)],
+  asks: (page) => [...beside.asks(page), ...(view(page.link.view).asks?.(page) ?? [])],
+});
+
+/**
+ * @param {Plan} plan
+ * @param {import("../parts/room.js").RoomOf} room
+ * @returns {Context}
+ */
+function contextOf({ root, store, source, page, main = false, name = `figure-${++made}` }, { now }) {
+  const { plotter, t, say, announce, theme } = page;
+  const own = (/** @type {string} */ word) => (name ? `${name}-${word}` : word);
+  return { store, source, plotter, t, say, announce, theme, room: now, own, keys: createKeys(root, main) };
+}
+
+/**
+ * The view that is open, in its element.
+ * @param {Context} context
+ * @param {HTMLElement} root
+ * @param {(view: View) => void} onView
+ */
+function createStand(context, root, onView) {
+  let shown = view(context.store.get().link.view);
+
+  function mount() {
+    root.dataset.view = shown.id;
+    onView(shown);
+    return shown.mount(context, root);
+  }
+
+  function clear() {
+    mounted.destroy();
+    root.replaceChildren();
+    root.classList.remove("view");
+    delete root.dataset.view;
+  }
+
+  root.classList.add("view");
+  let mounted = mount();
+
+  return {
+    view: () => shown,
+    mounted: () => mounted,
+    draw() {
+      const next = view(context.store.get().link.view);
+      if (next !== shown) {
+        mounted.destroy();
+        root.replaceChildren();
+        shown = next;
+        mounted = mount();
+      }
+      mounted.draw();
+    },
+    light: () => mounted.light(),
+    clear,
+  };
+}
+
+/** What a view draws: the run, the place in it, and the answers that it asked for. @param {Page} page */
+function drawn(page) {
+  const { link, trace, model, answers, status, problem } = page;
+  const asked = (trace && view(link.view).asks?.(page)) ?? [];
+  const { view: id, block, layer, head, options } = link;
+  const lacks = status === "ready" && problem;
+  return [trace, model, lacks, id, block, layer, head, options, ...asked.map((question) => answers[keyOf(question)])];
+}
+
+/** What it lights without being drawn anew. @param {Page} page */
+function pointed({ link: { view: _view, block: _block, layer: _layer, head: _head, options: _options, ...rest } }) {
+  return Object.values(rest);
+}
+
+/** @param {import("../state/store.js").Store} store */
+function letGo(store) {
+  store.hover(null);
+  store.go({ query: null, key: null });
+}
