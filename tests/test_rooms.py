@@ -33,7 +33,7 @@ ENTRIES = ("workspace.js", "embed.js", "handout.js")
 ONLY_IN = {
     "api.js": r"\bfetch\(|\bXMLHttpRequest\b|\bWebSocket\b|\bEventSource\b",
     "address.js": r"\bpushState\(|\breplaceState\(|\blocation\.(search|hash|href)\b",
-    "chart.js": r"\bPlotly\b",
+    "plotly.js": r"\bPlotly\b",
 }
 
 

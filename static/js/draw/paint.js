@@ -1,7 +1,4 @@
-/**
- * Matrices on plain canvas: thumbnails, and the first picture, which is there before Plotly is.
- * Cells have the very pixels that Plotly will give them.
- */
+/** Matrices on a canvas: cells, what covers them, numbers. */
 
 import { two } from "../lib/numbers.js";
 import { COVER } from "../compute/reshape.js";
@@ -18,6 +15,24 @@ import { colour, contrast, logarithmic, rgb } from "./scale.js";
  * @property {number} [floor]  of a logarithmic scale from there to 1
  */
 /** @typedef {import("./theme.js").Theme} Theme */
+
+/** Numbers stand in cells that have room for them: so many times the size of a label. */
+const ROOM = { width: 2.6, height: 1.38 };
+
+/** @param {Geometry} geometry @param {Theme} theme */
+export function hasRoom({ cellWidth, cellHeight }, { size }) {
+  return cellWidth >= ROOM.width * size && cellHeight >= ROOM.height * size;
+}
+
+/**
+ * Only the cells that show their number; NaN elsewhere.
+ * @param {{matrix: Matrix, cover?: Uint8Array}} covered
+ * @returns {Matrix}
+ */
+export function open({ matrix, cover }) {
+  if (!cover?.some((why) => why !== COVER.open)) return matrix;
+  return { ...matrix, values: matrix.values.map((value, i) => (cover[i] === COVER.open ? value : NaN)) };
+}
 
 /**
  * @param {Shade} shade
@@ -74,6 +89,9 @@ export function raster(pixels, values, { stops, range: [low, high], floor }) {
   }
 }
 
+/** Where cells are painted before they are drawn at their size. @type {HTMLCanvasElement | undefined} */
+let SMALL;
+
 /**
  * @param {CanvasRenderingContext2D} context  already scaled to CSS pixels
  * @param {Matrix} matrix
@@ -83,10 +101,10 @@ export function raster(pixels, values, { stops, range: [low, high], floor }) {
 export function cells(context, matrix, geometry, shade) {
   const { left, top, cellWidth, cellHeight, gap } = geometry;
   const [width, height] = [matrix.cols * cellWidth, matrix.rows * cellHeight];
-  const small = context.canvas.ownerDocument.createElement("canvas");
-  thumbnail(small, matrix, shade);
+  SMALL ??= context.canvas.ownerDocument.createElement("canvas");
+  thumbnail(SMALL, matrix, shade);
   context.imageSmoothingEnabled = false;
-  context.drawImage(small, left, top, width, height);
+  context.drawImage(SMALL, left, top, width, height);
   if (!gap) return;
   for (let col = 1; col <= matrix.cols; col++)
     context.clearRect(left + col * cellWidth - gap, top, gap, height);
@@ -114,8 +132,7 @@ export function numbers(context, matrix, geometry, shade, theme) {
 }
 
 /**
- * Grey patterns over the cells that show no number, a pattern for each reason: drawn alone, so that
- * Plotly can lay them over its heatmap.
+ * Grey patterns over the cells that show no number, a pattern for each reason.
  * @param {CanvasRenderingContext2D} context
  * @param {{matrix: Matrix, cover?: Uint8Array}} covered  without a cover, what is NaN is masked
  * @param {Geometry} geometry

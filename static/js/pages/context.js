@@ -1,6 +1,6 @@
 /** What every part and view is given to work with, on the page and in a handout alike. */
 
-import { createPlotter } from "../draw/chart.js";
+import { createPlotter } from "../draw/plotly.js";
 import { find } from "../lib/dom.js";
 import { translator } from "../lib/i18n.js";
 import { bindTheme, theme } from "../draw/theme.js";
@@ -14,7 +14,7 @@ import { OPTIONS, VIEWS } from "../views/index.js";
  * @param {import("../data/api.js").Api} api
  * @param {Context["session"]} session
  * @param {import("../lib/i18n.js").Messages} messages
- * @param {string} plotly  where plotly.js is
+ * @param {string} [plotly]  where plotly.js is; absent: nowhere
  * @returns {Context}
  */
 export function createContext(store, api, session, messages, plotly) {
@@ -45,7 +45,7 @@ export function createContext(store, api, session, messages, plotly) {
     api,
     session,
     views: VIEWS,
-    plotter: createPlotter(document, plotly),
+    plotter: plotly ? createPlotter(document, plotly) : null,
     ...translator(messages),
     theme: () => (present ??= theme(window)),
     restyle,

@@ -30,7 +30,7 @@ const root = find("#workspace");
 const { lang = "en", home = "" } = root.dataset;
 
 async function start() {
-  const [file, plotly] = await Promise.all([unpack("#trace"), unpack("#plotly")]);
+  const file = await unpack("#trace");
   // The API that the page speaks to, with one answer: the file's.
   const api = createApi(async (path) =>
     String(path).startsWith("/api/shares/") ? new Response(file) : Promise.reject(new TypeError()),
@@ -44,8 +44,7 @@ async function start() {
   const frozen = { id: "handout", initial, asked: {}, options: OPTIONS };
   const session = bindSession(store, api, wishes, { frozen });
   const messages = JSON.parse(find("#messages").textContent ?? "{}");
-  const script = URL.createObjectURL(new Blob([plotly], { type: "text/javascript" }));
-  const context = createContext(store, api, session, messages, script);
+  const context = createContext(store, api, session, messages);
   const share = await api.readShare("handout");
   const { trace, model, state } = share;
   root.classList.toggle("few", !trace.tensors[place(initial, "q")]);

@@ -9,7 +9,7 @@
  * @property {{run: () => Promise<void>, retry: () => Promise<void>}} session  run asks for the
  *   trace, retry for what went wrong
  * @property {View[]} views  that are offered
- * @property {import("../draw/chart.js").Plotter} plotter
+ * @property {import("../draw/plotly.js").Plotter | null} plotter  null where Plotly is not to be had
  * @property {import("../lib/i18n.js").Translate} t
  * @property {import("../lib/i18n.js").Say} say
  * @property {() => import("../draw/theme.js").Theme} theme

@@ -148,7 +148,7 @@ function mount(context, root) {
     const page = context.theme();
     const unit = page.size / DESK;
     const theme = { ...page, size: DESK };
-    const ruled = ruler(page.font);
+    const ruled = ruler(page);
     const measure = (/** @type {string} */ text) => ruled(text) / unit;
     const room = { width: width / unit, height: height / unit - 120, wide: width >= 600, measure };
     const whole = goal === null ? 1 : ((link.options.amount === "flow" ? flows[goal] : shares[goal]) ?? 1) || 1;
