@@ -23,6 +23,7 @@ export function bindStage(context) {
       root.replaceChildren();
       shown = next;
       surround(shown);
+      context.measure();
       mounted = shown.mount(context, root);
     }
     mounted.draw();

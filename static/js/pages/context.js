@@ -39,7 +39,8 @@ export function createContext(store, api, session, messages, plotly) {
   const observer = new ResizeObserver(look);
   document.querySelectorAll("#view, .band").forEach((place) => observer.observe(place));
   window.addEventListener("resize", look);
-  store.subscribe(({ trace, link }) => [trace, link.view, link.options], () => void (now = room()));
+  // Of another view the stage asks for it, when all that stands around the view has changed.
+  store.subscribe(({ trace, link }) => [trace, link.options], () => void (now = room()));
   return {
     store,
     api,
@@ -52,6 +53,7 @@ export function createContext(store, api, session, messages, plotly) {
     onTheme: (listener) => themed.push(listener),
     onResize: (listener) => resized.push(listener),
     room: () => now,
+    measure: () => void (now = room()),
     format: (link) => format(link, OPTIONS),
     announce: (text) => (find("#announce").textContent = text),
     shown: () => {

@@ -17,6 +17,7 @@
  * @property {(listener: () => void) => void} onTheme
  * @property {(listener: () => void) => void} onResize
  * @property {() => {width: number, height: number, wide: boolean}} room  for the view
+ * @property {() => void} measure  the room, after what surrounds the view has changed
  * @property {(link: import("./link.js").State) => string} format  a link as a query string
  * @property {(text: string) => void} announce  to a screen reader
  * @property {() => Mounted} shown  the view that is open

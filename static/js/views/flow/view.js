@@ -9,6 +9,7 @@ import { prose } from "../../lib/i18n.js";
 import { four, two } from "../../lib/numbers.js";
 import { whenFree } from "../../lib/pacing.js";
 import { h } from "../../lib/dom.js";
+import { memo } from "../../lib/memo.js";
 import { step } from "../../draw/token.js";
 import { arriving, rollout } from "../../compute/flow.js";
 import { network } from "../../compute/maxflow.js";
@@ -61,7 +62,7 @@ function mount(context, root) {
   let shown = null;
   /** @type {ReturnType<typeof strip> | null} */
   let cells = null;
-  const rest = whenFree(paint);
+  const rest = whenFree(goOn);
   const options = controls(context, [
     { option: "amount", label: t("Edges show"), values: { rollout: t("rollout"), flow: t("flow") } },
   ]);
@@ -132,6 +133,12 @@ function mount(context, root) {
     return found;
   }
 
+  /** All is drawn again when the last flow is known, not for each. */
+  function goOn() {
+    work(chosen().top);
+    if (!rest.owes()) paint();
+  }
+
   function paint() {
     if (!shown) return;
     const { graph, names } = shown;
@@ -197,15 +204,8 @@ function mount(context, root) {
   function draw() {
     options.refresh();
     const page = store.get();
-    const graph = graphOf(page);
-    if (!page.trace || !graph) return;
-    shown = {
-      graph,
-      stream: streamOf(page),
-      names: names(page.trace, page.link.block),
-      network: network(graph),
-      flows: new Map(),
-    };
+    shown = content(page);
+    if (!shown) return;
     cells = null;
     note.textContent = prose(remarks(context));
     paint();
@@ -221,6 +221,23 @@ function mount(context, root) {
     },
     numbers: () => shown && worked(shown, chosen().top),
   };
+}
+
+/** Contents of a trace that are kept: a hand goes to and fro between a few layers. */
+const KEPT = 4;
+
+/**
+ * @param {import("../../state/store.js").Page} page
+ * @returns {Shown | null}  null until all of it is here
+ */
+function content(page) {
+  const { trace, model, link } = page;
+  if (!trace || !model || !needs(page).every((name) => trace.tensors[name])) return null;
+  return memo(trace, `flow ${link.block} ${link.layer}`, () => {
+    const graph = graphOf(page);
+    if (!graph) return null;
+    return { graph, stream: streamOf(page), names: names(trace, link.block), network: network(graph), flows: new Map() };
+  }, KEPT);
 }
 
 /**
