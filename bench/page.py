@@ -1,9 +1,9 @@
 """`python -m bench.page`: prints what the page costs in the browser, as a table.
 
 Work is what the page's main thread does, script, style, layout and paint: "drawing" from a change
-until the frame that shows it has been handed over, "all of it" its processor time in the half second
-after the change, whatever else it brings about. A frame lasts 1/60 s. With `--against DIR` another checkout serves
-beside this one, and both are measured in turns.
+until the frame that shows it has been handed over, "all of it" its processor time in the half
+second after the change, whatever else it brings about. A frame lasts 1/60 s. With `--against DIR`
+another checkout serves beside this one, and both are measured in turns.
 """
 
 import argparse

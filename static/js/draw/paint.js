@@ -56,21 +56,6 @@ export function written({ floor }, value) {
 }
 
 /**
- * One pixel a cell; the page scales it up without smoothing.
- * @param {HTMLCanvasElement} canvas
- * @param {Matrix} matrix
- * @param {Shade} shade
- */
-export function thumbnail(canvas, matrix, shade) {
-  canvas.width = matrix.cols;
-  canvas.height = matrix.rows;
-  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-  const image = context.createImageData(matrix.cols, matrix.rows);
-  raster(image.data, matrix.values, shade);
-  context.putImageData(image, 0, 0);
-}
-
-/**
  * The colours of `colourOf` for many cells at once; one without a number stays transparent.
  * @param {Uint8ClampedArray} pixels  four bytes a cell
  * @param {import("../data/wire.js").Numbers} values
@@ -102,7 +87,11 @@ export function cells(context, matrix, geometry, shade) {
   const { left, top, cellWidth, cellHeight, gap } = geometry;
   const [width, height] = [matrix.cols * cellWidth, matrix.rows * cellHeight];
   SMALL ??= context.canvas.ownerDocument.createElement("canvas");
-  thumbnail(SMALL, matrix, shade);
+  const own = /** @type {CanvasRenderingContext2D} */ (SMALL.getContext("2d"));
+  [SMALL.width, SMALL.height] = [matrix.cols, matrix.rows];
+  const image = own.createImageData(matrix.cols, matrix.rows);
+  raster(image.data, matrix.values, shade);
+  own.putImageData(image, 0, 0);
   context.imageSmoothingEnabled = false;
   context.drawImage(SMALL, left, top, width, height);
   if (!gap) return;
