@@ -1,8 +1,8 @@
 """A handout: what someone saw, as one HTML file that opens from a disk, without a network.
 
-The file is the page's own script, stylesheets and catalog, plotly.js, and the trace as the API
-sends it (float32, so that every number that is printed is the model's), with a
-Content-Security-Policy that lets it load nothing.
+The file is the page's own script, stylesheets and catalog, and the trace as the API sends it
+(float32, so that every number that is printed is the model's), with a Content-Security-Policy that
+lets it load nothing.
 """
 
 import gzip
@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from app.assets import bundles
-from app.assets.files import STATIC, vendored
-from app.assets.inline import block, compressed, data_url, document, script, style
+from app.assets.files import STATIC
+from app.assets.inline import block, data_url, document, script, style
 from app.assets.languages import SOURCE_LANGUAGE, languages, messages
 from app.assets.templates import environment, static_digest
 from app.engine.wire import Reply
@@ -49,7 +49,6 @@ def handout(reply: Reply, about: Mapping[str, Any], home: str, theme: str | None
         share=about.get("id") or "",
         source=sentence(about["state"]),
         trace=block("trace", trace),
-        plotly=block("plotly", compressed(vendored()["plotly.min.js"])),
     ).encode()
 
 
@@ -60,7 +59,7 @@ def _frame(lang: str, digest: str) -> dict[str, Any]:
     sheet = style(bundles.stylesheet("handout"))
     policy = [
         "default-src 'none'",
-        f"script-src blob: {run.source}",
+        f"script-src {run.source}",
         f"style-src {sheet.source}",
         "img-src data: blob:",
         "base-uri 'none'",

@@ -1,90 +1,190 @@
 """`python -m bench.page`: prints what the page costs in the browser, as a table.
 
-Work is what the page's main thread does, script, style, layout and paint, from a change until the
-frame that shows it has been handed over; a frame lasts 1/60 s.
+Work is what the page's main thread does, script, style, layout and paint: "drawing" from a change
+until the frame that shows it has been handed over, "all of it" its processor time in the half
+second after the change, whatever else it brings about. A frame lasts 1/60 s. With `--against DIR`
+another checkout serves beside this one, and both are measured in turns.
 """
 
 import argparse
 import statistics
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from itertools import cycle
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 import httpx
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
 
 from bench.__main__ import machine
 from bench.many_heads import serve
 from tests.browser.chromium import ARGS, EXECUTABLE
-from tests.servers import running_app
+from tests.servers import ROOT, running_app
 
 FRAME_MS = 1000 / 60
+REST_MS = 500
 PROBES = Path(__file__).with_name("probes.js")
 WORDS = ("the", "old", "cat", "sat", "on", "a", "mat", "and", "saw", "dog", "run", "to", "it")
 DRAWN = """() => document.documentElement.dataset.status === "ready"
     && document.querySelector("#view canvas, #view svg") && !document.querySelector(".sketched")"""
+# Milliseconds of drawing that are aimed at, by what is done.
+GOALS = {
+    "another head, 64 tokens": FRAME_MS,
+    "another head, 128 tokens": 1.2 * FRAME_MS,
+    "to flow, 64 tokens": 60.0,
+}
+VIEWS = ("flow", "compare", "inside", "alignment")
 
 
-class Row(NamedTuple):
-    """One line of the table."""
+class Work(NamedTuple):
+    """Milliseconds of the main thread for one change."""
 
-    what: str
-    times: Sequence[float]  # milliseconds
-    goal: float  # milliseconds, for the median
+    drawing: float
+    whole: float
 
-    def __str__(self) -> str:
-        middle, most = statistics.median(self.times), statistics.quantiles(self.times, n=10)[-1]
-        verdict = "met" if middle <= self.goal else "missed"
-        return (
-            f"| {self.what} | {middle:.1f} ms | {most:.1f} ms | **{middle / FRAME_MS:.2f}** "
-            f"| {self.goal:.0f} ms: {verdict} |"
-        )
+
+Times = dict[str, list[list[Work]]]  # by what is done: a list for each checkout
 
 
 def main() -> None:
-    """Starts a server and a browser, measures, prints."""
+    """Starts servers and a browser, measures, prints."""
     parser = argparse.ArgumentParser(prog="python -m bench.page", description=__doc__)
     parser.add_argument("--rounds", type=int, default=40, help="changes for each line (40)")
-    rounds = parser.parse_args().rounds
-    with browser_and_server() as (browser, url):
+    parser.add_argument("--against", type=Path, help="another checkout's folder")
+    parser.add_argument("--only", choices=["heads", "views", "many", "typing"], help="one part")
+    asked = parser.parse_args()
+    roots = [ROOT, *([asked.against.resolve()] if asked.against else [])]
+    with browser_and_servers(roots) as (browser, urls):
         print(f"{machine()}; Chromium {browser.version}, headless, without a GPU\n")
-        print("| What, until it is on the screen | median | 90 % within | in frames | goal |")
-        print("|---|--:|--:|--:|---|")
-        for tokens, frames in ((64, 1), (128, 3)):
-            times = another_head(browser, url, tokens, rounds)
-            print(Row(f"another head, {tokens} tokens", times, frames * FRAME_MS), flush=True)
-        times = all_heads(browser, url, max(5, rounds // 4))
-        print(Row("144 heads × 128 tokens, from the data's arrival", times, 150.0), flush=True)
-        keys, long = typing(browser, url, max(3, rounds // 4))
-    verdict = "met" if not long else "missed"
-    longest = f", the longest {max(long):.0f} ms" if long else ""
-    print(f"\nTyping, 32 tokens: {len(long)} tasks over 50 ms in {keys} keys{longest}; ", end="")
-    print(f"goal none: {verdict}")
+        times: Times = {}
+        if asked.only in (None, "heads"):
+            for tokens in (64, 128):
+                times |= another_head(browser, urls, tokens, asked.rounds)
+        if asked.only in (None, "views"):
+            times |= other_views(browser, urls, max(5, asked.rounds // 4))
+        if times:
+            print_table(times)
+        if asked.only in (None, "many"):
+            for url in urls:
+                many = all_heads(browser, url, max(5, asked.rounds // 4))
+                print(f"144 heads × 128 tokens: {statistics.median(many):.1f} ms; goal 150 ms")
+        if asked.only in (None, "typing"):
+            for url in urls:
+                keys, long = typing(browser, url, max(3, asked.rounds // 4))
+                longest = f", the longest {max(long):.0f} ms" if long else ""
+                print(f"Typing, 32 tokens: {len(long)} tasks over 50 ms in {keys} keys{longest}")
+
+
+def print_table(times: Times) -> None:
+    """Prints a line for each thing that is done: this checkout, the other, their ratios."""
+    print("| What | drawing | 90 % within | in frames | all of it | goal | this / other |")
+    print("|---|--:|--:|--:|--:|---|---|")
+    for what, (own, *others) in times.items():
+        for works in (own, *others):
+            drawing = [work.drawing for work in works]
+            middle, most = statistics.median(drawing), statistics.quantiles(drawing, n=10)[-1]
+            whole = statistics.median(work.whole for work in works)
+            goal = GOALS.get(what)
+            aim = f"{goal:.0f} ms: {'met' if middle <= goal else 'missed'}" if goal else ""
+            said = f"{quartiles(own, others[0])}" if others and works is own else ""
+            print(
+                f"| {what if works is own else '… in the other'} | {middle:.1f} ms | {most:.1f} ms "
+                f"| **{middle / FRAME_MS:.2f}** | {whole:.0f} ms | {aim} | {said} |",
+                flush=True,
+            )
+
+
+def quartiles(own: Sequence[Work], other: Sequence[Work]) -> str:
+    """The ratios of each turn, of drawing and of all work."""
+
+    def said(pick: Callable[[Work], float]) -> str:
+        ratios = [pick(a) / pick(b) for a, b in zip(own, other, strict=True)]
+        low, middle, high = statistics.quantiles(ratios, n=4)
+        return f"**{middle:.2f}** ({low:.2f} to {high:.2f})"
+
+    return f"{said(lambda work: work.drawing)}; all {said(lambda work: work.whole)}"
 
 
 @contextmanager
-def browser_and_server() -> Iterator[tuple[Browser, str]]:
-    """Yields a browser and the address of a server, both our own."""
-    with (
-        tempfile.TemporaryDirectory() as data,
-        running_app(Path(data)) as server,
-        sync_playwright() as playwright,
-    ):
+def browser_and_servers(roots: Sequence[Path]) -> Iterator[tuple[Browser, list[str]]]:
+    """Yields a browser and the address of a server for each checkout, all our own."""
+    with ExitStack() as stack:
+        urls = []
+        for root in roots:
+            data = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            urls.append(stack.enter_context(running_app(data, root=root)).url)
+        playwright = stack.enter_context(sync_playwright())
         browser = playwright.chromium.launch(executable_path=EXECUTABLE, args=ARGS)
-        yield browser, server.url
+        yield browser, urls
         browser.close()
 
 
-def another_head(browser: Browser, url: str, tokens: int, rounds: int) -> list[float]:
-    """Milliseconds of work to show the next head's attention."""
-    with opened(browser) as page:
-        visit(page, url, source=sentence(url, tokens), block="encoder", layer=0, view="attention")
-        times: list[float] = page.evaluate("(rounds) => probes.heads(rounds)", rounds)
-        return times
+def another_head(browser: Browser, urls: Sequence[str], tokens: int, rounds: int) -> Times:
+    """Shows the next head's attention, in turns."""
+    with ExitStack() as stack:
+        pages = [stack.enter_context(opened(browser)) for _ in urls]
+        clocks = [page.context.new_cdp_session(page) for page in pages]
+        for page, url in zip(pages, urls, strict=True):
+            link = {"block": "encoder", "layer": 0, "view": "attention"}
+            visit(page, url, source=sentence(url, tokens), **link)
+        works = in_turns(pages, clocks, lambda page: page.evaluate("() => probes.head()"), rounds)
+    return {f"another head, {tokens} tokens": works}
+
+
+def other_views(browser: Browser, urls: Sequence[str], rounds: int) -> Times:
+    """Goes to other views whose numbers are there, in turns."""
+    found: Times = {}
+    with ExitStack() as stack:
+        pages = [stack.enter_context(opened(browser)) for _ in urls]
+        clocks = [page.context.new_cdp_session(page) for page in pages]
+        for page, url in zip(pages, urls, strict=True):
+            source = sentence(url, 64)
+            for view in (*VIEWS, "attention"):
+                visit(page, url, source=source, block="cross", layer=1, head=2, view=view)
+        for view in VIEWS:
+
+            def there(page: Page, view: str = view) -> Any:
+                return page.evaluate("(view) => probes.view(view)", view)
+
+            def back(page: Page) -> None:
+                page.evaluate("() => probes.view('attention')")
+                page.wait_for_timeout(REST_MS)
+
+            found[f"to {view}, 64 tokens"] = in_turns(pages, clocks, there, rounds, back)
+    return found
+
+
+def in_turns(
+    pages: Sequence[Page],
+    clocks: Sequence[CDPSession],
+    change: Callable[[Page], Any],
+    rounds: int,
+    back: Callable[[Page], None] = lambda page: None,
+) -> list[list[Work]]:
+    """The work of a change in each page; the first ones warm up."""
+    works: list[list[Work]] = [[] for _ in pages]
+    for clock in clocks:
+        clock.send("Performance.enable", {"timeDomain": "threadTicks"})
+    for n in range(rounds + 3):
+        order = range(len(pages)) if n % 2 else reversed(range(len(pages)))
+        for i in order:
+            pages[i].bring_to_front()
+            before = busy(clocks[i])
+            drawing = change(pages[i])
+            pages[i].wait_for_timeout(REST_MS)
+            if n >= 3:
+                works[i].append(Work(drawing, busy(clocks[i]) - before))
+            back(pages[i])
+    return works
+
+
+def busy(clock: CDPSession) -> float:
+    """Milliseconds of a processor that the main thread has taken so far."""
+    metrics = clock.send("Performance.getMetrics")["metrics"]
+    return 1000 * next(one["value"] for one in metrics if one["name"] == "TaskDuration")
 
 
 def all_heads(browser: Browser, url: str, rounds: int) -> list[float]:

@@ -13,14 +13,12 @@ globalThis.probes = (() => {
       port2.postMessage(null);
     });
 
-  /** A word for what is drawn in the figure: other pixels or numbers are another picture. */
+  /** A word for what is drawn in the figure: other pixels or elements are another picture. */
   function shown() {
-    const canvas = document.querySelector("#view .sketched canvas") ?? atlas();
-    if (canvas?.width) {
-      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-      return new Uint32Array(data.buffer).reduce((sum, pixel) => (sum * 31 + pixel) >>> 0, 0);
-    }
-    return document.querySelector("#view .js-plotly-plot")?.data?.[0]?.z.map((row) => row[0]).join();
+    const canvas = document.querySelector("#view .chart canvas") ?? atlas();
+    if (!canvas?.width) return document.querySelector("#view svg");
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    return new Uint32Array(data.buffer).reduce((sum, pixel) => (sum * 31 + pixel) >>> 0, 0);
   }
 
   /** The canvas with all heads, once something is painted on it. */
@@ -82,16 +80,16 @@ globalThis.probes = (() => {
       new PerformanceObserver(note).observe({ type: "longtask" });
     },
 
-    /** Goes from head to head, at the pace of a hand. */
-    async heads(rounds) {
-      const times = [];
-      for (let i = 0; i < rounds + 3; i++) {
-        const radios = [...document.querySelectorAll("#heads input")];
-        const next = radios[(radios.findIndex((radio) => radio.checked) + 1) % radios.length];
-        times.push(await work(() => next.click()));
-        await new Promise((resolve) => setTimeout(resolve, 60));
-      }
-      return times.slice(3); // the first ones warm up
+    /** Goes to the next head. */
+    head() {
+      const radios = [...document.querySelectorAll("#heads input")];
+      const next = radios[(radios.findIndex((radio) => radio.checked) + 1) % radios.length];
+      return work(() => next.click());
+    },
+
+    /** Goes to a view. */
+    view(id) {
+      return work(() => document.querySelector(`#views-wide input[value=${id}]`).click());
     },
   };
 })();

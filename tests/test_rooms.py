@@ -70,7 +70,7 @@ ENTRIES = ("workspace.js", "embed.js", "handout.js")
 ONLY_IN = {
     "api.js": r"\bfetch\(|\bXMLHttpRequest\b|\bWebSocket\b|\bEventSource\b",
     "address.js": r"\bpushState\(|\breplaceState\(|\blocation\.(search|hash|href)\b",
-    "chart.js": r"\bPlotly\b",
+    "plotly.js": r"\bPlotly\b",
     "keys.js": r"\bArrow(Left|Right|Up|Down)\b",
     "typing.js": r"\bcomposition(start|end)\b",
 }

@@ -5,12 +5,9 @@ none. Text in a script or a style carries its hash, for a Content-Security-Polic
 nothing else.
 """
 
-import gzip
 from base64 import b64encode
 from dataclasses import dataclass
-from functools import cache
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -49,12 +46,6 @@ def document(identity: str, content: Any) -> Markup:
 def data_url(content: bytes, media_type: str) -> str:
     """The content as an address."""
     return f"data:{media_type};base64,{b64encode(content).decode()}"
-
-
-@cache
-def compressed(path: Path) -> bytes:
-    """A large file that never changes, with gzip."""
-    return gzip.compress(path.read_bytes(), 9, mtime=0)
 
 
 def _hash(text: str) -> str:

@@ -24,7 +24,7 @@ from model.adapters.request import Request
 from tests.app.conftest import Serving
 
 STATE = {"source": "The cat sat on the mat.", "target": "猫坐在垫子上。", "layer": 1, "head": 4}
-# Beside plotly.js, for a sentence of this size.
+# For a sentence of this size.
 MOST_BYTES = 1_500_000
 
 
@@ -71,12 +71,9 @@ async def test_it_holds_what_the_model_saw(client: httpx.AsyncClient) -> None:
     assert "猫坐在垫子上。" in held.document["output"]["text"]
 
 
-async def test_it_is_small_beside_plotly(client: httpx.AsyncClient) -> None:
+async def test_it_is_small(client: httpx.AsyncClient) -> None:
     page = await handout(client)
-    plotly = unpacked(page, "plotly")
-    assert plotly == vendored()["plotly.min.js"].read_bytes()
-    rest = re.sub(r'(id="plotly">)[^<]*', r"\1", page)
-    assert len(rest.encode()) < MOST_BYTES < len(plotly) / 3
+    assert len(page.encode()) < MOST_BYTES < len(vendored()["plotly.min.js"].read_bytes()) / 3
 
 
 async def test_it_may_load_nothing(client: httpx.AsyncClient) -> None:

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Frame, Page, expect
 
 from tests.browser.watch import Watch
-from tests.browser.workspace import DRAWN, FIGURE, Workspace
+from tests.browser.workspace import CHARTS, DRAWN, Workspace
 from tests.servers import AppServer
 
 STATE: dict[str, Any] = {
@@ -89,7 +89,7 @@ def test_a_share_is_seen_in_another_sites_page(
         np.array(tensors[f"decoder.1.cross.{name}"]["data"])[STATE["head"]] for name in ("q", "k")
     )
     scores = np.exp(q @ k.T / np.sqrt(q.shape[-1]))
-    seen = np.array(frame.evaluate(FIGURE)["z"], dtype=float)
+    seen = np.array(frame.evaluate(CHARTS, "#view")[0]["values"], dtype=float)
     np.testing.assert_allclose(seen, scores / scores.sum(-1, keepdims=True), atol=1e-4)
     expect(frame.locator("#caption")).to_contain_text("Layer 2, head 4")
     link = frame.get_by_role("link")

@@ -83,12 +83,7 @@ def numbers_of(file: Path) -> dict[str, NDArray[Any]]:
 
 def plotted(workspace: Workspace) -> list[NDArray[Any]]:
     """What the charts plot that can be seen."""
-    charts = workspace.page.evaluate("""() =>
-        [...document.querySelectorAll("#view .js-plotly-plot")]
-            .filter((chart) => chart.offsetParent)
-            .map(({ data }) => data[0].z.map((row) =>
-                Array.from(row, (n) => (Number.isNaN(n) ? null : n))))""")
-    return [np.array(chart, dtype=float) for chart in charts]
+    return [chart.values for chart in workspace.charts()]
 
 
 def check_picture(file: Path) -> None:

@@ -139,8 +139,9 @@ def test_a_notebook_draws_it(page: Page, watch: Watch, tmp_path: Path) -> None:
     page.goto(file.as_uri())
     inside = page.frame_locator("iframe")
     expect(inside.locator("#caption")).to_contain_text("Layer 2, head 3")
-    expect(inside.locator("#view .js-plotly-plot")).to_be_visible()
+    chart = inside.locator("#view .chart[data-drawn]")
+    expect(chart).to_be_visible()
     expect(inside.locator("#open-live")).to_be_hidden()
-    z = inside.locator("#view .js-plotly-plot").evaluate("gd => gd.data[0].z.map((r) => [...r])")
+    drawn = chart.evaluate("({ picture: { matrix } }) => [...matrix.values]")
     own = np.asarray(seen["decoder.1.cross.weights"])[2]
-    np.testing.assert_allclose(np.array(z), own, atol=1e-6)
+    np.testing.assert_allclose(np.array(drawn).reshape(own.shape), own, atol=1e-6)

@@ -98,7 +98,7 @@ def test_share_needs_no_model_for_all_that_it_shows(workspace: Workspace) -> Non
     workspace.find("#layers label").nth(0).click()
     workspace.find("#blocks label").nth(0).click()
     workspace.find("#views-wide label:has([value=qkv])").click()
-    expect(workspace.find(".panel .js-plotly-plot")).to_have_count(3)
+    expect(workspace.find(".panel .chart[data-drawn]")).to_have_count(3)
 
 
 def test_a_share_whose_model_is_gone_says_so(workspace: Workspace) -> None:

@@ -77,13 +77,31 @@ def test_masked_cells_are_hatched_and_say_so(workspace: Workspace) -> None:
     assert workspace.find(".tip").inner_text().endswith("masked")
 
 
+# What is written on the canvas of a chart, by where it stands.
+WRITTEN = """(() => {
+    window.written = {};
+    const { fillText } = CanvasRenderingContext2D.prototype;
+    CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+        if (this.canvas.closest(".chart")) window.written[`${x} ${y}`] = text;
+        fillText.call(this, text, x, y);
+    };
+})()"""
+
+
 def test_tooltip_has_four_decimals_and_cells_have_two(workspace: Workspace) -> None:
+    workspace.page.add_init_script(WRITTEN)
     workspace.open(source=SENTENCE, target=TARGET, block="cross", layer=1, head=HEAD)
     plotted, _ = workspace.figure()
     workspace.page.mouse.move(*workspace.cell(3, 2))
     assert workspace.find(".tip b").inner_text() == f"{plotted[3, 2]:.4f}"
-    written = workspace.find("#view .heatmap-label").all_text_contents()
-    assert sorted(written) == sorted(f"{value:.2f}" for value in plotted.flat)
+    written = workspace.page.evaluate("written")
+    place = [tuple(map(float, point.split())) for point in written]
+    in_order = [text for _, text in sorted(zip(place, written.values(), strict=True), key=by_rows)]
+    assert in_order == [f"{value:.2f}" for value in plotted.flat]
+
+
+def by_rows(one: tuple[tuple[float, ...], str]) -> tuple[float, ...]:
+    return one[0][::-1]
 
 
 def test_inspector_works_the_weight_out(workspace: Workspace) -> None:

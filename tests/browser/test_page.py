@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import expect
 
 from tests.browser.legible import SMALL_LABELS
 from tests.browser.watch import Watch
@@ -22,12 +22,6 @@ START: dict[str, Any] = {
 FOCUSED = """() => {
     const { activeElement } = document;
     return activeElement.closest("[id], .matrix")?.id || activeElement.className;
-}"""
-SHAPES = """() => [...document.querySelectorAll(".js-plotly-plot")].map(({ data: [{ z }] }) =>
-    [z.length, z[0].length])"""
-RANGE = """() => {
-    const [{ zmin, zmax }] = document.querySelector(".js-plotly-plot").data;
-    return [zmin, zmax];
 }"""
 TONES = """(canvas) => {
     const image = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
@@ -59,7 +53,7 @@ def test_caption_says_what_the_numbers_say(workspace: Workspace) -> None:
             assert f"most at {columns[plotted[row].argmax()].strip('·')}" in said
 
 
-# Every size that the sketch has had, but for that of a canvas on which nothing is drawn yet.
+# Every size that the matrix has had, but for that of a canvas on which nothing is drawn yet.
 SIZES = """(() => {
     window.sizes = new Set();
     const look = () => {
@@ -71,23 +65,15 @@ SIZES = """(() => {
 })()"""
 
 
-def test_first_picture_does_not_wait_for_plotly(workspace: Workspace) -> None:
-    held: list[Route] = []
+def test_a_matrix_is_drawn_at_once_as_it_stays_and_without_plotly(workspace: Workspace) -> None:
+    asked: list[str] = []
+    workspace.page.on("request", lambda request: asked.append(request.url))
     workspace.page.add_init_script(SIZES)
-    workspace.page.route("**/plotly.min.js", lambda route: held.append(route))
-    workspace.page.goto(workspace.url)
-    canvas = workspace.find(".chart canvas")
-    expect(canvas).to_be_visible()
-    assert int(canvas.get_attribute("width") or 0) > 300
-    painted = canvas.evaluate(TONES)
-    assert painted > 10
-    (sketch,) = workspace.boxes(".chart canvas")
-    while held:
-        held.pop().continue_()
-    workspace.drawn()
-    expect(canvas).to_be_hidden()
-    assert workspace.boxes(".chart .main-svg")[0] == sketch
-    assert len(workspace.page.evaluate("[...sizes]")) == 1, "it is drawn at once as it stays"
+    workspace.open()
+    workspace.settled()
+    assert workspace.find(".chart canvas").evaluate(TONES) > 10
+    assert len(workspace.page.evaluate("[...sizes]")) == 1
+    assert not [url for url in asked if "plotly" in url]
 
 
 def test_hovering_a_token_lights_it_everywhere(workspace: Workspace) -> None:
@@ -168,12 +154,11 @@ def test_pickers_are_pictures_of_their_heads(workspace: Workspace) -> None:
 
 def test_q_k_v_are_the_heads_own(workspace: Workspace) -> None:
     workspace.open(**START, view="qkv")
-    expect(workspace.find(".panel .js-plotly-plot")).to_have_count(3)
-    shapes = workspace.page.evaluate(SHAPES)
+    expect(workspace.find(".panel .chart[data-drawn]")).to_have_count(3)
+    charts = workspace.charts()
     rows = workspace.find("#source-tokens .chip").count()
-    assert shapes == [[rows, 32]] * 3
-    ends = workspace.page.evaluate(RANGE)
-    assert ends[0] == -ends[1]
+    assert [chart.values.shape for chart in charts] == [(rows, 32)] * 3
+    assert charts[0].range[0] == -charts[0].range[1]
 
 
 def test_positions_are_the_papers(workspace: Workspace) -> None:

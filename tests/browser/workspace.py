@@ -2,7 +2,7 @@
 
 import base64
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 import numpy as np
@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from playwright.sync_api import Locator, Page
 
 DRAWN = """() => document.documentElement.dataset.status === "ready"
-    && document.querySelector("#view :is(.js-plotly-plot, [data-drawn])")
-    && !document.querySelector(".sketched")"""
+    && document.querySelector("#view [data-drawn]")"""
 # The line that waits moves for ever; everything else that moves comes to its end.
-STILL = """() => !document.querySelector(".sketched, [aria-busy='true']")
+STILL = """() => !document.querySelector("[aria-busy='true']")
     && document.getAnimations().every(
         ({ playState, effect }) =>
             playState !== "running" || effect.getComputedTiming().endTime === Infinity,
@@ -23,22 +22,32 @@ ADDRESS = """async () => {
     for (const _ of [1, 2, 3]) await new Promise(requestAnimationFrame);
     return Object.fromEntries(new URLSearchParams(location.search));
 }"""
-# What was just chosen is drawn in the next frame: first as a sketch, then by Plotly.
+# A chart's element carries the picture that it shows, null where a cell shows no number.
+CHARTS = """(selector) => [...document.querySelectorAll(`${selector} .chart[data-drawn]`)]
+    .filter((chart) => chart.offsetParent).map(({ picture: { matrix, cover, shade } }) => ({
+        range: shade.range,
+        values: Array.from({ length: matrix.rows }, (_, row) =>
+            Array.from({ length: matrix.cols }, (_, col) => {
+                const value = matrix.values[row * matrix.cols + col];
+                const why = cover?.[row * matrix.cols + col] ?? 0;
+                return why || Number.isNaN(value) ? null : value;
+            })),
+    }))"""
+# What was just chosen is drawn in the next frame.
 FIGURE = """async () => {
-    const frame = () => new Promise(requestAnimationFrame);
-    for (let n = 0; n < 2 || document.querySelector(".sketched"); n++) await frame();
-    const { data, layout } = document.querySelector("#view .js-plotly-plot");
-    const z = data[0].z.map((row) => Array.from(row, (n) => (Number.isNaN(n) ? null : n)));
-    const axes = [layout.yaxis, layout.xaxis].map(({ title, ticktext }) => [title.text, ticktext]);
-    return { z, axes };
+    for (const _ of [1, 2]) await new Promise(requestAnimationFrame);
+    const matrix = document.querySelector("#view .matrix");
+    const title = (side) => matrix.querySelector(`.labels.${side} .axis`).textContent;
+    const { labels } = matrix.querySelector(".chart").picture;
+    return [[title("rows"), labels.rows], [title("cols"), labels.cols]];
 }"""
-CELL = """([row, col]) => {
-    const gd = document.querySelector("#view .js-plotly-plot");
-    const { left, top } = gd.getBoundingClientRect();
-    const { xaxis, yaxis } = gd._fullLayout;
-    const x = (at) => left + xaxis._offset + xaxis.c2p(at);
-    const y = (at) => top + yaxis._offset + yaxis.c2p(at);
-    return [[x(col - 0.5), y(row - 0.5)], [x(col + 0.5), y(row + 0.5)]];
+CELL = """([selector, row, col]) => {
+    const chart = document.querySelector(`${selector} .chart[data-drawn]`);
+    const frame = chart.getBoundingClientRect();
+    const { left, top, cellWidth, cellHeight } = chart.picture.geometry;
+    const x = (at) => frame.left + left + at * cellWidth;
+    const y = (at) => frame.top + top + at * cellHeight;
+    return [[x(col), y(row)], [x(col + 1), y(row + 1)]];
 }"""
 BOXES = """(selector) => [...document.querySelectorAll(selector)].map((element) => {
     const { x, y, width, height } = element.getBoundingClientRect();
@@ -58,6 +67,13 @@ PIXELS = """async ([png, points]) => {
 Point = tuple[float, float]
 
 
+class Chart(NamedTuple):
+    """A matrix as it is drawn."""
+
+    values: NDArray[Any]  # NaN where a cell shows no number
+    range: list[float]  # the ends of its colour scale
+
+
 class Workspace:
     """A page at `/`, and what can be read off it."""
 
@@ -72,7 +88,7 @@ class Workspace:
         self.drawn()
 
     def drawn(self) -> None:
-        """Wait until the trace is there and Plotly, or a view without it, has drawn it."""
+        """Wait until the trace is there and the view has drawn it."""
         self.page.wait_for_function(DRAWN)
 
     def settled(self) -> None:
@@ -97,12 +113,19 @@ class Workspace:
 
     def figure(self) -> tuple[NDArray[Any], list[Any]]:
         """What the first chart plots, NaN where it plots nothing, and its two axes."""
-        figure = self.page.evaluate(FIGURE)
-        return np.array(figure["z"], dtype=float), figure["axes"]
+        axes = self.page.evaluate(FIGURE)
+        return self.charts()[0].values, axes
 
-    def cell(self, row: int, col: int, across: float = 0.5, down: float = 0.5) -> Point:
-        """A point in a cell, in pixels of the window, by the axes that Plotly drew with."""
-        (left, top), (right, bottom) = self.page.evaluate(CELL, [row, col])
+    def charts(self, selector: str = "#view") -> list[Chart]:
+        """What the charts plot that can be seen."""
+        found = self.page.evaluate(CHARTS, selector)
+        return [Chart(np.array(one["values"], dtype=float), one["range"]) for one in found]
+
+    def cell(
+        self, row: int, col: int, across: float = 0.5, down: float = 0.5, of: str = "#view"
+    ) -> Point:
+        """A point in a cell, in pixels of the window."""
+        (left, top), (right, bottom) = self.page.evaluate(CELL, [of, row, col])
         return left + (right - left) * across, top + (bottom - top) * down
 
     def boxes(self, selector: str) -> list[dict[str, float]]:

@@ -101,3 +101,13 @@ test("a point is found in its cell", () => {
   assert.deepEqual(cellAt(layout, 4, matrix, left + layout.size - 1, top + layout.size - 1), { row: 1, col: 3 });
   assert.equal(cellAt(layout, 4, matrix, left + 1, top + layout.size + 5), null);
 });
+
+test("bytes and fractions are painted alike", () => {
+  const values = Float32Array.from({ length: 36 }, (_, i) => ((i * 7) % 36) / 36);
+  const bytes = Uint8Array.from(values, (value) => Math.round(value * 255));
+  const [a, b] = [new Uint32Array(144), new Uint32Array(144)];
+  const where = { left: 0, top: 0, size: 12 };
+  tile(a, 12, where, { rows: 6, cols: 6, values, may: null }, PAINT);
+  tile(b, 12, where, { rows: 6, cols: 6, values: bytes, unit: 255, may: null }, PAINT);
+  assert.deepEqual(b, a);
+});

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { figure } from "../../static/js/draw/plotly-figure.js";
+import { distinct, figure, frames, NUMBERS } from "../../static/js/draw/plotly-figure.js";
 import { fit } from "../../static/js/draw/geometry.js";
 import { colourOf } from "../../static/js/draw/paint.js";
 import { COVER } from "../../static/js/compute/reshape.js";
@@ -20,6 +20,8 @@ const THEME = {
   size: 13,
 };
 
+const SIZE = { width: 700, height: 500 };
+
 /** @param {number} width */
 function picture(width) {
   const matrix = { rows: 2, cols: 2, values: Float32Array.of(0.25, 0.75, 1, NaN) };
@@ -35,7 +37,7 @@ function picture(width) {
 }
 
 test("the figure says what the design asks of a heatmap", () => {
-  const { data, layout } = /** @type {any} */ (figure(picture(600)));
+  const { data, layout } = /** @type {any} */ (figure(picture(600), SIZE));
   assert.deepEqual(
     data[0].z.map((/** @type {Float32Array} */ row) => [...row]),
     [
@@ -49,25 +51,39 @@ test("the figure says what the design asks of a heatmap", () => {
     [layout.xaxis.side, layout.xaxis.title.text, layout.yaxis.title.text],
     ["top", "key (looked at)", "query (looks)"],
   );
+  assert.deepEqual([data[0].x, data[0].y], [["c", "d"], ["a", "b"]]);
+});
+
+test("it is as large as its room, and pans no further than its cells", () => {
+  const { layout } = /** @type {any} */ (figure(picture(600), SIZE));
+  assert.deepEqual([layout.width, layout.height], [700, 500]);
+  for (const axis of [layout.xaxis, layout.yaxis])
+    assert.deepEqual([axis.minallowed, axis.maxallowed], [-0.5, 1.5]);
+});
+
+test("names that Plotly would take for markup or for the same place stay what they are", () => {
+  const names = distinct(["<eos>", "a & b", "the", "the", "<b>"]);
+  assert.deepEqual(names.slice(0, 3), ["&lt;eos&gt;", "a &amp; b", "the"]);
+  assert.equal(names[4], "&lt;b&gt;");
+  assert.equal(new Set(names).size, 5);
+});
+
+test("what is lit is framed: its row in the ink of queries, its column in that of keys", () => {
+  const found = /** @type {any[]} */ (frames(picture(600), { row: 1, col: 0 }));
   assert.deepEqual(
-    [layout.xaxis.ticktext, layout.yaxis.ticktext],
+    found.map(({ x0, x1, y0, y1, line }) => [x0, x1, y0, y1, line.color]),
     [
-      ["c", "d"],
-      ["a", "b"],
+      [-0.5, 1.5, 0.5, 1.5, THEME.q],
+      [-0.5, 0.5, -0.5, 1.5, THEME.k],
     ],
   );
+  assert.deepEqual(frames(picture(600), { row: 2, col: null }), [], "a row that is not there");
 });
 
-test("the plot area is the cells, to the pixel", () => {
-  const { geometry } = picture(600);
-  const { layout } = /** @type {any} */ (figure(picture(600)));
-  assert.equal(layout.width - layout.margin.l - layout.margin.r, 2 * geometry.cellWidth);
-  assert.equal(layout.height - layout.margin.t - layout.margin.b, 2 * geometry.cellHeight);
-});
-
-test("numbers stand in every open cell once, in an ink that reads, where there is room", () => {
-  const { data } = /** @type {any} */ (figure(picture(600)));
-  const [black, white, muted] = data.slice(1);
+test("numbers stand in every open cell once, in an ink that reads", () => {
+  const { data } = /** @type {any} */ (figure(picture(600), SIZE));
+  const [black, white, muted] = NUMBERS.map((i) => data[i]);
+  assert.ok([black, white, muted].every(({ visible }) => visible === false), "until cells have room");
   assert.deepEqual(
     [black.textfont.color, white.textfont.color, black.texttemplate],
     ["#000000", "#ffffff", "%{z:.2f}"],
@@ -77,13 +93,12 @@ test("numbers stand in every open cell once, in an ink that reads, where there i
       [black, white, muted].filter(({ z }) => !Number.isNaN(z[Math.floor(i / 2)][i % 2])).length,
   );
   assert.deepEqual(numbers, [1, 1, 1, 0]);
-  assert.equal(figure(picture(130)).data.length, 1);
 });
 
 test("on a logarithmic scale z stays the weight, the colours say its power of ten", () => {
   const shade = { ...picture(600).shade, floor: 1e-4 };
   const matrix = { rows: 2, cols: 2, values: Float32Array.of(0.003, 0.75, 0.00002, NaN) };
-  const { data } = /** @type {any} */ (figure({ ...picture(600), matrix, shade }));
+  const { data } = /** @type {any} */ (figure({ ...picture(600), matrix, shade }, SIZE));
   assert.equal(data[0].z[1][0], Math.fround(0.00002));
   const positions = data[0].colorscale.map((/** @type {[number, string]} */ [at]) => at);
   assert.deepEqual([positions[0], positions[1], positions.at(-1)], [0, 1e-4, 1]);
@@ -101,7 +116,7 @@ test("on a logarithmic scale z stays the weight, the colours say its power of te
 test("a covered cell has no number and no colour", () => {
   const { open, weak, masked } = COVER;
   const cover = Uint8Array.of(weak, open, open, masked);
-  const { data } = /** @type {any} */ (figure({ ...picture(600), cover }));
+  const { data } = /** @type {any} */ (figure({ ...picture(600), cover }, SIZE));
   assert.deepEqual(data[0].z.map((/** @type {Float32Array} */ row) => [...row]), [
     [NaN, 0.75],
     [1, NaN],

@@ -2,13 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import {
-  mean,
-  plane,
-  readBeside,
-  readSafetensors,
-  row,
-} from "../../static/js/data/wire.js";
+import { glance, mean, plane, readBeside, readSafetensors, row } from "../../static/js/data/wire.js";
 import { tensor } from "./trace.js";
 
 /** @param {string} name  Made by tests/js/test_wire.py out of the server's own code. */
@@ -54,7 +48,11 @@ for (const [dtype, error] of /** @type {[string, number][]} */ ([
   test(`${dtype} is close`, () => {
     const exact = readSafetensors(bytes("trace.safetensors")).tensors["encoder.0.self.weights"];
     const found = readSafetensors(bytes(`${dtype}.safetensors`)).tensors["encoder.0.self.weights"];
-    exact.data.forEach((value, i) => assert.ok(Math.abs(found.data[i] - value) <= error));
+    const [rows, cols] = exact.shape.slice(-2);
+    for (let head = 0; head < exact.shape[0]; head++)
+      plane(found, { head }).values.forEach((value, i) =>
+        assert.ok(Math.abs(value - exact.data[head * rows * cols + i]) <= error),
+      );
   });
 }
 
@@ -86,4 +84,14 @@ test("an unknown dtype is named", () => {
   new DataView(file.buffer).setBigUint64(0, BigInt(header.length), true);
   file.set(header, 8);
   assert.throws(() => readSafetensors(file.buffer), /unknown dtype of x: F8/);
+});
+
+test("8 bits stay 8 bits until they are drawn, and a mean counts them as fractions", () => {
+  const data = Uint8Array.of(0, 255, 51, 204, 255, 0, 102, 153);
+  const tensor = { dims: ["head", "query", "key"], over: {}, shape: [2, 2, 2], dtype: "uint8", data };
+  const seen = glance(tensor, 1);
+  assert.equal(seen.values.buffer, data.buffer, "nothing is copied");
+  assert.deepEqual([[...seen.values], seen.unit], [[255, 0, 102, 153], 255]);
+  [0.5, 0.5, 0.3, 0.7].forEach((value, i) => assert.ok(Math.abs(mean(tensor).values[i] - value) < 1e-7));
+  assert.deepEqual([...plane(tensor, { head: 1 }).values].map((n) => n.toFixed(1)), ["1.0", "0.0", "0.4", "0.6"]);
 });

@@ -1,12 +1,12 @@
 /** Layer and head pickers that are pictures: each choice shows the weights it would show. */
 
 import { find, h } from "../lib/dom.js";
-import { extent, glimpse, masked, place } from "../data/blocks.js";
+import { extent, glimpse, place } from "../data/blocks.js";
 import { answer, thumbnails } from "../state/questions.js";
-import { thumbnail } from "../draw/paint.js";
+import { table, thumbnail } from "../draw/head-grid.js";
 import { sequential } from "../draw/scale.js";
 import { Problem } from "../data/problem.js";
-import { mean, plane } from "../data/wire.js";
+import { mean } from "../data/wire.js";
 
 /** @typedef {import("./desk.js").Desk} Desk */
 /** @typedef {import("../state/store.js").Page} Page */
@@ -52,23 +52,20 @@ export function bindPickers(context) {
     const page = store.get();
     const { trace, model, link } = page;
     if (!trace || !model) return;
-    const shade = {
-      stops: sequential(context.theme()),
-      range: /** @type {[number, number]} */ ([0, 1]),
-    };
+    const colours = stale.layer || stale.head ? table(sequential(context.theme())) : null;
     const size = extent(model, link.block);
     const small = weights(page);
     layers(size.layers).forEach((label, layer) => {
       choose(label, layer === link.layer);
       if (!stale.layer) return;
       const own = small?.[place({ ...link, layer }, "weights")];
-      paint(label, layerMean(page, { ...link, layer }, own), shade);
+      paint(label, layerMean(page, { ...link, layer }, own), colours);
     });
     heads(size.heads).forEach((label, head) => {
       choose(label, head === link.head);
       if (!stale.head) return;
       const own = small?.[place(link, "weights")];
-      paint(label, glimpse(page, { ...link, head }, own), shade);
+      paint(label, glimpse(page, { ...link, head }, own), colours);
     });
     owed.layer &&= !stale.layer;
     owed.head &&= !stale.head;
@@ -113,11 +110,11 @@ function choose(label, chosen) {
 
 /**
  * @param {HTMLLabelElement} label
- * @param {import("../data/wire.js").Matrix | null} matrix
- * @param {import("../draw/paint.js").Shade} shade
+ * @param {import("../draw/head-grid.js").Picture | null} picture
+ * @param {Uint32Array | null} colours
  */
-function paint(label, matrix, shade) {
-  if (matrix) thumbnail(/** @type {HTMLCanvasElement} */ (find("canvas", label)), matrix, shade);
+function paint(label, picture, colours) {
+  if (picture && colours) thumbnail(/** @type {HTMLCanvasElement} */ (find("canvas", label)), picture, colours);
 }
 
 /** How many heads are seen as one. @param {Page} page */
@@ -146,7 +143,7 @@ function layerMean({ trace, link }, state, small) {
   const found = trace?.tensors[place(state, "weights")] ?? small;
   if (!found) return null;
   const mask = trace?.tensors[place(link, "mask")];
-  return mask ? masked(mean(found), plane(mask).values) : mean(found);
+  return { ...mean(found), may: mask?.data ?? null };
 }
 
 /**

@@ -72,11 +72,11 @@ export function fold({ values, cols: width }, rows, cols) {
 export function combine(planes, how) {
   if (how === "one" || planes.length === 1) return planes[0];
   const { rows, cols } = planes[0];
-  const values = Float32Array.from(planes[0].values, (_, i) => {
-    const all = planes.map((plane) => plane.values[i]);
-    return how === "max" ? Math.max(...all) : all.reduce((a, b) => a + b) / all.length;
-  });
-  return { rows, cols, values };
+  const sums = new Float64Array(rows * cols).fill(how === "max" ? -Infinity : 0);
+  for (const { values } of planes)
+    for (let i = 0; i < sums.length; i++) sums[i] = how === "max" ? Math.max(sums[i], values[i]) : sums[i] + values[i];
+  const count = how === "max" ? 1 : planes.length;
+  return { rows, cols, values: Float32Array.from(sums, (sum) => sum / count) };
 }
 
 /**

@@ -8,9 +8,11 @@
  * @returns {number[]}
  */
 export function norms({ shape: [rows, cols], data }) {
-  return Array.from({ length: rows }, (_, row) =>
-    Math.hypot(...data.subarray(row * cols, (row + 1) * cols)),
-  );
+  return Array.from({ length: rows }, (_, row) => {
+    let sum = 0;
+    for (let c = row * cols; c < (row + 1) * cols; c++) sum += data[c] * data[c];
+    return Math.sqrt(sum);
+  });
 }
 
 /**

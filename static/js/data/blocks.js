@@ -1,7 +1,7 @@
 /** The three kinds of attention, and what each one's rows and columns are. */
 
 import { memo } from "../lib/memo.js";
-import { plane } from "./wire.js";
+import { glance, plane } from "./wire.js";
 import { plainStep, sides } from "./tokens.js";
 
 /** @typedef {import("./wire.js").Trace} Trace */
@@ -70,6 +70,9 @@ export function texts(steps) {
   return steps.map(plainStep);
 }
 
+/** Heads of a layer whose matrices are kept: no model has more that are pooled. */
+const KEPT = 64;
+
 /**
  * One head's weights; NaN where the mask forbids, because a masked cell has no number.
  * @param {Trace} trace
@@ -83,30 +86,30 @@ export function attention(trace, state) {
   return memo(weights, `${state.head} ${mask ? "masked" : ""}`, () => {
     const matrix = plane(weights, { head: state.head });
     return mask ? masked(matrix, plane(mask).values) : matrix;
-  });
+  }, KEPT);
 }
 
 /**
- * The same for a small picture, for which 8 bits are enough.
+ * The same for a small picture, for which 8 bits are enough: nothing is copied.
  * @param {import("../state/store.js").Page} page
  * @param {Pick<State, "block" | "layer" | "head">} state
  * @param {import("./wire.js").Tensor} [small]  the weights in 8 bits
- * @returns {Matrix | null}
+ * @returns {(Matrix & {unit: number, may: import("./wire.js").Numbers | null}) | null}
  */
 export function glimpse({ trace, link }, state, small) {
-  const exact = trace && attention(trace, state);
-  if (exact || !trace || !small || state.head >= small.shape[0]) return exact;
-  const matrix = plane(small, { head: state.head });
+  const weights = trace?.tensors[place(state, "weights")] ?? small;
+  if (!trace || !weights || state.head >= weights.shape[0]) return null;
   const mask = trace.tensors[place({ block: state.block, layer: link.layer }, "mask")];
-  return mask ? masked(matrix, plane(mask).values) : matrix;
+  return { ...glance(weights, state.head), may: mask?.data ?? null };
 }
 
 /**
  * @param {Matrix} matrix
  * @param {import("./wire.js").Numbers} may  1 where a query may attend
- * @returns {Matrix}
+ * @returns {Matrix}  the same where it may attend to all
  */
 export function masked(matrix, may) {
+  if (!may.includes(0)) return matrix;
   const values = new Float32Array(matrix.values);
   for (let i = 0; i < values.length; i++) if (!may[i]) values[i] = NaN;
   return { ...matrix, values };

@@ -12,7 +12,7 @@
  * @property {string[]} dims  e.g. ["head", "query", "key"]
  * @property {Record<string, string>} over  which tokens a dim follows, e.g. {query: "target"}
  * @property {number[]} shape
- * @property {string} dtype  as sent; `data` is already in plain numbers
+ * @property {string} dtype  as sent: the data of "uint8" are value · 255, `plane` and `mean` divide
  * @property {Numbers} data
  */
 /**
@@ -58,7 +58,7 @@ export function readSafetensors(buffer) {
     if (!reader) throw new TypeError(`unknown dtype of ${name}: ${dtype}`);
     const bytes = buffer.slice(start + from, start + to);
     if (bytes.byteLength !== to - from) throw new RangeError(`${name} is cut off`);
-    tensor.data = fractions(tensor.dtype, reader(bytes));
+    tensor.data = reader(bytes);
   }
   return trace;
 }
@@ -96,7 +96,9 @@ export function plane(tensor, at = {}) {
     offset += index * size;
   }
   const [rows, cols] = shape.slice(-2);
-  return { rows, cols, values: data.subarray(offset, offset + size) };
+  const values = data.subarray(offset, offset + size);
+  const one = unit(tensor);
+  return { rows, cols, values: one === 1 ? values : Float32Array.from(values, (value) => value / one) };
 }
 
 /**
@@ -106,11 +108,28 @@ export function plane(tensor, at = {}) {
  */
 export function mean(tensor) {
   const [rows, cols] = tensor.shape.slice(-2);
-  const count = tensor.data.length / (rows * cols);
-  const values = new Float32Array(rows * cols);
-  tensor.data.forEach((value, i) => (values[i % values.length] += value / count));
-  return { rows, cols, values };
+  const { data } = tensor;
+  const sums = new Float64Array(rows * cols);
+  for (let start = 0; start < data.length; start += sums.length)
+    for (let i = 0; i < sums.length; i++) sums[i] += data[start + i];
+  const whole = (data.length / sums.length) * unit(tensor);
+  return { rows, cols, values: Float32Array.from(sums, (sum) => sum / whole) };
 }
+
+/**
+ * One plane of the first dim as it was sent, for a picture: `unit` is what stands for 1 in it.
+ * @param {Tensor} tensor
+ * @param {number} index
+ * @returns {Matrix & {unit: number}}
+ */
+export function glance(tensor, index) {
+  const [rows, cols] = tensor.shape.slice(-2);
+  const size = rows * cols;
+  return { rows, cols, values: tensor.data.subarray(index * size, (index + 1) * size), unit: unit(tensor) };
+}
+
+/** uint8 travels, and stays, as value · 255. @param {Tensor} tensor */
+const unit = ({ dtype }) => (dtype === "uint8" ? 255 : 1);
 
 /**
  * @param {Matrix} matrix
@@ -119,19 +138,6 @@ export function mean(tensor) {
  */
 export function row(matrix, row) {
   return matrix.values.subarray(row * matrix.cols, (row + 1) * matrix.cols);
-}
-
-/**
- * uint8 travels as value · 255.
- * @param {string} dtype
- * @param {Numbers} data
- */
-function fractions(dtype, data) {
-  if (dtype !== "uint8") return data;
-  // A loop: `from` with a function takes thirty times as long, and this is every head at once.
-  const values = new Float32Array(data.length);
-  for (let i = 0; i < values.length; i++) values[i] = data[i] / 255;
-  return values;
 }
 
 /** @param {number} bits  IEEE 754 half precision */

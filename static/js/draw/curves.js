@@ -28,7 +28,7 @@ const LEFT = 52;
  * @returns {SVGSVGElement}
  */
 export function plot({ curves, range, titles, width, height, places, at, say }, theme) {
-  const measure = ruler(theme.font);
+  const measure = ruler(theme);
   const { right } = margins(curves, theme);
   const base = height - bottom(theme);
   const count = Math.max(1, ...curves.map(({ values }) => values.length));
@@ -69,7 +69,7 @@ export function plot({ curves, range, titles, width, height, places, at, say }, 
  * @param {Theme} theme
  */
 export function margins(curves, theme) {
-  const measure = ruler(theme.font);
+  const measure = ruler(theme);
   return { left: LEFT, right: Math.max(0, ...curves.map(({ name }) => measure(name))) + 20 };
 }
 

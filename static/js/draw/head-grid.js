@@ -125,7 +125,8 @@ export function packed([r, g, b]) {
  * @typedef {object} Picture  of one head
  * @property {number} rows
  * @property {number} cols
- * @property {Numbers} values  from 0 to 1
+ * @property {Numbers} values  from 0 to `unit`
+ * @property {number} [unit]  what stands for 1; absent: 1
  * @property {Numbers | null} may  1 where a query may look; null: everywhere
  */
 /**
@@ -143,11 +144,12 @@ export function packed([r, g, b]) {
  * @param {Picture} picture
  * @param {Paint} paint
  */
-export function tile(pixels, stride, { left, top, size }, { rows, cols, values, may }, paint) {
+export function tile(pixels, stride, { left, top, size }, { rows, cols, values, unit = 1, may }, paint) {
   const { table, paper, hatch } = paint;
   const across = spans(cols, size);
   const down = spans(rows, size);
   const line = new Float32Array(cols);
+  const scale = 255 / unit;
   for (let y = 0; y < size; y++) {
     // The largest of each column's cells beneath this line of pixels; −1 where all are masked.
     line.fill(-1);
@@ -160,10 +162,28 @@ export function tile(pixels, stride, { left, top, size }, { rows, cols, values, 
     for (let x = 0; x < size; x++, at++) {
       let most = -1;
       for (let col = across[2 * x]; col < across[2 * x + 1]; col++) most = Math.max(most, line[col]);
-      if (most >= 0) pixels[at] = table[(most * 255 + 0.5) | 0];
+      if (most >= 0) pixels[at] = table[(most * scale + 0.5) | 0];
       else pixels[at] = (x + y) & 3 ? paper : hatch;
     }
   }
+}
+
+/**
+ * One pixel a cell, for a picture that the page scales up; what is masked stays clear.
+ * @param {HTMLCanvasElement} canvas
+ * @param {Picture} picture
+ * @param {Uint32Array} table
+ */
+export function thumbnail(canvas, { rows, cols, values, unit = 1, may }, table) {
+  if (canvas.width !== cols) canvas.width = cols;
+  if (canvas.height !== rows) canvas.height = rows;
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  const image = context.createImageData(cols, rows);
+  const pixels = new Uint32Array(image.data.buffer);
+  const scale = 255 / unit;
+  for (let i = 0; i < pixels.length; i++)
+    if (may === null || may[i]) pixels[i] = table[(values[i] * scale + 0.5) | 0];
+  context.putImageData(image, 0, 0);
 }
 
 /**

@@ -3,7 +3,6 @@
 import { h } from "../lib/dom.js";
 import { step } from "./token.js";
 import { memo } from "../lib/memo.js";
-import { labelSize } from "./theme.js";
 
 /** @typedef {import("./geometry.js").Geometry} Geometry */
 /** @typedef {import("./geometry.js").Place} Place */
@@ -15,62 +14,129 @@ const SINGLE = /^[\p{Script=Han}\p{P}][₀-₉]*$/u;
 /** @param {string} text */
 export const stands = (text) => SINGLE.test(text);
 
+/**
+ * @typedef {object} Label
+ * @property {Step} step
+ * @property {string} look  class names
+ * @property {Record<string, string>} at  where it stands, as style properties
+ */
+
 export function createLabels() {
-  let written = "";
-  const rows = h("div", { className: "labels rows" });
-  const cols = h("div", { className: "labels cols" });
+  const rows = createSide("rows");
+  const cols = createSide("cols");
   return {
-    elements: [rows, cols],
+    elements: [rows.element, cols.element],
 
     /**
      * @param {Geometry} geometry
      * @param {{rows: Step[], cols: Step[]}} steps
      * @param {boolean[]} upright  which columns stand
+     * @param {{rows: string, cols: string}} titles  of the axes
      */
-    write(geometry, steps, upright) {
-      const now = JSON.stringify([geometry, steps, upright]);
-      if (now === written) return;
-      written = now;
-      rows.replaceChildren(...steps.rows.map((one, i) => beside(geometry, one, i)));
-      cols.replaceChildren(...steps.cols.map((one, i) => above(geometry, one, i, upright[i])));
+    write(geometry, steps, upright, titles) {
+      const { left, top, cellWidth, cellHeight } = geometry;
+      rows.write(steps.rows.map((one, i) => beside(geometry, one, i)));
+      cols.write(steps.cols.map((one, i) => above(geometry, one, i, upright[i])));
+      rows.call(titles.rows, { top, left: 0, height: geometry.rows * cellHeight });
+      cols.call(titles.cols, { top: 0, left, width: geometry.cols * cellWidth });
     },
 
     /** @param {Place} place */
     light({ row, col }) {
-      [...rows.children].forEach((label, i) => label.classList.toggle("lit", i === row));
-      [...cols.children].forEach((label, i) => label.classList.toggle("lit", i === col));
+      rows.light(row);
+      cols.light(col);
     },
   };
 }
 
-/** @param {Geometry} geometry @param {Step} row @param {number} i */
-function beside({ left, top, cellHeight, everyRow }, row, i) {
-  const item = h("span", { className: i % everyRow ? "label between" : "label" }, step(row));
-  item.classList.toggle("pad", row.writes.pad === true);
-  item.style.top = `${top + (i + 0.5) * cellHeight}px`;
-  item.style.right = `calc(100% - ${left - 8}px)`;
-  return item;
+/**
+ * The labels along one side, of which only those are touched that change.
+ * @param {"rows" | "cols"} name
+ */
+function createSide(name) {
+  const title = h("span", { className: "axis" });
+  const element = h("div", { className: `labels ${name}` }, title);
+  /** @type {{item: HTMLElement, said: string, look: string, at: Record<string, string>}[]} */
+  const kept = [];
+  /** @type {number | null} */
+  let lit = null;
+
+  return {
+    element,
+
+    /** @param {Label[]} labels */
+    write(labels) {
+      for (const { item } of kept.splice(labels.length)) item.remove();
+      while (kept.length < labels.length) {
+        const item = h("span", {});
+        element.append(item);
+        kept.push({ item, said: "", look: "", at: {} });
+      }
+      labels.forEach(({ step: one, look, at }, i) => {
+        const label = kept[i];
+        const said = JSON.stringify(one);
+        if (said !== label.said) label.item.replaceChildren(step(one));
+        if (look !== label.look) label.item.className = i === lit ? `${look} lit` : look;
+        place(label.item, at, label.at);
+        Object.assign(label, { said, look, at });
+      });
+    },
+
+    /** @param {string} text @param {Record<string, number>} at  in pixels */
+    call(text, at) {
+      if (title.textContent !== text) title.textContent = text;
+      place(title, Object.fromEntries(Object.entries(at).map(([side, length]) => [side, `${length}px`])));
+    },
+
+    /** @param {number | null} next */
+    light(next) {
+      if (next === lit) return;
+      kept[lit ?? -1]?.item.classList.remove("lit");
+      kept[next ?? -1]?.item.classList.add("lit");
+      lit = next;
+    },
+  };
 }
 
-/** @param {Geometry} geometry @param {Step} col @param {number} i @param {boolean} upright */
+/**
+ * @param {HTMLElement} item
+ * @param {Record<string, string>} at
+ * @param {Record<string, string>} [before]  where it stood
+ */
+function place(item, at, before = {}) {
+  for (const [side, value] of Object.entries(at))
+    if (value !== before[side]) item.style.setProperty(side, value);
+}
+
+/** @param {Geometry} geometry @param {Step} row @param {number} i @returns {Label} */
+function beside({ left, top, cellHeight, everyRow }, row, i) {
+  const at = { top: `${top + (i + 0.5) * cellHeight}px`, right: `calc(100% - ${left - 8}px)` };
+  return { step: row, look: looks(row, i % everyRow > 0), at };
+}
+
+/** @param {Geometry} geometry @param {Step} col @param {number} i @param {boolean} upright @returns {Label} */
 function above({ left, top, cellWidth, slant, everyCol }, col, i, upright) {
-  const item = h("span", { className: i % everyCol ? "label between" : "label" }, step(col));
-  item.classList.toggle("pad", col.writes.pad === true);
   const slanted = slant > 0 && !upright;
-  item.classList.toggle("slanted", slanted);
-  if (slanted) item.style.rotate = `-${slant}deg`;
-  item.style.left = `${left + (i + 0.5) * cellWidth}px`;
-  item.style.top = `${top - 6}px`;
-  return item;
+  const at = {
+    rotate: slanted ? `-${slant}deg` : "none",
+    left: `${left + (i + 0.5) * cellWidth}px`,
+    top: `${top - 6}px`,
+  };
+  return { step: col, look: looks(col, i % everyCol > 0, slanted), at };
+}
+
+/** @param {Step} step @param {boolean} between @param {boolean} [slanted] */
+function looks({ writes }, between, slanted = false) {
+  return ["label", between && "between", writes.pad && "pad", slanted && "slanted"].filter(Boolean).join(" ");
 }
 
 /**
  * Measures text as a lit label shows it, in its widest form.
- * @param {string} font  a CSS font family
+ * @param {Pick<import("./theme.js").Theme, "font" | "size">} theme
  * @returns {(text: string) => number}
  */
-export function ruler(font) {
-  const letters = `600 ${labelSize(window)}px ${font}`;
+export function ruler({ font, size }) {
+  const letters = `600 ${size}px ${font}`;
   return (text) => memo(RULER, `${letters} ${text}`, () => measured(letters, text), KEPT);
 }
 

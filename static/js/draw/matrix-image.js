@@ -6,7 +6,7 @@ import { two } from "../lib/numbers.js";
 /** @typedef {import("./geometry.js").Geometry} Geometry */
 /** @typedef {import("./theme.js").Theme} Theme */
 /**
- * @typedef {import("./plotly-figure.js").Picture & {
+ * @typedef {import("./chart.js").Picture & {
  *   upright: boolean[],
  *   ends: import("./row-bars.js").Ends | null,
  *   room: number,

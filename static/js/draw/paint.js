@@ -1,7 +1,4 @@
-/**
- * Matrices on plain canvas: thumbnails, and the first picture, which is there before Plotly is.
- * Cells have the very pixels that Plotly will give them.
- */
+/** Matrices on a canvas: cells, what covers them, numbers. */
 
 import { two } from "../lib/numbers.js";
 import { COVER } from "../compute/reshape.js";
@@ -18,6 +15,24 @@ import { colour, contrast, logarithmic, rgb } from "./scale.js";
  * @property {number} [floor]  of a logarithmic scale from there to 1
  */
 /** @typedef {import("./theme.js").Theme} Theme */
+
+/** Numbers stand in cells that have room for them: so many times the size of a label. */
+const ROOM = { width: 2.6, height: 1.38 };
+
+/** @param {Geometry} geometry @param {Theme} theme */
+export function hasRoom({ cellWidth, cellHeight }, { size }) {
+  return cellWidth >= ROOM.width * size && cellHeight >= ROOM.height * size;
+}
+
+/**
+ * Only the cells that show their number; NaN elsewhere.
+ * @param {{matrix: Matrix, cover?: Uint8Array}} covered
+ * @returns {Matrix}
+ */
+export function open({ matrix, cover }) {
+  if (!cover?.some((why) => why !== COVER.open)) return matrix;
+  return { ...matrix, values: matrix.values.map((value, i) => (cover[i] === COVER.open ? value : NaN)) };
+}
 
 /**
  * @param {Shade} shade
@@ -41,21 +56,6 @@ export function written({ floor }, value) {
 }
 
 /**
- * One pixel a cell; the page scales it up without smoothing.
- * @param {HTMLCanvasElement} canvas
- * @param {Matrix} matrix
- * @param {Shade} shade
- */
-export function thumbnail(canvas, matrix, shade) {
-  canvas.width = matrix.cols;
-  canvas.height = matrix.rows;
-  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-  const image = context.createImageData(matrix.cols, matrix.rows);
-  raster(image.data, matrix.values, shade);
-  context.putImageData(image, 0, 0);
-}
-
-/**
  * The colours of `colourOf` for many cells at once; one without a number stays transparent.
  * @param {Uint8ClampedArray} pixels  four bytes a cell
  * @param {import("../data/wire.js").Numbers} values
@@ -74,6 +74,9 @@ export function raster(pixels, values, { stops, range: [low, high], floor }) {
   }
 }
 
+/** Where cells are painted before they are drawn at their size. @type {HTMLCanvasElement | undefined} */
+let SMALL;
+
 /**
  * @param {CanvasRenderingContext2D} context  already scaled to CSS pixels
  * @param {Matrix} matrix
@@ -83,10 +86,14 @@ export function raster(pixels, values, { stops, range: [low, high], floor }) {
 export function cells(context, matrix, geometry, shade) {
   const { left, top, cellWidth, cellHeight, gap } = geometry;
   const [width, height] = [matrix.cols * cellWidth, matrix.rows * cellHeight];
-  const small = context.canvas.ownerDocument.createElement("canvas");
-  thumbnail(small, matrix, shade);
+  SMALL ??= context.canvas.ownerDocument.createElement("canvas");
+  const own = /** @type {CanvasRenderingContext2D} */ (SMALL.getContext("2d"));
+  [SMALL.width, SMALL.height] = [matrix.cols, matrix.rows];
+  const image = own.createImageData(matrix.cols, matrix.rows);
+  raster(image.data, matrix.values, shade);
+  own.putImageData(image, 0, 0);
   context.imageSmoothingEnabled = false;
-  context.drawImage(small, left, top, width, height);
+  context.drawImage(SMALL, left, top, width, height);
   if (!gap) return;
   for (let col = 1; col <= matrix.cols; col++)
     context.clearRect(left + col * cellWidth - gap, top, gap, height);
@@ -114,8 +121,7 @@ export function numbers(context, matrix, geometry, shade, theme) {
 }
 
 /**
- * Grey patterns over the cells that show no number, a pattern for each reason: drawn alone, so that
- * Plotly can lay them over its heatmap.
+ * Grey patterns over the cells that show no number, a pattern for each reason.
  * @param {CanvasRenderingContext2D} context
  * @param {{matrix: Matrix, cover?: Uint8Array}} covered  without a cover, what is NaN is masked
  * @param {Geometry} geometry

@@ -1,61 +1,77 @@
-/** A matrix as a Plotly figure: plain data, which can be drawn, kept or exported by itself. */
+/** A matrix as a Plotly figure that can be zoomed and panned: plain data. */
 
-import { INKS, inkOf, written } from "./paint.js";
-import { COVER } from "../compute/reshape.js";
+import { covers, hasRoom, INKS, inkOf, open, written } from "./paint.js";
+import { prepare } from "./chart.js";
 import { colorscale } from "./scale.js";
 
-/** @typedef {import("../data/wire.js").Matrix} Matrix */
-/** @typedef {import("./geometry.js").Geometry} Geometry */
-/** @typedef {import("./theme.js").Theme} Theme */
-/**
- * @typedef {object} Picture
- * @property {Matrix} matrix  NaN where masked
- * @property {Uint8Array} [cover]  why a cell shows no number (`COVER`); absent: NaN is masked
- * @property {Geometry} geometry
- * @property {import("./paint.js").Shade} shade
- * @property {Theme} theme
- * @property {{rows: string[], cols: string[]}} labels  as text, for whoever reads the figure
- * @property {{rows: string, cols: string}} titles
- */
-/** @typedef {{data: object[], layout: object, config: object}} Figure */
-/** Numbers stand in cells that have room for them: so many times the size of a label. */
-const ROOM = { width: 2.6, height: 1.38 };
+/** @typedef {import("./chart.js").Picture} Picture */
+/** @typedef {import("./plotly.js").Figure} Figure */
+/** @typedef {{width: number, height: number}} Size */
+
+const CLEAR = /** @type {[number, string][]} */ ([[0, "rgba(0,0,0,0)"], [1, "rgba(0,0,0,0)"]]);
+/** The toolbar: what it takes to look closer, and nothing that would send anything anywhere. */
+const BUTTONS = [["toImage"], ["zoom2d", "pan2d"], ["zoomIn2d", "zoomOut2d", "resetScale2d"]];
+/** How far names above columns lean: as little as keeps them off each other. */
+const ANGLES = [0, -45, -65, -90];
 
 /**
- * A whole Plotly figure: it can be drawn, kept or exported by itself.
  * @param {Picture} picture
- * @param {string | null} [hatched]  a picture of the masked cells, as a URL
+ * @param {Size} size  of all of it, in pixels
+ * @param {object} [more]
+ * @param {string | null} [more.hatched]  a picture of the masked cells, as a URL
+ * @param {Record<string, string>} [more.words]  of the toolbar, by what Plotly calls them
+ * @param {boolean} [more.wheel]  whether the mouse wheel zooms
  * @returns {Figure}
  */
-export function figure(picture, hatched = null) {
-  const { geometry, shade } = picture;
+export function figure(picture, size, { hatched = null, words = {}, wheel = true } = {}) {
+  const { shade, labels } = picture;
+  const axes = { rows: distinct(labels.rows), cols: distinct(labels.cols) };
   const trace = {
     type: "heatmap",
     z: nested(open(picture)),
+    ...(axes.cols.length ? { x: axes.cols } : {}),
+    y: axes.rows,
     zmin: shade.range[0],
     zmax: shade.range[1],
     zsmooth: false,
     colorscale: colorscale(shade.stops, shade.floor),
     showscale: false,
-    hoverinfo: "none",
+    hovertemplate: "%{y} → %{x}<br>%{z:.4f}<extra></extra>",
     // Any gap at all: without one Plotly scales a small image by a style attribute, which the
     // Content-Security-Policy forbids, and the cells come out blurred.
-    xgap: geometry.gap || 0.001,
-    ygap: geometry.gap || 0.001,
+    xgap: picture.geometry.gap || 0.001,
+    ygap: picture.geometry.gap || 0.001,
   };
-  const inscribed = hasRoom(geometry, picture.theme)
-    ? [...INKS, picture.theme.muted].map((ink) => inscription(picture, trace, ink))
-    : [];
+  const inks = [...INKS, picture.theme.muted];
   return {
-    data: [trace, ...inscribed],
-    layout: layout(picture, hatched),
-    config: { staticPlot: true, displayModeBar: false, responsive: false },
+    data: [trace, ...inks.map((ink) => inscription(picture, trace, ink))],
+    layout: layout(picture, size, hatched),
+    config: {
+      displayModeBar: true,
+      displaylogo: false,
+      modeBarButtons: BUTTONS,
+      scrollZoom: wheel,
+      responsive: false,
+      locale: "own",
+      locales: { own: { dictionary: words, format: {} } },
+    },
   };
 }
 
+/** The traces of a figure that are its numbers. */
+export const NUMBERS = [1, 2, 3];
+
+/**
+ * Whether numbers have room in cells of this size.
+ * @param {Picture} picture
+ * @param {Size} cell
+ */
+export const legible = ({ theme }, { width, height }) =>
+  hasRoom(/** @type {any} */ ({ cellWidth: width, cellHeight: height }), theme);
+
 /**
  * The numbers that are written in one ink, with nothing behind them: the ink that Plotly chooses
- * itself falls short of AA on the middle of the scale.
+ * itself falls short of AA on the middle of the scale. Hidden until cells have room for them.
  * @param {Picture} picture
  * @param {object} trace  the heatmap they belong to
  * @param {string} ink
@@ -72,97 +88,103 @@ function inscription(picture, trace, ink) {
     ...trace,
     ...words,
     z,
-    colorscale: [
-      [0, "rgba(0,0,0,0)"],
-      [1, "rgba(0,0,0,0)"],
-    ],
+    visible: false,
+    hoverinfo: "skip",
+    hovertemplate: null,
+    colorscale: CLEAR,
     texttemplate: words ? "%{text}" : "%{z:.2f}",
     textfont: { family: theme.font, size: theme.size, color: ink },
   };
 }
 
-/**
- * Only the cells that show their number; NaN elsewhere.
- * @param {{matrix: Matrix, cover?: Uint8Array}} covered
- * @returns {Matrix}
- */
-export function open({ matrix, cover }) {
-  if (!cover?.some((why) => why !== COVER.open)) return matrix;
-  return { ...matrix, values: matrix.values.map((value, i) => (cover[i] === COVER.open ? value : NaN)) };
-}
-
-/** @param {Matrix} matrix */
+/** @param {import("../data/wire.js").Matrix} matrix */
 function nested({ rows, cols, values }) {
   return Array.from({ length: rows }, (_, i) => values.subarray(i * cols, (i + 1) * cols));
 }
 
 /**
+ * Names of an axis as Plotly takes them: it reads markup, and takes equal names for one place.
+ * @param {string[]} labels
+ */
+export function distinct(labels) {
+  /** @type {Map<string, number>} */
+  const seen = new Map();
+  return labels.map((label) => {
+    const times = seen.get(label) ?? 0;
+    seen.set(label, times + 1);
+    const plain = label.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+    return plain + "\u200b".repeat(times);
+  });
+}
+
+/**
  * @param {Picture} picture
+ * @param {Size} size
  * @param {string | null} hatched
  */
-function layout({ matrix, geometry, theme, labels, titles }, hatched) {
-  const { left, top, width, height, cellWidth, cellHeight } = geometry;
-  const [across, down] = [matrix.cols * cellWidth, matrix.rows * cellHeight];
-  const axis = {
+function layout({ matrix, theme, labels, titles }, size, hatched) {
+  const { rows, cols } = matrix;
+  const font = { family: theme.font, size: theme.size, color: theme.ink };
+  /** @param {string[]} names @param {number} count @param {string} text */
+  const axis = (names, count, text) => ({
+    ...(names.length ? { type: "category" } : {}),
     showgrid: false,
     zeroline: false,
     ticks: "",
-    showticklabels: false,
-    fixedrange: true,
-  };
-  /** @param {string} text @param {number} room */
-  const title = (text, room) => ({
-    text,
-    standoff: Math.max(0, room - 1.54 * theme.size),
-    font: { size: theme.size, color: theme.muted },
+    automargin: true,
+    minallowed: -0.5,
+    maxallowed: count - 0.5,
+    title: { text, standoff: 8, font: { ...font, color: theme.muted } },
   });
   return {
-    width,
-    height,
-    margin: {
-      l: left,
-      t: top,
-      r: Math.max(0, width - left - across),
-      b: Math.max(0, height - top - down),
-      pad: 0,
-    },
-    paper_bgcolor: "rgba(0,0,0,0)",
-    plot_bgcolor: "rgba(0,0,0,0)",
-    font: { family: theme.font, size: theme.size, color: theme.ink },
-    xaxis: {
-      ...axis,
-      side: "top",
-      range: [-0.5, matrix.cols - 0.5],
-      tickvals: labels.cols.map((_, i) => i),
-      ticktext: labels.cols,
-      title: title(titles.cols, top),
-    },
-    yaxis: {
-      ...axis,
-      range: [matrix.rows - 0.5, -0.5],
-      tickvals: labels.rows.map((_, i) => i),
-      ticktext: labels.rows,
-      title: title(titles.rows, left),
-    },
+    ...size,
+    // Another head is looked at where this one was.
+    uirevision: `${rows} ${cols}`,
+    margin: { l: 8, t: 8 + 2 * theme.size, r: 8, b: 8, pad: 4 },
+    paper_bgcolor: theme.paper,
+    plot_bgcolor: theme.paper,
+    font,
+    dragmode: "zoom",
+    hoverlabel: { bgcolor: theme.paper, bordercolor: theme.muted, font },
+    modebar: { bgcolor: theme.paper, color: theme.muted, activecolor: theme.ink },
+    xaxis: { ...axis(labels.cols, cols, titles.cols), autotickangles: ANGLES, side: "top", range: [-0.5, cols - 0.5] },
+    yaxis: { ...axis(labels.rows, rows, titles.rows), range: [rows - 0.5, -0.5] },
     images: hatched
-      ? [
-          {
-            source: hatched,
-            xref: "paper",
-            yref: "paper",
-            x: 0,
-            y: 1,
-            sizex: 1,
-            sizey: 1,
-            sizing: "stretch",
-            layer: "above",
-          },
-        ]
+      ? [{ source: hatched, xref: "x", yref: "y", x: -0.5, y: -0.5, sizex: cols, sizey: rows, sizing: "stretch", layer: "above" }]
       : [],
   };
 }
 
-/** @param {Geometry} geometry @param {Theme} theme */
-export function hasRoom({ cellWidth, cellHeight }, { size }) {
-  return cellWidth >= ROOM.width * size && cellHeight >= ROOM.height * size;
+/**
+ * What is lit, as Plotly draws it over the cells.
+ * @param {Picture} picture
+ * @param {import("./geometry.js").Place} place
+ */
+export function frames({ matrix: { rows, cols }, theme }, { row, col }) {
+  /** @param {number | null} at @param {number} count */
+  const span = (at, count) => (at === null ? [-0.5, count - 0.5] : [at - 0.5, at + 0.5]);
+  /** @param {number | null} row @param {number | null} col @param {string} color */
+  const frame = (row, col, color) => {
+    const [[x0, x1], [y0, y1]] = [span(col, cols), span(row, rows)];
+    return { type: "rect", x0, x1, y0, y1, line: { color, width: 2 } };
+  };
+  return [
+    ...(row !== null && row < rows ? [frame(row, null, theme.q)] : []),
+    ...(col !== null && col < cols ? [frame(null, col, theme.k)] : []),
+  ];
+}
+
+/**
+ * The cells without a number, drawn by themselves.
+ * @param {Document} document
+ * @param {Picture} picture
+ * @returns {string | null}  null where there are none
+ */
+export function hatching(document, picture) {
+  const { matrix, geometry, theme } = picture;
+  if (!open(picture).values.some(Number.isNaN)) return null;
+  const canvas = document.createElement("canvas");
+  const [across, down] = [matrix.cols * geometry.cellWidth, matrix.rows * geometry.cellHeight];
+  covers(prepare(canvas, across, down), picture, { ...geometry, left: 0, top: 0 }, theme.hatch);
+  return canvas.toDataURL();
 }

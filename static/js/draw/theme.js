@@ -40,7 +40,7 @@ export function theme(window) {
  * @param {Window} window
  * @returns {number}  pixels
  */
-export function labelSize(window) {
+function labelSize(window) {
   const style = window.getComputedStyle(window.document.documentElement);
   return Number.parseFloat(style.getPropertyValue("--small"));
 }

@@ -13,7 +13,7 @@ import { screenful } from "../chrome/screen.js";
  * The page's main figure, which needs no name of its own, and what the chrome around it is given.
  * @param {Omit<import("../views/figure.js").Plan, "root" | "page">} plan
  * @param {import("../data/api.js").Api} api
- * @param {{messages: import("../lib/i18n.js").Messages, plotly: string}} words  plotly: where it is
+ * @param {{messages: import("../lib/i18n.js").Messages, plotly?: string}} words  plotly: where it is, if anywhere
  * @returns {import("../chrome/desk.js").Desk}
  */
 export function createDesk(plan, api, words) {

@@ -28,7 +28,7 @@ const root = find("#workspace");
 const { lang = "en", home = "" } = root.dataset;
 
 async function start() {
-  const [file, plotly] = await Promise.all([unpack("#trace"), unpack("#plotly")]);
+  const file = await unpack("#trace");
   // The API that the page speaks to, with one answer: the file's.
   const api = createApi(async (path) =>
     String(path).startsWith("/api/shares/") ? new Response(file) : Promise.reject(new TypeError()),
@@ -41,10 +41,9 @@ async function start() {
   const offer = () => views;
   const store = storeOf(initial, offer);
   const messages = JSON.parse(find("#messages").textContent ?? "{}");
-  const script = URL.createObjectURL(new Blob([plotly], { type: "text/javascript" }));
   const status = { root: document.documentElement, busy: find("#stage") };
   const plan = { store, source: { ...source, open: async () => opened }, offer, status };
-  const desk = createDesk(plan, api, { messages, plotly: script });
+  const desk = createDesk(plan, api, { messages });
   root.classList.toggle("few", !trace.tensors[place(initial, "q")]);
   for (const part of [bindChips, bindChanges, bindStage, bindPickers, bindInspector, bindFrame]) part(desk);
   bindExport(desk, ["png", "svg", "csv"]);

@@ -11,7 +11,9 @@ import { photograph } from "../draw/matrix-image.js";
 import { createEnds, roomForEnds } from "../draw/row-bars.js";
 import { bindGestures } from "./gestures.js";
 import { createLabels, ruler, stands } from "../draw/labels.js";
+import { hasRoom } from "../draw/paint.js";
 import { createMarks } from "./marks.js";
+import { createZoom } from "./zoom.js";
 
 /** @typedef {import("../state/contract.js").Context} Context */
 /** @typedef {import("../data/tokens.js").Step} Step */
@@ -24,6 +26,7 @@ import { createMarks } from "./marks.js";
  * @property {(place: Place, how: "click" | "key") => void} onPick
  * @property {() => {row: number, col: number} | null} picked  where the arrow keys start
  * @property {(cell: {row: number, col: number}) => (Node | string)[]} tip
+ * @property {boolean} [zoomed]  whether it opens as a heatmap to zoom into
  */
 /**
  * @typedef {object} Content
@@ -48,7 +51,7 @@ const MOST = 0.3;
  * @param {Options} options
  */
 export function createMatrix(context, options) {
-  const { label, onHover, onPick, picked, tip } = options;
+  const { label, onHover, onPick, picked, tip, zoomed } = options;
   const host = h("div", { className: "chart" });
   const labels = createLabels();
   const ends = createEnds();
@@ -61,9 +64,12 @@ export function createMatrix(context, options) {
     labels.elements,
     marks.elements,
   );
-  const chart = createChart(host, context.plotter);
+  const zoom = createZoom(context, { onHover, onPick: (place) => onPick(place, "click"), onTurn: measure, opens: zoomed });
+  element.append(...zoom.elements);
+  const chart = createChart(host);
   /** @type {Geometry | null} */
   let geometry = null;
+  let wide = 0;
   /** @type {import("../draw/matrix-image.js").Plate | null} */
   let plate = null;
 
@@ -77,6 +83,14 @@ export function createMatrix(context, options) {
     picked,
   });
 
+  /** As large as what it shows. */
+  function measure() {
+    const { width, height } = zoom.size() ?? { width: wide, height: geometry?.height ?? 0 };
+    element.style.width = `${width}px`;
+    element.style.height = `${height}px`;
+    element.classList.toggle("closer", zoom.size() !== null);
+  }
+
   return {
     element,
 
@@ -84,19 +98,19 @@ export function createMatrix(context, options) {
     draw({ matrix, cover, ends: share = null, shade, rows, cols, titles, ...room }) {
       const theme = context.theme();
       const names = { rows: texts(rows), cols: texts(cols) };
-      const measure = ruler(theme.font);
+      const ruled = ruler(theme);
       const upright = names.cols.map(stands);
-      const beside = shortened(rows, measure, room.width);
-      const aside = share ? roomForEnds(share, room.width, measure) : 0;
-      const rowWidths = texts(beside).map(measure);
-      const colWidths = names.cols.map(measure);
+      const beside = shortened(rows, ruled, room.width);
+      const aside = share ? roomForEnds(share, room.width, ruled) : 0;
+      const rowWidths = texts(beside).map(ruled);
+      const colWidths = names.cols.map(ruled);
       geometry = fit({ rowWidths, colWidths, upright, cols: matrix.cols, size: theme.size, ...room, width: room.width - aside });
-      const wide = geometry.width + ends.draw(geometry, share, theme, aside);
-      element.style.width = `${wide}px`;
-      element.style.height = `${geometry.height}px`;
+      wide = geometry.width + ends.draw(geometry, share, theme, aside);
       const picture = { matrix, cover, geometry, shade, theme, labels: names, titles };
       chart.draw(picture);
-      labels.write(geometry, { rows: beside, cols }, upright);
+      labels.write(geometry, { rows: beside, cols }, upright, titles);
+      zoom.draw(picture, room, !hasRoom(geometry, theme));
+      measure();
       plate = { ...picture, labels: { rows: texts(beside), cols: names.cols }, upright, ends: share, room: aside };
     },
 
@@ -104,12 +118,14 @@ export function createMatrix(context, options) {
     mark(place) {
       if (geometry) marks.show(geometry, place);
       labels.light(place);
+      zoom.mark(place);
     },
 
     /** All of it with its labels, for an export; null before the first drawing. */
     picture: () => plate && photograph(plate),
 
     destroy() {
+      zoom.destroy();
       chart.destroy();
       element.remove();
     },

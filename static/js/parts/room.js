@@ -31,13 +31,13 @@ export function createRoom(element, store, measure = own) {
 
   const observer = new ResizeObserver(look);
   observer.observe(element);
-  const deaf = store.subscribe(
-    ({ trace, link }) => [trace, link.view, link.options],
-    () => void (now = measure(element)),
-  );
+  const again = () => void (now = measure(element));
+  // Of another view it is asked once all that stands around the view has changed.
+  const deaf = store.subscribe(({ trace, link }) => [trace, link.options], again);
   return {
     now: () => now,
     look,
+    again,
     /** @param {() => void} listener @returns {() => void}  stops it */
     onWidth(listener) {
       tell = listener;

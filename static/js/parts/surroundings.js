@@ -1,13 +1,13 @@
 /** What all figures of a page share: its language, its colours, plotly.js, and who reads aloud. */
 
-import { createPlotter } from "../draw/chart.js";
+import { createPlotter } from "../draw/plotly.js";
 import { theme } from "../draw/theme.js";
 import { translator } from "../lib/i18n.js";
 
 /**
  * @param {Window} window
  * @param {object} of
- * @param {string} of.plotly  where plotly.js is
+ * @param {string} [of.plotly]  where plotly.js is; absent: nowhere
  * @param {HTMLElement} of.live  the page's live region, for screen readers
  * @param {import("../lib/i18n.js").Messages} [of.messages]  absent: English
  * @returns {import("../state/contract.js").Surroundings & {restyle: () => void}}  restyle is called
@@ -20,7 +20,7 @@ export function createSurroundings(window, { plotly, live, messages = {} }) {
   let present = null;
   return {
     ...translator(messages),
-    plotter: createPlotter(window.document, plotly),
+    plotter: plotly ? createPlotter(window.document, plotly) : null,
     announce: (text) => void (live.textContent = text),
     theme: () => (present ??= theme(window)),
     onTheme(listener) {

@@ -2,6 +2,7 @@
 
 import { packed, table } from "../draw/head-grid.js";
 import { axes, extent, place } from "../data/blocks.js";
+import { glance } from "../data/wire.js";
 import { rgb, sequential } from "../draw/scale.js";
 
 /** @typedef {import("../state/contract.js").Context} Context */
@@ -35,9 +36,7 @@ export function look({ theme }, page, trace) {
     matrix({ layer, head }) {
       const weights = trace.tensors[place({ block, layer }, "weights")];
       if (!weights || head >= weights.shape[0]) return null;
-      const [, rows, cols] = weights.shape;
-      const size = rows * cols;
-      return { rows, cols, values: weights.data.subarray(head * size, (head + 1) * size), may };
+      return { ...glance(weights, head), may };
     },
     paint: {
       table: table(sequential(colours)),

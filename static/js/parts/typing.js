@@ -54,8 +54,12 @@ export function bindTyping(box, { say, onEnter, onInput = () => {}, when = "rest
   return { now: rest.now, cancel: rest.cancel };
 }
 
-/** @param {HTMLTextAreaElement} box  As tall as what it holds. */
+/**
+ * Makes a box as tall as what it holds, where its stylesheet cannot (`field-sizing`).
+ * @param {HTMLTextAreaElement} box
+ */
 export function grow(box) {
+  if (CSS.supports("field-sizing", "content")) return;
   box.style.height = "auto";
   box.style.height = `${box.scrollHeight}px`;
 }

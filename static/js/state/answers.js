@@ -9,8 +9,8 @@ import { keyOf } from "./questions.js";
 /** @typedef {import("./questions.js").Question} Question */
 /** @typedef {Page["answers"]} Answers */
 
-/** Answers that nobody asks for any more are kept while there are few. */
-const KEPT = 32;
+/** Answers that nobody asks for any more are kept while they are few and small. */
+const KEPT = { answers: 32, bytes: 64 * 2 ** 20 };
 
 /**
  * @param {import("./store.js").Store} store
@@ -28,8 +28,9 @@ export function bindAnswers(store, source, asks) {
     const found = await asker.ask((signal) => source.answer(question, signal));
     if (found === null) return;
     open.delete(key);
-    const kept = Object.entries(store.get().answers).slice(1 - KEPT);
-    store.set({ answers: { ...Object.fromEntries(kept), [key]: found } });
+    const page = store.get();
+    const wanted = new Set(asks(page).map(keyOf));
+    store.set({ answers: { ...bounded(page.answers, wanted, bytes(found)), [key]: found } });
   }
 
   return {
@@ -59,6 +60,33 @@ export function bindAnswers(store, source, asks) {
         store.set({ answers: { ...answers, ...frozen } });
     },
   };
+}
+
+/**
+ * The newest answers that fit, and all that are still asked for.
+ * @param {Answers} answers  oldest first
+ * @param {Set<string>} wanted
+ * @param {number} more  bytes that are to come
+ * @returns {Answers}
+ */
+export function bounded(answers, wanted, more) {
+  const free = Object.keys(answers).filter((key) => !wanted.has(key)).reverse();
+  const need = Object.keys(answers).length - free.length + 1;
+  const own = Object.entries(answers).filter(([key]) => wanted.has(key));
+  let left = KEPT.bytes - more - own.reduce((sum, [, answer]) => sum + bytes(answer), 0);
+  const kept = new Set(wanted);
+  for (const key of free.slice(0, Math.max(0, KEPT.answers - need))) {
+    left -= bytes(answers[key]);
+    if (left < 0) break;
+    kept.add(key);
+  }
+  return Object.fromEntries(Object.entries(answers).filter(([key]) => kept.has(key)));
+}
+
+/** How much memory an answer's tensors take. @param {Answers[string]} answer */
+function bytes(answer) {
+  const { tensors = {} } = /** @type {Partial<import("../data/wire.js").Trace>} */ (answer);
+  return Object.values(tensors).reduce((sum, { data }) => sum + data.byteLength, 0);
 }
 
 /**

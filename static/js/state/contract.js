@@ -4,7 +4,7 @@
 /** @typedef {import("./link.js").State} State */
 /**
  * @typedef {object} Surroundings  what all figures of a page share
- * @property {import("../draw/chart.js").Plotter} plotter
+ * @property {import("../draw/plotly.js").Plotter | null} plotter  null where Plotly is not to be had
  * @property {import("../lib/i18n.js").Translate} t
  * @property {import("../lib/i18n.js").Say} say
  * @property {(text: string) => void} announce  to a screen reader

@@ -141,7 +141,9 @@ export function litIn(page, hovered, { matrix, rows, cols }) {
     return { row, col: key === null ? null : (cols.axis.at[key] ?? null), by };
   }
   const block = BLOCK[page.link.block];
-  const first = salient(matrix, rows.steps.map(ofWord), cols.steps.map(ofWord), block.query === block.key);
+  const first = memo(matrix, "first row", () =>
+    salient(matrix, rows.steps.map(ofWord), cols.steps.map(ofWord), block.query === block.key),
+  );
   return { row: matrix.rows ? first : null, col: null, by };
 }
 

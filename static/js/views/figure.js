@@ -67,6 +67,7 @@ export function createFigure(plan) {
   const stand = createStand(context, root, (shown) => {
     plan.onView?.(shown);
     if (legend) showScale(context, legend, shown.frame.legend);
+    room.again();
   });
   const ends = [
     session.stop,

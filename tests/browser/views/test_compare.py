@@ -8,22 +8,15 @@ import httpx
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.browser.test_numbers import weights
 from tests.browser.watch import Watch
-from tests.browser.workspace import Workspace
+from tests.browser.workspace import Chart, Workspace
 
 A = "My mother bought a new book yesterday."
 B = "My brother bought a red book yesterday."
 START: dict[str, Any] = {"source": A, "view": "compare", "block": "cross", "layer": 1, "head": 2}
-
-FIGURES = """() => [...document.querySelectorAll(".trio .js-plotly-plot")].map(({ data }) => ({
-    z: data[0].z.map((row) => Array.from(row, (n) => (Number.isNaN(n) ? null : n))),
-    range: [data[0].zmin, data[0].zmax],
-}))"""
-DRAWN = """() => document.documentElement.dataset.status === "ready"
-    && document.querySelectorAll(".trio .js-plotly-plot").length === 3"""
 
 Matrix = NDArray[Any]
 
@@ -37,11 +30,12 @@ def run(url: str, place: str, head: int, **request: object) -> tuple[dict[str, A
     return reply, weights(q[head], k[head], mask)
 
 
-def figures(page: Page) -> list[tuple[Matrix, list[float]]]:
+def figures(workspace: Workspace) -> list[Chart]:
     """What A, B and the difference plot, and the ends of their scales."""
-    page.wait_for_function(DRAWN)
-    page.wait_for_timeout(300)
-    return [(np.array(one["z"], dtype=float), one["range"]) for one in page.evaluate(FIGURES)]
+    workspace.drawn()
+    expect(workspace.find(".trio .chart[data-drawn]")).to_have_count(3)
+    workspace.page.wait_for_timeout(300)
+    return workspace.charts(".trio")
 
 
 def words(tokens: list[dict[str, Any]]) -> list[str]:
@@ -62,7 +56,7 @@ def shown_of(matrix: Matrix) -> Matrix:
 
 def test_a_word_changed(workspace: Workspace) -> None:
     workspace.open(**START, b=B)
-    (a, a_range), (b, b_range), (delta, range_) = figures(workspace.page)
+    (a, a_range), (b, b_range), (delta, range_) = figures(workspace)
     one, first = run(workspace.url, "decoder.1.cross", 2, source=A)
     two, second = run(workspace.url, "decoder.1.cross", 2, source=B)
     np.testing.assert_allclose(shown_of(a), first, atol=1e-5)
@@ -88,7 +82,7 @@ def test_another_head_and_another_layer(workspace: Workspace) -> None:
     _, first = run(workspace.url, "decoder.1.cross", 2, source=A)
     _, second = run(workspace.url, "decoder.1.cross", 5, source=A)
     for (drawn, _), expected in zip(
-        figures(workspace.page), (first, second, second - first), strict=True
+        figures(workspace), (first, second, second - first), strict=True
     ):
         np.testing.assert_allclose(drawn, expected, atol=1e-5)
     workspace.find(".other label").nth(6).click()
@@ -99,7 +93,7 @@ def test_another_head_and_another_layer(workspace: Workspace) -> None:
     expect(workspace.find(".trio-b h3")).to_contain_text("layer 1")
     _, third = run(workspace.url, "decoder.0.cross", 2, source=A)
     workspace.settled()
-    np.testing.assert_allclose(figures(workspace.page)[1][0], third, atol=1e-5)
+    np.testing.assert_allclose(figures(workspace)[1][0], third, atol=1e-5)
 
 
 def test_the_other_direction_is_turned_over(workspace: Workspace) -> None:
@@ -107,7 +101,7 @@ def test_the_other_direction_is_turned_over(workspace: Workspace) -> None:
     one, first = run(workspace.url, "decoder.1.cross", 2, source=A)
     back = {"source": one["output"]["text"], "target": A, "direction": "zh-en"}
     two, second = run(workspace.url, "decoder.1.cross", 2, **back)
-    (a, _), (b, _), (delta, _) = figures(workspace.page)
+    (a, _), (b, _), (delta, _) = figures(workspace)
     np.testing.assert_allclose(shown_of(a), first, atol=1e-5)
     np.testing.assert_allclose(shown_of(b), second.T, atol=1e-5)
     rows = partners(words(one["output"]["tokens"]), words(two["tokens"]["source"]))
@@ -146,7 +140,7 @@ def test_what_is_wrong_with_b_stands_beside_it(workspace: Workspace, watch: Watc
 
 def test_pointing_lights_the_same_cell_in_all_three(workspace: Workspace) -> None:
     workspace.open(**START, b=B)
-    (a, _), (b, _), (delta, _) = figures(workspace.page)
+    (a, _), (b, _), (delta, _) = figures(workspace)
     change = workspace.find(".change").first
     names = change.locator(".token").all_inner_texts()
     boxes = [workspace.find(f".trio-{which} .mark.cell") for which in ("a", "b", "delta")]
@@ -167,7 +161,7 @@ def test_pointing_lights_the_same_cell_in_all_three(workspace: Workspace) -> Non
 
 def test_a_change_is_pinned_from_the_list(workspace: Workspace) -> None:
     workspace.open(**START, b=B)
-    figures(workspace.page)
+    figures(workspace)
     workspace.find(".change").nth(1).click()
     assert {"query", "key"} <= workspace.link.keys()
     expect(workspace.find("#announce")).to_contain_text("Δ")
@@ -179,7 +173,7 @@ def test_a_change_is_pinned_from_the_list(workspace: Workspace) -> None:
 def test_three_stand_below_each_other_on_a_phone(workspace: Workspace, width: int) -> None:
     workspace.page.set_viewport_size({"width": width, "height": 800})
     workspace.open(**START)
-    figures(workspace.page)
+    figures(workspace)
     boxes = workspace.boxes(".trio-a, .trio-b, .trio-delta")
     assert len(boxes) == 3
     lefts = {round(box["x"]) for box in boxes}

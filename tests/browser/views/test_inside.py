@@ -32,8 +32,6 @@ LENS = """() => [...document.querySelectorAll(".lens tbody tr")].map((row) => ({
         parseFloat(cell.querySelector(".bar").style.width) / 100, cell.className]),
     own: [row.querySelector(".own .p").textContent, row.querySelector(".own .rank").textContent],
 }))"""
-PLOTS = """() => [...document.querySelectorAll(".of-slopes .js-plotly-plot")].map(({ data }) =>
-    data[0].z.map((row) => Array.from(row, (n) => (Number.isNaN(n) ? null : n))))"""
 
 Array = NDArray[np.float64]
 
@@ -44,11 +42,8 @@ def begin(workspace: Workspace, **link: object) -> None:
 
 
 def drawn(workspace: Workspace) -> None:
-    """Wait for both matrices, which Plotly draws last."""
-    workspace.page.wait_for_function(
-        "() => document.querySelectorAll('.of-slopes .js-plotly-plot').length === 2"
-        " && !document.querySelector('.sketched')"
-    )
+    """Wait for both matrices."""
+    expect(workspace.find(".of-slopes .chart[data-drawn]")).to_have_count(2)
 
 
 def ask(url: str, select: list[str], **more: object) -> dict[str, Any]:
@@ -192,7 +187,7 @@ def test_gradient_is_the_slope_between_two_runs(workspace: Workspace, block: str
     """A weight a little larger and a little smaller: how much more probable the translation is."""
     begin(workspace, block=block, layer=2, head=3)
     place = "decoder.2.self" if block == "decoder" else "decoder.2.cross"
-    weights, drawn = (np.array(z, dtype=float) for z in workspace.page.evaluate(PLOTS))
+    weights, drawn = (chart.values for chart in workspace.charts(".of-slopes"))
     reply = ask(workspace.url, [f"{place}.mask"])
     mask = np.array(reply["tensors"][f"{place}.mask"]["data"])
     np.testing.assert_array_equal(np.isnan(drawn), ~mask)

@@ -20,8 +20,6 @@ START: dict[str, Any] = {
     "layer": 1,
     "head": 2,
 }
-FIGURES = """() => [...document.querySelectorAll("#view .js-plotly-plot")].map(
-    ({ data: [{ z }] }) => z.map((row) => Array.from(row)))"""
 DOTS = """(curve) => [...curve.querySelectorAll("circle")].map((dot) =>
     Number(dot.getAttribute("cy")))"""
 # Room above and below the curves of curves.js.
@@ -55,8 +53,8 @@ def rotation(workspace: Workspace, **link: object) -> None:
 
 def settle(workspace: Workspace, count: int) -> list[NDArray[Any]]:
     """All matrices, once so many are drawn."""
-    expect(workspace.find("#view .js-plotly-plot")).to_have_count(count)
-    return [np.array(z, dtype=float) for z in workspace.page.evaluate(FIGURES)]
+    expect(workspace.find("#view .chart[data-drawn]")).to_have_count(count)
+    return [chart.values for chart in workspace.charts()]
 
 
 @pytest.mark.parametrize(("length", "width"), [(10, 256), (33, 64), (7, 9)])

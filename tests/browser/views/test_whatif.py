@@ -16,11 +16,8 @@ from tests.browser.workspace import Workspace
 
 ROWS = """() => [...document.querySelectorAll(".token-changes tbody tr")].map((row) =>
     [...row.querySelectorAll("td.number")].map((cell) => cell.textContent.replace("−", "-")))"""
-FIGURES = """() => [...document.querySelectorAll(".trio .js-plotly-plot")].map(({ data }) =>
-    data[0].z.map((row) => Array.from(row, (n) => (Number.isNaN(n) ? null : n))))"""
 BOTH = """() => document.documentElement.dataset.status === "ready"
-    && document.querySelector(".whatif-main[aria-busy=false]")
-    && !document.querySelector(".sketched")"""
+    && document.querySelector(".whatif-main[aria-busy=false]")"""
 
 
 def weights(document: dict[str, Any], head: int = 2) -> NDArray[Any]:
@@ -38,12 +35,12 @@ def probabilities(page: Page, count: int) -> NDArray[Any]:
     return np.array([[float(cell) for cell in row[:3]] for row in page.evaluate(ROWS)])
 
 
-def figures(page: Page) -> list[NDArray[Any]]:
+def figures(workspace: Workspace) -> list[NDArray[Any]]:
     """Attention before, after, and the difference, as they are drawn."""
-    expect(page.locator(".trio .js-plotly-plot")).to_have_count(3)
-    page.wait_for_function(BOTH)
-    page.wait_for_timeout(300)
-    return [np.array(one, dtype=float) for one in page.evaluate(FIGURES)]
+    expect(workspace.find(".trio .chart[data-drawn]")).to_have_count(3)
+    workspace.page.wait_for_function(BOTH)
+    workspace.page.wait_for_timeout(300)
+    return [chart.values for chart in workspace.charts(".trio")]
 
 
 def effects(url: str, *made: object) -> tuple[dict[str, Any], NDArray[Any]]:
@@ -109,7 +106,7 @@ def test_the_difference_in_attention_is_that_of_the_two_runs(workspace: Workspac
     workspace.open(**START | {"effect": "attention"}, interventions=json.dumps([mask]))
     before = trace(workspace.url)
     after = trace(workspace.url, target=before["output"]["text"], interventions=[mask])
-    a, b, delta = figures(workspace.page)
+    a, b, delta = figures(workspace)
     np.testing.assert_allclose(a, weights(before), atol=1e-5)
     assert np.isnan(b[:, 2]).all(), "masked has no number"
     kept = [key for key in range(b.shape[1]) if key != 2]
@@ -178,7 +175,7 @@ def test_a_cell_is_set_and_the_row_shares_or_does_not(
     assert told is renormalise, "said either way"
     made = {"at": PLACE, "head": 2, "do": {"set": [1, 4, 0.75], "renormalise": renormalise}}
     assert said(workspace) == [made]
-    _, after, _ = figures(workspace.page)
+    _, after, _ = figures(workspace)
     assert after[1, 4] == pytest.approx(0.75, abs=1e-6)
     before = weights(trace(workspace.url))[1]
     rest = np.delete(before, 4)
@@ -189,14 +186,10 @@ def test_a_cell_is_set_and_the_row_shares_or_does_not(
 
 def test_a_cell_is_dragged_up_and_that_is_one_step(workspace: Workspace) -> None:
     workspace.open(**START | {"effect": "attention"})
-    _, drawn, _ = figures(workspace.page)
+    _, drawn, _ = figures(workspace)
     low = int(np.argmin(drawn[1]))
-    plot = workspace.find(".trio-b .js-plotly-plot")
-    script = """(gd, [row, col]) => { const { xaxis, yaxis } = gd._fullLayout;
-        const { left, top } = gd.getBoundingClientRect();
-        return [left + xaxis._offset + xaxis.c2p(col), top + yaxis._offset + yaxis.c2p(row)]; }"""
-    plot.scroll_into_view_if_needed()
-    x, y = plot.evaluate(script, [1, low])
+    workspace.find(".trio-b .chart").scroll_into_view_if_needed()
+    x, y = workspace.cell(1, low, of=".trio-b")
     mouse = workspace.page.mouse
     mouse.move(x, y)
     mouse.down()
@@ -206,7 +199,7 @@ def test_a_cell_is_dragged_up_and_that_is_one_step(workspace: Workspace) -> None
     (made,) = said(workspace)
     assert made["do"]["set"][:2] == [1, low]
     assert made["do"]["set"][2] == pytest.approx(drawn[1, low] + 0.5, abs=0.02)
-    _, after, _ = figures(workspace.page)
+    _, after, _ = figures(workspace)
     assert after[1, low] == pytest.approx(made["do"]["set"][2], abs=1e-6)
     workspace.page.go_back()
     workspace.page.wait_for_function("() => !location.search.includes('interventions')")

@@ -71,7 +71,7 @@ export function createLines(context, { hover, pick }) {
   });
 
   function measure() {
-    const width = ruler(theme().font);
+    const width = ruler(theme());
     return (/** @type {string} */ text) => width(text) * LARGE;
   }
 

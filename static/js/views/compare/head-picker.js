@@ -4,7 +4,7 @@ import { extent, glimpse, place } from "../../data/blocks.js";
 import { otherPlace } from "../../state/comparison.js";
 import { Problem } from "../../data/problem.js";
 import { h } from "../../lib/dom.js";
-import { thumbnail } from "../../draw/paint.js";
+import { table, thumbnail } from "../../draw/head-grid.js";
 import { answer, thumbnails } from "../../state/questions.js";
 import { sequential } from "../../draw/scale.js";
 
@@ -54,13 +54,13 @@ export function otherPicker(context) {
     const chosen = otherPlace(page)[/** @type {"head" | "layer"} */ (by)];
     const small = /** @type {Trace | Problem | undefined} */ (answer(page, thumbnails(page)));
     const tensors = small && !(small instanceof Problem) ? small.tensors : {};
-    const shade = { stops: sequential(context.theme()), range: /** @type {[number, number]} */ ([0, 1]) };
+    const colours = table(sequential(context.theme()));
     [...list.children].forEach((label, i) => {
       const at = { ...link, [by]: i };
       /** @type {HTMLInputElement} */ (label.querySelector("input")).checked = i === chosen;
       const matrix = glimpse(page, at, tensors[place(at, "weights")]);
       const canvas = /** @type {HTMLCanvasElement} */ (label.querySelector("canvas"));
-      if (matrix) thumbnail(canvas, matrix, shade);
+      if (matrix) thumbnail(canvas, matrix, colours);
     });
   }
   const destroy = store.subscribe((page) => answer(page, thumbnails(page)), refresh);

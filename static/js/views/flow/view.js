@@ -10,6 +10,7 @@ import { four, two } from "../../lib/numbers.js";
 import { within } from "../../parts/keys.js";
 import { whenFree } from "../../lib/pacing.js";
 import { h } from "../../lib/dom.js";
+import { memo } from "../../lib/memo.js";
 import { step } from "../../draw/token.js";
 import { arriving, rollout } from "../../compute/flow.js";
 import { network } from "../../compute/maxflow.js";
@@ -62,7 +63,7 @@ function mount(context, root) {
   let shown = null;
   /** @type {ReturnType<typeof strip> | null} */
   let cells = null;
-  const rest = whenFree(paint);
+  const rest = whenFree(goOn);
   const options = controls(context, [
     { option: "amount", label: t("Edges show"), values: { rollout: t("rollout"), flow: t("flow") } },
   ]);
@@ -133,6 +134,12 @@ function mount(context, root) {
     return found;
   }
 
+  /** All is drawn again when the last flow is known, not for each. */
+  function goOn() {
+    work(chosen().top);
+    if (!rest.owes()) paint();
+  }
+
   function paint() {
     if (!shown) return;
     const { graph, names } = shown;
@@ -149,7 +156,7 @@ function mount(context, root) {
     const page = context.theme();
     const unit = page.size / DESK;
     const theme = { ...page, size: DESK };
-    const ruled = ruler(page.font);
+    const ruled = ruler(page);
     const measure = (/** @type {string} */ text) => ruled(text) / unit;
     const room = { width: width / unit, height: height / unit - 120, wide: width >= 600, measure };
     const whole = goal === null ? 1 : ((link.options.amount === "flow" ? flows[goal] : shares[goal]) ?? 1) || 1;
@@ -198,15 +205,8 @@ function mount(context, root) {
   function draw() {
     options.refresh();
     const page = store.get();
-    const graph = graphOf(page);
-    if (!page.trace || !graph) return;
-    shown = {
-      graph,
-      stream: streamOf(page),
-      names: names(page.trace, page.link.block),
-      network: network(graph),
-      flows: new Map(),
-    };
+    shown = content(page);
+    if (!shown) return;
     cells = null;
     note.textContent = prose(remarks(context));
     paint();
@@ -222,6 +222,23 @@ function mount(context, root) {
     },
     numbers: () => shown && worked(shown, chosen().top),
   };
+}
+
+/** Contents of a trace that are kept: a hand goes to and fro between a few layers. */
+const KEPT = 4;
+
+/**
+ * @param {import("../../state/store.js").Page} page
+ * @returns {Shown | null}  null until all of it is here
+ */
+function content(page) {
+  const { trace, model, link } = page;
+  if (!trace || !model || !needs(page).every((name) => trace.tensors[name])) return null;
+  return memo(trace, `flow ${link.block} ${link.layer}`, () => {
+    const graph = graphOf(page);
+    if (!graph) return null;
+    return { graph, stream: streamOf(page), names: names(trace, link.block), network: network(graph), flows: new Map() };
+  }, KEPT);
 }
 
 /**

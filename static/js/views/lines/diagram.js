@@ -117,7 +117,7 @@ export function createWeave(context, { onHover, onPick }) {
     /** @param {Content} next */
     draw(next) {
       content = next;
-      layout = lay(next, ruler(context.theme().font), context.theme().size);
+      layout = lay(next, ruler(context.theme()), context.theme().size);
       element.dataset.drawn = String(next.strands.strands.length);
       paint();
     },

@@ -26,6 +26,7 @@ export function createWaves(context) {
       "added to each token's embedding; in each half fast waves left, slow waves right; −1 to 1",
     ),
     square: false,
+    zoomed: context.room().wide,
     tip({ row, col }) {
       if (!found) return [];
       const feature = featureAt(col, found.d_model);

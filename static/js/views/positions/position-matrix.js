@@ -13,13 +13,14 @@ import { marked, size } from "./encodings.js";
  * @property {string} says
  * @property {boolean} square  columns are positions too
  * @property {(cell: {row: number, col: number}) => (Node | string)[]} tip
+ * @property {boolean} [zoomed]  whether it opens as a heatmap to zoom into
  */
 
 /**
  * @param {Context} context
  * @param {Wording} wording
  */
-export function createPanel(context, { name, says, square, tip }) {
+export function createPanel(context, { name, says, square, tip, zoomed }) {
   const { store } = context;
   const matrix = createMatrix(context, {
     label: name,
@@ -32,6 +33,7 @@ export function createPanel(context, { name, says, square, tip }) {
     },
     picked: () => ({ row: lit(store.get(), null).query ?? 0, col: lit(store.get(), null).key ?? 0 }),
     tip,
+    zoomed,
   });
   const head = h("h3", {}, name);
   const line = h("p", {}, says);

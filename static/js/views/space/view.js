@@ -124,7 +124,7 @@ function arrange({ room, store, theme }, trace, { queries, keys, origin }) {
   const points = placed([...queries, ...keys, origin], size, [Math.min(64, free / 7), 28]);
   const { rows, cols } = axes(trace, store.get().link.block);
   const labels = [...rows, ...cols].map(({ writes }) => plain(writes));
-  const measure = ruler(theme().font);
+  const measure = ruler(theme());
   const line = theme().size * 1.25;
   return lay({
     ...size,

@@ -1,0 +1,99 @@
+/** The one file that touches Plotly: 4.8 MB that are fetched when someone asks for what it draws. */
+
+/** @typedef {{data: object[], layout: object, config: object}} Figure */
+/**
+ * @typedef {object} Plotly  what we use of it
+ * @property {(element: HTMLElement, data: object[], layout: object, config: object) => Promise<unknown>} react
+ * @property {(element: HTMLElement, changes: object, traces: number[]) => Promise<unknown>} restyle
+ * @property {(element: HTMLElement, changes: object) => Promise<unknown>} relayout
+ * @property {(element: HTMLElement) => void} purge
+ */
+/** @typedef {HTMLElement & {on: (event: string, listener: (event: any) => void) => void, _fullLayout: any}} Drawn */
+/** @typedef {ReturnType<typeof createPlotter>} Plotter */
+
+/**
+ * plotly.js makes these two style elements, which a strict Content-Security-Policy forbids, unless
+ * something with their ids is there. Its rules are in css/draw/plotly.css; the second is for maps.
+ */
+const NO_STYLES = [
+  "plotly.js-style-global",
+  "9f215cf04c5486422605d13261cb87401f4e7763b6296af81e98efbc0130da53",
+];
+
+/**
+ * Fetches Plotly once, when first asked for.
+ * @param {Document} document
+ * @param {string} url
+ */
+export function createPlotter(document, url) {
+  /** @type {Promise<Plotly> | null} */
+  let coming = null;
+  return {
+    load() {
+      if (!coming) stand(document);
+      coming ??= fetchPlotly(document, url);
+      coming.catch(() => (coming = null));
+      return coming;
+    },
+  };
+}
+
+/** @param {Document} document  Gets what stands for the style elements. */
+function stand(document) {
+  for (const id of NO_STYLES)
+    document.head.append(Object.assign(document.createElement("template"), { id, className: "no-inline-styles" }));
+}
+
+/**
+ * @param {Document} document
+ * @param {string} url
+ * @returns {Promise<Plotly>}
+ */
+function fetchPlotly(document, url) {
+  return new Promise((resolve, reject) => {
+    const script = Object.assign(document.createElement("script"), { src: url, async: true });
+    script.addEventListener("load", () => resolve(/** @type {any} */ (globalThis).Plotly));
+    script.addEventListener("error", () => reject(new Error("plotly.js did not load")));
+    document.head.append(script);
+  });
+}
+
+/**
+ * A place for one figure, the newest that was asked for.
+ * @param {HTMLElement} element
+ * @param {Plotter} plotter
+ * @param {Record<string, (event: any, drawn: Drawn) => void>} [events]  of Plotly, by name
+ */
+export function createPlot(element, plotter, events = {}) {
+  /** @type {Figure | null} */
+  let wanted = null;
+  /** @type {Plotly | null} */
+  let plotly = null;
+  const drawn = /** @type {Drawn} */ (element);
+
+  return {
+    /**
+     * @param {Figure} figure
+     * @returns {Promise<boolean>}  whether it is what is shown; rejects where Plotly does not come
+     */
+    async show(figure) {
+      wanted = figure;
+      const first = plotly === null;
+      const loaded = await plotter.load();
+      if (wanted !== figure) return false;
+      plotly = loaded;
+      await plotly.react(element, figure.data, figure.layout, figure.config);
+      if (first) for (const [name, listener] of Object.entries(events)) drawn.on(name, (event) => listener(event, drawn));
+      return wanted === figure;
+    },
+    /** @param {object} changes @param {number[]} traces */
+    restyle: (changes, traces) => void plotly?.restyle(element, changes, traces),
+    /** @param {object} changes  of the layout */
+    relayout: (changes) => void plotly?.relayout(element, changes),
+    clear() {
+      wanted = null;
+      plotly?.purge(element);
+      plotly = null;
+    },
+  };
+}

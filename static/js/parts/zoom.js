@@ -1,0 +1,145 @@
+/**
+ * A closer look at a matrix: Plotly's heatmap in its place, which zooms and pans and has a toolbar.
+ * Escape or its button leads back to the picture.
+ */
+
+import { figure, frames, hatching, legible, NUMBERS } from "../draw/plotly-figure.js";
+import { createPlot } from "../draw/plotly.js";
+import { h } from "../lib/dom.js";
+
+/** @typedef {import("../state/contract.js").Context} Context */
+/** @typedef {import("../draw/chart.js").Picture} Picture */
+/** @typedef {import("../draw/geometry.js").Place} Place */
+/** @typedef {import("../draw/plotly-figure.js").Size} Size */
+
+/** Pixels that the heatmap gets at least. */
+const LEAST = { width: 260, height: 320 };
+
+/**
+ * @param {Context} context
+ * @param {object} actions
+ * @param {(place: Place | null) => void} actions.onHover
+ * @param {(place: Place) => void} actions.onPick
+ * @param {() => void} actions.onTurn  after it was opened or closed
+ * @param {boolean} [actions.opens]  by itself, as soon as Plotly is here
+ */
+export function createZoom({ plotter, t }, { onHover, onPick, onTurn, opens = false }) {
+  let byItself = opens;
+  const opener = h("button", { type: "button", className: "button quiet zoom", hidden: true }, t("Zoom"));
+  const closer = h("button", { type: "button", className: "button quiet close" }, t("Close"));
+  const plot = h("div", { className: "plot" });
+  const element = h("div", { className: "zoomed", hidden: true }, plot, closer);
+  /** @type {{picture: Picture, size: Size} | null} */
+  let shown = null;
+  /** @type {Place} */
+  let lit = { row: null, col: null };
+  let asked = opens;
+  let numbered = false;
+
+  const chart = plotter && createPlot(plot, plotter, {
+    plotly_hover: ({ points: [{ pointIndex }] }) => onHover(placeOf(pointIndex)),
+    plotly_unhover: () => onHover(null),
+    plotly_click: ({ points: [{ pointIndex }] }) => onPick(placeOf(pointIndex)),
+    plotly_relayout: (_, { _fullLayout }) => number(_fullLayout),
+  });
+
+  /** Numbers stand in the cells once these have room. @param {any} layout  as Plotly has worked it out */
+  function number({ xaxis, yaxis }) {
+    if (!shown || !chart) return;
+    const size = (/** @type {any} */ { _length, range: [from, to] }) => _length / Math.abs(to - from);
+    const room = legible(shown.picture, { width: size(xaxis), height: size(yaxis) });
+    if (room === numbered) return;
+    numbered = room;
+    chart.restyle({ visible: room }, NUMBERS);
+  }
+
+  async function show() {
+    if (!shown || !chart) return;
+    const { picture, size } = shown;
+    const hatched = hatching(element.ownerDocument, picture);
+    opener.setAttribute("aria-busy", "true");
+    try {
+      if (!(await chart.show(figure(picture, size, { hatched, words: words(t), wheel: !byItself })))) return;
+      chart.relayout({ shapes: frames(picture, lit) });
+      numbered = false;
+      number(/** @type {any} */ (plot)._fullLayout);
+      turn(true);
+    } catch {
+      asked = false; // the picture stays, and the button
+    } finally {
+      opener.removeAttribute("aria-busy");
+    }
+  }
+
+  /** @param {boolean} on */
+  function turn(on) {
+    if (element.hidden === !on) return;
+    element.hidden = !on;
+    element.ownerDocument[on ? "addEventListener" : "removeEventListener"]("keydown", escape, true);
+    onTurn();
+    if (!byItself) (on ? closer : opener).focus();
+  }
+
+  /** @param {Event} event */
+  function escape(event) {
+    if (/** @type {KeyboardEvent} */ (event).key !== "Escape" || byItself) return;
+    if (/** @type {Element} */ (event.target).closest?.("dialog")) return;
+    event.stopPropagation();
+    close();
+  }
+
+  function close() {
+    asked = byItself = false;
+    turn(false);
+    chart?.clear();
+  }
+
+  opener.addEventListener("click", () => {
+    asked = true;
+    void show();
+  });
+  closer.addEventListener("click", close);
+  for (const name of ["click", "pointermove", "keydown"]) element.addEventListener(name, (event) => event.stopPropagation());
+
+  return {
+    elements: [opener, element],
+
+    /**
+     * @param {Picture} picture
+     * @param {Size} room
+     * @param {boolean} worth  whether there is more to see in it than in the picture
+     */
+    draw(picture, room, worth) {
+      const size = { width: Math.max(room.width, LEAST.width), height: Math.max(room.height, LEAST.height) };
+      shown = { picture, size };
+      opener.hidden = !chart || !worth;
+      if (asked) void show();
+    },
+
+    /** @returns {Size | null}  null while it is closed */
+    size: () => (element.hidden || !shown ? null : shown.size),
+
+    /** @param {Place} place */
+    mark(place) {
+      const same = place.row === lit.row && place.col === lit.col;
+      lit = place;
+      if (!same && shown && !element.hidden) chart?.relayout({ shapes: frames(shown.picture, place) });
+    },
+
+    destroy: close,
+  };
+}
+
+/** @param {[number, number]} index @returns {{row: number, col: number}} */
+const placeOf = ([row, col]) => ({ row, col });
+
+/** Plotly's own words. @param {Context["t"]} t @returns {Record<string, string>} */
+const words = (t) => ({
+  Zoom: t("Zoom"),
+  Pan: t("Pan"),
+  "Zoom in": t("Zoom in"),
+  "Zoom out": t("Zoom out"),
+  "Reset axes": t("Show all"),
+  "Download plot as a PNG": t("Download as PNG"),
+  "Double-click to zoom back out": t("Double-click to show all"),
+});

@@ -1,0 +1,101 @@
+"""A closer look at a matrix: Plotly, fetched when someone asks for it, and the way back."""
+
+import re
+from typing import Any
+
+import numpy as np
+from playwright.sync_api import Route, expect
+
+from tests.browser.workspace import Workspace
+
+SOURCE = (
+    "The old lighthouse keeper, who had lived alone for forty years, finally told the children "
+    "about the storm that took his brother's boat."
+)
+LONG: dict[str, Any] = {"source": SOURCE, "view": "attention", "block": "decoder", "layer": 1}
+# What Plotly plots, null where it plots nothing, and the ends of what it shows of either axis.
+PLOTTED = """() => {
+    const { data, _fullLayout: { xaxis, yaxis } } = document.querySelector(".js-plotly-plot");
+    const z = data[0].z.map((row) => Array.from(row, (n) => (Number.isNaN(n) ? null : n)));
+    const names = [data[0].y, data[0].x].map((axis) => axis && [...axis]);
+    return { z, names, ends: [xaxis.range, yaxis.range], shapes: document.querySelectorAll(
+        ".js-plotly-plot .shapelayer path").length };
+}"""
+
+
+def opened(workspace: Workspace, **link: object) -> dict[str, Any]:
+    workspace.open(**LONG | link)
+    workspace.find(".matrix > .zoom").click()
+    workspace.find(".zoomed .main-svg").first.wait_for()
+    return plotted(workspace)
+
+
+def plotted(workspace: Workspace) -> dict[str, Any]:
+    found: dict[str, Any] = workspace.page.evaluate(PLOTTED)
+    return found
+
+
+def test_it_shows_the_same_numbers_and_leads_back(workspace: Workspace) -> None:
+    found = opened(workspace)
+    chart = workspace.find("#view .chart canvas")
+    np.testing.assert_array_equal(np.array(found["z"], dtype=float), workspace.charts()[0].values)
+    assert found["names"][1][0] == "&lt;bos&gt;", "a name is no markup"
+    assert found["shapes"] == 1, "the row of what is lit"
+    expect(chart).to_be_hidden()
+    workspace.page.keyboard.press("Escape")
+    expect(chart).to_be_visible()
+    expect(workspace.find(".matrix > .zoom")).to_be_focused()
+    expect(workspace.find(".js-plotly-plot .main-svg")).to_have_count(0)
+
+
+def test_it_zooms_until_numbers_have_room_and_stays_there_for_another_head(
+    workspace: Workspace,
+) -> None:
+    whole = opened(workspace)["ends"]
+    words = workspace.find(".zoomed .heatmap-label")
+    expect(words).to_have_count(0)
+    for _ in range(3):
+        workspace.find(".modebar-btn[data-title='Zoom in']").click()
+    words.first.wait_for()
+    said = words.first.text_content() or ""
+    assert re.fullmatch(r"\d\.\d\d", said)
+    closer = plotted(workspace)
+    assert all(
+        abs(a[1] - a[0]) < abs(b[1] - b[0]) / 4 for a, b in zip(closer["ends"], whole, strict=True)
+    )
+    workspace.find("#heads label").nth(5).click()
+    workspace.page.wait_for_timeout(500)
+    other = plotted(workspace)
+    assert other["ends"] == closer["ends"]
+    np.testing.assert_array_equal(np.array(other["z"], dtype=float), workspace.charts()[0].values)
+    workspace.find(".modebar-btn[data-title='Show all']").click()
+    expect(words).to_have_count(0)
+
+
+def test_pointing_and_clicking_in_it_speak_to_the_page(workspace: Workspace) -> None:
+    opened(workspace, block="encoder")
+    frame = workspace.boxes(".zoomed .nsewdrag")[0]
+    rows = workspace.charts()[0].values.shape[0]
+    at = (frame["x"] + frame["width"] * 2.5 / rows, frame["y"] + frame["height"] * 4.5 / rows)
+    workspace.page.mouse.move(*at)
+    expect(workspace.find("#source-tokens .chip").nth(4)).to_have_class(re.compile("as-query"))
+    expect(workspace.find("#source-tokens .chip").nth(2)).to_have_class(re.compile("as-key"))
+    workspace.page.mouse.click(*at)
+    assert (workspace.link["query"], workspace.link["key"]) == ("4", "2")
+
+
+def test_without_plotly_the_picture_stays(workspace: Workspace, watch: Any) -> None:
+    watch.expect("ERR_FAILED|plotly")
+    broken: list[Route] = []
+    workspace.page.route("**/plotly.min.js", lambda route: (broken.append(route), route.abort()))
+    workspace.open(**LONG)
+    workspace.find(".matrix > .zoom").click()
+    workspace.page.wait_for_timeout(500)
+    assert broken
+    expect(workspace.find("#view .chart canvas")).to_be_visible()
+    expect(workspace.find(".zoomed")).to_be_hidden()
+
+
+def test_small_matrices_have_their_numbers_and_no_button(workspace: Workspace) -> None:
+    workspace.open(source="The cat sits.", view="attention", block="encoder")
+    expect(workspace.find(".matrix > .zoom")).to_be_hidden()
