@@ -116,3 +116,15 @@ test("the nearest point, if it is near enough", () => {
   assert.equal(nearest(points, { x: 7, y: 1 }), 1);
   assert.equal(nearest(points, { x: 40, y: 0 }, 12), null);
 });
+
+test("the third direction lies behind the plane: the same x and y, and what is left of the spread", () => {
+  const { points, projected } = golden["many points"];
+  const cols = points[0].length;
+  const matrix = { rows: points.length, cols, values: Float64Array.from(points.flat()) };
+  const none = { rows: 0, cols, values: new Float64Array(0) };
+  const { queries, solid, shares } = space(/** @type {any} */ (matrix), /** @type {any} */ (none));
+  assert.deepEqual(solid.queries.map(([x, y]) => [x, y]), queries);
+  near(queries[0], projected[0].slice(0, 2), "the plane is numpy's");
+  const spread = (/** @type {number} */ axis) => solid.queries.reduce((sum, point) => sum + point[axis] ** 2, 0);
+  assert.ok(Math.abs(solid.share / shares[0] - spread(2) / spread(0)) < 1e-9);
+});

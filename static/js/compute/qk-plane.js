@@ -9,6 +9,8 @@ import { dot, pca } from "./pca.js";
  * @property {number[][]} queries  [query][x, y]
  * @property {number[][]} keys  [key][x, y]
  * @property {number[]} origin  where the vector of zeros lies
+ * @property {{queries: number[][], keys: number[][], origin: number[], share: number}} solid  with a
+ *   third direction, and its share of the variance
  * @property {number[]} shares  of the variance along x and along y
  * @property {number} channels
  */
@@ -21,14 +23,15 @@ import { dot, pca } from "./pca.js";
  * @returns {Space}
  */
 export function space(q, k) {
-  const { mean, components, shares, points } = pca([...rows(q), ...rows(k)]);
+  const { mean, components, shares, points } = pca([...rows(q), ...rows(k)], 3);
   const flat = (/** @type {number[]} */ [x, y = 0]) => [x, y];
   const all = points.map(flat);
-  const origin = flat(components.map((component) => -dot(mean, component)));
+  const origin = components.map((component) => -dot(mean, component));
   return {
     queries: all.slice(0, q.rows),
     keys: all.slice(q.rows),
-    origin,
+    origin: flat(origin),
+    solid: { queries: points.slice(0, q.rows), keys: points.slice(q.rows), origin, share: shares[2] ?? 0 },
     shares: [shares[0] ?? 0, shares[1] ?? 0],
     channels: q.cols,
   };

@@ -133,13 +133,15 @@ export function createZoom({ plotter, t }, { onHover, onPick, onTurn, opens = fa
 /** @param {[number, number]} index @returns {{row: number, col: number}} */
 const placeOf = ([row, col]) => ({ row, col });
 
-/** Plotly's own words. @param {Context["t"]} t @returns {Record<string, string>} */
-const words = (t) => ({
+/** What Plotly says on its toolbars. @param {Context["t"]} t @returns {Record<string, string>} */
+export const words = (t) => ({
   Zoom: t("Zoom"),
   Pan: t("Pan"),
   "Zoom in": t("Zoom in"),
   "Zoom out": t("Zoom out"),
   "Reset axes": t("Show all"),
+  "Orbital rotation": t("Turn"),
+  "Reset camera to default": t("Show all"),
   "Download plot as a PNG": t("Download as PNG"),
   "Double-click to zoom back out": t("Double-click to show all"),
 });

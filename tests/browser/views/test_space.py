@@ -120,3 +120,18 @@ def test_labels_lie_on_no_other_label(workspace: Workspace) -> None:
             apart = x >= left + wide or left >= x + width or y >= top + high or top >= y + height
             # A box of text is a little higher than what the letters need.
             assert apart or abs(y - top) > 10, (i, boxes)
+
+
+def test_three_dimensions_are_a_switch_away_and_back(workspace: Workspace) -> None:
+    workspace.open(**START, block="encoder")
+    workspace.find(".qk-space label:has([value='3d'])").click()
+    workspace.find(".qk-solid .gl-container canvas").first.wait_for()
+    assert workspace.link["axes"] == "3d"
+    expect(workspace.find(".qk-plane")).to_be_hidden()
+    points = workspace.page.evaluate("""() => document.querySelector(".qk-solid .plot").data
+        .slice(0, 2).map(({ x, y, z }) => [x.length, new Set(z).size > 1])""")
+    tokens = workspace.find("#source-tokens .chip").count()
+    assert points == [[tokens, True]] * 2, "all queries, all keys, with depth"
+    workspace.find(".qk-space label:has([value='2d'])").click()
+    expect(workspace.find(".qk-plane svg")).to_be_visible()
+    expect(workspace.find(".qk-solid")).to_be_hidden()

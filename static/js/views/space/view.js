@@ -13,6 +13,9 @@ import { nearest, placed, ranking, space as spaceOf } from "../../compute/qk-pla
 import { file } from "../../draw/svg.js";
 import { plain } from "../../data/tokens.js";
 import { plane, row } from "../../data/wire.js";
+import { createSolid } from "./solid.js";
+import { choice } from "../../state/options.js";
+import { controls } from "../../parts/controls.js";
 import { lay, picture } from "./scatter.js";
 
 /** @typedef {import("../../state/contract.js").View} View */
@@ -37,6 +40,7 @@ export const space = {
       "All queries (circles) and all keys (squares) of a head, seen from the side on which they are spread the most (principal components). Point at a query: lines go to the keys with the largest q · k, which is what attention uses. Closeness in the plane is not the same: a key far out in the query's direction beats a near one.",
     ),
   frame: { rail: "both", inspector: false, caption: true, legend: "none" },
+  options: { axes: choice("2d", "3d") },
   needs: ({ link }) => ["q", "k", "weights", "mask"].map((name) => place(link, name)),
   mount,
 };
@@ -65,17 +69,23 @@ function mount(context, root) {
     "aria-label": t("Queries and keys in a plane. Arrow keys move the cell, Escape lets go."),
   });
   const list = h("div", { className: "qk-found" });
-  root.append(h("div", { className: "qk-space" }, h("div", { className: "about" }, picker, legend(t), finding), figure, list));
+  const solid = createSolid(context);
+  const bar = controls(context, [{ option: "axes", label: t("Dimensions"), values: { "2d": "2", "3d": "3" } }]);
+  bar.hidden = !context.plotter;
+  root.append(h("div", { className: "qk-space" }, h("div", { className: "about" }, picker, bar, legend(t), finding), figure, solid.element, list));
   /** @type {Layout | null} */
   let layout = null;
 
   function draw() {
     picker.refresh();
+    bar.refresh();
     const page = store.get();
     const found = content(page);
     if (!page.trace || !found) return;
     layout = arrange(context, page.trace, found.seen);
     finding.textContent = spreadSaid(t, found.seen);
+    if (context.plotter && page.link.options.axes === "3d")
+      finding.append(" ", t("The third direction adds {share}.", { share: two(found.seen.solid.share) }));
     light();
   }
 
@@ -92,6 +102,8 @@ function mount(context, root) {
     const key = at.key !== null && at.key < found.k.rows ? at.key : null;
     figure.replaceChildren(picture(layout, { query, key, best }, context.theme()));
     figure.dataset.drawn = `${query}`;
+    solid.show(found.seen.solid, layout, { query, key, best });
+    figure.hidden = solid.shown();
     const close = nearest(layout.points.slice(layout.queries), layout.points[query]);
     list.replaceChildren(...ranks(context, query, ranked, key, close));
   }
@@ -100,8 +112,9 @@ function mount(context, root) {
   return {
     draw,
     light,
-    destroy: () => root.replaceChildren(),
+    destroy: () => (solid.clear(), root.replaceChildren()),
     picture() {
+      if (solid.shown()) return null;
       const drawn = figure.querySelector("svg");
       return drawn && { svg: file(drawn, context.theme()) };
     },
