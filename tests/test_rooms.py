@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[1]
 
 # What the Transformer is made of. A web framework in this list would be a mistake.
 MODEL_USES = {
+    "annotated_types",
     "cachetools",
     "filelock",
     "model",

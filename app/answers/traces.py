@@ -11,7 +11,7 @@ from fastapi import Request
 from starlette.requests import ClientDisconnect
 
 from app.engine.wire import Dtype, Reply, parameters_reply, trace_reply
-from app.schemas.traces import Run, Sentence, TraceRequest
+from app.schemas.traces import RunRequest, Sentence, TraceRequest
 from app.services import Services
 from app.settings import Settings
 from model.adapters.request import Request as Asked
@@ -23,7 +23,7 @@ Result = TypeVar("Result")
 
 async def run(
     services: Services,
-    wanted: Run,
+    wanted: RunRequest,
     select: list[str],
     finish: Callable[[Reply], Result],
     dtype: Dtype = "float32",
@@ -94,9 +94,9 @@ def check_limits(settings: Settings, wanted: Sentence) -> None:
         raise InputError("too-long", "interventions", detail, excess)
 
 
-def _identity(wanted: Run, asked: Asked, dtype: Dtype, digest: str) -> str:
+def _identity(wanted: RunRequest, asked: Asked, dtype: Dtype, digest: str) -> str:
     """A digest of the request in one canonical form, and of the model that answers it."""
-    canonical = Run.model_dump(wanted, include=set(Run.model_fields) - {"model"})
+    canonical = RunRequest.model_dump(wanted, include=set(RunRequest.model_fields) - {"model"})
     canonical |= {"select": asked.select, "summarise": asked.summarise}
     canonical |= {"dtype": dtype, "model": digest}
     return hashlib.sha256(orjson.dumps(canonical, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]

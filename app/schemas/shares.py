@@ -6,16 +6,16 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from app.schemas.fields import Count, Name, Pattern, Strict, Text
+from app.schemas.fields import Count, Name, NamePattern, Strict, Text
 from app.schemas.history import ExampleRequest
-from app.schemas.traces import ModelReply, Run, TraceReply, TraceRequest
+from app.schemas.traces import ModelReply, RunRequest, TraceReply, TraceRequest
 
 MAX_ASKS = 4
 MAX_OPTIONS = 32
 OPTION = re.compile(r"[a-z_]{1,20}")
 
 
-class ShareState(Run):
+class ShareState(RunRequest):
     """What the address bar holds: how to run a sentence, what is looked at, what a view was set to.
 
     Options of views stand beside the rest as they do in the address bar: flat, all of them texts.
@@ -54,7 +54,7 @@ class ParametersRequest(Strict):
     """Matrices of a model, as in `GET /api/models/{id}/parameters`."""
 
     model: Name | None = Field(default=None, description="A model's id; absent: the first model.")
-    select: list[Pattern]
+    select: list[NamePattern]
 
 
 class Question(Strict):
@@ -88,7 +88,7 @@ class ShareRequest(Strict):
     )
 
     state: ShareState
-    select: list[Pattern] = Field(
+    select: list[NamePattern] = Field(
         default=[], description="Patterns of tensors to freeze beside what every share holds."
     )
     asks: list[Question] = Field(

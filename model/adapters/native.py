@@ -17,9 +17,9 @@ from model.adapters.request import (
     Adapter,
     Decoding,
     ModelInfo,
-    Options,
     Output,
     Request,
+    RequestOptions,
     Trace,
     ask,
 )
@@ -141,7 +141,7 @@ class Native(Adapter):
             written = self._written(requests, sources)
             return self._run(requests, sources, written)
 
-    def decode(self, sentence: str | Request, **options: Unpack[Options]) -> Decoding:
+    def decode(self, sentence: str | Request, **options: Unpack[RequestOptions]) -> Decoding:
         """Writing a translation, step by step (see `model.decode.search`)."""
         request = ask(sentence, **options)
         self.check(request)

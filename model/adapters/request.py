@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, TypedDict, Unpack
+from typing import Annotated, Any, Literal, Protocol, TypedDict, Unpack, cast, get_args
+
+from annotated_types import Interval
 
 from model.bundle.history import Learning
 from model.bundle.measured import Aligner, Taught
 from model.decode.steps import Step
 from model.errors import InputError
 from model.explain.patterns import Summary
+from model.limits import Probability, Seed, Temperature
 from model.text.tokens import Token
 from model.trace.interventions import Intervention
 from model.trace.tap import SOURCE, TARGET, NamedTensor
 
-METHODS = ("greedy", "beam", "sample")
-MAX_BEAM = 16
+Method = Literal["greedy", "beam", "sample"]
+METHODS = get_args(Method)
 SHOWN = 4  # names that a long list says in full
 
 
@@ -24,15 +27,23 @@ SHOWN = 4  # names that a long list says in full
 class Decode:
     """How to write the target when none is given (section 6.1)."""
 
-    method: str = "greedy"  # one of METHODS
-    beam: int = 4
-    length_penalty: float = 0.6  # α
-    max_tokens: int | None = None  # None: source length + 50, as in the paper
-    temperature: float = 1.0  # this and the next three are for "sample"
-    top_k: int | None = None  # None: all tokens
-    top_p: float = 1.0
-    seed: int = 0
-    prefix: tuple[int, ...] = ()  # ids that it begins with
+    method: Method = "greedy"
+    beam: Annotated[int, Interval(ge=1, le=16)] = 4
+    """Hypotheses kept (for `beam`)."""
+    length_penalty: Annotated[float, Interval(ge=0, le=5)] = 0.6
+    """α of the length penalty (for `beam`)."""
+    max_tokens: int | None = None
+    """Tokens written at most; absent: 50 more than the source has, as in the paper."""
+    temperature: Temperature = 1.0
+    """Below 1 safer, above 1 bolder (for `sample`)."""
+    top_k: Annotated[int, Interval(ge=1, le=1_000_000)] | None = None
+    """Draw from the k most probable tokens; absent: from all (for `sample`)."""
+    top_p: Probability = 1.0
+    """Draw from the fewest tokens with this probability together (for `sample`)."""
+    seed: Seed = 0
+    """The same seed draws the same (for `sample`)."""
+    prefix: tuple[int, ...] = ()
+    """Ids of the vocabulary that it begins with, whatever the method."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +60,7 @@ class Request:
     pad_to: int | None = None
 
 
-class Options(TypedDict, total=False):
+class RequestOptions(TypedDict, total=False):
     """What may be said beside a sentence: the other fields of a `Request`, in looser types."""
 
     direction: str | None
@@ -61,7 +72,7 @@ class Options(TypedDict, total=False):
     pad_to: int | None
 
 
-def ask(sentence: str | Request, **options: Unpack[Options]) -> Request:
+def ask(sentence: str | Request, **options: Unpack[RequestOptions]) -> Request:
     """The request for a sentence; with options, a given request is changed in these.
 
     Raises `TypeError` for an option that there is not.
@@ -78,7 +89,7 @@ def _several(given: Iterable[str] | str) -> tuple[str, ...]:
 
 
 TIGHTEN: dict[str, Callable[[Any], Any]] = {
-    "decode": lambda given: Decode(given) if isinstance(given, str) else given,
+    "decode": lambda given: Decode(cast(Method, given)) if isinstance(given, str) else given,
     "select": _several,
     "summarise": _several,
     "interventions": tuple,
@@ -92,9 +103,12 @@ class Output:
     text: str
     tokens: tuple[Token, ...]
     logprobs: tuple[float, ...]
-    ranks: tuple[int, ...]  # the place of each token among all of the vocabulary, from 1
-    score: float  # the sum of `logprobs` over the length penalty
-    finished: bool  # ends in <eos>
+    ranks: tuple[int, ...]
+    """The place of each token among all of the vocabulary, from 1."""
+    score: float
+    """Sum of `logprobs` over the length penalty."""
+    finished: bool
+    """Whether it ends in `<eos>`."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +117,7 @@ class ModelInfo:
 
     id: str
     name: str
-    kind: str  # "encoder-decoder", "encoder" or "decoder"
+    kind: Literal["encoder-decoder", "encoder", "decoder"]
     layers: Mapping[str, int]  # {"encoder": 6, "decoder": 6}
     heads: Mapping[str, int]
     d_model: int
@@ -112,10 +126,16 @@ class ModelInfo:
     languages: tuple[str, ...]
     max_tokens: int
     digest: str
+    """Of config, tokenizer and weights."""
     card: str
-    aligners: tuple[Aligner, ...] = ()  # the best first
+    """The model card, in Markdown."""
+    aligners: tuple[Aligner, ...] = ()
+    """The head nearest to alignments made by people, by the rows that write a word and by those
+    that read it; first the better one on the pairs that they were chosen by."""
     taught: tuple[Taught, ...] = ()
-    examples: int = 0  # sentences that were watched while it was learned
+    """Heads that training asked to align; all others were left alone."""
+    examples: int = 0
+    """Sentences that were watched while it was learned: `…/learning`."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -189,7 +209,7 @@ class Adapter(Protocol):
     places: Sequence[str]  # its attentions, such as "encoder.0.self"
     learning: Learning | None = None  # how it was learned, where that was watched
 
-    def trace(self, sentence: str | Request, **options: Unpack[Options]) -> Trace:
+    def trace(self, sentence: str | Request, **options: Unpack[RequestOptions]) -> Trace:
         """One sentence, seen inside; `options` are the other fields of a `Request`.
 
         Raises `InputError` for what this model cannot answer.
@@ -213,7 +233,7 @@ class Adapter(Protocol):
     def run(self, requests: Sequence[Request]) -> list[Trace]:
         """Answers several checked requests as one batch; none sees another's interventions."""
 
-    def decode(self, sentence: str | Request, **options: Unpack[Options]) -> Decoding:
+    def decode(self, sentence: str | Request, **options: Unpack[RequestOptions]) -> Decoding:
         """Writing a translation, step by step; a target and what is selected are not looked at.
 
         Raises `InputError` for what this model cannot answer.

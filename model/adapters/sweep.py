@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor
@@ -27,7 +28,8 @@ from model.adapters.validate import check_range
 from model.errors import InputError
 from model.trace.interventions import Intervention
 
-EFFECTS = ("zero", "uniform", "mean")
+Ablated = Literal["zero", "uniform", "mean"]
+ABLATED = get_args(Ablated)
 LOGITS = "decoder.logits"
 TOKENS = 768  # read in one run at most: no more than some long sentences of other people
 
@@ -55,8 +57,8 @@ class Sweep:
 def check(adapter: Adapter, request: Request, effect: str) -> None:
     """Raises `InputError` for what cannot be swept; cheap."""
     adapter.check(request)
-    if effect not in EFFECTS:
-        raise InputError("unknown-effect", "effect", f"effect must be one of {', '.join(EFFECTS)}")
+    if effect not in ABLATED:
+        raise InputError("unknown-effect", "effect", f"effect must be one of {', '.join(ABLATED)}")
     one = Intervention(adapter.places[0], effect, 0)
     try:
         adapter.check(replace(request, interventions=(one,)))

@@ -23,7 +23,7 @@ from typing import Any
 import torch
 
 from model.adapters.native import load
-from model.adapters.request import Adapter, Decode
+from model.adapters.request import Adapter, Decode, Method
 from model.bundle.card import TEMPLATE, write_card
 from model.bundle.weights import CHECKPOINTS, digest_of
 from model.text.tokens import direction_of
@@ -32,7 +32,7 @@ from model.train.metrics import TestSet, read_test_sets, score, translate
 from model.train.pairs import Example, both_ways, read_pairs
 
 FIGURES = "figures.json"
-SEARCHES = ("greedy", "beam")
+SEARCHES: tuple[Method, ...] = ("greedy", "beam")
 SENTENCES = "sentences.txt"  # one a line, of our own, in no corpus that was trained on
 
 
@@ -146,7 +146,7 @@ def _bleu(direction: str, examples: Sequence[Example], written: Mapping[str, str
 
 
 def _scored(
-    bundle: Path, device: str, name: str, test: TestSet, method: str
+    bundle: Path, device: str, name: str, test: TestSet, method: Method
 ) -> Mapping[str, float | str]:
     torch.set_num_threads(1)
     adapter = load(bundle.resolve(), device, measured=False)

@@ -23,7 +23,7 @@ from torch import Tensor
 
 from model.adapters.native import Native
 from model.adapters.request import Decode, Request
-from model.bundle.history import Example, Learning, Snapshot, load_learning, save
+from model.bundle.history import Learning, Snapshot, WatchedSentence, load_learning, save
 from model.bundle.measured import LEARNING
 from model.bundle.weights import CHECKPOINTS, Bundle, load_bundle
 from model.text.tokens import direction_of
@@ -47,7 +47,7 @@ def fixed(bundle: Bundle, sentences: Sequence[str]) -> list[Request]:
     ]
 
 
-def _target(example: Example) -> str:
+def _target(example: WatchedSentence) -> str:
     return "".join(token.text for token in example.written if not token.special)
 
 
@@ -84,7 +84,7 @@ def watch(
         print(snapshots[-1], texts[-1], file=sys.stderr, flush=True)
     bundle.model.load_state_dict(final)
     examples = [
-        Example(
+        WatchedSentence(
             trace.request.source,
             str(trace.request.direction),
             {"source": [*trace.source], "target": [*trace.target]},

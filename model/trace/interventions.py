@@ -15,6 +15,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from model.limits import Probability
+
 
 @dataclass(frozen=True)
 class Scene:
@@ -84,7 +86,7 @@ class Cell:
 
     query: int
     key: int
-    value: float
+    value: Probability
     renormalise: bool = False
 
 

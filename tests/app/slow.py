@@ -10,9 +10,9 @@ from model.adapters.request import (
     Adapter,
     Decoding,
     ModelInfo,
-    Options,
     Output,
     Request,
+    RequestOptions,
     Trace,
     ask,
 )
@@ -52,7 +52,7 @@ class Slow(Adapter):
             for request in requests
         ]
 
-    def decode(self, sentence: str | Request, **options: Unpack[Options]) -> Decoding:
+    def decode(self, sentence: str | Request, **options: Unpack[RequestOptions]) -> Decoding:
         request = ask(sentence, **options)
         self.check(request)
         return Decoding(self, request, "en-zh", (), self._steps(request.source))

@@ -13,7 +13,6 @@ import pytest
 
 from app.engine.catalog import Catalog
 from app.engine.wire import Reply
-from app.schemas.traces import ModelReply
 from app.store.store import ALPHABET, ID_LENGTH, new_id
 from model.adapters.native import Native
 from tests.app.conftest import Serving
@@ -166,16 +165,6 @@ async def test_it_takes_no_longer_than_one_may_wait(serving: Serving) -> None:
         response = await client.post("/api/shares", json={"state": {"source": "hello"}})
         slow.go.set()
         assert response.json()["type"] == "urn:headlight:busy"
-
-
-async def test_what_a_model_was_called_before_is_understood(client: httpx.AsyncClient) -> None:
-    """A share holds its model as it was described when it was made."""
-    model = (await client.get("/api/models")).json()[0]
-    del model["aligners"]
-    model["aligner"] = {"layer": 2, "head": 3, "error_rate": 0.5}
-    [found] = ModelReply.model_validate(model).aligners
-    assert found.model_dump() == model["aligner"] | {"rows": "writes"}
-    assert ModelReply.model_validate(model | {"aligner": None}).aligners == []
 
 
 async def test_it_needs_no_model(serving: Serving, catalog: Catalog) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import torch
@@ -35,7 +35,7 @@ LONG = "猫" * 63
         ({"pad_to": 3}, "pad_to", "out-of-range", "from 5 to 64"),
         ({"pad_to": 10**400}, "pad_to", "out-of-range", "to 64"),
         ({"pad_to": 10**9}, "pad_to", "out-of-range", "to 64"),
-        ({"decode": Decode("best")}, "decode.method", "unknown-method", "greedy, beam"),
+        ({"decode": Decode(cast(Any, "best"))}, "decode.method", "unknown-method", "greedy, beam"),
         ({"decode": Decode("sample", temperature=0)}, "decode.temperature", "out-of-range", "0.01"),
         ({"decode": Decode("sample", top_k=0)}, "decode.top_k", "out-of-range", "from 1"),
         ({"decode": Decode("sample", top_p=1.1)}, "decode.top_p", "out-of-range", "0 to 1"),

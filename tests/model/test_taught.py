@@ -20,7 +20,7 @@ def test_heads_are_taught_to_align(data: list[str], tmp_path: Path) -> None:
     bundle = main([str(tmp_path / "run"), *data, *options, *SHAPE, *guided])
     adapter = load(bundle, "cpu")
     assert isinstance(adapter, Native)
-    assert adapter.info.taught == (Taught(0, 0, WRITES, 3), Taught(0, 1, READS, 3))
+    assert adapter.info.taught == (Taught(0, 0, "writes", 3), Taught(0, 1, "reads", 3))
     said = [["three", "one", "six"], ["two", "five"], ["four", "three", "one", "two"]]
     links = [frozenset((i, i) for i in range(len(words))) for words in said]
     pairs = [
