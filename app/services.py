@@ -34,14 +34,17 @@ class Services:
 async def open_services(
     settings: Settings, catalog: Catalog | None = None
 ) -> AsyncIterator[Services]:
-    """Loads the models, opens the store and starts the engine.
+    """Opens the models, opens the store and starts the engine.
 
     `catalog` stands in for the one that the settings name.
     """
     if catalog is None:
-        catalog = await to_thread.run_sync(Catalog.load, settings.bundles, settings.device)
+        catalog = await to_thread.run_sync(
+            Catalog.load, settings.bundles, settings.device, settings.max_models
+        )
     vendor = Vendor(vendored(), settings.data_dir / "cache")
     engine = Engine(
+        catalog,
         max_queue=settings.max_queue,
         max_batch=settings.max_batch,
         max_wait_seconds=settings.max_wait_seconds,

@@ -9,7 +9,8 @@ from anyio import to_thread
 
 from app.answers.shares import thaw, within
 from app.answers.traces import run
-from app.engine.wire import Reply
+from app.engine.jobs import Encoding
+from app.engine.wire import SAFETENSORS, Reply
 from app.handout import SELECT, handout
 from app.schemas.shares import ShareState
 from app.schemas.traces import ModelReply
@@ -21,21 +22,17 @@ PLAIN = re.compile(r"[A-Za-z0-9-]+")
 
 async def create(services: Services, state: ShareState, home: str, theme: str | None) -> bytes:
     """The handout of a state that is run for it; raises what `run` raises."""
-
-    def same(reply: Reply) -> Reply:
-        reply.check(services.settings.max_values)
-        return reply
-
+    encoding = Encoding(SAFETENSORS, services.settings.max_values)
     with within("state"):
-        reply = await run(services, state, SELECT, same, summarise=["*"])
-    name, _ = services.catalog.pick(state.model)
+        seen = await run(services, state, SELECT, encoding, summarise=["*"])
+    name = services.catalog.pick(state.model)
     about = {
         "state": state.model_dump(exclude_unset=True),
         "asks": [],
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "model": ModelReply.model_validate(services.catalog.describe(name)).model_dump(),
     }
-    return await to_thread.run_sync(handout, reply, about, home, theme)
+    return await to_thread.run_sync(lambda: handout(Reply.parse(seen.content), about, home, theme))
 
 
 def of_share(share: Share, home: str, lang: str, theme: str | None) -> bytes:

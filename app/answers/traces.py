@@ -2,20 +2,19 @@
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Coroutine
-from functools import partial
+from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 import orjson
 from fastapi import Request
 from starlette.requests import ClientDisconnect
 
-from app.engine.wire import Dtype, Reply, parameters_reply, trace_reply
+from app.engine.jobs import Encoded, Encoding, TraceJob
+from app.engine.wire import Dtype, parameters_reply
 from app.schemas.traces import RunRequest, Sentence, TraceRequest
 from app.services import Services
 from app.settings import Settings
 from model.adapters.request import Request as Asked
-from model.adapters.request import Trace
 from model.errors import Excess, InputError
 
 Result = TypeVar("Result")
@@ -25,35 +24,24 @@ async def run(
     services: Services,
     wanted: RunRequest,
     select: list[str],
-    finish: Callable[[Reply], Result],
+    encoding: Encoding,
     dtype: Dtype = "float32",
     summarise: list[str] | None = None,
-) -> Result:
-    """What `finish`, off the event loop, makes of the reply to a sentence.
+) -> Encoded:
+    """The reply to a sentence.
 
     Raises InputError for bad input and BusyError where the model has no time.
     """
     check_limits(services.settings, wanted)
-    name, adapter = services.catalog.pick(wanted.model)
+    name = services.catalog.pick(wanted.model)
     asked = wanted.request(select, summarise or [])
-    identity = _identity(wanted, asked, dtype, adapter.info.digest)
-
-    def reply(trace: Trace) -> Result:
-        return finish(trace_reply(trace, identity, name, dtype))
-
-    return await services.engine.run(adapter, asked, reply)
+    identity = _identity(wanted, asked, dtype, services.catalog.describe(name).digest)
+    return await services.engine.run(TraceJob(name, asked, identity, dtype, encoding))
 
 
-async def run_trace(
-    services: Services, wanted: TraceRequest, finish: Callable[[Reply], Result]
-) -> Result:
-    """What `finish`, off the event loop, makes of the reply to a trace request."""
-    return await run(services, wanted, wanted.select, finish, wanted.dtype, wanted.summarise)
-
-
-def encoder(services: Services, form: str) -> Callable[[Reply], bytes]:
-    """Makes replies in the form that a client chose, no larger than the settings allow."""
-    return partial(Reply.encode, form=form, max_values=services.settings.max_values)
+async def run_trace(services: Services, wanted: TraceRequest, encoding: Encoding) -> Encoded:
+    """The reply to a trace request."""
+    return await run(services, wanted, wanted.select, encoding, wanted.dtype, wanted.summarise)
 
 
 async def while_present(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
@@ -103,11 +91,12 @@ def _identity(wanted: RunRequest, asked: Asked, dtype: Dtype, digest: str) -> st
 
 
 def parameters(
-    services: Services, name: str | None, select: list[str], finish: Callable[[Reply], Result]
-) -> Result:
-    """What `finish` makes of the reply to a request for parameters; None is the first model.
+    services: Services, name: str | None, select: list[str], encoding: Encoding
+) -> Encoded:
+    """The reply to a request for parameters; None is the first model. Blocks.
 
     Raises InputError for a model that is not served, and for a bad pattern.
     """
-    name, adapter = services.catalog.pick(name)
-    return finish(parameters_reply(name, adapter.parameters(select)))
+    name = services.catalog.pick(name)
+    with services.catalog.using(name) as adapter:
+        return encoding(parameters_reply(name, adapter.parameters(select)))

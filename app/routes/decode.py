@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter, Request, Response
 
-from app.answers.decoding import lines
+from app.answers.decoding import DecodeJob
 from app.answers.lines import Lines, in_lines, stream
 from app.answers.traces import check_limits
 from app.http.replies import run_problems
@@ -25,7 +25,5 @@ async def decode(request: Request, services: Opened, body: DecodeRequest) -> Res
     the work; what goes wrong on the way is a last line, `{"error": problem}`.
     """
     check_limits(services.settings, body)
-    name, adapter = services.catalog.pick(body.model)
-    return await stream(
-        request, services, lines(name, adapter.decode(body.asked()), body.candidates)
-    )
+    name = services.catalog.pick(body.model)
+    return await stream(request, services, DecodeJob(name, body.asked(), body.candidates))

@@ -5,12 +5,11 @@ from dataclasses import replace
 from fastapi import APIRouter, Request, Response
 
 from app.answers.lines import Lines, in_lines, stream
-from app.answers.sweep import lines
+from app.answers.sweep import SweepJob
 from app.answers.traces import check_limits
 from app.http.replies import run_problems
 from app.schemas.streams import SweepLine, SweepRequest
 from app.services import Opened
-from model.adapters.sweep import check
 
 router = APIRouter(tags=["sweep"])
 
@@ -28,7 +27,6 @@ async def sweep(request: Request, services: Opened, body: SweepRequest) -> Respo
     leaves stops the work; what goes wrong on the way is a last line, `{"error": problem}`.
     """
     check_limits(services.settings, body)
-    name, adapter = services.catalog.pick(body.model)
+    name = services.catalog.pick(body.model)
     asked = replace(body.asked(), target=body.target)
-    check(adapter, asked, body.effect)
-    return await stream(request, services, lines(name, adapter, asked, body.effect, body.row))
+    return await stream(request, services, SweepJob(name, asked, body.effect, body.row))
