@@ -119,6 +119,20 @@ async def test_queues_take_turns_at_one_thread() -> None:
     assert sorted(turns[:3]) == sorted(turns[3:]) == ["0", "1", "2"], order
 
 
+async def test_a_queue_that_waits_for_its_turn_fills() -> None:
+    model, other = Slow(), Slow()
+    async with running(model, other, max_models=1) as engine:
+        first = await held(engine, model)
+        rest = []
+        for name in "ab":
+            rest.append(send(engine, name, "1"))
+            await asyncio.sleep(0.01)
+        model.go.set()
+        other.go.set()
+        await asyncio.gather(first, *rest)
+    assert other.batches == [["a", "b"]]
+
+
 async def test_a_full_queue_is_busy() -> None:
     model = Slow()
     async with running(model, max_queue=2) as engine:
