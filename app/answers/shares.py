@@ -114,12 +114,11 @@ def card(share: Share) -> dict[str, str]:
 async def picture(services: Services, share_id: str) -> bytes:
     """The PNG for link previews, drawn off the event loop; a 404 ProblemError without a share."""
     share_id = share_id.lower()
-    known = services.previews.find(share_id)
-    if known is not None:
-        return known
-    share = await find(services, share_id)
-    drawn = await to_thread.run_sync(_draw, share)
-    return services.previews.keep(share_id, drawn)
+    known = services.previews.get(share_id)
+    if known is None:
+        share = await find(services, share_id)
+        known = services.previews[share_id] = await to_thread.run_sync(_draw, share)
+    return known
 
 
 def _draw(share: Share) -> bytes:
