@@ -14,7 +14,7 @@ from app.answers.history import example
 from app.answers.traces import parameters, run, run_trace
 from app.engine.engine import BusyError
 from app.engine.jobs import Encoded, Encoding
-from app.engine.wire import FROZEN, JSON, SAFETENSORS, Reply
+from app.engine.wire import JSON, SAFETENSORS, ZSTD, Reply
 from app.http.problems import ProblemError
 from app.preview.card import preview
 from app.schemas.shares import Question, ShareRequest, ShareState
@@ -26,7 +26,7 @@ from model.errors import Excess, InputError
 
 # What the page draws, so that a share needs no model: attention, what it is made of, and the
 # next-token probabilities.
-SELECTED = [
+FROZEN = [
     "*.weights",
     "*.mask",
     "*.q",
@@ -71,7 +71,7 @@ class Freezer:
     async def keep(self, work: Callable[[Encoding], Awaitable[Encoded]]) -> bytes:
         """What the store keeps of a reply; InputError where all of them hold too many numbers."""
         try:
-            encoded = await work(Encoding(FROZEN, self.left))
+            encoded = await work(Encoding(ZSTD, self.left))
         except InputError as error:
             if error.kind != "reply-too-large":
                 raise
@@ -164,7 +164,7 @@ def _check_options(settings: Settings, state: ShareState) -> None:
 async def _freeze_state(services: Services, wanted: ShareRequest, freezer: Freezer) -> bytes:
     # The client's own patterns come first, so that an error counts them as the client does.
     with within("state", but="select" if wanted.select else None):
-        select = [*wanted.select, *SELECTED]
+        select = [*wanted.select, *FROZEN]
         return await freezer.keep(
             lambda encoding: run(services, wanted.state, select, encoding, summarise=["*"])
         )

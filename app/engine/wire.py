@@ -27,7 +27,7 @@ Array = NDArray[Any]
 JSON = "application/json"
 SAFETENSORS = "application/octet-stream"
 NPZ = "application/x-npz"
-FROZEN = "application/zstd"  # what the store keeps: a compressed safetensors file
+ZSTD = "application/zstd"  # what the store keeps: a compressed safetensors file
 FORMS = (JSON, SAFETENSORS, NPZ)
 JSON_COST = 4  # a number in JSON takes about this many times the memory of one in safetensors
 CANDIDATES = ".candidates"  # tensors of ids
@@ -119,7 +119,7 @@ WRITERS: dict[str, Callable[[Reply], bytes]] = {
     JSON: Reply.json,
     SAFETENSORS: Reply.safetensors,
     NPZ: Reply.npz,
-    FROZEN: lambda reply: zstandard.compress(reply.safetensors()),
+    ZSTD: lambda reply: zstandard.compress(reply.safetensors()),
 }
 
 

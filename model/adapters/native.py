@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Unpack, cast
+from typing import Unpack
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from model.adapters.binding import bind, frozen
 from model.adapters.forward import forward
 from model.adapters.request import (
     Adapter,
@@ -25,7 +26,7 @@ from model.adapters.request import (
 )
 from model.adapters.rows import Rows
 from model.adapters.validate import check_decode, check_interventions, check_range
-from model.adapters.writer import Writer
+from model.adapters.writer import Row, Writer
 from model.bundle.measured import Measured, load_measured
 from model.bundle.weights import CHECKPOINTS, Bundle, load_bundle
 from model.decode.steps import Hypothesis
@@ -34,7 +35,7 @@ from model.explain.inside import names as inside_names
 from model.explain.inside import needed as inside_needed
 from model.explain.patterns import needed, summary
 from model.text.tokens import BOS, Token
-from model.trace.interventions import Intervention, Pattern
+from model.trace.interventions import Intervention
 from model.trace.select import select
 from model.trace.tap import SOURCE, TARGET, NamedTensor, NameTap, Recorder
 from model.transformer.parameters import parameters
@@ -106,7 +107,7 @@ class Native(Adapter):
             self.learning.check(self.places, config.heads)
         self.rows = Rows(self.tokenizer, self.directions, config.max_tokens, self.device)
         self._parameters = dict(parameters(self.model))
-        self._writer = Writer(self.model, self.tokenizer, self.rows.batch, self._bound)
+        self._writer = Writer(self.model, self.tokenizer, self.rows.batch)
 
     def check(self, request: Request) -> None:
         """Raises `InputError` naming the first field that this model cannot take."""
@@ -121,9 +122,9 @@ class Native(Adapter):
         }
         heads = self.model.config.heads
         check_interventions(request.interventions, self.names, heads, lengths)
+        for sentence, index in frozen(request.interventions).items():
+            self._check_frozen(sentence, f"interventions[{index}].do.freeze")
         for index, intervention in enumerate(request.interventions):
-            if intervention.do == "freeze":
-                self._check_frozen(intervention, f"interventions[{index}].do.freeze")
             if intervention.do == "mean" and not self.means:
                 field = f"interventions[{index}].do"
                 detail = f"{field}: this model came without the means of its heads"
@@ -138,8 +139,9 @@ class Native(Adapter):
             read = {(one.source, one.direction): one for one in requests}  # each sentence once
             tokens = {sentence: self.rows.source(one) for sentence, one in read.items()}
             sources = [tokens[one.source, one.direction] for one in requests]
-            written = self._written(requests, sources)
-            return self._run(requests, sources, written)
+            made = self._bound(requests)
+            written = self._written(requests, sources, made)
+            return self._run(requests, sources, made, written)
 
     def decode(self, sentence: str | Request, **options: Unpack[RequestOptions]) -> Decoding:
         """Writing a translation, step by step (see `model.decode.search`)."""
@@ -152,7 +154,7 @@ class Native(Adapter):
             replace(request, decode=limited),
             self.rows.direction(request),
             tuple(source),
-            self._writer.steps(request, source),
+            self._writer.steps(Row(request, source, self._bound([request])[0])),
         )
 
     def written(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
@@ -168,10 +170,14 @@ class Native(Adapter):
         return {name: self._parameters[name] for name in select(patterns, self._parameters)}
 
     def _written(
-        self, requests: Sequence[Request], sources: Sequence[list[Token]]
+        self,
+        requests: Sequence[Request],
+        sources: Sequence[list[Token]],
+        made: Sequence[tuple[Intervention, ...]],
     ) -> list[tuple[str, list[Token]]]:
         """What each row writes, as text and tokens: its given target, or what decoding finds."""
-        found = self._writer.write(requests, sources)
+        rows = [Row(*parts) for parts in zip(requests, sources, made, strict=True)]
+        found = self._writer.write(rows)
         spelled = cache(self.tokenizer.written)
         written = []
         for index, request in enumerate(requests):
@@ -182,30 +188,13 @@ class Native(Adapter):
                 written.append((request.target or "", self.rows.target(request) or []))
         return written
 
-    def _bound(self, request: Request) -> tuple[Intervention, ...]:
-        """The interventions with what they take at hand: patterns and means are looked up here."""
-        looked_up = {"freeze": self._pattern, "mean": self._mean}
-        return tuple(
-            replace(one, value=looked_up[one.do](one)) if one.do in looked_up else one
-            for one in request.interventions
-        )
+    def _bound(self, requests: Sequence[Request]) -> list[tuple[Intervention, ...]]:
+        """Their interventions with what these take at hand."""
+        return bind(requests, self.run, self.means, self.device)
 
-    def _pattern(self, intervention: Intervention) -> Pattern:
-        """The weights (head, query, key) at the same place for another sentence."""
-        name = intervention.at + WEIGHTS
-        other = cast(Request, intervention.value)
-        [trace] = self.run([replace(other, select=(name,), summarise=(), interventions=())])
-        weights = trace.tensors[name].value.to(self.device)
-        return Pattern(weights if intervention.head is None else weights[intervention.head])
-
-    def _mean(self, intervention: Intervention) -> Pattern:
-        """The mean mix (head, channel) of the place, or of its head (channel)."""
-        mean = self.means[f"{intervention.at}.mix"]
-        return Pattern(mean if intervention.head is None else mean[intervention.head])
-
-    def _check_frozen(self, intervention: Intervention, field: str) -> None:
+    def _check_frozen(self, sentence: Request, field: str) -> None:
         try:
-            self.check(replace(cast(Request, intervention.value), interventions=()))
+            self.check(sentence)
         except InputError as error:
             raise InputError(error.kind, f"{field}.{error.field}", error.detail) from error
 
@@ -213,6 +202,7 @@ class Native(Adapter):
         self,
         requests: Sequence[Request],
         sources: Sequence[list[Token]],
+        made: Sequence[tuple[Intervention, ...]],
         written: Sequence[tuple[str, list[Token]]],
     ) -> list[Trace]:
         bos = self.tokenizer.control(BOS)
@@ -223,9 +213,9 @@ class Native(Adapter):
             Recorder(
                 self._recorded(request),
                 {SOURCE: len(source), TARGET: len(target)},
-                self._bound(request),
+                bound,
             )
-            for request, source, target in zip(requests, sources, targets, strict=True)
+            for request, source, target, bound in zip(requests, sources, targets, made, strict=True)
         ]
         logprobs = forward(
             self.model, self.rows, recorders, sources, targets, [tokens for _, tokens in written]

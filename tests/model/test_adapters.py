@@ -9,6 +9,7 @@ import torch
 
 from model.adapters.native import Native
 from model.adapters.request import Decode, Request
+from model.adapters.writer import Row
 from model.errors import InputError
 from model.trace.interventions import Intervention
 
@@ -167,9 +168,9 @@ def test_a_sentence_is_decoded_once(tiny: Native, monkeypatch: pytest.MonkeyPatc
     asked: list[int] = []
     decode = tiny._writer._search
 
-    def counted(requests: Sequence[Request], sources: Any) -> Any:
-        asked.append(len(requests))
-        return decode(requests, sources)
+    def counted(rows: Sequence[Row]) -> Any:
+        asked.append(len(rows))
+        return decode(rows)
 
     monkeypatch.setattr(tiny._writer, "_search", counted)
     zero = (Intervention("decoder.0.cross", "zero", None),)

@@ -18,11 +18,11 @@ MADE = [
 ]
 
 
-class Copies(TorchDispatchMode):
+class Copies(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Counts the operations that make a new tensor of some size."""
 
     def __init__(self, size: int) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.size = size
         self.count = 0
 
@@ -70,7 +70,7 @@ def test_each_row_is_changed_as_alone(made: list[tuple[Intervention, ...]]) -> N
 def test_gradients_pass_through_a_change() -> None:
     given = torch.rand(2, 3, 4, 4, requires_grad=True)
     tap = BatchTap(recorders(MADE[:2])).at(PLACE, query=SOURCE, key=SOURCE)
-    tap("weights", given * 1, (HEAD, QUERY, KEY)).sum().backward()
+    tap("weights", given * 1, (HEAD, QUERY, KEY)).sum().backward()  # type: ignore[no-untyped-call]
     assert given.grad is not None
     expected = torch.ones_like(given)
     expected[1, 1] = 0
