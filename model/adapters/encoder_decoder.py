@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from model.adapters.info import CAPABILITIES
 from model.bundle.measured import Measured
-from model.trace.attentions import CAUSAL, CROSS, PADDING, SCALED_DOT, SELF, AttentionInfo
+from model.trace.attentions import CAUSAL, CROSS, PADDING, SCALED_DOT, SELF, AttentionInfo, Kind
 from model.trace.tap import SOURCE, TARGET
 from model.transformer.config import ModelConfig
 
 
 def attentions(encoder: int, decoder: int, heads: int) -> Iterator[AttentionInfo]:
     """The table of attentions of an encoder–decoder with so many layers, as they run."""
-    blocks = (
+    blocks: tuple[tuple[str, int, tuple[tuple[Kind, str, str, str], ...]], ...] = (
         ("encoder", encoder, ((SELF, SOURCE, SOURCE, PADDING),)),
         ("decoder", decoder, ((SELF, TARGET, TARGET, CAUSAL), (CROSS, TARGET, SOURCE, PADDING))),
     )
