@@ -41,7 +41,7 @@ def main() -> int:
         return 2
     print(f"Loading {', '.join(settings.bundles)}", flush=True)
     try:
-        catalog = Catalog.load(settings.bundles, settings.device)
+        catalog = Catalog.load(settings.bundles, settings.device, settings.max_models)
     except Exception as error:  # whatever is wrong with a bundle or a device, its words are enough
         print(f"HEADLIGHT_MODELS, HEADLIGHT_DEVICE: {error}", file=sys.stderr)
         return 2

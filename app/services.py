@@ -6,15 +6,17 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from anyio import to_thread
+from cachetools import LRUCache
 from fastapi import Depends, Request
 
 from app.assets.files import Vendor, vendored
 from app.engine.catalog import Catalog
 from app.engine.engine import Engine
 from app.http.limits import PerMinute
-from app.preview.card import Previews
 from app.settings import Settings
 from app.store.store import Store, open_store
+
+PREVIEWS = 128  # pictures kept, of some 60 kB
 
 
 @dataclass(frozen=True)
@@ -27,21 +29,24 @@ class Services:
     store: Store
     vendor: Vendor
     sharing: PerMinute
-    previews: Previews
+    previews: LRUCache[str, bytes]  # pictures by share
 
 
 @asynccontextmanager
 async def open_services(
     settings: Settings, catalog: Catalog | None = None
 ) -> AsyncIterator[Services]:
-    """Loads the models, opens the store and starts the engine.
+    """Opens the models, opens the store and starts the engine.
 
     `catalog` stands in for the one that the settings name.
     """
     if catalog is None:
-        catalog = await to_thread.run_sync(Catalog.load, settings.bundles, settings.device)
+        catalog = await to_thread.run_sync(
+            Catalog.load, settings.bundles, settings.device, settings.max_models
+        )
     vendor = Vendor(vendored(), settings.data_dir / "cache")
     engine = Engine(
+        catalog,
         max_queue=settings.max_queue,
         max_batch=settings.max_batch,
         max_wait_seconds=settings.max_wait_seconds,
@@ -49,7 +54,7 @@ async def open_services(
     async with open_store(settings.database) as store, engine:
         vendor.compress()
         sharing = PerMinute(settings.max_shares_per_minute)
-        yield Services(settings, catalog, engine, store, vendor, sharing, Previews())
+        yield Services(settings, catalog, engine, store, vendor, sharing, LRUCache(PREVIEWS))
 
 
 def _services(request: Request) -> Services:

@@ -52,6 +52,9 @@ class Settings(BaseSettings):
     device: Literal["auto", "cpu", "cuda"] = Field(
         default="auto", description="Where models run; auto is the GPU if there is one."
     )
+    max_models: int = Field(
+        default=2, ge=1, description="Models loaded at once; the least recently used makes room."
+    )
     max_body_bytes: int = Field(default=100_000, ge=1_000, description="Size of a request's body.")
     max_text_characters: int = Field(default=2_000, ge=1, description="Length of a sentence.")
     max_interventions: int = Field(default=64, ge=0, description="Interventions in one request.")
@@ -64,7 +67,7 @@ class Settings(BaseSettings):
         default=1_024, ge=1, description="Length and d_model of a table of positional encodings."
     )
     max_queue: int = Field(
-        default=64, ge=1, description="Requests waiting for the model; then 503."
+        default=64, ge=1, description="Requests waiting for one model; then 503."
     )
     max_batch: int = Field(default=8, ge=1, description="Requests that the model runs at once.")
     max_wait_seconds: float = Field(

@@ -16,6 +16,7 @@ from model.adapters.sweep import sweep
 from model.bundle.weights import Bundle
 from model.decode.search import Reader
 from model.text.tokens import Token
+from model.trace.interventions import Intervention
 from model.trace.select import select
 from model.trace.tap import NULL, BatchTap, Recorder, Tap
 from model.transformer.stacks import Transformer
@@ -46,6 +47,7 @@ def cases(bundle: Bundle) -> Iterator[Case]:
         lambda: [adapter.trace(known) for _ in range(BATCH)],
         lambda: adapter.run([known] * BATCH),
     )
+    yield _changed(adapter)
     yield _sweep(adapter)
     yield from training(bundle.model)
     reply = trace_reply(trace, "", bundle.name)
@@ -92,6 +94,19 @@ def _kernels(model: Transformer) -> Iterator[Case]:
             partial(_run, model, ids, ids),
             partial(_run, fused, ids, ids),
         )
+
+
+def _changed(adapter: Native) -> Case:
+    """A batch whose every row has heads off in every attention, beside the same without."""
+    places = [name.removesuffix(".weights") for name in adapter.names if name.endswith(".weights")]
+    rows = 8 * BATCH
+    off = [tuple(Intervention(at, "zero", row % 8) for at in places) for row in range(rows)]
+    known = Request(SHORT, target=SHORT_TARGET, select=())
+    return Case(
+        f"{rows} traces in one batch: a head off in each attention of each / none",
+        lambda: adapter.run([replace(known, interventions=made) for made in off]),
+        lambda: adapter.run([known] * rows),
+    )
 
 
 def _sweep(adapter: Native) -> Case:

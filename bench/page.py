@@ -184,7 +184,8 @@ def in_turns(
 def busy(clock: CDPSession) -> float:
     """Milliseconds of a processor that the main thread has taken so far."""
     metrics = clock.send("Performance.getMetrics")["metrics"]
-    return 1000 * next(one["value"] for one in metrics if one["name"] == "TaskDuration")
+    taken: float = next(one["value"] for one in metrics if one["name"] == "TaskDuration")
+    return 1000 * taken
 
 
 def all_heads(browser: Browser, url: str, rounds: int) -> list[float]:

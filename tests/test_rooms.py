@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[1]
 
 # What the Transformer is made of. A web framework in this list would be a mistake.
 MODEL_USES = {
+    "annotated_types",
     "cachetools",
     "filelock",
     "model",
@@ -32,6 +33,7 @@ JS_RANKS = ("lib", "data", "compute", "state", "draw", "parts", "views", "chrome
 RANKS = {
     "model": (
         "errors",
+        "limits",
         "text",
         "trace",
         "transformer",

@@ -1,20 +1,36 @@
 """Writing a translation for someone who watches: a line a step."""
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from math import exp
 from typing import Any
 
 from app.answers.lines import line
 from app.engine.wire import told
-from model.adapters.request import Adapter, Decoding
+from model.adapters.request import Adapter, Decoding, Request
 from model.decode.steps import PRUNED, Branch, Hypothesis, Step
 
 Document = dict[str, Any]
 
 
-def lines(name: str, adapter: Adapter, decoding: Decoding, candidates: int) -> Iterator[bytes]:
-    """How it starts, every step as it is taken, and how it ends; `name` is the model's."""
+@dataclass(frozen=True)
+class DecodeJob:
+    """A sentence to translate step by step, with so many candidates told of each hypothesis."""
+
+    model: str
+    request: Request
+    candidates: int
+
+    def lines(self, adapter: Adapter) -> Iterator[bytes]:
+        """How it starts, every step as it is taken, and how it ends.
+
+        Raises InputError before the first line for what the model cannot answer.
+        """
+        decoding = adapter.decode(self.request)
+        return _lines(self.model, adapter, decoding, self.candidates)
+
+
+def _lines(name: str, adapter: Adapter, decoding: Decoding, candidates: int) -> Iterator[bytes]:
     decode = decoding.request.decode
     yield line(
         {

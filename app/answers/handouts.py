@@ -10,7 +10,8 @@ from anyio import to_thread
 from app.answers.share_state import check
 from app.answers.shares import thaw, within
 from app.answers.traces import run
-from app.engine.wire import Reply
+from app.engine.jobs import Encoding
+from app.engine.wire import SAFETENSORS, Reply
 from app.handout import SELECT, handout
 from app.schemas.shares import AnyShareState
 from app.schemas.traces import ModelReply
@@ -23,23 +24,21 @@ PLAIN = re.compile(r"[A-Za-z0-9-]+")
 
 async def create(services: Services, state: AnyShareState, home: str, theme: str | None) -> bytes:
     """The handout of a state that is run for it; raises what `run` and `check` raise."""
-
-    def same(reply: Reply) -> Reply:
-        check(state, adapter.info.attentions, reply)
-        reply.check(services.settings.max_values)
-        return reply
-
+    encoding = Encoding(SAFETENSORS, services.settings.max_values)
     with within("state"):
-        name, adapter = services.catalog.pick(state.model)
-        select = present(SELECT, adapter.names)
-        reply = await run(services, state, select, same, summarise=["*"])
+        name = services.catalog.pick(state.model)
+        model = services.catalog.describe(name)
+        select = present(SELECT, services.catalog.names(name))
+        seen = await run(services, state, select, encoding, summarise=["*"])
+        reply = await to_thread.run_sync(Reply.parse, seen.content)
+        check(state, model.attentions, reply)
     about = {
         "state": state.model_dump(exclude_unset=True),
         "asks": [],
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "model": ModelReply.model_validate(services.catalog.describe(name)).model_dump(),
+        "model": ModelReply.model_validate(model).model_dump(),
     }
-    return await to_thread.run_sync(handout, reply, about, home, theme)
+    return await to_thread.run_sync(lambda: handout(reply, about, home, theme))
 
 
 def of_share(share: Share, home: str, lang: str, theme: str | None) -> bytes:

@@ -4,13 +4,14 @@ An example's tensors are named by the step and the place, ``"400.encoder.0.self.
 the step they are those of a trace. Every place has its mask beside them, which no step changes.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from typing import Any, TypeVar
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from app.engine.jobs import Encoded, Encoding
 from app.engine.wire import Reply, bytes_reply
 from app.services import Services
 from model.adapters.request import Adapter
@@ -21,14 +22,17 @@ from model.trace.attentions import AttentionInfo, Attentions
 from model.trace.tap import HEAD, KEY, QUERY, NamedTensor
 from model.transformer.masks import allowed, named
 
-Result = TypeVar("Result")
 
-
-def overview(name: str, adapter: Adapter) -> dict[str, Any]:
-    """The steps that were kept and the sentences that were watched.
+def overview(services: Services, name: str) -> dict[str, Any]:
+    """The steps that were kept and the sentences that were watched. Blocks.
 
     Raises InputError for a model that came without.
     """
+    with services.catalog.using(name) as adapter:
+        return _overview(name, adapter)
+
+
+def _overview(name: str, adapter: Adapter) -> dict[str, Any]:
     learning = _learning(adapter)
     return {
         "model": name,
@@ -45,22 +49,25 @@ def overview(name: str, adapter: Adapter) -> dict[str, Any]:
     }
 
 
-def example(
-    services: Services, name: str | None, number: int, finish: Callable[[Reply], Result]
-) -> Result:
-    """What `finish` makes of the reply about one example; None is the first model.
+def example(services: Services, name: str | None, number: int, encoding: Encoding) -> Encoded:
+    """The reply about one example; None is the first model. Blocks.
 
     Raises InputError for a model that is not served or came without, and for an example that it
     does not have.
     """
-    name, adapter = services.catalog.pick(name)
+    name = services.catalog.pick(name)
+    with services.catalog.using(name) as adapter:
+        return encoding(_example(name, adapter, number))
+
+
+def _example(name: str, adapter: Adapter, number: int) -> Reply:
     learning = _learning(adapter)
     last = len(learning.examples) - 1
     if not 0 <= number <= last:
         raise InputError("out-of-range", "example", f"example must be from 0 to {last}")
     chosen = learning.examples[number]
     document = {
-        **overview(name, adapter),
+        **_overview(name, adapter),
         "example": number,
         "direction": chosen.direction,
         "tokens": {
@@ -72,7 +79,7 @@ def example(
         },
         "texts": chosen.texts,
     }
-    return finish(bytes_reply(document, _tensors(learning, number, adapter.info.attentions)))
+    return bytes_reply(document, _tensors(learning, number, adapter.info.attentions))
 
 
 def _learning(adapter: Adapter) -> Learning:

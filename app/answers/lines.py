@@ -1,7 +1,7 @@
 """Replies that come line by line, as they happen: newline-delimited JSON."""
 
 import logging
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import orjson
@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from starlette_compress import add_compress_type
 
 from app.answers.traces import while_present
+from app.engine.jobs import StreamJob
 from app.http.problems import problem_of
 from app.services import Services
 
@@ -45,14 +46,14 @@ def in_lines(model: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
     }
 
 
-async def stream(request: Request, services: Services, lines: Iterator[bytes]) -> Response:
-    """A reply of lines, each made on the engine's thread once the client has taken the last.
+async def stream(request: Request, services: Services, job: StreamJob) -> Response:
+    """A reply of lines, each made on a worker thread once the client has taken the last.
 
     What goes wrong before the first line is raised; later it is told as a last line,
     ``{"error": problem}``. A client that leaves ends the work. The body of the request must have
     been read.
     """
-    coming = services.engine.stream(lines)
+    coming = services.engine.stream(job)
     first = await while_present(request, _first(coming))
     return Lines(_told(first, coming), headers=HEADERS)
 

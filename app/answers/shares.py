@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 
@@ -14,7 +14,8 @@ from app.answers.history import example
 from app.answers.share_state import check
 from app.answers.traces import parameters, run, run_trace
 from app.engine.engine import BusyError
-from app.engine.wire import JSON, SAFETENSORS, Reply
+from app.engine.jobs import Encoded, Encoding
+from app.engine.wire import JSON, SAFETENSORS, ZSTD, Reply
 from app.http.problems import ProblemError
 from app.preview.card import preview, sentence
 from app.schemas.shares import Looking, Question, ShareRequest
@@ -50,26 +51,31 @@ async def create(services: Services, wanted: ShareRequest) -> Share:
     except TimeoutError as error:
         detail = f"the model took more than {settings.max_wait_seconds:g} seconds"
         raise BusyError(detail) from error
-    name, _ = services.catalog.pick(wanted.state.model)
+    name = services.catalog.pick(wanted.state.model)
     model = ModelReply.model_validate(services.catalog.describe(name)).model_dump()
     state = wanted.state.model_dump(exclude_unset=True)
     return await services.store.add(formats.FORMAT, state, model, trace, more)
 
 
 class Freezer:
-    """Makes replies into what the store keeps, as long as there is room for their numbers."""
+    """Counts the numbers of the replies that a share keeps, as long as there is room for them."""
 
     def __init__(self, max_values: int) -> None:
         self.max_values = max_values
         self.left = max_values
 
-    def __call__(self, reply: Reply) -> bytes:
-        """The compressed file; InputError where all replies together hold too many numbers."""
-        self.left -= reply.values
-        if self.left < 0:
+    async def keep(self, work: Callable[[Encoding], Awaitable[Encoded]]) -> bytes:
+        """What the store keeps of a reply; InputError where all of them hold too many numbers."""
+        try:
+            encoded = await work(Encoding(ZSTD, self.left))
+        except InputError as error:
+            if error.kind != "reply-too-large":
+                raise
             detail = f"a share has at most {self.max_values} numbers"
-            raise InputError("reply-too-large", "", detail, Excess(self.max_values, "numbers"))
-        return zstandard.compress(reply.safetensors())
+            excess = Excess(self.max_values, "numbers")
+            raise InputError("reply-too-large", "", detail, excess) from error
+        self.left -= encoded.values
+        return encoded.content
 
 
 async def find(services: Services, share_id: str) -> Share:
@@ -108,12 +114,11 @@ def card(share: Share) -> dict[str, str]:
 async def picture(services: Services, share_id: str) -> bytes:
     """The PNG for link previews, drawn off the event loop; a 404 ProblemError without a share."""
     share_id = share_id.lower()
-    known = services.previews.find(share_id)
-    if known is not None:
-        return known
-    share = await find(services, share_id)
-    drawn = await to_thread.run_sync(_draw, share)
-    return services.previews.keep(share_id, drawn)
+    known = services.previews.get(share_id)
+    if known is None:
+        share = await find(services, share_id)
+        known = services.previews[share_id] = await to_thread.run_sync(_draw, share)
+    return known
 
 
 def _draw(share: Share) -> bytes:
@@ -160,34 +165,38 @@ def _check_options(settings: Settings, state: Looking) -> None:
 async def _freeze_state(services: Services, wanted: ShareRequest, freezer: Freezer) -> bytes:
     # The client's own patterns come first, so that an error counts them as the client does.
     with within("state", but="select" if wanted.select else None):
-        _, adapter = services.catalog.pick(wanted.state.model)
-
-        def freeze(reply: Reply) -> bytes:
-            check(wanted.state, adapter.info.attentions, reply)
-            return freezer(reply)
-
-        select = [*wanted.select, *present(FROZEN, adapter.names)]
-        return await run(services, wanted.state, select, freeze, summarise=["*"])
+        model = services.catalog.pick(wanted.state.model)
+        select = [*wanted.select, *present(FROZEN, services.catalog.names(model))]
+        frozen = await freezer.keep(
+            lambda encoding: run(services, wanted.state, select, encoding, summarise=["*"])
+        )
+        seen = await to_thread.run_sync(thaw, frozen)
+        check(wanted.state, services.catalog.describe(model).attentions, seen)
+        return frozen
 
 
 async def _freeze_answer(
     services: Services, question: Question, place: str, freezer: Freezer
 ) -> Answer:
-    if question.trace is not None:
-        with within(f"{place}.trace"):
-            frozen = await run_trace(services, question.trace, freezer)
-    elif question.parameters is not None:
-        asked = question.parameters
-        answer = partial(parameters, services, asked.model, asked.select, freezer)
-        with within(f"{place}.parameters"):
-            frozen = await to_thread.run_sync(answer)
-    else:
-        watched = question.learning
-        assert watched is not None  # the schema takes one of the three
-        learned = partial(example, services, watched.model, watched.example, freezer)
-        with within(f"{place}.learning"):
-            frozen = await to_thread.run_sync(learned)
+    kind, answer = _answering(services, question)
+    with within(f"{place}.{kind}"):
+        frozen = await freezer.keep(answer)
     return Answer(question.model_dump(exclude_unset=True), frozen)
+
+
+def _answering(
+    services: Services, question: Question
+) -> tuple[str, Callable[[Encoding], Awaitable[Encoded]]]:
+    """What a question is called in a request, and how it is answered in a form."""
+    if (traced := question.trace) is not None:
+        return "trace", lambda encoding: run_trace(services, traced, encoding)
+    if (asked := question.parameters) is not None:
+        answer = partial(parameters, services, asked.model, asked.select)
+        return "parameters", partial(to_thread.run_sync, answer)
+    watched = question.learning
+    assert watched is not None  # the schema takes one of the three
+    learned = partial(example, services, watched.model, watched.example)
+    return "learning", partial(to_thread.run_sync, learned)
 
 
 @contextmanager

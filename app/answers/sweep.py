@@ -1,22 +1,32 @@
 """Taking every head out for someone who watches: a line a batch."""
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 from app.answers.lines import line
 from app.engine.wire import told
 from model.adapters.request import Adapter, Request
-from model.adapters.sweep import sweep
+from model.adapters.sweep import Sweep, sweep
 
 
-def lines(
-    name: str, adapter: Adapter, request: Request, effect: str, row: int | None
-) -> Iterator[bytes]:
-    """What it starts from, the heads as they are known, and that it has ended.
+@dataclass(frozen=True)
+class SweepJob:
+    """A sentence whose heads are taken out, and the row that is told of; None: all rows."""
 
-    `name` is the model's. Raises InputError before the first line for a row that is not written.
-    """
-    swept = sweep(adapter, request, effect, row)
+    model: str
+    request: Request
+    effect: str
+    row: int | None
+
+    def lines(self, adapter: Adapter) -> Iterator[bytes]:
+        """What it starts from, the heads as they are known, and that it has ended.
+
+        Raises InputError before the first line as `model.adapters.sweep.sweep` does.
+        """
+        return _lines(self.model, sweep(adapter, self.request, self.effect, self.row))
+
+
+def _lines(name: str, swept: Sweep) -> Iterator[bytes]:
     base = swept.base
     yield line(
         {

@@ -2,19 +2,18 @@
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Coroutine
-from functools import partial
+from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 import orjson
 from fastapi import Request
 from starlette.requests import ClientDisconnect
 
-from app.engine.wire import Dtype, Reply, parameters_reply, trace_reply
-from app.schemas.traces import AnyTraceRequest, Asking, OneTextRun, Run, Running
+from app.engine.jobs import Encoded, Encoding, TraceJob
+from app.engine.wire import Dtype, parameters_reply
+from app.schemas.traces import AnyTraceRequest, Asking, OneTextRunRequest, Running, RunRequest
 from app.services import Services
 from app.settings import Settings
-from model.adapters.request import Adapter, Trace
 from model.adapters.request import Request as Asked
 from model.errors import Excess, InputError
 
@@ -25,34 +24,23 @@ async def run(
     services: Services,
     wanted: Running,
     select: list[str],
-    finish: Callable[[Reply], Result],
+    encoding: Encoding,
     dtype: Dtype = "float32",
     summarise: list[str] | None = None,
-) -> Result:
-    """What `finish`, off the event loop, makes of the reply to a sentence.
+) -> Encoded:
+    """The reply to a sentence.
 
     Raises InputError for bad input and BusyError where the model has no time.
     """
-    name, adapter = chosen(services, wanted)
+    name = chosen(services, wanted)
     asked = wanted.request(select, summarise or [])
-    identity = _identity(wanted, asked, dtype, adapter.info.digest)
-
-    def reply(trace: Trace) -> Result:
-        return finish(trace_reply(trace, identity, name, dtype))
-
-    return await services.engine.run(adapter, asked, reply)
+    identity = _identity(wanted, asked, dtype, services.catalog.describe(name).digest)
+    return await services.engine.run(TraceJob(name, asked, identity, dtype, encoding))
 
 
-async def run_trace(
-    services: Services, wanted: AnyTraceRequest, finish: Callable[[Reply], Result]
-) -> Result:
-    """What `finish`, off the event loop, makes of the reply to a trace request."""
-    return await run(services, wanted, wanted.select, finish, wanted.dtype, wanted.summarise)
-
-
-def encoder(services: Services, form: str) -> Callable[[Reply], bytes]:
-    """Makes replies in the form that a client chose, no larger than the settings allow."""
-    return partial(Reply.encode, form=form, max_values=services.settings.max_values)
+async def run_trace(services: Services, wanted: AnyTraceRequest, encoding: Encoding) -> Encoded:
+    """The reply to a trace request."""
+    return await run(services, wanted, wanted.select, encoding, wanted.dtype, wanted.summarise)
 
 
 async def while_present(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
@@ -78,19 +66,20 @@ async def _departure(request: Request) -> None:
         pass
 
 
-def chosen(services: Services, wanted: Asking) -> tuple[str, Adapter]:
-    """The id and the adapter of the model that is asked.
+def chosen(services: Services, wanted: Asking) -> str:
+    """The id of the model that is asked.
 
     Raises InputError for more than the settings allow, for a model that is not served, and for a
     request with other texts than those that the model reads.
     """
     check_limits(services.settings, wanted)
-    name, adapter = services.catalog.pick(wanted.model)
-    given, read = next(iter(wanted.texts)), adapter.info.texts[0]
+    name = services.catalog.pick(wanted.model)
+    texts = services.catalog.describe(name).texts
+    given, read = next(iter(wanted.texts)), texts[0]
     if given != read:
-        detail = f"{read} is required: this model reads {' and '.join(adapter.info.texts)}"
+        detail = f"{read} is required: this model reads {' and '.join(texts)}"
         raise InputError("missing", read, detail)
-    return name, adapter
+    return name
 
 
 def check_limits(settings: Settings, wanted: Asking) -> None:
@@ -110,7 +99,7 @@ def check_limits(settings: Settings, wanted: Asking) -> None:
 
 def _identity(wanted: Running, asked: Asked, dtype: Dtype, digest: str) -> str:
     """A digest of the request in one canonical form, and of the model that answers it."""
-    run = Run if isinstance(wanted, Run) else OneTextRun
+    run = RunRequest if isinstance(wanted, RunRequest) else OneTextRunRequest
     canonical = wanted.model_dump(include=set(run.model_fields) - {"model"})
     canonical |= {"select": asked.select, "summarise": asked.summarise}
     canonical |= {"dtype": dtype, "model": digest}
@@ -118,11 +107,12 @@ def _identity(wanted: Running, asked: Asked, dtype: Dtype, digest: str) -> str:
 
 
 def parameters(
-    services: Services, name: str | None, select: list[str], finish: Callable[[Reply], Result]
-) -> Result:
-    """What `finish` makes of the reply to a request for parameters; None is the first model.
+    services: Services, name: str | None, select: list[str], encoding: Encoding
+) -> Encoded:
+    """The reply to a request for parameters; None is the first model. Blocks.
 
     Raises InputError for a model that is not served, and for a bad pattern.
     """
-    name, adapter = services.catalog.pick(name)
-    return finish(parameters_reply(name, adapter.parameters(select)))
+    name = services.catalog.pick(name)
+    with services.catalog.using(name) as adapter:
+        return encoding(parameters_reply(name, adapter.parameters(select)))

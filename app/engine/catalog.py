@@ -1,48 +1,118 @@
-"""The models that this server answers with, by id."""
+"""The models that this server answers with, by id, and which of them are in memory.
 
-from collections.abc import Iterator, Mapping
+Every bundle is opened once, at the start: so a broken one is reported then, and what a model is
+can be said later without its weights. At most `max_models` stay loaded; the one that was used
+least recently makes room, and is loaded again when it is next asked for.
+"""
+
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
+from threading import Lock, RLock
 
 from model.adapters.info import ModelInfo
 from model.adapters.native import load
 from model.adapters.request import Adapter
 from model.errors import InputError
 
+Loader = Callable[[], Adapter]
+
 
 class Catalog(Mapping[str, Adapter]):
-    """Adapters by id, in the order of the settings: the first is the default."""
+    """Adapters by id, in the order of the settings: the first is the default.
 
-    def __init__(self, adapters: Mapping[str, Adapter]) -> None:
-        if not adapters:
+    Used from any thread; what loads a model blocks.
+    """
+
+    def __init__(self, loaders: Mapping[str, Loader], max_models: int) -> None:
+        if not loaders:
             raise ValueError("a catalog needs at least one model")
-        self._adapters = dict(adapters)
+        self.max_models = max_models
+        self._loaders = dict(loaders)
+        self._loading = {name: Lock() for name in loaders}
+        self._loaded: OrderedDict[str, Adapter] = OrderedDict()  # least recently used first
+        self._users: Counter[str] = Counter()
+        # Reentrant: a stream that is collected as garbage gives its model back wherever it may be.
+        self._lock = RLock()
+        self._infos: dict[str, ModelInfo] = {}
+        self._names: dict[str, tuple[str, ...]] = {}
+        for name in reversed(self._loaders):  # the default last: it is among those that stay
+            adapter = self[name]
+            self._infos[name], self._names[name] = adapter.info, tuple(adapter.names)
 
     @classmethod
-    def load(cls, bundles: Mapping[str, str], device: str) -> "Catalog":
-        """Loads every bundle; raises what `model.adapters.native.load` raises."""
-        return cls({name: load(path, device=device) for name, path in bundles.items()})
+    def load(cls, bundles: Mapping[str, str], device: str, max_models: int = 1) -> "Catalog":
+        """Opens every bundle; raises what `model.adapters.native.load` raises."""
+        loaders = {name: partial(load, path, device) for name, path in bundles.items()}
+        return cls(loaders, max_models)
 
-    def pick(self, name: str | None) -> tuple[str, Adapter]:
-        """The id and the adapter of a model, of the default one for None.
+    @classmethod
+    def of(cls, adapters: Mapping[str, Adapter]) -> "Catalog":
+        """A catalog of adapters that are there already."""
+        there = dict(adapters)
+        return cls({name: partial(there.__getitem__, name) for name in there}, len(there))
+
+    def pick(self, name: str | None) -> str:
+        """The id of a model, of the default one for None.
 
         Raises InputError for a model that is not served.
         """
         if name is None:
-            name = next(iter(self._adapters))
-        if name not in self._adapters:
-            known = ", ".join(self._adapters)
+            return next(iter(self._loaders))
+        if name not in self._loaders:
+            known = ", ".join(self._loaders)
             raise InputError("unknown-model", "model", f"model must be one of: {known}")
-        return name, self._adapters[name]
+        return name
 
     def describe(self, name: str) -> ModelInfo:
-        """The description of a model, under the id that it has here."""
-        return replace(self[name].info, id=name)
+        """The description of a model, under the id that it has here; loads nothing."""
+        return replace(self._infos[name], id=name)
+
+    def names(self, name: str) -> tuple[str, ...]:
+        """The tensors that a run of a model records; loads nothing."""
+        return self._names[name]
+
+    @contextmanager
+    def using(self, name: str) -> Iterator[Adapter]:
+        """A model that stays loaded until the block ends."""
+        with self._lock:
+            self._users[name] += 1
+        try:
+            yield self[name]
+        finally:
+            with self._lock:
+                self._users[name] -= 1
+                self._release(self.max_models)
+
+    @property
+    def loaded(self) -> list[str]:
+        """The models in memory, the least recently used first."""
+        with self._lock:
+            return list(self._loaded)
 
     def __getitem__(self, name: str) -> Adapter:
-        return self._adapters[name]
+        with self._loading[name]:  # whoever else asks for it meanwhile waits for the same one
+            with self._lock:
+                if name in self._loaded:
+                    self._loaded.move_to_end(name)
+                    return self._loaded[name]
+                self._release(self.max_models - 1)
+            adapter = self._loaders[name]()
+            with self._lock:
+                self._loaded[name] = adapter
+                self._release(self.max_models)
+            return adapter
+
+    def _release(self, most: int) -> None:
+        """Lets models go, the least recently used first, but none that is in use."""
+        idle = [name for name in self._loaded if not self._users[name]]
+        for name in idle[: max(0, len(self._loaded) - most)]:
+            del self._loaded[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._adapters)
+        return iter(self._loaders)
 
     def __len__(self) -> int:
-        return len(self._adapters)
+        return len(self._loaders)

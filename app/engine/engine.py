@@ -1,32 +1,35 @@
-"""The engine: requests wait in a bounded queue and are run in batches, off the event loop.
+"""The engine: requests wait in bounded queues and are run in batches, off the event loop.
 
-    request ─▶ queue ─▶ batch of one model's requests ─▶ worker thread ─▶ replies
+    trace  ─▶ its model's queue ─▶ batch    ─▶ worker thread ─▶ replies
 
-    stream  ─▶ queue ─▶ one item                     ─▶ worker thread ─▶ item, and again
+    stream ─▶ its model's queue ─▶ one line ─▶ worker thread ─▶ line, and again
 
-While the thread is busy the queue fills, so a batch is as large as the load, and a lone request
+There are as many worker threads as models that may be loaded, and the queues take turns at them, a
+batch each: a slow model does not hold up another's requests.
+
+While a queue waits for its turn it fills, so a batch is as large as the load, and a lone request
 never waits for company. A request whose client left, or that waited too long, gives up its place.
 
-A stream asks for its next item when its client has taken the last one, and then waits behind all
-that came meanwhile: however long it is, it holds others up by one item at a time, and it ends when
+A stream asks for its next line when its client has taken the last one, and then waits behind all
+that came meanwhile: however long it is, it holds others up by one line at a time, and it ends when
 its client leaves.
 """
 
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, Self, TypeVar, cast
+from typing import Any, Final, Self, cast
 
-from model.adapters.request import Adapter, Request, Trace
+from app.engine.catalog import Catalog
+from app.engine.jobs import Encoded, StreamJob, TraceJob
+from app.engine.worker import Outcome, answer, attempt, lines
 
 RETRY_SECONDS = 2
-END: Final = object()  # what a stream without a further item answers
-
-Result = TypeVar("Result")
+END: Final = object()  # what a stream without a further line answers
 
 
 class BusyError(Exception):
@@ -38,167 +41,154 @@ class BusyError(Exception):
 
 
 @dataclass(frozen=True, eq=False)
-class Job:
-    """A request that waits, what to make of its trace, and the future that the result goes to."""
+class Waiting:
+    """What waits: a job, or the work that makes a stream's next line; and where the result goes."""
 
-    adapter: Adapter
-    request: Request
-    finish: Callable[[Trace], Any]
+    work: TraceJob | Callable[[], Any]
     answer: asyncio.Future[Any]
 
 
-@dataclass(frozen=True, eq=False)
-class Turn:
-    """The next item of a stream, which nothing else can share."""
+@dataclass(eq=False)
+class Queue:
+    """What waits for one model, and how many of its streams are open."""
 
-    work: Callable[[], Any]
-    answer: asyncio.Future[Any]
+    waiting: deque[Waiting] = field(default_factory=deque)
+    streams: int = 0
+    arrived: asyncio.Event = field(default_factory=asyncio.Event)
 
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a job came to: a result, or what went wrong with it."""
-
-    result: Any = None
-    error: Exception | None = None
+    def next_batch(self, most: int) -> list[Waiting]:
+        """Takes the oldest: a stream's line alone, a trace with others."""
+        first = self.waiting[0]
+        batch = [first]
+        if isinstance(first.work, TraceJob):
+            traces = (one for one in self.waiting if isinstance(one.work, TraceJob))
+            batch = list(traces)[:most]
+        for one in batch:
+            self.waiting.remove(one)
+        return batch
 
 
 class Engine:
-    """Runs requests on one worker thread; used as `async with Engine(…) as engine`."""
+    """Runs jobs on worker threads; used as `async with Engine(…) as engine`."""
 
-    def __init__(self, *, max_queue: int, max_batch: int, max_wait_seconds: float) -> None:
+    def __init__(
+        self, catalog: Catalog, *, max_queue: int, max_batch: int, max_wait_seconds: float
+    ) -> None:
+        self.catalog = catalog
         self.max_queue = max_queue
         self.max_batch = max_batch
         self.max_wait_seconds = max_wait_seconds
-        self._waiting: deque[Job | Turn] = deque()
-        self.streams = 0  # open now
-        self._arrived = asyncio.Event()
+        self._queues = {name: Queue() for name in catalog}
         self._closing = False
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="model")
+        threads = min(catalog.max_models, len(catalog))
+        self._turns = asyncio.Semaphore(threads)  # hands them out in the order of asking
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="model")
 
     @property
     def waiting(self) -> int:
-        """How many requests wait for the model."""
-        return len(self._waiting)
+        """How many requests wait for a model."""
+        return sum(len(queue.waiting) for queue in self._queues.values())
 
-    async def run(
-        self, adapter: Adapter, request: Request, finish: Callable[[Trace], Result]
-    ) -> Result:
-        """What `finish` makes of the trace of one request, on the worker thread.
+    @property
+    def streams(self) -> int:
+        """How many streams are open."""
+        return sum(queue.streams for queue in self._queues.values())
+
+    async def run(self, job: TraceJob) -> Encoded:
+        """The reply to one job.
 
         Raises InputError for bad input and BusyError where the queue is full, the wait too long, or
         the server about to end. When cancelled, it gives up its place.
         """
-        adapter.check(request)
-        self._admit(len(self._waiting))
-        answer: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
-        result: Result = await self._answered(Job(adapter, request, finish, answer))
-        return result
+        queue = self._queues[job.model]
+        self._admit(len(queue.waiting))
+        return cast(Encoded, await self._answered(queue, job))
 
-    async def stream(self, items: Iterator[Result]) -> AsyncIterator[Result]:
-        """Each of the items, made on the worker thread when it is asked for.
+    async def stream(self, job: StreamJob) -> AsyncIterator[bytes]:
+        """Each of the lines, made on a worker thread when it is asked for.
 
-        Raises BusyError before the first item where the queue is full or as many streams are open
-        as it has places; later too, where the wait is too long or the server about to end. When
-        it is cancelled or closed, no further item is made.
+        Raises InputError for bad input before the first line. Raises BusyError before it where the
+        queue is full or as many streams are open as it has places; later too, where the wait is
+        too long or the server about to end. When it is cancelled or closed, no further line is
+        made.
         """
-        self._admit(max(len(self._waiting), self.streams))
-        self.streams += 1
+        queue = self._queues[job.model]
+        self._admit(max(len(queue.waiting), queue.streams))
+        queue.streams += 1
+        made = lines(self.catalog, job)
         try:
             while True:
-                answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-                item = await self._answered(Turn(partial(next, items, END), answer))
-                if item is END:
+                line = await self._answered(queue, partial(next, made, END))
+                if line is END:
                     return
-                yield item
+                yield line
         finally:
-            self.streams -= 1
+            queue.streams -= 1
 
     def _admit(self, taken: int) -> None:
         if taken >= self.max_queue:
             raise BusyError(f"{self.max_queue} requests are waiting for the model already")
 
-    async def _answered(self, job: Job | Turn) -> Any:
+    async def _answered(self, queue: Queue, work: TraceJob | Callable[[], Any]) -> Any:
         if self._closing:
             raise BusyError("the server is shutting down")
-        self._waiting.append(job)
-        self._arrived.set()
+        place = Waiting(work, asyncio.get_running_loop().create_future())
+        queue.waiting.append(place)
+        queue.arrived.set()
         try:
             async with asyncio.timeout(self.max_wait_seconds):
-                return await job.answer
+                return await place.answer
         except TimeoutError as error:
             raise BusyError(
                 f"the model took more than {self.max_wait_seconds:g} seconds"
             ) from error
         finally:
             with contextlib.suppress(ValueError):
-                self._waiting.remove(job)
+                queue.waiting.remove(place)
 
     async def __aenter__(self) -> Self:
-        self._task = asyncio.create_task(self._work())
+        self._tasks = [asyncio.create_task(self._work(queue)) for queue in self._queues.values()]
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Lets the running batch end, and sends the waiting away."""
+        """Lets running batches end, and sends the waiting away."""
         self._closing = True
-        self._arrived.set()
-        await self._task
-        for job in self._waiting:
-            _settle(job, Outcome(error=BusyError("the server is shutting down")))
-        self._thread.shutdown()
+        for queue in self._queues.values():
+            queue.arrived.set()
+        await asyncio.gather(*self._tasks)
+        for queue in self._queues.values():
+            for one in queue.waiting:
+                _settle(one, Outcome(error=BusyError("the server is shutting down")))
+        self._threads.shutdown()
 
-    async def _work(self) -> None:
+    async def _work(self, queue: Queue) -> None:
         while not self._closing:
-            await self._arrived.wait()
-            self._arrived.clear()
-            while self._waiting and not self._closing:
-                await self._run(self._next_batch())
+            await queue.arrived.wait()
+            queue.arrived.clear()
+            while queue.waiting and not self._closing:
+                async with self._turns:
+                    if queue.waiting and not self._closing:  # it may have changed meanwhile
+                        await self._run(queue.next_batch(self.max_batch))
 
-    def _next_batch(self) -> Turn | list[Job]:
-        """Takes the oldest in the queue, a request with those that its model can run with it."""
-        first = self._waiting[0]
-        if isinstance(first, Turn):
-            return cast(Turn, self._waiting.popleft())
-        jobs = (job for job in self._waiting if isinstance(job, Job))
-        batch = [job for job in jobs if job.adapter is first.adapter][: self.max_batch]
-        for job in batch:
-            self._waiting.remove(job)
-        return batch
-
-    async def _run(self, batch: Turn | Sequence[Job]) -> None:
-        loop = asyncio.get_running_loop()
-        if isinstance(batch, Turn):
-            _settle(batch, await loop.run_in_executor(self._thread, _outcome, batch.work))
-            return
+    async def _run(self, batch: list[Waiting]) -> None:
         # One hop to the thread and one back for a whole batch: each costs a wait for the
-        # interpreter's lock, which the model holds most of the time.
-        outcomes = await loop.run_in_executor(self._thread, _outcomes, batch)
-        for job, outcome in zip(batch, outcomes, strict=True):
-            _settle(job, outcome)
+        # interpreter's lock, which a model holds most of the time.
+        loop = asyncio.get_running_loop()
+        outcomes = await loop.run_in_executor(self._threads, self._outcomes, batch)
+        for one, outcome in zip(batch, outcomes, strict=True):
+            _settle(one, outcome)
+
+    def _outcomes(self, batch: list[Waiting]) -> list[Outcome]:
+        jobs = [one.work for one in batch if isinstance(one.work, TraceJob)]
+        if jobs:
+            return answer(self.catalog, jobs)
+        return [attempt(one.work) for one in batch if not isinstance(one.work, TraceJob)]
 
 
-def _outcomes(batch: Sequence[Job]) -> list[Outcome]:
-    """Runs a batch; on the worker thread. A failure is its own request's and no neighbour's."""
-    try:
-        traces = batch[0].adapter.run([job.request for job in batch])
-    except Exception as error:
-        if len(batch) == 1:
-            return [Outcome(error=error)]
-        return [outcome for job in batch for outcome in _outcomes([job])]
-    return [_outcome(partial(job.finish, trace)) for job, trace in zip(batch, traces, strict=True)]
-
-
-def _outcome(work: Callable[[], Any]) -> Outcome:
-    try:
-        return Outcome(work())
-    except Exception as error:
-        return Outcome(error=error)
-
-
-def _settle(job: Job | Turn, outcome: Outcome) -> None:
-    if job.answer.done():  # its client has left
+def _settle(one: Waiting, outcome: Outcome) -> None:
+    if one.answer.done():  # its client has left
         return
     if outcome.error is None:
-        job.answer.set_result(outcome.result)
+        one.answer.set_result(outcome.result)
     else:
-        job.answer.set_exception(outcome.error)
+        one.answer.set_exception(outcome.error)

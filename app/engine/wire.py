@@ -6,13 +6,14 @@ without ``data``, as JSON text in its metadata.
 """
 
 import io
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
 import orjson
 import safetensors.numpy
+import zstandard
 from numpy.typing import NDArray
 
 from model.adapters.request import Decoding, Trace
@@ -26,6 +27,7 @@ Array = NDArray[Any]
 JSON = "application/json"
 SAFETENSORS = "application/octet-stream"
 NPZ = "application/x-npz"
+ZSTD = "application/zstd"  # what the store keeps: a compressed safetensors file
 FORMS = (JSON, SAFETENSORS, NPZ)
 JSON_COST = 4  # a number in JSON takes about this many times the memory of one in safetensors
 HEADER_LENGTH = 8  # bytes that open a safetensors file and say how long its header is
@@ -44,12 +46,12 @@ class Reply:
         return sum(array.size for array in self.arrays.values())
 
     def encode(self, form: str, max_values: int) -> bytes:
-        """The reply in one of `FORMS`.
+        """The reply in one of `WRITERS`.
 
         Raises InputError for more numbers than `max_values`; in JSON, than a quarter of that.
         """
         self.check(max_values // (JSON_COST if form == JSON else 1))
-        return self.write(form)
+        return WRITERS[form](self)
 
     def check(self, limit: int) -> None:
         """Raises InputError for more numbers than the limit."""
@@ -110,6 +112,14 @@ class Reply:
         length = int.from_bytes(file[:HEADER_LENGTH], "little")
         header = orjson.loads(file[HEADER_LENGTH : HEADER_LENGTH + length])
         return {name: orjson.loads(text) for name, text in header["__metadata__"].items()}
+
+
+WRITERS: dict[str, Callable[[Reply], bytes]] = {
+    JSON: Reply.json,
+    SAFETENSORS: Reply.safetensors,
+    NPZ: Reply.npz,
+    ZSTD: lambda reply: zstandard.compress(reply.safetensors()),
+}
 
 
 def trace_reply(trace: Trace, identity: str, model: str, dtype: Dtype = "float32") -> Reply:

@@ -2,38 +2,31 @@
 
 import math
 import time
-from collections import Counter
-from collections.abc import Callable
 
+from limits import RateLimitItemPerMinute
+from limits.storage import MemoryStorage
+from limits.strategies import FixedWindowRateLimiter
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.http.problems import ProblemError
 from model.errors import Excess
 
-MINUTE = 60
-
 
 class PerMinute:
-    """Counts by minutes that begin with a first share; each replica counts for itself."""
+    """Counts an address's shares by minutes that begin with its first; each replica for itself."""
 
-    def __init__(self, limit: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self.limit = limit
-        self.clock = clock
-        self._began = -math.inf
-        self._counts: Counter[str] = Counter()
+    def __init__(self, limit: int) -> None:
+        self.limit = RateLimitItemPerMinute(limit)
+        self._counts = FixedWindowRateLimiter(MemoryStorage())
 
     def count(self, address: str) -> None:
         """Counts one more; raises a 429 ProblemError beyond the limit."""
-        now = self.clock()
-        if now - self._began >= MINUTE:
-            self._began = now
-            self._counts.clear()
-        if self._counts[address] >= self.limit:
-            detail = f"at most {self.limit} shares a minute from one address"
-            headers = {"Retry-After": str(math.ceil(self._began + MINUTE - now))}
+        if not self._counts.hit(self.limit, address):
+            ends = self._counts.get_window_stats(self.limit, address).reset_time
+            detail = f"at most {self.limit.amount} shares a minute from one address"
+            headers = {"Retry-After": str(max(1, math.ceil(ends - time.time())))}
             raise ProblemError(429, "too-many-shares", detail, headers=headers)
-        self._counts[address] += 1
 
 
 class BodyLimit:

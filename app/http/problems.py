@@ -230,6 +230,7 @@ RULES = {
     "string_too_short": ("too-short", "takes at least {min_length} characters"),
     "too_long": ("too-long", "takes at most {max_length} entries"),
     "too_short": ("too-short", "takes at least {min_length} entries"),
+    "range": ("out-of-range", "must be from {low} to {high}"),
     "greater_than_equal": ("out-of-range", "must be at least {ge}"),
     "greater_than": ("out-of-range", "must be more than {gt}"),
     "less_than_equal": ("out-of-range", "must be at most {le}"),

@@ -23,31 +23,11 @@ from app.preview.scale import PAPER, VIOLET
 from model.trace.attentions import SELF, AttentionInfo, read_whole
 
 WIDTH, HEIGHT = 1200, 630  # what link previews are made for
-KEPT = 128  # pictures of some 60 kB
 MARGIN = 48
 TEXT = 772  # where the words begin
 INK, MUTED, ALTERED = "#14171f", "#5b606d", "#b03a08"
 CLOSING = "。，、；：？！）》」』”’…"  # never at the beginning of a line
 SAYS = {"mean": "mean of the heads", "max": "maximum of the heads"}
-
-
-class Previews:
-    """The pictures drawn last, by share; made on any thread."""
-
-    def __init__(self, kept: int = KEPT) -> None:
-        self.kept = kept
-        self._pictures: dict[str, bytes] = {}
-
-    def find(self, share_id: str) -> bytes | None:
-        """The picture of a share, if it is still there."""
-        return self._pictures.get(share_id)
-
-    def keep(self, share_id: str, picture: bytes) -> bytes:
-        """Keeps a picture and lets the oldest go."""
-        self._pictures[share_id] = picture
-        for old in list(self._pictures)[: -self.kept]:
-            self._pictures.pop(old, None)
-        return picture
 
 
 @dataclass(frozen=True)

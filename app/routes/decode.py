@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter, Request, Response
 
-from app.answers.decoding import lines
+from app.answers.decoding import DecodeJob
 from app.answers.lines import Lines, in_lines, stream
 from app.answers.traces import chosen
 from app.http.replies import run_problems
@@ -24,6 +24,5 @@ async def decode(request: Request, services: Opened, body: AnyDecodeRequest) -> 
     The translation is the one that a trace with the same `decode` writes. Whoever leaves stops
     the work; what goes wrong on the way is a last line, `{"error": problem}`.
     """
-    name, adapter = chosen(services, body)
-    told = lines(name, adapter, adapter.decode(body.asked()), body.candidates)
-    return await stream(request, services, told)
+    name = chosen(services, body)
+    return await stream(request, services, DecodeJob(name, body.asked(), body.candidates))

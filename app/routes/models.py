@@ -6,8 +6,9 @@ from anyio import to_thread
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from app.answers import history as learning
-from app.answers.traces import encoder, parameters
+from app.answers.traces import parameters
 from app.engine.catalog import Catalog
+from app.engine.jobs import Encoding
 from app.http.problems import ProblemError
 from app.http.replies import in_both_forms, media_type, problems, reply
 from app.schemas.history import ExampleReply, LearningReply
@@ -30,7 +31,7 @@ Select = Annotated[
 
 @router.get("", summary="The models that are served")
 async def models(services: Opened) -> list[ModelReply]:
-    """The first is the default."""
+    """The first is the default. A model that is listed need not be loaded yet."""
     return [ModelReply.model_validate(services.catalog.describe(name)) for name in services.catalog]
 
 
@@ -50,12 +51,11 @@ async def model_parameters(
     """Weights as they are used, `x @ W + b`: `encoder.0.self.W_q` is [d_model, d_model]."""
     form = media_type(request)
     _served(services.catalog, name)
-    encode = encoder(services, form)
+    encoding = Encoding(form, services.settings.max_values)
     if select is None:
-        select = f"{services.catalog[name].info.places[0]}.W_*"
-    patterns = select.split(",")
-    content = await to_thread.run_sync(parameters, services, name, patterns, encode)
-    return reply(content, form, "no-cache")
+        select = f"{services.catalog.describe(name).places[0]}.W_*"
+    encoded = await to_thread.run_sync(parameters, services, name, select.split(","), encoding)
+    return reply(encoded.content, form, "no-cache")
 
 
 @router.get(
@@ -67,7 +67,8 @@ async def model_learning(services: Opened, response: Response, name: Id) -> Lear
     """The steps of the training run that were kept, and the sentences that were watched."""
     _learned(services.catalog, name)
     response.headers["Cache-Control"] = "no-cache"
-    return LearningReply.model_validate(learning.overview(name, services.catalog[name]))
+    told = await to_thread.run_sync(learning.overview, services, name)
+    return LearningReply.model_validate(told)
 
 
 @router.get(
@@ -93,9 +94,9 @@ async def model_learning_example(
     """
     form = media_type(request)
     _learned(services.catalog, name)
-    encode = encoder(services, form)
-    content = await to_thread.run_sync(learning.example, services, name, example, encode)
-    return reply(content, form, "no-cache")
+    encoding = Encoding(form, services.settings.max_values)
+    encoded = await to_thread.run_sync(learning.example, services, name, example, encoding)
+    return reply(encoded.content, form, "no-cache")
 
 
 def _served(catalog: Catalog, name: str) -> None:
@@ -106,6 +107,6 @@ def _served(catalog: Catalog, name: str) -> None:
 def _learned(catalog: Catalog, name: str) -> None:
     _served(catalog, name)
     try:
-        catalog[name].info.require("learning", "id")
+        catalog.describe(name).require("learning", "id")
     except InputError as error:
         raise ProblemError(404, error.kind, error.detail, field=error.field) from error

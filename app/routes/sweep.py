@@ -5,12 +5,11 @@ from dataclasses import replace
 from fastapi import APIRouter, Request, Response
 
 from app.answers.lines import Lines, in_lines, stream
-from app.answers.sweep import lines
+from app.answers.sweep import SweepJob
 from app.answers.traces import chosen
 from app.http.replies import run_problems
 from app.schemas.streams import AnySweepRequest, SweepLine
 from app.services import Opened
-from model.adapters.sweep import check
 
 router = APIRouter(tags=["sweep"])
 
@@ -27,7 +26,6 @@ async def sweep(request: Request, services: Opened, body: AnySweepRequest) -> Re
     The target is scored each time, row by row; without one the model writes it first. Whoever
     leaves stops the work; what goes wrong on the way is a last line, `{"error": problem}`.
     """
-    name, adapter = chosen(services, body)
+    name = chosen(services, body)
     asked = replace(body.asked(), target=body.texts.get("target"))
-    check(adapter, asked, body.effect)
-    return await stream(request, services, lines(name, adapter, asked, body.effect, body.row))
+    return await stream(request, services, SweepJob(name, asked, body.effect, body.row))

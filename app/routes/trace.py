@@ -2,7 +2,8 @@
 
 from fastapi import APIRouter, Request, Response
 
-from app.answers.traces import encoder, run_trace, while_present
+from app.answers.traces import run_trace, while_present
+from app.engine.jobs import Encoding
 from app.http.replies import in_both_forms, media_type, reply, run_problems
 from app.schemas.traces import AnyTraceRequest, TraceReply
 from app.services import Opened
@@ -24,5 +25,6 @@ async def trace(request: Request, services: Opened, body: AnyTraceRequest) -> Re
     `output.tokens[i]`.
     """
     form = media_type(request)
-    content = await while_present(request, run_trace(services, body, encoder(services, form)))
-    return reply(content, form, "no-store")
+    encoding = Encoding(form, services.settings.max_values)
+    encoded = await while_present(request, run_trace(services, body, encoding))
+    return reply(encoded.content, form, "no-store")

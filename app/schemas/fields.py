@@ -5,12 +5,14 @@ They are strict: no field that is not known, no number in quotes, no NaN, no lon
 
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-# Far beyond any model, and within what JSON and the database hold.
-Whole = Annotated[int, Field(ge=-1_000_000_000, le=1_000_000_000)]
-Count = Annotated[Whole, Field(ge=0)]
+# Far beyond any model, and within what JSON and the database hold. The model has the real limits,
+# so the reference does not say these.
+FAR = 1_000_000_000
+Whole = Annotated[int, Field(ge=-FAR, le=FAR), WithJsonSchema({"type": "integer"})]
+Count = Annotated[int, Field(ge=0, le=FAR), WithJsonSchema({"type": "integer", "minimum": 0})]
 
 
 def _unicode(text: str) -> str:
@@ -23,7 +25,7 @@ def _unicode(text: str) -> str:
 
 Text = Annotated[str, AfterValidator(_unicode)]
 Name = Annotated[str, Field(max_length=64), AfterValidator(_unicode)]
-Pattern = Annotated[Name, Field(pattern=r"^[A-Za-z0-9_.*?\[\]!-]*$")]
+NamePattern = Annotated[Name, Field(pattern=r"^[A-Za-z0-9_.*?\[\]!-]*$")]
 
 
 class Strict(BaseModel):

@@ -5,17 +5,20 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag
 from pydantic import Strict as Strictly
 
+from app.schemas.derive import Within
 from app.schemas.fields import Count, Name, Strict, Text, Whole
 from model.adapters.request import Request
+from model.limits import Probability, Seed, Temperature
 from model.trace.interventions import Cell, Intervention
 
 Edge = Annotated[tuple[Count, Count], Strictly(False)]
+Weight = Annotated[float, Within(Probability)]
 
 
 class SetWeight(Strict):
     """A weight, instead of the one that the softmax gave."""
 
-    set: Annotated[tuple[Count, Count, float], Strictly(False)] = Field(
+    set: Annotated[tuple[Count, Count, Weight], Strictly(False)] = Field(
         description="Query, key, weight."
     )
     renormalise: bool = Field(default=False, description="The others share what is left.")
@@ -27,10 +30,10 @@ class Cut(Strict):
     cut: Edge = Field(description="Query, key.")
 
 
-class Temperature(Strict):
+class Cool(Strict):
     """Scores are divided by it before the softmax: under 1 sharper, over 1 flatter."""
 
-    temperature: float
+    temperature: Annotated[float, Within(Temperature)]
 
 
 class FrozenSentence(Strict):
@@ -56,14 +59,16 @@ class MaskToken(Strict):
 class Shuffle(Strict):
     """Positions in another order; `at` is `source.position`."""
 
-    shuffle: Count = Field(description="A seed: the same one, the same order.")
+    shuffle: Annotated[int, Within(Seed)] = Field(
+        description="A seed: the same one, the same order."
+    )
 
 
-Deed = SetWeight | Cut | Temperature | Freeze | MaskToken | Shuffle
+Deed = SetWeight | Cut | Cool | Freeze | MaskToken | Shuffle
 DEEDS: dict[str, type[Deed]] = {
     "set": SetWeight,
     "cut": Cut,
-    "temperature": Temperature,
+    "temperature": Cool,
     "freeze": Freeze,
     "mask": MaskToken,
     "shuffle": Shuffle,
@@ -91,7 +96,7 @@ class InterventionRequest(Strict):
         Annotated[Literal["zero", "uniform", "mean", "drop"], Tag("word")]
         | Annotated[SetWeight, Tag("set")]
         | Annotated[Cut, Tag("cut")]
-        | Annotated[Temperature, Tag("temperature")]
+        | Annotated[Cool, Tag("temperature")]
         | Annotated[Freeze, Tag("freeze")]
         | Annotated[MaskToken, Tag("mask")]
         | Annotated[Shuffle, Tag("shuffle")],
@@ -115,7 +120,7 @@ def _deed(do: str | Deed, head: int | None) -> tuple[str, int | None, Any]:
             return "set", head, Cell(query, key, weight, renormalise)
         case Cut(cut=edge):
             return "cut", head, edge
-        case Temperature(temperature=temperature):
+        case Cool(temperature=temperature):
             return "temperature", head, temperature
         case Freeze(freeze=other):
             return "freeze", head, Request(**other.model_dump())

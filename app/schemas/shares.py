@@ -12,12 +12,18 @@ from app.schemas.fields import (
     ByTexts,
     Count,
     Name,
-    Pattern,
+    NamePattern,
     Strict,
     Text,
 )
 from app.schemas.history import ExampleRequest
-from app.schemas.traces import AnyTraceRequest, ModelReply, OneTextRun, Run, TraceReply
+from app.schemas.traces import (
+    AnyTraceRequest,
+    ModelReply,
+    OneTextRunRequest,
+    RunRequest,
+    TraceReply,
+)
 
 MAX_ASKS = 4
 MAX_OPTIONS = 32
@@ -59,11 +65,11 @@ class Looking(Strict):
         return state
 
 
-class ShareState(Run, Looking):
+class ShareState(RunRequest, Looking):
     """What the address bar holds: how to run a sentence, and what is looked at."""
 
 
-class OneTextShareState(OneTextRun, Looking):
+class OneTextShareState(OneTextRunRequest, Looking):
     """The same for a model that reads one text."""
 
 
@@ -77,7 +83,7 @@ class ParametersRequest(Strict):
     """Matrices of a model, as in `GET /api/models/{id}/parameters`."""
 
     model: Name | None = Field(default=None, description="A model's id; absent: the first model.")
-    select: list[Pattern]
+    select: list[NamePattern]
 
 
 class Question(Strict):
@@ -111,7 +117,7 @@ class ShareRequest(Strict):
     )
 
     state: AnyShareState
-    select: list[Pattern] = Field(
+    select: list[NamePattern] = Field(
         default=[], description="Patterns of tensors to freeze beside what every share holds."
     )
     asks: list[Question] = Field(

@@ -10,11 +10,13 @@ from app.schemas.traces import (
     OneText,
     OneTextReply,
     OutputReply,
+    PieceReply,
     ProblemReply,
     Sentence,
     TokenReply,
     TokensReply,
 )
+from model.adapters.sweep import Ablated
 
 MAX_CANDIDATES = 50
 
@@ -87,19 +89,17 @@ class HypothesisReply(BaseModel):
     rest: float = Field(description="Probability of all that are not listed.")
 
 
-class PieceReply(BaseModel):
-    """A token, wherever it stands."""
+class ChosenReply(PieceReply):
+    """A token that a hypothesis goes on with."""
 
     id: int
-    text: str
-    special: bool
 
 
 class BeamReply(BaseModel):
     """A hypothesis with a token more."""
 
     parent: int = Field(description="Count into `hypotheses`.")
-    token: PieceReply
+    token: ChosenReply
     logprob: float = Field(description="Sum over its tokens, this one included.")
     score: float
     state: Literal["live", "finished", "pruned"]
@@ -135,7 +135,7 @@ class DecodeLine(BaseModel):
 class Sweeping(Strict):
     """How heads are taken out."""
 
-    effect: Literal["zero", "uniform", "mean"] = Field(
+    effect: Ablated = Field(
         default="zero", description="What is done to a head, as in `interventions`."
     )
     row: Count | None = Field(default=None, description="Tell of this row alone; absent: of all.")
@@ -179,7 +179,7 @@ class SweepStart(BaseModel):
     logprobs: list[float] = Field(description="Of the token that each row writes, in nats.")
 
 
-class HeadReply(BaseModel):
+class AblationReply(BaseModel):
     """What is different without a head; a number a row."""
 
     at: str = Field(examples=["encoder.0.self"])
@@ -200,7 +200,7 @@ class SweepLine(BaseModel):
     """One of these: `start` first, then `heads` with `done`, then `end`; or `error`."""
 
     start: SweepStart | None = None
-    heads: list[HeadReply] | None = None
+    heads: list[AblationReply] | None = None
     done: int | None = Field(default=None, description="Heads told of so far.")
     end: SweepEnd | None = None
     error: ProblemReply | None = None

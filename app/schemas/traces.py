@@ -7,36 +7,28 @@ from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Tag
-from pydantic import Strict as Strictly
 
+from app.engine.wire import Dtype
+from app.schemas.derive import DOCUMENTED, fields_of
 from app.schemas.fields import (
     ONE_TEXT,
     TWO_TEXTS,
     ByTexts,
     Name,
-    Pattern,
+    NamePattern,
     Strict,
     Text,
     Whole,
 )
 from app.schemas.interventions import InterventionRequest
-from model.adapters.request import Decode, Request
+from model.adapters.info import ModelInfo
+from model.adapters.request import Decode, Output, Request
+from model.text.tokens import Token
 
 
+@fields_of(Decode)
 class DecodeOptions(Strict):
     """How a target is written when none is given."""
-
-    method: Literal["greedy", "beam", "sample"] = "greedy"
-    beam: Whole = Field(default=4, description="Hypotheses kept (for `beam`).")
-    length_penalty: float = Field(default=0.6, description="α of the length penalty (for `beam`).")
-    max_tokens: Whole | None = Field(default=None, description="Tokens written at most.")
-    temperature: float = Field(default=1.0, description="Under 1 safer, over 1 bolder (`sample`).")
-    top_k: Whole | None = Field(default=None, description="Of the k most probable (`sample`).")
-    top_p: float = Field(default=1.0, description="Of the fewest with this probability (`sample`).")
-    seed: Whole = Field(default=0, description="The same seed draws the same (for `sample`).")
-    prefix: Annotated[tuple[Whole, ...], Strictly(False)] = Field(
-        default=(), description="Ids of the vocabulary that it begins with, whatever the method."
-    )
 
 
 class Asking(Strict):
@@ -102,7 +94,7 @@ class Running(Asking):
         )
 
 
-class Run(Sentence, Running):
+class RunRequest(Sentence, Running):
     """A sentence and how to run it."""
 
     target: Text | None = Field(
@@ -110,31 +102,31 @@ class Run(Sentence, Running):
     )
 
 
-class OneTextRun(OneText, Running):
+class OneTextRunRequest(OneText, Running):
     """A text and how to run it."""
 
 
 class Recording(Strict):
     """What to record of a run."""
 
-    select: list[Pattern] = Field(
+    select: list[NamePattern] = Field(
         default=["*.weights"],
         description='Patterns (`*`, `?`, `[…]`) of tensor names. `[]` selects none, `["*"]` all '
         "but `….logits` and what is computed from the others, which `inside.*` names.",
     )
-    summarise: list[Pattern] = Field(
+    summarise: list[NamePattern] = Field(
         default=[],
         description="Patterns of attentions, such as `encoder.*.self`, to say of each head in a "
         "few numbers what it does. They come from the exact weights, whatever `dtype` is.",
         examples=[["encoder.*.self"]],
     )
-    dtype: Literal["float32", "float16", "uint8"] = Field(
+    dtype: Dtype = Field(
         default="float32",
         description="Of the numbers sent. `uint8` is value · 255, for weights only.",
     )
 
 
-class TraceRequest(Run, Recording):
+class TraceRequest(RunRequest, Recording):
     """A sentence, how to run it, and what to record."""
 
     model_config = ConfigDict(
@@ -152,7 +144,7 @@ class TraceRequest(Run, Recording):
     )
 
 
-class OneTextTraceRequest(OneTextRun, Recording):
+class OneTextTraceRequest(OneTextRunRequest, Recording):
     """A text, how to run it, and what to record."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"text": "The cat sat"}]})
@@ -173,93 +165,35 @@ class Health(BaseModel):
     waiting: int = Field(description="Requests that wait for a model.")
 
 
-class HeadReply(BaseModel):
-    """A head of the cross attention, by some of its rows."""
+@fields_of(ModelInfo)
+class InfoReply(BaseModel):
+    """What a model says of itself."""
 
-    model_config = ConfigDict(from_attributes=True)
-
-    layer: int
-    head: int
-    rows: Literal["writes", "reads"] = Field(
-        description="Those that write a word, or those that read it, one later."
-    )
+    model_config = ConfigDict(from_attributes=True, **DOCUMENTED)
 
 
-class TaughtReply(HeadReply):
-    """One that training asked to align."""
-
-    since: int = Field(description="The step of the training from which on it did.")
-
-
-class AlignerReply(HeadReply):
-    """The one that is nearest to word alignments made by people."""
-
-    error_rate: float = Field(description="AER on pairs that it was not chosen by, 0 to 1.")
-
-
-class AttentionReply(BaseModel):
-    """An attention of a layer: `{place}.weights` and the like are its tensors."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-    place: str = Field(examples=["encoder.0.self"])
-    stack: str = Field(examples=["encoder"])
-    layer: int
-    kind: Literal["self", "cross"]
-    query: str = Field(description="The text whose tokens look.", examples=["source"])
-    key: str = Field(description="The text whose tokens are looked at.", examples=["source"])
-    heads: int
-    kv_heads: int = Field(description="Heads of keys and values.")
-    mask: str = Field(examples=["padding", "causal"])
-    scoring: str = Field(examples=["scaled-dot"])
-
-
-class ModelReply(BaseModel):
+class ModelReply(InfoReply):
     """A model that is served."""
 
-    model_config = ConfigDict(from_attributes=True)
-
-    id: str
-    name: str
-    kind: Literal["encoder-decoder", "encoder", "decoder"]
-    layers: dict[str, int] = Field(examples=[{"encoder": 3, "decoder": 3}])
-    heads: dict[str, int] = Field(examples=[{"encoder": 8, "decoder": 8}])
-    d_model: int
-    parameters: int
-    vocabulary: int
-    languages: list[str]
-    max_tokens: int
-    digest: str = Field(description="Of config, tokenizer and weights.")
-    card: str = Field(description="The model card, in Markdown.")
-    aligners: list[AlignerReply] = Field(
-        default=[],
-        description="The head nearest to alignments made by people, by the rows that write a word "
-        "and by those that read it; first the better one on the pairs that they were chosen by.",
+    layers: dict[str, int] = Field(
+        description="How many each stack has.", examples=[{"encoder": 3, "decoder": 3}]
     )
-    taught: list[TaughtReply] = Field(
-        default=[], description="Heads that training asked to align; all others were left alone."
-    )
-    examples: int = Field(
-        default=0, description="Sentences that were watched while it was learned: `…/learning`."
+    heads: dict[str, int] = Field(
+        description="How many an attention of each stack has.",
+        examples=[{"encoder": 8, "decoder": 8}],
     )
     texts: list[str] = Field(
         description="The texts that it reads: `source` and `target`, or one `text`.",
         examples=[["source", "target"]],
     )
-    attentions: list[AttentionReply] = Field(description="Every attention, in order.")
     capabilities: Annotated[list[str], BeforeValidator(sorted)] = Field(
         description="What can be asked of it.", examples=[["decode", "lens", "score"]]
     )
 
 
+@fields_of(Token)
 class TokenReply(BaseModel):
     """A piece of text; `start` and `end` count Unicode code points of the text as sent."""
-
-    text: str
-    id: int
-    start: int
-    end: int
-    special: bool
 
 
 class TokensReply(BaseModel):
@@ -275,10 +209,10 @@ class OneTextReply(BaseModel):
     text: list[TokenReply]
 
 
+@fields_of(Output)
 class OutputReply(BaseModel):
     """What was written, or scored."""
 
-    text: str
     tokens: list[TokenReply]
     logprobs: list[float | None] = Field(description="Of each token, in nats.")
     ranks: list[int] = Field(
@@ -287,7 +221,6 @@ class OutputReply(BaseModel):
         "before there were any have none.",
     )
     score: float | None = Field(description="Sum of `logprobs` over the length penalty.")
-    finished: bool = Field(description="Whether it ends in `<eos>`.")
 
 
 class TensorReply(BaseModel):
@@ -296,7 +229,7 @@ class TensorReply(BaseModel):
     dims: list[str] = Field(examples=[["head", "query", "key"]])
     over: dict[str, str] = Field(examples=[{"query": "target", "key": "source"}])
     shape: list[int]
-    dtype: Literal["float32", "float16", "uint8", "int32", "bool"]
+    dtype: Dtype | Literal["int32", "bool"]
     data: list[Any] = Field(description="Nested lists; null where a number is not finite.")
 
 

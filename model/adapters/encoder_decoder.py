@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from model.adapters.info import CAPABILITIES
 from model.bundle.measured import Measured
-from model.trace.attentions import CAUSAL, CROSS, PADDING, SCALED_DOT, SELF, AttentionInfo
+from model.trace.attentions import CAUSAL, CROSS, PADDING, SCALED_DOT, SELF, AttentionInfo, Kind
 from model.trace.tap import SOURCE, TARGET
 from model.transformer.config import ModelConfig
 
@@ -26,7 +26,7 @@ def attentions(
 
     `masks` are by stack and kind, as `ModelConfig.masks` names them.
     """
-    blocks = (
+    blocks: tuple[tuple[str, int, tuple[tuple[Kind, str, str], ...]], ...] = (
         ("encoder", encoder, ((SELF, SOURCE, SOURCE),)),
         ("decoder", decoder, ((SELF, TARGET, TARGET), (CROSS, TARGET, SOURCE))),
     )

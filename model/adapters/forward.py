@@ -8,7 +8,7 @@ from torch import Tensor
 
 from model.adapters.rows import Rows
 from model.explain.inside import look
-from model.explain.relevance import Batch
+from model.explain.relevance import TokenBatch
 from model.text.tokens import Token
 from model.trace.tap import SOURCE, BatchTap, Recorder
 from model.transformer.stacks import Transformer
@@ -35,7 +35,7 @@ def forward(
     tap = BatchTap(recorders)
     x = model.decode(target_ids, target_real, memory, source_real, tap)
     logits = model.logits(x, tap)
-    batch = Batch(source_ids, source_real, target_ids, target_real)
+    batch = TokenBatch(source_ids, source_real, target_ids, target_real)
     look(model, batch, recorders, [[token.id for token in tokens] for tokens in written])
     return logits.log_softmax(dim=-1).cpu()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from model.bundle.measured import Aligner, Taught
 from model.errors import InputError
@@ -33,19 +34,27 @@ class ModelInfo:
 
     id: str
     name: str
-    kind: str  # "encoder-decoder", "encoder" or "decoder"
-    attentions: tuple[AttentionInfo, ...]  # in the order in which they run
+    kind: Literal["encoder-decoder", "encoder", "decoder"]
+    attentions: tuple[AttentionInfo, ...]
+    """Every attention, in the order in which they run."""
     d_model: int
     parameters: int
     vocabulary: int
     languages: tuple[str, ...]
     max_tokens: int
     digest: str
+    """Of config, tokenizer and weights."""
     card: str
-    aligners: tuple[Aligner, ...] = ()  # the best first
+    """The model card, in Markdown."""
+    aligners: tuple[Aligner, ...] = ()
+    """The head nearest to alignments made by people, by the rows that write a word and by those
+    that read it; first the better one on the pairs that they were chosen by."""
     taught: tuple[Taught, ...] = ()
-    examples: int = 0  # sentences that were watched while it was learned
-    capabilities: frozenset[str] = frozenset()  # of CAPABILITIES
+    """Heads that training asked to align; all others were left alone."""
+    examples: int = 0
+    """Sentences that were watched while it was learned: `…/learning`."""
+    capabilities: frozenset[str] = frozenset()
+    """What can be asked of it: keys of `CAPABILITIES`."""
 
     def require(self, capability: str, field: str) -> None:
         """Raises `InputError` naming the field of a request that takes what the model cannot do."""

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from model.adapters.binding import bind, frozen
 from model.adapters.encoder_decoder import attentions, capabilities
 from model.adapters.forward import forward
 from model.adapters.info import ModelInfo
@@ -25,7 +25,7 @@ from model.adapters.request import (
 )
 from model.adapters.rows import Rows
 from model.adapters.validate import check_decode, check_interventions, check_range
-from model.adapters.writer import Writer
+from model.adapters.writer import Row, Writer
 from model.bundle.measured import Measured, load_measured
 from model.bundle.weights import CHECKPOINTS, Bundle, load_bundle
 from model.decode.steps import Hypothesis
@@ -34,7 +34,7 @@ from model.explain.inside import names as inside_names
 from model.explain.inside import needed as inside_needed
 from model.explain.patterns import needed, summary
 from model.text.tokens import BOS, Token
-from model.trace.interventions import Intervention, Pattern
+from model.trace.interventions import Intervention
 from model.trace.select import select
 from model.trace.tap import SOURCE, TARGET, NamedTensor, NameTap, Recorder
 from model.transformer.parameters import parameters
@@ -102,7 +102,7 @@ class Native(Adapter):
             self.learning.check(self.info.attentions)
         self.rows = Rows(self.tokenizer, bundle.detector, config.max_tokens, self.device)
         self._parameters = dict(parameters(self.model))
-        self._writer = Writer(self.model, self.tokenizer, self.rows.batch, self._bound)
+        self._writer = Writer(self.model, self.tokenizer, self.rows.batch)
 
     def validate(self, request: Request) -> None:
         """Raises `InputError` naming the first field that this model cannot take."""
@@ -113,9 +113,8 @@ class Native(Adapter):
         self._writer.check(request, source)
         lengths = {SOURCE: len(source), TARGET: len(target) if target else self.info.max_tokens}
         check_interventions(request.interventions, self.names, self.info.attentions, lengths)
-        for index, intervention in enumerate(request.interventions):
-            if intervention.do == "freeze":
-                self._check_frozen(intervention, f"interventions[{index}].do.freeze")
+        for sentence, index in frozen(request.interventions).items():
+            self._check_frozen(sentence, f"interventions[{index}].do.freeze")
         if request.pad_to is not None:
             longest = max(len(source), len(target or ()))
             check_range("pad_to", request.pad_to, longest, self.info.max_tokens)
@@ -126,8 +125,9 @@ class Native(Adapter):
             read = {(one.source, one.direction): one for one in requests}  # each sentence once
             tokens = {sentence: self.rows.source(one) for sentence, one in read.items()}
             sources = [tokens[one.source, one.direction] for one in requests]
-            written = self._written(requests, sources)
-            return self._run(requests, sources, written)
+            made = self._bound(requests)
+            written = self._written(requests, sources, made)
+            return self._run(requests, sources, made, written)
 
     def write(self, request: Request) -> Decoding:
         """Writing a translation, step by step (see `model.decode.search`)."""
@@ -137,7 +137,7 @@ class Native(Adapter):
             self.info,
             replace(request, decode=limited),
             {SOURCE: tuple(source)},
-            self._writer.steps(request, source),
+            self._writer.steps(Row(request, source, self._bound([request])[0])),
             self.rows.direction(request),
         )
 
@@ -154,10 +154,14 @@ class Native(Adapter):
         return {name: self._parameters[name] for name in select(patterns, self._parameters)}
 
     def _written(
-        self, requests: Sequence[Request], sources: Sequence[list[Token]]
+        self,
+        requests: Sequence[Request],
+        sources: Sequence[list[Token]],
+        made: Sequence[tuple[Intervention, ...]],
     ) -> list[tuple[str, list[Token]]]:
         """What each row writes, as text and tokens: its given target, or what decoding finds."""
-        found = self._writer.write(requests, sources)
+        rows = [Row(*parts) for parts in zip(requests, sources, made, strict=True)]
+        found = self._writer.write(rows)
         spelled = cache(self.tokenizer.written)
         written = []
         for index, request in enumerate(requests):
@@ -168,31 +172,13 @@ class Native(Adapter):
                 written.append((request.target or "", self.rows.target(request) or []))
         return written
 
-    def _bound(self, request: Request) -> tuple[Intervention, ...]:
-        """The interventions with what they take at hand: patterns and means are looked up here."""
-        looked_up = {"freeze": self._pattern, "mean": self._mean}
-        return tuple(
-            replace(one, value=looked_up[one.do](one)) if one.do in looked_up else one
-            for one in request.interventions
-        )
+    def _bound(self, requests: Sequence[Request]) -> list[tuple[Intervention, ...]]:
+        """Their interventions with what these take at hand."""
+        return bind(requests, self.run, self.means, self.device)
 
-    def _pattern(self, intervention: Intervention) -> Pattern:
-        """The weights (head, query, key) at the same place for another sentence."""
-        name = intervention.at + WEIGHTS
-        other = cast(Request, intervention.value)
-        alone = replace(other, select=(name,), summarise=(), interventions=(), pad_to=None)
-        [trace] = self.run([alone])
-        weights = trace.tensors[name].value.to(self.device)
-        return Pattern(weights if intervention.head is None else weights[intervention.head])
-
-    def _mean(self, intervention: Intervention) -> Pattern:
-        """The mean mix (head, channel) of the place, or of its head (channel)."""
-        mean = self.means[f"{intervention.at}.mix"]
-        return Pattern(mean if intervention.head is None else mean[intervention.head])
-
-    def _check_frozen(self, intervention: Intervention, field: str) -> None:
+    def _check_frozen(self, sentence: Request, field: str) -> None:
         try:
-            self.check(replace(cast(Request, intervention.value), interventions=()))
+            self.check(sentence)
         except InputError as error:
             raise InputError(error.kind, f"{field}.{error.field}", error.detail) from error
 
@@ -200,6 +186,7 @@ class Native(Adapter):
         self,
         requests: Sequence[Request],
         sources: Sequence[list[Token]],
+        made: Sequence[tuple[Intervention, ...]],
         written: Sequence[tuple[str, list[Token]]],
     ) -> list[Trace]:
         bos = self.tokenizer.control(BOS)
@@ -212,9 +199,11 @@ class Native(Adapter):
                 self._recorded(request),
                 {SOURCE: len(source), TARGET: len(target)},
                 real,
-                self._bound(request),
+                bound,
             )
-            for request, source, target, real in zip(requests, sources, targets, own, strict=True)
+            for request, source, target, real, bound in zip(
+                requests, sources, targets, own, made, strict=True
+            )
         ]
         logprobs = forward(
             self.model, self.rows, recorders, sources, targets, [tokens for _, tokens in written]

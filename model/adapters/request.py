@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, TypedDict, Unpack
+from typing import Annotated, Any, Literal, Protocol, TypedDict, Unpack, cast, get_args
+
+from annotated_types import Interval
 
 from model.adapters.info import ModelInfo
 from model.bundle.history import Learning
 from model.decode.steps import Step
 from model.errors import InputError
 from model.explain.patterns import Summary
+from model.limits import Probability, Seed, Temperature
 from model.text.tokens import Token
 from model.trace.interventions import Intervention
 from model.trace.tap import NamedTensor
 
-METHODS = ("greedy", "beam", "sample")
-MAX_BEAM = 16
+Method = Literal["greedy", "beam", "sample"]
+METHODS = get_args(Method)
 CANDIDATES = ".candidates"  # tensors of ids
 SHOWN = 4  # names that a long list says in full
 
@@ -25,15 +28,23 @@ SHOWN = 4  # names that a long list says in full
 class Decode:
     """How to write the target when none is given (section 6.1)."""
 
-    method: str = "greedy"  # one of METHODS
-    beam: int = 4
-    length_penalty: float = 0.6  # α
-    max_tokens: int | None = None  # None: source length + 50, as in the paper
-    temperature: float = 1.0  # this and the next three are for "sample"
-    top_k: int | None = None  # None: all tokens
-    top_p: float = 1.0
-    seed: int = 0
-    prefix: tuple[int, ...] = ()  # ids that it begins with
+    method: Method = "greedy"
+    beam: Annotated[int, Interval(ge=1, le=16)] = 4
+    """Hypotheses kept (for `beam`)."""
+    length_penalty: Annotated[float, Interval(ge=0, le=5)] = 0.6
+    """α of the length penalty (for `beam`)."""
+    max_tokens: int | None = None
+    """Tokens written at most; absent: 50 more than the source has, as in the paper."""
+    temperature: Temperature = 1.0
+    """Below 1 safer, above 1 bolder (for `sample`)."""
+    top_k: Annotated[int, Interval(ge=1, le=1_000_000)] | None = None
+    """Draw from the k most probable tokens; absent: from all (for `sample`)."""
+    top_p: Probability = 1.0
+    """Draw from the fewest tokens with this probability together (for `sample`)."""
+    seed: Seed = 0
+    """The same seed draws the same (for `sample`)."""
+    prefix: tuple[int, ...] = ()
+    """Ids of the vocabulary that it begins with, whatever the method."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +82,7 @@ def needs(request: Request) -> Iterator[tuple[str, str]]:
             yield "mean", f"interventions[{index}].do"
 
 
-class Options(TypedDict, total=False):
+class RequestOptions(TypedDict, total=False):
     """What may be said beside a sentence: the other fields of a `Request`, in looser types."""
 
     direction: str | None
@@ -83,7 +94,7 @@ class Options(TypedDict, total=False):
     pad_to: int | None
 
 
-def ask(sentence: str | Request, **options: Unpack[Options]) -> Request:
+def ask(sentence: str | Request, **options: Unpack[RequestOptions]) -> Request:
     """The request for a sentence; with options, a given request is changed in these.
 
     Raises `TypeError` for an option that there is not.
@@ -100,7 +111,7 @@ def _several(given: Iterable[str] | str) -> tuple[str, ...]:
 
 
 TIGHTEN: dict[str, Callable[[Any], Any]] = {
-    "decode": lambda given: Decode(given) if isinstance(given, str) else given,
+    "decode": lambda given: Decode(cast(Method, given)) if isinstance(given, str) else given,
     "select": _several,
     "summarise": _several,
     "interventions": tuple,
@@ -114,9 +125,12 @@ class Output:
     text: str
     tokens: tuple[Token, ...]
     logprobs: tuple[float, ...]
-    ranks: tuple[int, ...]  # the place of each token among all of the vocabulary, from 1
-    score: float  # the sum of `logprobs` over the length penalty
-    finished: bool  # ends in <eos>
+    ranks: tuple[int, ...]
+    """The place of each token among all of the vocabulary, from 1."""
+    score: float
+    """Sum of `logprobs` over the length penalty."""
+    finished: bool
+    """Whether it ends in `<eos>`."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -205,7 +219,7 @@ class Adapter(Protocol):
     names: Collection[str]  # of the tensors that a run records
     learning: Learning | None = None  # how it was learned, where that was watched
 
-    def trace(self, sentence: str | Request, **options: Unpack[Options]) -> Trace:
+    def trace(self, sentence: str | Request, **options: Unpack[RequestOptions]) -> Trace:
         """One sentence, seen inside; `options` are the other fields of a `Request`.
 
         Raises `InputError` for what this model cannot answer.
@@ -235,7 +249,7 @@ class Adapter(Protocol):
     def run(self, requests: Sequence[Request]) -> list[Trace]:
         """Answers several checked requests as one batch; none sees another's interventions."""
 
-    def decode(self, sentence: str | Request, **options: Unpack[Options]) -> Decoding:
+    def decode(self, sentence: str | Request, **options: Unpack[RequestOptions]) -> Decoding:
         """Writing a text, step by step; a target and what is selected are not looked at.
 
         Raises `InputError` for what this model cannot answer.

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor
@@ -28,7 +29,8 @@ from model.errors import InputError
 from model.trace.interventions import Intervention
 from model.trace.select import LOGITS
 
-EFFECTS = ("zero", "uniform", "mean")
+Ablated = Literal["zero", "uniform", "mean"]
+ABLATED = get_args(Ablated)
 TOKENS = 768  # read in one run at most: no more than some long sentences of other people
 
 
@@ -56,8 +58,8 @@ def check(adapter: Adapter, request: Request, effect: str) -> None:
     """Raises `InputError` for what cannot be swept; cheap."""
     adapter.info.require("sweep", "model")
     adapter.check(request)
-    if effect not in EFFECTS:
-        raise InputError("unknown-effect", "effect", f"effect must be one of {', '.join(EFFECTS)}")
+    if effect not in ABLATED:
+        raise InputError("unknown-effect", "effect", f"effect must be one of {', '.join(ABLATED)}")
     one = Intervention(adapter.info.places[0], effect, 0)
     try:
         adapter.check(replace(request, interventions=(one,)))

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from model.adapters.request import MAX_BEAM, METHODS, Decode
-from model.errors import InputError
-from model.trace.attentions import AttentionInfo, Attentions
-from model.trace.interventions import EFFECTS, Intervention
+from annotated_types import Interval
 
-TEMPERATURES = (0.01, 100.0)
-MAX_SEED = 2**31 - 1
-MAX_TOP_K = 1_000_000
+from model.adapters.request import METHODS, Decode
+from model.errors import InputError
+from model.limits import Seed, Temperature, interval, intervals
+from model.trace.attentions import AttentionInfo, Attentions
+from model.trace.interventions import EFFECTS, Cell, Intervention
 
 
 def check_decode(decode: Decode, max_tokens: int) -> None:
@@ -21,13 +20,8 @@ def check_decode(decode: Decode, max_tokens: int) -> None:
         raise InputError(
             "unknown-method", "decode.method", f"decode.method must be one of {', '.join(METHODS)}"
         )
-    check_range("decode.beam", decode.beam, 1, MAX_BEAM)
-    check_range("decode.length_penalty", decode.length_penalty, 0, 5)
-    check_range("decode.temperature", decode.temperature, *TEMPERATURES)
-    check_range("decode.top_p", decode.top_p, 0, 1)
-    check_range("decode.seed", decode.seed, 0, MAX_SEED)
-    if decode.top_k is not None:
-        check_range("decode.top_k", decode.top_k, 1, MAX_TOP_K)
+    for name, limits in intervals(Decode).items():
+        _check_limits(f"decode.{name}", getattr(decode, name), limits)
     if decode.max_tokens is not None:
         check_range("decode.max_tokens", decode.max_tokens, 1, max_tokens)
 
@@ -80,16 +74,24 @@ def _check_value(
             check_range(f"{field}.set[0]", value.query, 0, queries - 1)
             # While a row of the decoder is written, there is no later token to look at.
             check_range(f"{field}.set[1]", value.key, 0, value.query if causal else keys - 1)
-            check_range(f"{field}.set[2]", value.value, 0, 1)
+            _check_limits(f"{field}.set[2]", value.value, intervals(Cell)["value"])
         case "cut":
             check_range(f"{field}.cut[0]", value[0], 0, queries - 1)
             check_range(f"{field}.cut[1]", value[1], 0, keys - 1)
         case "temperature":
-            check_range(f"{field}.temperature", value, *TEMPERATURES)
+            _check_limits(f"{field}.temperature", value, interval(Temperature))
         case "mask":
             check_range(f"{field}.mask", value, 0, lengths[intervention.at] - 1)
         case "shuffle":
-            check_range(f"{field}.shuffle", value, 0, MAX_SEED)
+            _check_limits(f"{field}.shuffle", value, interval(Seed))
+
+
+def _check_limits(field: str, value: float | None, limits: Interval | None) -> None:
+    """Raises `InputError` for a number outside its type's interval, which names both ends."""
+    if limits is not None and value is not None:
+        low: Any = limits.ge
+        high: Any = limits.le
+        check_range(field, value, low, high)
 
 
 def check_range(field: str, value: float, low: float, high: float) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
 from threading import Lock
 
 import torch
@@ -22,20 +23,27 @@ KNOWN = 512  # decodings kept, the latest
 BEYOND_SOURCE = 50  # how much longer than its source a translation may get (section 6.1)
 
 
+@dataclass(frozen=True)
+class Row:
+    """A request to decode: its tokens, and its interventions with what they take looked up."""
+
+    request: Request
+    source: list[Token]
+    made: tuple[Intervention, ...]
+
+
 class Writer:
-    """Decodes for an adapter, which says how rows become a batch and what interventions take."""
+    """Decodes for an adapter, which says how rows become a batch."""
 
     def __init__(
         self,
         model: Transformer,
         tokenizer: Tokenizer,
         batch: Callable[[Sequence[list[Token]]], tuple[Tensor, Tensor]],
-        bound: Callable[[Request], tuple[Intervention, ...]],
     ) -> None:
         self.model = model
         self.tokenizer = tokenizer
         self.batch = batch
-        self.bound = bound
         self._known: LRUCache[Hashable, tuple[int, ...]] = LRUCache(KNOWN)
         self._lock = Lock()
 
@@ -60,84 +68,78 @@ class Writer:
                 detail = f"{field} must be the id of a token that can stand there"
                 raise InputError("unknown-token", field, detail)
 
-    def write(
-        self, requests: Sequence[Request], sources: Sequence[list[Token]]
-    ) -> dict[int, tuple[int, ...]]:
+    def write(self, rows: Sequence[Row]) -> dict[int, tuple[int, ...]]:
         """The ids that decoding finds for each row without a target.
 
         Whoever looks at another layer of the same sentence asks for the same decoding again.
         """
         found: dict[int, tuple[int, ...]] = {}
         keys: dict[int, Hashable] = {}
-        for index, (request, source) in enumerate(zip(requests, sources, strict=True)):
-            prefix = request.decode.prefix
+        for index, row in enumerate(rows):
+            prefix = row.request.decode.prefix
             ended = prefix[-1:] == (self.tokenizer.eos,)
-            if request.target is not None:
+            if row.request.target is not None:
                 continue
-            if ended or len(prefix) >= self.limit(request, source):
+            if ended or len(prefix) >= self.limit(row.request, row.source):
                 found[index] = prefix  # leaves nothing to write
             else:
-                keys[index] = self._key(request, source)
+                keys[index] = self._key(row)
         with self._lock:
             found |= {index: self._known[key] for index, key in keys.items() if key in self._known}
         missing = [index for index in keys if index not in found]
-        new = self._searched([requests[i] for i in missing], [sources[i] for i in missing])
+        new = self._searched([rows[index] for index in missing])
         with self._lock:
             self._known.update({keys[index]: ids for index, ids in zip(missing, new, strict=True)})
         return found | dict(zip(missing, new, strict=True))
 
     @torch.inference_mode()
-    def steps(self, request: Request, source: list[Token]) -> Iterator[Step]:
+    def steps(self, row: Row) -> Iterator[Step]:
         """The steps of one row, each taken when it is asked for."""
-        for step in self._search([request], [source]):
+        for step in self._search([row]):
             yield step
         # Whoever has watched looks inside next.
         with self._lock:
-            self._known[self._key(request, source)] = step.written[0].ids
+            self._known[self._key(row)] = step.written[0].ids
 
-    def _searched(
-        self, requests: Sequence[Request], sources: Sequence[list[Token]]
-    ) -> list[tuple[int, ...]]:
+    def _searched(self, rows: Sequence[Row]) -> list[tuple[int, ...]]:
         """Greedy and sampled rows in one batch, beam searches one by one."""
-        beams = [index for index, one in enumerate(requests) if one.decode.method == "beam"]
-        others = [index for index in range(len(requests)) if index not in beams]
+        beams = [index for index, row in enumerate(rows) if row.request.decode.method == "beam"]
+        others = [index for index in range(len(rows)) if index not in beams]
         found: dict[int, tuple[int, ...]] = {}
-        for rows in (*([index] for index in beams), others):
-            if rows:
-                *_, last = self._search([requests[i] for i in rows], [sources[i] for i in rows])
+        for some in (*([index] for index in beams), others):
+            if some:
+                *_, last = self._search([rows[index] for index in some])
                 # Of a beam search the best alone.
-                found |= {i: one.ids for i, one in zip(rows, last.written, strict=False)}
-        return [found[index] for index in range(len(requests))]
+                found |= {i: one.ids for i, one in zip(some, last.written, strict=False)}
+        return [found[index] for index in range(len(rows))]
 
-    def _key(self, request: Request, source: Sequence[Token]) -> Hashable:
+    def _key(self, row: Row) -> Hashable:
         """All that a decoding hangs on."""
-        return tuple(token.id for token in source), request.decode, request.interventions
+        ids = tuple(token.id for token in row.source)
+        return ids, row.request.decode, row.request.interventions
 
-    def _search(
-        self, requests: Sequence[Request], sources: Sequence[list[Token]]
-    ) -> Iterator[Step]:
+    def _search(self, rows: Sequence[Row]) -> Iterator[Step]:
         """Greedy and sampled rows in one batch, or the beam search of one row."""
-        limits = [self.limit(r, s) for r, s in zip(requests, sources, strict=True)]
-        first = requests[0].decode
+        limits = [self.limit(row.request, row.source) for row in rows]
+        first = rows[0].request.decode
         if first.method == "beam":
-            reader = self._reader([requests[0]] * first.beam, sources)
+            reader = self._reader(rows, [rows[0]] * first.beam)
             return beam(
                 reader, self.tokenizer, limits[0], first.beam, first.length_penalty, first.prefix
             )
-        decodes = [request.decode for request in requests]
+        decodes = [row.request.decode for row in rows]
         draws = [
             Draw(d.temperature, d.top_k, d.top_p, d.seed) if d.method == "sample" else None
             for d in decodes
         ]
-        reader = self._reader(requests, sources)
+        reader = self._reader(rows, rows)
         return sample(reader, self.tokenizer, limits, draws, [d.prefix for d in decodes])
 
-    def _reader(self, rows: Sequence[Request], sources: Sequence[list[Token]]) -> Reader:
-        longer = [sources[min(index, len(sources) - 1)] for index in range(len(rows))]
+    def _reader(self, read: Sequence[Row], written: Sequence[Row]) -> Reader:
+        """Reads some rows; `written` are those that they may become, with all beams open."""
         recorders = [
-            Recorder(own={SOURCE: len(source)}, interventions=self.bound(request))
-            for request, source in zip(rows, longer, strict=True)
+            Recorder(own={SOURCE: len(row.source)}, interventions=row.made) for row in written
         ]
-        changed = any(request.interventions for request in rows)
-        tap: Tap = BatchTap(recorders) if changed else NULL
+        tap: Tap = BatchTap(recorders) if any(row.made for row in read) else NULL
+        sources = [row.source for row in read]
         return Reader(self.model, self.tokenizer, *self.batch(sources), tap)

@@ -31,7 +31,7 @@ class Snapshot:
 
 
 @dataclass(frozen=True)
-class Example:
+class WatchedSentence:
     """A sentence, what the trained model makes of it, and what each snapshot made of it."""
 
     source: str
@@ -47,7 +47,7 @@ class Learning:
 
     digest: str  # of the trained model's bundle
     snapshots: Sequence[Snapshot]
-    examples: Sequence[Example]
+    examples: Sequence[WatchedSentence]
     weights: Mapping[str, Tensor]  # "{example}.{step}.{place}.weights": (H, N, M), bytes
 
     def of(self, example: int) -> dict[str, Tensor]:
@@ -98,11 +98,11 @@ def load_learning(path: Path) -> Learning:
     )
 
 
-def _example(told: dict[str, Any]) -> Example:
+def _example(told: dict[str, Any]) -> WatchedSentence:
     tokens = {
         side: [Token(**t) for t in side_tokens] for side, side_tokens in told["tokens"].items()
     }
-    return Example(
+    return WatchedSentence(
         told["source"],
         told["direction"],
         tokens,

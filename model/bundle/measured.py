@@ -16,6 +16,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from safetensors import safe_open
 from torch import Tensor
@@ -37,8 +38,10 @@ class Aligner:
 
     layer: int
     head: int
-    error_rate: float  # AER, on pairs that it was not chosen by
-    rows: str  # WRITES or READS
+    error_rate: float
+    """AER on pairs that it was not chosen by, 0 to 1."""
+    rows: Literal["writes", "reads"]
+    """Those that write a word, or those that read it, one later."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +50,10 @@ class Taught:
 
     layer: int
     head: int
-    rows: str  # as an aligner's
+    rows: Literal["writes", "reads"]
+    """Those that write a word, or those that read it, one later."""
     since: int
+    """The step of the training from which on it did."""
 
 
 @dataclass(frozen=True)

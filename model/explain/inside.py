@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from model.explain.relevance import Batch, relevance
+from model.explain.relevance import TokenBatch, relevance
 from model.trace.select import INSIDE
 from model.trace.tap import HEAD, KEY, LAYER, NULL, QUERY, RANK, TARGET, Recorder
 from model.transformer.layers import DecoderLayer
@@ -77,14 +77,14 @@ def needed(selected: Iterable[str], layers: int) -> set[str]:
 
 def look(
     model: Transformer,
-    batch: Batch,
+    batch: TokenBatch,
     recorders: Sequence[Recorder],
     written: Sequence[Sequence[int]],
 ) -> None:
     """Adds to each recorder what it selects of `names`; it has recorded what is `needed`."""
     for row, (recorder, ids) in enumerate(zip(recorders, written, strict=True)):
         groups = {name.split(".")[1] for name in recorder.select if name.startswith(INSIDE)}
-        run = Run(model, recorder, ids)
+        run = RecordedRun(model, recorder, ids)
         for group, read, dims in (("lens", lens, LENS), ("logit", contributions, LOGIT)):
             if group in groups:
                 for name, value in read(run).items():
@@ -95,7 +95,7 @@ def look(
 
 
 @dataclass(frozen=True)
-class Run:
+class RecordedRun:
     """One request's: what was recorded, and the ids that its rows write."""
 
     model: Transformer
@@ -130,7 +130,7 @@ class Run:
         return torch.nn.functional.pad(values, (0, behind), value=nothing)
 
 
-def lens(run: Run) -> dict[str, Tensor]:
+def lens(run: RecordedRun) -> dict[str, Tensor]:
     """Each layer's stream through the output matrix, as if the layers behind it were not there.
 
     Exact for the last layer. The others' streams were never meant for this matrix: what they say
@@ -153,7 +153,7 @@ def lens(run: Run) -> dict[str, Tensor]:
     return {name: torch.stack(layers) for name, layers in found.items()}
 
 
-def contributions(run: Run) -> dict[str, Tensor]:
+def contributions(run: RecordedRun) -> dict[str, Tensor]:
     """What each part of the decoder adds to the logit of the token that a row writes.
 
     logit = e · x_L for the token's output embedding e, and every norm is affine once its σ is held:

@@ -25,7 +25,7 @@ from model.transformer.stacks import Transformer
 
 
 @dataclass(frozen=True)
-class Batch:
+class TokenBatch:
     """Ids and where they are no padding: (B, S) and (B, T)."""
 
     source: Tensor
@@ -33,16 +33,16 @@ class Batch:
     target: Tensor
     target_real: Tensor
 
-    def row(self, index: int, lengths: Mapping[str, int]) -> Batch:
+    def row(self, index: int, lengths: Mapping[str, int]) -> TokenBatch:
         """One row, cut to its own lengths: a batch of one."""
         sides = {SOURCE: (self.source, self.source_real), TARGET: (self.target, self.target_real)}
         parts = [part[index : index + 1, : lengths[side]] for side in sides for part in sides[side]]
-        return Batch(*parts)
+        return TokenBatch(*parts)
 
-    def copy(self) -> Batch:
+    def copy(self) -> TokenBatch:
         """The same in tensors of one's own: made outside of inference mode, gradients may pass."""
         parts = (self.source, self.source_real, self.target, self.target_real)
-        return Batch(*(part.clone() for part in parts))
+        return TokenBatch(*(part.clone() for part in parts))
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Probes(Tap):
 
 def relevance(
     model: Transformer,
-    batch: Batch,
+    batch: TokenBatch,
     recorder: Recorder,
     written: Sequence[int],
 ) -> None:

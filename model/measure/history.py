@@ -13,7 +13,7 @@ from torch import Tensor
 
 from model.adapters.native import Native
 from model.adapters.request import Decode, Request
-from model.bundle.history import Example, Learning, Snapshot, load_learning, save
+from model.bundle.history import Learning, Snapshot, WatchedSentence, load_learning, save
 from model.bundle.measured import LEARNING
 from model.bundle.weights import Bundle, load_bundle
 from model.measure.corpus import batches_of
@@ -36,7 +36,7 @@ def fixed(bundle: Bundle, sentences: Sequence[str]) -> list[Request]:
     ]
 
 
-def _target(example: Example) -> str:
+def _target(example: WatchedSentence) -> str:
     return "".join(token.text for token in example.written if not token.special)
 
 
@@ -72,7 +72,7 @@ def watch(
         print(snapshots[-1], texts[-1], file=sys.stderr, flush=True)
     bundle.model.load_state_dict(final)
     examples = [
-        Example(
+        WatchedSentence(
             trace.request.source,
             str(trace.request.direction),
             {text: [*tokens] for text, tokens in trace.texts.items()},

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from model.adapters.native import load
-from model.adapters.request import Adapter, Decode
+from model.adapters.request import Adapter, Decode, Method
 from model.bundle.weights import digest_of
 from model.train.augment import KINDS, Kind
 from model.train.metrics import TestSet, read_test_sets, score, translate
@@ -19,7 +19,7 @@ from model.train.pairs import Languages, TrainingExample, both_ways, read_pairs
 from model.train.workers import spread
 
 FIGURES = "figures.json"
-SEARCHES = ("greedy", "beam")
+SEARCHES: tuple[Method, ...] = ("greedy", "beam")
 SENTENCES = "sentences.txt"  # one a line, of our own, in no corpus that was trained on
 
 
@@ -126,7 +126,7 @@ def _bleu(
 
 
 def _scored(
-    bundle: Path, device: str, name: str, test: TestSet, method: str
+    bundle: Path, device: str, name: str, test: TestSet, method: Method
 ) -> Mapping[str, float | str]:
     adapter = load(bundle.resolve(), device, measured=False)
     hypotheses = translate(adapter, test.sources, test.direction, Decode(method))

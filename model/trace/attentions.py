@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final, Literal
 
-SELF, CROSS = "self", "cross"  # kinds: within one text, or from one text to another
+Kind = Literal["self", "cross"]  # within one text, or from one text to another
+SELF: Final = "self"
+CROSS: Final = "cross"
 PADDING, CAUSAL = "padding", "causal"  # masks: nobody looks at padding; nor at what comes later
 SCALED_DOT = "scaled-dot"  # scoring: q · k / √d_k
 
@@ -18,16 +21,24 @@ SCALED_DOT = "scaled-dot"  # scoring: q · k / √d_k
 class AttentionInfo:
     """One attention of one layer; its tensors are ``f"{place}.weights"`` and the like."""
 
-    place: str  # "encoder.0.self"
-    stack: str  # "encoder": attentions of one stack and kind stand above each other
-    layer: int  # within the stack, from 0
-    kind: str  # SELF or CROSS
-    query: str  # the text whose tokens look: "source", "target", or the one "text"
-    key: str  # the text whose tokens are looked at
+    place: str
+    """Such as "encoder.0.self"."""
+    stack: str
+    """Such as "encoder": attentions of one stack and kind stand above each other."""
+    layer: int
+    """Within the stack, from 0."""
+    kind: Kind
+    query: str
+    """The text whose tokens look: "source", "target", or the one "text"."""
+    key: str
+    """The text whose tokens are looked at."""
     heads: int
-    kv_heads: int  # heads of k and v; fewer than `heads` where several queries share one
-    mask: str  # names of rules combined with &: "padding", "causal", "causal & window-3"
-    scoring: str  # "scaled-dot", "dot"
+    kv_heads: int
+    """Heads of keys and values; fewer where several queries share one."""
+    mask: str
+    """Rules combined with &: "padding", "causal", "causal & window-3"."""
+    scoring: str
+    """Such as "scaled-dot" or "dot"."""
 
     @property
     def over(self) -> dict[str, str]:

@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from model.limits import Probability
 from model.trace.attentions import Attentions, read_whole
 
 HEADS, TENSOR, ORDER, TEXT = "heads", "tensor", "order", "text"  # what an effect's `at` names
@@ -104,7 +105,7 @@ class Cell:
 
     query: int
     key: int
-    value: float
+    value: Probability
     renormalise: bool = False
 
 

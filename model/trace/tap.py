@@ -19,7 +19,6 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import DTypeLike, NDArray
 from torch import Tensor
 
@@ -188,6 +187,7 @@ class BatchTap(Tap):
 
     def __call__(self, name: str, value: Tensor, dims: tuple[str, ...]) -> Tensor:
         name = self._name(name)
+        given, selected = value, list[int]()
         # Fewer rows than recorders: a search whose beams have not all opened yet.
         for index, row in zip(range(len(value)), self.rows, strict=False):
             if not row.minds(name, self.over):
@@ -195,9 +195,15 @@ class BatchTap(Tap):
             own = value[index]
             replaced = row.replace(name, own, self.over, self.start)
             if replaced is not own:
-                # A copy: the caller's tensor may be shared, and stays as it was.
-                value = torch.cat([value[:index], replaced[None], value[index + 1 :]])
-            row.record(name, replaced, dims, self.over)
+                if value is given:  # may be shared, and stays as it was
+                    value = value.clone()
+                value[index] = replaced
+            if name in row.select:
+                selected.append(index)
+        if selected:
+            seen = value.detach().cpu()  # from a GPU all rows at once
+            for index in selected:
+                self.rows[index].record(name, seen[index], dims, self.over)
         return value
 
     def _name(self, name: str) -> str:

@@ -23,7 +23,7 @@ class Live:
     def __init__(self, data_dir: Path) -> None:
         self.model = Slow()
         self.port = free_port()
-        self.app = create_app(Settings(data_dir=data_dir), Catalog({"slow": self.model}))
+        self.app = create_app(Settings(data_dir=data_dir), Catalog.of({"slow": self.model}))
         config = uvicorn.Config(self.app, port=self.port, log_level="error")
         self.server = uvicorn.Server(config)
 

@@ -14,6 +14,7 @@ from tests.app.conftest import Serving
 from tests.app.problem import JSON, OPTIONS_33, hold
 
 DEEP = "[" * 40_000
+FREEZES_9 = [{"at": "encoder.0.self", "do": {"freeze": {"source": f"{n} cats."}}} for n in range(9)]
 
 BODIES = [
     # (body, status, kind, field)
@@ -126,6 +127,7 @@ async def test_body(
             {"source": "hi", "interventions": [{"at": "encoder.0.self", "do": "zero"}] * 65},
             (64, "entries", 65),
         ),
+        ("/api/trace", {"source": "hi", "interventions": FREEZES_9}, (8, "entries", 9)),
         ("/api/shares", {"state": {"source": "word " * 399}}, (128, "tokens", 401)),
         (
             "/api/shares",

@@ -214,7 +214,7 @@ async def test_bad_input_is_named(client: httpx.AsyncClient, body: Any, field: s
 
 async def test_a_full_queue_is_busy(serving: Serving) -> None:
     model = Slow()
-    async with serving(Catalog({"slow": model}), max_queue=1) as client:
+    async with serving(Catalog.of({"slow": model}), max_queue=1) as client:
         asked = [asyncio.create_task(client.post("/api/trace", json={"source": "a", "select": []}))]
         await asyncio.to_thread(model.started.wait, 10)
         asked.append(asyncio.create_task(client.post("/api/trace", json={"source": "b"})))

@@ -112,7 +112,7 @@ async def test_what_is_not_there(client: httpx.AsyncClient, serving: Serving) ->
         assert problem["field"] == field
     assert f"from 0 to {count - 1}" in (await client.get(f"{PATH}/{count}")).json()["detail"]
     assert (await client.get(f"{PATH}/0", headers={"Accept": "image/png"})).status_code == 406
-    async with serving(catalog=Catalog({"slow": Slow()})) as other:
+    async with serving(catalog=Catalog.of({"slow": Slow()})) as other:
         for path in ("/api/models/slow/learning", "/api/models/slow/learning/0"):
             response = await other.get(path)
             assert response.status_code == 404

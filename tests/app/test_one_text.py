@@ -3,7 +3,7 @@
 import io
 import json
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, Literal
 
 import httpx
 import numpy as np
@@ -22,7 +22,7 @@ from tests.model.decoder_only import OneText
 
 OCTETS = {"Accept": "application/octet-stream"}
 ASKED = {"text": "The cat sat", "select": ["*"], "summarise": ["*"], "pad_to": 20}
-KINDS = ["decoder", "encoder"]
+KINDS: list[Literal["decoder", "encoder"]] = ["decoder", "encoder"]
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def models() -> dict[str, OneText]:
 async def client(
     serving: Serving, catalog: Catalog, models: dict[str, OneText]
 ) -> AsyncIterator[httpx.AsyncClient]:
-    async with serving(catalog=Catalog({**catalog, **models})) as client:
+    async with serving(catalog=Catalog.of({**catalog, **models})) as client:
         yield client
 
 

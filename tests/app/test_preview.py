@@ -22,7 +22,6 @@ from app.preview.card import (
     MARGIN,
     TEXT,
     WIDTH,
-    Previews,
     heatmap,
     label,
     look,
@@ -208,13 +207,6 @@ async def test_it_is_kept_and_may_be_shown_elsewhere(
     ).status_code == 304
     head = await client.head(path)
     assert (head.status_code, head.content) == (200, b"")
-
-
-def test_only_the_last_pictures_are_kept() -> None:
-    previews = Previews(kept=2)
-    for share_id in "abc":
-        previews.keep(share_id, share_id.encode())
-    assert [previews.find(share_id) for share_id in "abc"] == [None, b"b", b"c"]
 
 
 @pytest.mark.parametrize(

@@ -114,8 +114,7 @@ async def test_models(client: httpx.AsyncClient, catalog: Catalog) -> None:
         "id",
         "name",
         "kind",
-        "layers",
-        "heads",
+        "attentions",
         "d_model",
         "parameters",
         "vocabulary",
@@ -126,9 +125,10 @@ async def test_models(client: httpx.AsyncClient, catalog: Catalog) -> None:
         "aligners",
         "taught",
         "examples",
-        "texts",
-        "attentions",
         "capabilities",
+        "layers",
+        "heads",
+        "texts",
     ]
     assert model["layers"] == {"encoder": 3, "decoder": 3}
     assert model["heads"] == {"encoder": 8, "decoder": 8}
@@ -142,7 +142,7 @@ async def test_models(client: httpx.AsyncClient, catalog: Catalog) -> None:
 async def test_models_are_called_as_the_settings_call_them(
     serving: Serving, catalog: Catalog
 ) -> None:
-    async with serving(catalog=Catalog({"mine": catalog["en-zh"]})) as client:
+    async with serving(catalog=Catalog.of({"mine": catalog["en-zh"]})) as client:
         (model,) = (await client.get("/api/models")).json()
         assert model["id"] == "mine"
         share = await client.post("/api/shares", json={"state": {"source": "hello"}})

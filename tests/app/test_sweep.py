@@ -124,15 +124,15 @@ async def test_bad_input_is_named(
     assert (reply.json()["type"], reply.json()["field"]) == (f"urn:headlight:{kind}", field)
 
 
-async def test_a_full_queue_is_busy(serving: Serving, catalog: Catalog) -> None:
+async def test_a_full_queue_is_busy(serving: Serving) -> None:
     model = Slow()
-    both = Catalog({"slow": model, "en-zh": catalog.pick(None)[1]})
-    async with serving(both, max_queue=1) as client:
+    slow = Catalog.of({"slow": model})
+    async with serving(slow, max_queue=1) as client:
         first = asyncio.create_task(traced(client, source="a"))
         await asyncio.to_thread(model.started.wait, 10)
         second = asyncio.create_task(traced(client, source="b"))
         await asyncio.sleep(0.05)
-        busy = await client.post("/api/sweep", json={"source": SOURCE, "model": "en-zh"})
+        busy = await client.post("/api/sweep", json={"source": SOURCE})
         model.go.set()
         await asyncio.gather(first, second)
     assert busy.status_code == 503

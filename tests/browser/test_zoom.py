@@ -87,7 +87,12 @@ def test_pointing_and_clicking_in_it_speak_to_the_page(workspace: Workspace) -> 
 def test_without_plotly_the_picture_stays(workspace: Workspace, watch: Any) -> None:
     watch.expect("ERR_FAILED|plotly")
     broken: list[Route] = []
-    workspace.page.route("**/plotly.min.js", lambda route: (broken.append(route), route.abort()))
+
+    def fail(route: Route) -> None:
+        broken.append(route)
+        route.abort()
+
+    workspace.page.route("**/plotly.min.js", fail)
     workspace.open(**LONG)
     workspace.find(".matrix > .zoom").click()
     workspace.page.wait_for_timeout(500)

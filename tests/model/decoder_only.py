@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -105,7 +105,7 @@ class GoingOn(Predictor):
 class OneText(Adapter):
     """A `OneStack` of either kind; `kind` is "decoder" or "encoder"."""
 
-    def __init__(self, kind: str = "decoder") -> None:
+    def __init__(self, kind: Literal["decoder", "encoder"] = "decoder") -> None:
         torch.manual_seed(0)
         self.tokenizer = Tokenizer.train(TEXTS * 3, vocabulary=400)
         config = ModelConfig(len(self.tokenizer), 32, 4, 64, 2, 0, max_tokens=48)

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import torch
 
 from model.adapters.native import Native
 from model.adapters.request import Decode, Request
+from model.adapters.writer import Row
 from model.errors import InputError
 from model.trace.interventions import Intervention
 
@@ -35,7 +36,7 @@ LONG = "猫" * 63
         ({"pad_to": 3}, "pad_to", "out-of-range", "from 5 to 64"),
         ({"pad_to": 10**400}, "pad_to", "out-of-range", "to 64"),
         ({"pad_to": 10**9}, "pad_to", "out-of-range", "to 64"),
-        ({"decode": Decode("best")}, "decode.method", "unknown-method", "greedy, beam"),
+        ({"decode": Decode(cast(Any, "best"))}, "decode.method", "unknown-method", "greedy, beam"),
         ({"decode": Decode("sample", temperature=0)}, "decode.temperature", "out-of-range", "0.01"),
         ({"decode": Decode("sample", top_k=0)}, "decode.top_k", "out-of-range", "from 1"),
         ({"decode": Decode("sample", top_p=1.1)}, "decode.top_p", "out-of-range", "0 to 1"),
@@ -167,9 +168,9 @@ def test_a_sentence_is_decoded_once(tiny: Native, monkeypatch: pytest.MonkeyPatc
     asked: list[int] = []
     decode = tiny._writer._search
 
-    def counted(requests: Sequence[Request], sources: Any) -> Any:
-        asked.append(len(requests))
-        return decode(requests, sources)
+    def counted(rows: Sequence[Row]) -> Any:
+        asked.append(len(rows))
+        return decode(rows)
 
     monkeypatch.setattr(tiny._writer, "_search", counted)
     zero = (Intervention("decoder.0.cross", "zero", None),)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from model.adapters.request import Decode, Request
+from model.adapters.request import Decode, Method, Request
 from model.errors import InputError
 from model.trace.interventions import Intervention
 from tests.model.decoder_only import OneText
@@ -129,7 +129,7 @@ def test_it_goes_on_with_what_is_most_probable(decoder: OneText) -> None:
 
 
 @pytest.mark.parametrize("method", ["beam", "sample"])
-def test_every_search_goes_on(decoder: OneText, method: str) -> None:
+def test_every_search_goes_on(decoder: OneText, method: Method) -> None:
     steps = list(decoder.decode("The cat", decode=Decode(method, beam=3, max_tokens=5)).steps)
     greedy = list(decoder.decode("The cat", decode=Decode(max_tokens=5)).steps)
     best = steps[-1].written[0]

@@ -12,7 +12,7 @@ import torch
 from model.__main__ import main
 from model.adapters.native import Native, load
 from model.adapters.request import Request
-from model.bundle.history import Example, Learning, Snapshot, load_learning, save
+from model.bundle.history import Learning, Snapshot, WatchedSentence, load_learning, save
 from model.bundle.measured import LEARNING
 from model.bundle.weights import CHECKPOINTS, load_bundle
 from model.measure.history import joined
@@ -24,7 +24,7 @@ def learning(tiny: Native) -> Learning:
     """Two made-up snapshots of a tiny model."""
     trace = tiny.trace("The cat sat.", target="猫坐在垫子上。")
     tokens = dict(trace.texts)
-    example = Example("The cat sat.", "en-zh", tokens, trace.output.tokens, ["猫", "坐"])
+    example = WatchedSentence("The cat sat.", "en-zh", tokens, trace.output.tokens, ["猫", "坐"])
     weights = {
         f"0.{step}.{name}": (tensor.value * 255).round().to(torch.uint8)
         for step in (0, 10)

@@ -16,7 +16,7 @@ def test_heads_are_taught_to_align(data: list[str], counted: Path, tmp_path: Pat
     bundle = counted / "bundle"
     adapter = load(bundle, "cpu")
     assert isinstance(adapter, Native)
-    assert adapter.info.taught == (Taught(0, 0, WRITES, 3), Taught(0, 1, READS, 3))
+    assert adapter.info.taught == (Taught(0, 0, "writes", 3), Taught(0, 1, "reads", 3))
     said = [["three", "one", "six"], ["two", "five"], ["four", "three", "one", "two"]]
     links = [frozenset((i, i) for i in range(len(words))) for words in said]
     pairs = [

@@ -1,0 +1,54 @@
+"""What the engine is asked for, as plain data: a job can be pickled and run in another process."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from app.engine.wire import Dtype, Reply, trace_reply
+from model.adapters.request import Adapter, Request, Trace
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A reply as bytes, and how many numbers it holds."""
+
+    content: bytes
+    values: int
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """How a reply becomes bytes."""
+
+    form: str  # a key of `app.engine.wire.WRITERS`
+    max_values: int  # numbers; in JSON, a quarter
+
+    def __call__(self, reply: Reply) -> Encoded:
+        """The reply in this form; raises `InputError` where it holds more numbers."""
+        return Encoded(reply.encode(self.form, self.max_values), reply.values)
+
+
+@dataclass(frozen=True)
+class TraceJob:
+    """A sentence to run through a model, and the form that its trace is answered in."""
+
+    model: str  # an id of the catalog
+    request: Request
+    identity: str  # digest of the request and the model
+    dtype: Dtype
+    encoding: Encoding
+
+    def answer(self, trace: Trace) -> Encoded:
+        """The reply; raises `InputError` for one that is too large or of the wrong dtype."""
+        return self.encoding(trace_reply(trace, self.identity, self.model, self.dtype))
+
+
+class StreamJob(Protocol):
+    """A reply that comes line by line."""
+
+    @property
+    def model(self) -> str:
+        """An id of the catalog."""
+
+    def lines(self, adapter: Adapter) -> Iterator[bytes]:
+        """The lines, each made when it is asked for; raises `InputError` before the first one."""

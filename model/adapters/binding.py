@@ -1,0 +1,94 @@
+"""What interventions take, looked up for a whole batch of requests at once.
+
+`freeze` takes the weights of another sentence, which has to be run for them: each different one of
+a batch once, all of them together, whichever requests ask for it and at however many places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import cast
+
+import torch
+from torch import Tensor
+
+from model.adapters.request import Request, Trace
+from model.errors import Excess, InputError
+from model.trace.interventions import Intervention, Pattern
+
+MAX_SENTENCES = 8  # that one request may freeze: each is a run of the model
+ROWS = 16  # of these in one batch
+
+Run = Callable[[Sequence[Request]], list[Trace]]
+
+
+def frozen(interventions: Sequence[Intervention]) -> dict[Request, int]:
+    """The different sentences that are frozen, each by the first intervention that has it.
+
+    Raises `InputError` for more than `MAX_SENTENCES`.
+    """
+    found: dict[Request, int] = {}
+    for index, one in enumerate(interventions):
+        if one.do == "freeze":
+            found.setdefault(_alone(one), index)
+    if len(found) > MAX_SENTENCES:
+        detail = (
+            f"interventions freeze {len(found)} different sentences; "
+            f"at most {MAX_SENTENCES} are taken"
+        )
+        excess = Excess(MAX_SENTENCES, "entries", len(found))
+        raise InputError("too-long", "interventions", detail, excess)
+    return found
+
+
+def bind(
+    requests: Sequence[Request], run: Run, means: Mapping[str, Tensor], device: torch.device
+) -> list[tuple[Intervention, ...]]:
+    """Each request's interventions, with the patterns and means that they take as values.
+
+    Equal interventions share one pattern.
+    """
+    weights = _weights(requests, run)
+
+    def value(one: Intervention) -> Pattern:
+        if one.do == "freeze":
+            found = weights[_alone(one), _name(one)].to(device)
+        else:
+            found = means[f"{one.at}.mix"]
+        return Pattern(found if one.head is None else found[one.head])
+
+    looked_up = {one for one in _all(requests) if one.do in ("freeze", "mean")}
+    bound = {one: replace(one, value=value(one)) for one in looked_up}
+    return [tuple(bound.get(one, one) for one in request.interventions) for request in requests]
+
+
+def _weights(requests: Sequence[Request], run: Run) -> dict[tuple[Request, str], Tensor]:
+    """The weights (head, query, key) that are frozen, by sentence and name."""
+    names: dict[Request, dict[str, None]] = {}
+    for one in _all(requests):
+        if one.do == "freeze":
+            names.setdefault(_alone(one), {})[_name(one)] = None
+    asked = [replace(sentence, select=tuple(wanted)) for sentence, wanted in names.items()]
+    traces = [
+        trace for start in range(0, len(asked), ROWS) for trace in run(asked[start : start + ROWS])
+    ]
+    return {
+        (sentence, name): trace.tensors[name].value
+        for sentence, trace in zip(names, traces, strict=True)
+        for name in names[sentence]
+    }
+
+
+def _all(requests: Sequence[Request]) -> Iterator[Intervention]:
+    return (one for request in requests for one in request.interventions)
+
+
+def _alone(freeze: Intervention) -> Request:
+    """The sentence of a freeze, with nothing selected, changed or padded."""
+    sentence = cast(Request, freeze.value)
+    return replace(sentence, select=(), summarise=(), interventions=(), pad_to=None)
+
+
+def _name(freeze: Intervention) -> str:
+    return f"{freeze.at}.weights"

@@ -1,0 +1,90 @@
+"""Limits stand once: the reference, the API and the model say the same."""
+
+from dataclasses import replace
+from typing import Any
+
+import httpx
+import pytest
+
+from app.engine.catalog import Catalog
+from model.adapters.request import Decode, Request
+from model.errors import InputError
+from tests.app.problem import hold
+
+# (field, value, minimum, maximum)
+DECODE = [
+    ("beam", 0, 1, 16),
+    ("beam", 17, 1, 16),
+    ("length_penalty", -0.1, 0, 5),
+    ("length_penalty", 5.1, 0, 5),
+    ("temperature", 0.001, 0.01, 100),
+    ("temperature", 101.0, 0.01, 100),
+    ("top_k", 0, 1, 1_000_000),
+    ("top_k", 1_000_001, 1, 1_000_000),
+    ("top_p", -0.1, 0, 1),
+    ("top_p", 1.5, 0, 1),
+    ("seed", -1, 0, 2**31 - 1),
+    ("seed", 2**31, 0, 2**31 - 1),
+]
+DEEDS = [
+    ({"set": [0, 0, 1.5]}, "set[2]", "from 0 to 1"),
+    ({"temperature": 0.001}, "temperature", "from 0.01 to 100.0"),
+    ({"shuffle": -1}, "shuffle", "from 0 to 2147483647"),
+]
+
+
+async def reference(client: httpx.AsyncClient) -> dict[str, Any]:
+    """Return the schemas of the API reference, by name."""
+    schemas: dict[str, Any] = (await client.get("/openapi.json")).json()["components"]["schemas"]
+    return schemas
+
+
+@pytest.mark.parametrize(("field", "value", "low", "high"), DECODE)
+async def test_the_reference_and_the_model_agree(
+    client: httpx.AsyncClient,
+    catalog: Catalog,
+    field: str,
+    value: float,
+    low: float,
+    high: float,
+) -> None:
+    told = (await reference(client))["DecodeOptions"]["properties"][field]
+    told = told.get("anyOf", [told])[0]
+    assert (told["minimum"], told["maximum"]) == (low, high)
+    body = {"source": "hi", "decode": {field: value}}
+    problem = hold(
+        await client.post("/api/trace", json=body), 422, "out-of-range", f"decode.{field}"
+    )
+    request = Request("hi", decode=replace(Decode(), **{field: value}))  # type: ignore[arg-type]
+    with pytest.raises(InputError) as error:
+        catalog["en-zh"].check(request)
+    assert problem["detail"] == error.value.detail
+    shared = await client.post("/api/shares", json={"state": body})
+    hold(shared, 422, "out-of-range", f"state.decode.{field}")
+
+
+@pytest.mark.parametrize(("deed", "field", "limits"), DEEDS)
+async def test_an_effect_out_of_range(
+    client: httpx.AsyncClient, deed: dict[str, Any], field: str, limits: str
+) -> None:
+    at = "source.position" if "shuffle" in deed else "encoder.0.self"
+    body = {"source": "hi", "interventions": [{"at": at, "do": deed}]}
+    place = f"interventions[0].do.{field}"
+    problem = hold(await client.post("/api/trace", json=body), 422, "out-of-range", place)
+    assert problem["detail"] == f"{place} must be {limits}"
+
+
+async def test_defaults_and_words_come_from_the_model(client: httpx.AsyncClient) -> None:
+    told = (await reference(client))["DecodeOptions"]["properties"]
+    defaults = {name: about.get("default") for name, about in told.items()}
+    plain = vars(Decode())
+    assert defaults == plain | {"prefix": []}
+    assert "Hypotheses" in told["beam"]["description"]
+
+
+async def test_every_schema_has_a_plain_name(client: httpx.AsyncClient) -> None:
+    assert not [name for name in await reference(client) if "__" in name]
+
+
+async def test_no_limit_beyond_any_model_is_told(client: httpx.AsyncClient) -> None:
+    assert "1000000000" not in (await client.get("/openapi.json")).text

@@ -1,0 +1,104 @@
+"""Which models are in memory: a bound, the least recently used goes, each is loaded once."""
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+import httpx
+import pytest
+
+from app.engine.catalog import Catalog
+from tests.app.conftest import Serving
+from tests.app.slow import Slow
+
+
+class Shelf:
+    """Loaders of models that say when they are called."""
+
+    def __init__(self, *names: str) -> None:
+        self.loaded: list[str] = []
+        self.loaders = {name: partial(self.load, name) for name in names}
+
+    def load(self, name: str) -> Slow:
+        self.loaded.append(name)
+        time.sleep(0.02)
+        model = Slow()
+        model.go.set()
+        return model
+
+    def catalog(self, max_models: int) -> Catalog:
+        """Open a catalog, and forget what was loaded for that."""
+        catalog = Catalog(self.loaders, max_models)
+        assert sorted(self.loaded) == sorted(self.loaders)  # each once
+        self.loaded.clear()
+        return catalog
+
+
+def test_the_default_stays_and_no_more_than_the_bound() -> None:
+    catalog = Shelf("a", "b", "c").catalog(2)
+    assert catalog.loaded[-1] == catalog.pick(None) == "a"
+    assert len(catalog.loaded) == 2
+    assert list(catalog) == ["a", "b", "c"]
+
+
+def test_the_least_recently_used_makes_room() -> None:
+    shelf = Shelf("a", "b", "c")
+    catalog = shelf.catalog(2)
+    for name in ("b", "a", "c", "a", "b"):
+        assert catalog[name]
+    assert shelf.loaded == ["c", "b"]
+    assert catalog.loaded == ["a", "b"]
+
+
+def test_what_is_in_use_stays() -> None:
+    shelf = Shelf("a", "b", "c")
+    catalog = shelf.catalog(1)
+    with catalog.using("a"), catalog.using("b"):
+        assert catalog["c"]
+        assert set(catalog.loaded) >= {"a", "b"}
+    assert len(catalog.loaded) == 1
+
+
+def test_a_description_needs_no_weights() -> None:
+    shelf = Shelf("a", "b")
+    catalog = shelf.catalog(1)
+    assert [catalog.describe(name).id for name in catalog] == ["a", "b"]
+    assert not shelf.loaded
+
+
+def test_first_uses_at_once_load_once() -> None:
+    shelf = Shelf("a", "b")
+    catalog = shelf.catalog(1)
+    ready = threading.Barrier(8)
+
+    def use(_: int) -> int:
+        ready.wait()
+        with catalog.using("b") as model:
+            return id(model)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert len(set(pool.map(use, range(8)))) == 1
+    assert shelf.loaded == ["b"]
+
+
+def test_a_broken_bundle_is_reported_at_the_start(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="not a model bundle"):
+        Catalog.load({"en-zh": "en-zh", "mine": str(tmp_path)}, "cpu", 1)
+
+
+async def test_a_model_that_made_room_is_loaded_again(serving: Serving) -> None:
+    shelf = Shelf("a", "b")
+
+    async def ask(client: httpx.AsyncClient, model: str) -> None:
+        body = {"source": "hi", "model": model, "select": []}
+        reply = (await client.post("/api/trace", json=body)).json()
+        assert (reply["model"], reply["output"]["text"]) == (model, "hi")
+
+    async with serving(catalog=shelf.catalog(1)) as client:
+        for model in ("a", "b", "b", "a"):
+            await ask(client, model)
+        assert shelf.loaded == ["b", "a"]
+        assert [one["id"] for one in (await client.get("/api/models")).json()] == ["a", "b"]
+        assert shelf.loaded == ["b", "a"]
