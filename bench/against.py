@@ -1,9 +1,9 @@
 """`python -m bench.against OTHER`: this checkout's time over another's, case by case.
 
 Both are imported into one process and take turns, and what counts is its processor time, so that
-a busy machine slows both alike. Where weights lie in memory makes a percent of difference for as
-long as they lie there, so both models are loaded anew a few times. With this checkout as OTHER the
-table shows the noise.
+a busy machine slows both alike. Which is imported first, and where its weights lie in memory, makes
+a percent of difference, so both are imported and loaded anew a few times, in either order. With
+this checkout as OTHER the table shows the noise.
 """
 
 import argparse
@@ -84,11 +84,11 @@ def main() -> None:
     parser.add_argument("--loads", type=int, default=10, help="times that both are loaded (10)")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    doors = [front_door(root) for root in (HERE, options.other.resolve())]
+    roots = HERE, options.other.resolve()
     seen: dict[str, Times] = {}
     for index in range(options.loads):
-        order = (1, -1)[index % 2]  # of loading
-        ours, theirs = [cases(door) for door in doors[::order]][::order]
+        order = (1, -1)[index % 2]
+        ours, theirs = [cases(front_door(root)) for root in roots[::order]][::order]
         for case in ours:
             budget = options.seconds / options.loads
             seen.setdefault(case, []).extend(rounds(ours[case], theirs[case], budget))
