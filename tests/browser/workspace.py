@@ -1,9 +1,10 @@
 """The workspace as a test sees it."""
 
 import base64
+import json
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,36 @@ from playwright.sync_api import Locator, Page
 DRAWN = """() => document.documentElement.dataset.status === "ready"
     && document.querySelector("#view :is(.js-plotly-plot, [data-drawn])")
     && !document.querySelector(".sketched")"""
+# Goes to a link as the way back does, if the page can; false where only loading it will do. On its
+# way it is nowhere: without a sentence and in another view, so that nothing is left of the last
+# place, and what it shows of the next one is asked for and drawn as after loading.
+MOVE = """async (query) => {
+    const wanted = new URLSearchParams(query);
+    const { lang, share } = document.querySelector("#workspace")?.dataset ?? {};
+    const placed = wanted.get("source") && (wanted.has("layer") || wanted.has("head"));
+    if (location.pathname !== "/" || share || lang !== (wanted.get("lang") ?? "en") || !placed)
+        return false;
+    const opened = "dialog, details, #shared, #export-panel, :root[data-theme]";
+    const shut = (it) => it.matches("dialog:not([open]), details:not([open]), [hidden]");
+    if (![...document.querySelectorAll(opened)].every(shut)) return false;
+    const go = (search) => {
+        history.replaceState(null, "", search);
+        dispatchEvent(new PopStateEvent("popstate"));
+    };
+    document.activeElement.blur();
+    getSelection().removeAllRanges();
+    document.querySelector("#announce").textContent = "";
+    go(`?source=&lang=${lang}&view=${wanted.get("view") === "training" ? "lines" : "training"}`);
+    scrollTo(0, 0);
+    go(`?${query}`);
+    const { dataset } = document.documentElement;
+    const frame = () => new Promise(requestAnimationFrame);
+    for (let n = 0; n < 2 || dataset.status === "waiting"; n++) await frame();
+    const said = new URLSearchParams(document.querySelector("#language").search);
+    said.set("lang", lang);
+    history.replaceState(null, "", `?${said}`);
+    return true;
+}"""
 # The line that waits moves for ever; everything else that moves comes to its end.
 STILL = """() => !document.querySelector(".sketched, [aria-busy='true']")
     && document.getAnimations().every(
@@ -66,10 +97,27 @@ class Workspace:
         self.url = url
 
     def open(self, **link: object) -> None:
-        """Open a link and wait until its picture is drawn."""
-        query = urlencode({key: str(value) for key, value in link.items()})
-        self.page.goto(f"{self.url}/?{query}" if query else self.url)
+        """Be at a link, loaded or not, and wait until its picture is drawn."""
+        self.go(**link)
         self.drawn()
+
+    def load(self, **link: object) -> None:
+        """Load a link and wait until its picture is drawn."""
+        self.page.goto(self.address(**link))
+        self.drawn()
+
+    def go(self, **link: object) -> None:
+        """Be at a link: by moving inside the page where that can be done, else by loading it."""
+        address = self.address(**link)
+        if not self.page.evaluate(MOVE, urlsplit(address).query):
+            self.page.goto(address)
+
+    def address(self, **link: object) -> str:
+        """A link as it is sent round, what is not flat as JSON."""
+        words = {
+            key: json.dumps(it) if isinstance(it, dict | list) else it for key, it in link.items()
+        }
+        return f"{self.url}/?{urlencode(words)}" if words else self.url
 
     def drawn(self) -> None:
         """Wait until the trace is there and Plotly, or a view without it, has drawn it."""
