@@ -77,6 +77,8 @@ def page(keeper: Keeper, watch: Watch, request: pytest.FixtureRequest) -> Iterat
 
 
 @pytest.fixture
-def workspace(page: Page, watch: Watch, live_server: AppServer) -> Workspace:
+def workspace(page: Page, watch: Watch, live_server: AppServer) -> Iterator[Workspace]:
     page.set_default_timeout(PATIENCE_MS)
-    return Workspace(page, live_server.url)
+    workspace = Workspace(page, live_server.url)
+    yield workspace
+    workspace.leave()

@@ -8,7 +8,7 @@ from urllib.parse import urlencode, urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, Request
 
 DRAWN = """() => document.documentElement.dataset.status === "ready"
     && document.querySelector("#view :is(.js-plotly-plot, [data-drawn])")
@@ -95,6 +95,23 @@ class Workspace:
     def __init__(self, page: Page, url: str) -> None:
         self.page = page
         self.url = url
+        self.fetching: set[Request] = set()
+        page.context.on("request", self._begun)
+        page.context.on("requestfinished", self._ended)
+        page.context.on("requestfailed", self._ended)
+
+    def leave(self) -> None:
+        """Listen no more to a page that is lent to someone else."""
+        self.page.context.remove_listener("request", self._begun)
+        self.page.context.remove_listener("requestfinished", self._ended)
+        self.page.context.remove_listener("requestfailed", self._ended)
+
+    def _begun(self, request: Request) -> None:
+        if request.resource_type == "fetch":
+            self.fetching.add(request)
+
+    def _ended(self, request: Request) -> None:
+        self.fetching.discard(request)
 
     def open(self, **link: object) -> None:
         """Be at a link, loaded or not, and wait until its picture is drawn."""
@@ -125,8 +142,10 @@ class Workspace:
 
     def settled(self) -> None:
         """Wait until nothing moves: what the view fetches is there, transitions have ended."""
-        self.page.wait_for_load_state("networkidle")
+        self.page.wait_for_load_state("networkidle")  # of the loading
         self.page.wait_for_timeout(250)
+        while self.fetching:
+            self.page.wait_for_timeout(20)
         self.page.wait_for_function(STILL)
 
     def says(self, source: str) -> None:
