@@ -4,7 +4,7 @@ import base64
 import json
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,17 +16,17 @@ DRAWN = """() => document.documentElement.dataset.status === "ready"
 # Goes to a link as the way back does, if the page can; false where only loading it will do. On its
 # way it is nowhere: without a sentence and in another view, so that nothing is left of the last
 # place, and what it shows of the next one is asked for and drawn as after loading.
-MOVE = """async (query) => {
-    const wanted = new URLSearchParams(query);
+MOVE = """async (address) => {
+    const { origin, search, searchParams: wanted } = new URL(address);
     const { lang, share } = document.querySelector("#workspace")?.dataset ?? {};
     const placed = wanted.get("source") && (wanted.has("layer") || wanted.has("head"));
-    if (location.pathname !== "/" || share || lang !== (wanted.get("lang") ?? "en") || !placed)
-        return false;
+    const here = location.origin === origin && location.pathname === "/" && !share;
+    if (!here || !placed || lang !== (wanted.get("lang") ?? "en")) return false;
     const opened = "dialog, details, #shared, #export-panel, :root[data-theme]";
     const shut = (it) => it.matches("dialog:not([open]), details:not([open]), [hidden]");
     if (![...document.querySelectorAll(opened)].every(shut)) return false;
-    const go = (search) => {
-        history.replaceState(null, "", search);
+    const go = (query) => {
+        history.replaceState(null, "", query);
         dispatchEvent(new PopStateEvent("popstate"));
     };
     document.activeElement.blur();
@@ -34,7 +34,7 @@ MOVE = """async (query) => {
     document.querySelector("#announce").textContent = "";
     go(`?source=&lang=${lang}&view=${wanted.get("view") === "training" ? "lines" : "training"}`);
     scrollTo(0, 0);
-    go(`?${query}`);
+    go(search);
     const { dataset } = document.documentElement;
     const frame = () => new Promise(requestAnimationFrame);
     for (let n = 0; n < 2 || dataset.status === "waiting"; n++) await frame();
@@ -126,7 +126,7 @@ class Workspace:
     def go(self, **link: object) -> None:
         """Be at a link: by moving inside the page where that can be done, else by loading it."""
         address = self.address(**link)
-        if not self.page.evaluate(MOVE, urlsplit(address).query):
+        if not self.page.evaluate(MOVE, address):
             self.page.goto(address)
 
     def address(self, **link: object) -> str:
