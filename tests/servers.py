@@ -73,7 +73,8 @@ def running_app(
     What the server prints goes to ``server.log`` in ``data_dir``.
 
     Raises:
-        RuntimeError: the server ended or stayed silent; the message has the end of its log.
+        RuntimeError: the server ended or stayed silent; the message has the end of its log. Or it
+            did not end in order when it was asked to.
     """
     own = {"host": "127.0.0.1", "port": str(free_port()), "data_dir": str(data_dir)}
     settings = own | dict(settings or {})
@@ -96,8 +97,9 @@ def running_app(
         _wait(lambda: _answers(f"{server.url}/api/health"), process, log)
         yield server
     finally:
-        if process.poll() is None:
-            server.stop()
+        if process.poll() is None and (ended := server.stop()) != -signal.SIGTERM:
+            # In order it ends what it does, then itself by the signal that it was sent.
+            raise RuntimeError(f"{process.args!r} ended with {ended}")
 
 
 @contextmanager

@@ -1,7 +1,6 @@
 """Shares: durable when answered, frozen for good, hard to guess."""
 
 import re
-import signal
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -251,24 +250,30 @@ async def test_a_refused_state_leaves_nothing(client: httpx.AsyncClient, tmp_pat
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
-def test_a_share_survives_a_power_cut(
-    launch: Callable[..., AppServer], postgres: Callable[[str], str], kind: str
+async def test_a_share_survives_a_power_cut(
+    launch: Callable[..., AppServer],
+    serving: Serving,
+    postgres: Callable[[str], str],
+    kind: str,
 ) -> None:
     settings = {"database_url": postgres("power")} if kind == "postgres" else {}
     server = launch(**settings)
     response = httpx.post(
-        f"{server.url}/api/shares", json={"state": STATE, "asks": ASKS}, trust_env=False
+        f"{server.url}/api/shares",
+        json={"state": STATE, "asks": ASKS},
+        timeout=60,
+        trust_env=False,
     )
     server.kill()
     assert response.status_code == 201
     share_id = response.json()["id"]
-    server = launch(**settings)
-    share = httpx.get(f"{server.url}/api/shares/{share_id}", trust_env=False)
-    assert share.json()["state"] == STATE
-    assert share.json()["asks"] == ASKS
-    answers = [httpx.get(f"{share.url}/asks/{n}", trust_env=False).json() for n in range(len(ASKS))]
-    assert all(answer["tensors"] for answer in answers)
-    assert server.stop() == -signal.SIGTERM  # in order, then by the signal it was sent
+    async with serving(data_dir=server.data_dir, **settings) as client:
+        path = f"/api/shares/{share_id}"
+        share = (await client.get(path)).json()
+        assert share["state"] == STATE
+        assert share["asks"] == ASKS
+        for n in range(len(ASKS)):
+            assert (await client.get(f"{path}/asks/{n}")).json()["tensors"]
 
 
 async def test_postgres_keeps_shares_too(serving: Serving, postgres: Callable[[str], str]) -> None:

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import BrowserContext, BrowserType, Page, expect
 
 from tests.browser.chromium import ARGS, EXECUTABLE
+from tests.browser.keeping import VIEWPORT, Keeper
 from tests.browser.watch import Watch
 from tests.browser.workspace import Workspace
 from tests.servers import AppServer
@@ -30,7 +31,7 @@ def profile(
         tmp_path_factory.mktemp("profile"),
         executable_path=EXECUTABLE,
         args=ARGS,
-        viewport={"width": 1440, "height": 900},
+        viewport=VIEWPORT,
         color_scheme="light",
         locale="en-GB",
     )
@@ -38,13 +39,20 @@ def profile(
     context.close()
 
 
+@pytest.fixture(scope="session")
+def keeper(profile: BrowserContext) -> Keeper:
+    return Keeper(profile)
+
+
 @pytest.fixture
-def context(profile: BrowserContext, live_server: AppServer) -> Iterator[BrowserContext]:
+def context(
+    profile: BrowserContext, keeper: Keeper, live_server: AppServer
+) -> Iterator[BrowserContext]:
     """The profile as one who has never been here finds it."""
     blank = profile.pages[0]  # without a page the browser ends
     yield profile
     for page in profile.pages:
-        if page != blank:
+        if page not in (blank, keeper.kept):
             page.close()
     storage = {"origin": live_server.url, "storageTypes": "all"}
     profile.new_cdp_session(blank).send("Storage.clearDataForOrigin", storage)
@@ -61,6 +69,16 @@ def watch(context: BrowserContext) -> Iterator[Watch]:
 
 
 @pytest.fixture
-def workspace(page: Page, watch: Watch, live_server: AppServer) -> Workspace:
+def page(keeper: Keeper, watch: Watch, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """The page of the test before, where that left nothing behind; else a new one."""
+    failed = request.session.testsfailed
+    with keeper.lent(lambda: not watch.faults and request.session.testsfailed == failed) as page:
+        yield page
+
+
+@pytest.fixture
+def workspace(page: Page, watch: Watch, live_server: AppServer) -> Iterator[Workspace]:
     page.set_default_timeout(PATIENCE_MS)
-    return Workspace(page, live_server.url)
+    workspace = Workspace(page, live_server.url)
+    yield workspace
+    workspace.leave()

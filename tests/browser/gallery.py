@@ -128,7 +128,7 @@ def take(browser: Browser, url: str, wanted: Sequence[Shot]) -> list[str]:
         page.set_viewport_size(size(wanted[0]))
         name = scene.removeprefix("projector-")
         link = SCENES.get(name, {}) | ({"projector": 1} if name != scene else {})
-        workspace.open(**link, lang=lang)
+        workspace.load(**link, lang=lang)
         if scene in PANELS:
             page.locator(PANELS[scene]).click()
         wrong = []

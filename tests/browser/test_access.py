@@ -146,7 +146,7 @@ def test_chinese_is_said_to_be_chinese(workspace: Workspace) -> None:
 
 def test_a_walk_with_keys_alone(workspace: Workspace) -> None:
     page, announce = workspace.page, workspace.find("#announce")
-    workspace.open(**PLACE)
+    workspace.load(**PLACE)
     page.keyboard.press("Tab")
     expect(workspace.find(".skip")).to_be_focused()
     expect(workspace.find(".skip")).to_be_in_viewport()

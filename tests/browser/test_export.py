@@ -131,8 +131,7 @@ def test_png_is_dark_where_the_page_is(workspace: Workspace, tmp_path: Path) -> 
 
 
 def test_svg_is_a_drawing_with_its_words(workspace: Workspace, tmp_path: Path) -> None:
-    place = "target=猫坐着。&view=lines&block=cross&layer=1&head=2"
-    workspace.page.goto(f"{workspace.url}/?source=The+cat+sat.&{place}")
+    workspace.go(**PLACE | {"source": "The cat sat.", "target": "猫坐着。"}, view="lines")
     expect(workspace.find("#view svg").first).to_be_visible()
     file = save(workspace, "SVG", tmp_path)
     assert file.name == "headlight-en-zh-lines-cross-layer-2.svg"

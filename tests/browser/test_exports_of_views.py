@@ -6,7 +6,6 @@ import json
 import re
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 from xml.etree import ElementTree
 
 import numpy as np
@@ -47,19 +46,15 @@ SHOWN: dict[str, dict[str, Any]] = {
     "changed attention": {"view": "whatif", "effect": "attention", **CHANGED},
 }
 AXES = ["layer", "head", "station", "query", "key", "channel", "feature", "hidden", "rank", "vocab"]
-GO = """(query) => {
-    history.pushState(null, "", "?" + query);
-    dispatchEvent(new PopStateEvent("popstate"));
-}"""
 KINDS = """() => Object.fromEntries([...document.querySelectorAll(".export-kind")].map(
     (choice) => [choice.querySelector("b").textContent, !choice.disabled]))"""
 DRAWN = {"sweep": ".head-map[data-drawn='72']"}
 
 
 def visit(workspace: Workspace, name: str) -> None:
-    """Go there without loading the page again, and wait for all of it."""
+    """Go there and wait for all of it."""
     workspace.page.keyboard.press("Escape")
-    workspace.page.evaluate(GO, urlencode(PLACE | SHOWN[name]))
+    workspace.go(**PLACE | SHOWN[name])
     workspace.settled()
     workspace.drawn()
     if name in DRAWN:

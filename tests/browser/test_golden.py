@@ -7,7 +7,6 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Page
 
 from tests.browser.watch import Watch
 from tests.browser.workspace import Workspace
@@ -34,21 +33,19 @@ def test_links_show_what_they_showed(workspace: Workspace) -> None:
 
 
 @pytest.fixture
-def offline(page: Page) -> Iterator[Callable[[bytes, Path], Workspace]]:
+def offline(workspace: Workspace) -> Iterator[Callable[[bytes, Path], Workspace]]:
     """Write a handout to a disk and open it with the network off."""
 
     def show(content: bytes, folder: Path) -> Workspace:
         file = folder / "handout.html"
         file.write_bytes(content)
-        page.set_default_timeout(60_000)
-        page.context.set_offline(True)
-        page.goto(file.as_uri())
-        workspace = Workspace(page, "")
+        workspace.page.context.set_offline(True)
+        workspace.page.goto(file.as_uri())
         workspace.drawn()
         return workspace
 
     yield show
-    page.context.set_offline(False)
+    workspace.page.context.set_offline(False)
 
 
 @pytest.mark.parametrize("number", FORMATS)

@@ -23,7 +23,9 @@ Opening = Callable[..., Workspace]
 
 
 @pytest.fixture
-def opened(page: Page, watch: Watch, live_server: AppServer, tmp_path: Path) -> Opening:
+def opened(
+    page: Page, watch: Watch, workspace: Workspace, live_server: AppServer, tmp_path: Path
+) -> Opening:
     """Writes the handout of a state to a file and opens it from there."""
 
     def go(theme: str | None = None, **state: Any) -> Workspace:
@@ -37,9 +39,7 @@ def opened(page: Page, watch: Watch, live_server: AppServer, tmp_path: Path) -> 
         file = tmp_path / "handout.html"
         file.write_bytes(reply.content)
         watch.expect(f"request to elsewhere: {file.as_uri()}")
-        page.set_default_timeout(60_000)
         page.goto(file.as_uri())
-        workspace = Workspace(page, live_server.url)
         workspace.drawn()
         return workspace
 

@@ -162,7 +162,7 @@ def test_a_share_of_nonsense_opens_on_what_is_there(workspace: Workspace) -> Non
     expect(workspace.find("#source")).to_have_value("The cat sits.")
     expect(workspace.find("#views-wide input:checked")).to_have_value("attention")
     assert opened["layer"] == "2", "the last there is"
-    workspace.open(**state | nonsense)
+    workspace.load(**state | nonsense)
     assert workspace.link == opened
     np.testing.assert_allclose(workspace.figure()[0], figure, atol=1e-5)
 
@@ -183,7 +183,7 @@ def test_open_live_leads_from_a_share_to_the_workspace(workspace: Workspace) -> 
 def test_link_is_copied_over_plain_http(workspace: Workspace) -> None:
     # What a class on a network has: no asynchronous clipboard.
     workspace.page.add_init_script("delete Navigator.prototype.clipboard")
-    workspace.open(source="The cat sits.", **PLACE)
+    workspace.load(source="The cat sits.", **PLACE)
     workspace.find("#share").click()
     expect(workspace.find("#shared-says")).to_contain_text("Copied")
     url = workspace.find("#shared-link").input_value()

@@ -106,7 +106,7 @@ def test_click_pins_and_escape_lets_go(workspace: Workspace) -> None:
 
 
 def test_everything_is_reached_by_keys(workspace: Workspace) -> None:
-    workspace.open(**START)
+    workspace.load(**START)
     workspace.page.keyboard.press("Tab")
     seen = []
     for _ in range(60):

@@ -113,7 +113,7 @@ def test_a_link_to_what_is_not_there_opens_on_what_is(workspace: Workspace, lang
 
 def tensors_fail(workspace: Workspace, handle: Callable[[Route], None]) -> None:
     """Open the attention view, then handle what the Q K V view asks for on top of it."""
-    workspace.open(**START, view="attention", block="encoder", layer="0", head="0")
+    workspace.load(**START, view="attention", block="encoder", layer="0", head="0")
     workspace.page.route("**/api/trace", handle)
     workspace.page.locator(".views label", has_text="Q K V").first.click()
 

@@ -1,16 +1,47 @@
 """The workspace as a test sees it."""
 
 import base64
+import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 import numpy as np
 from numpy.typing import NDArray
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, Request
 
 DRAWN = """() => document.documentElement.dataset.status === "ready"
     && document.querySelector("#view [data-drawn]")"""
+# Goes to a link as the way back does, if the page can; false where only loading it will do. On its
+# way it is nowhere: without a sentence and in another view, so that nothing is left of the last
+# place, and what it shows of the next one is asked for and drawn as after loading.
+MOVE = """async (address) => {
+    const { origin, search, searchParams: wanted } = new URL(address);
+    const { lang, share } = document.querySelector("#workspace")?.dataset ?? {};
+    const placed = wanted.get("source") && (wanted.has("layer") || wanted.has("head"));
+    const here = location.origin === origin && location.pathname === "/" && !share;
+    if (!here || !placed || lang !== (wanted.get("lang") ?? "en")) return false;
+    const opened = "dialog, details, #shared, #export-panel, :root[data-theme]";
+    const shut = (it) => it.matches("dialog:not([open]), details:not([open]), [hidden]");
+    if (![...document.querySelectorAll(opened)].every(shut)) return false;
+    const go = (query) => {
+        history.replaceState(null, "", query);
+        dispatchEvent(new PopStateEvent("popstate"));
+    };
+    document.activeElement.blur();
+    getSelection().removeAllRanges();
+    document.querySelector("#announce").textContent = "";
+    go(`?source=&lang=${lang}&view=${wanted.get("view") === "training" ? "lines" : "training"}`);
+    scrollTo(0, 0);
+    go(search);
+    const { dataset } = document.documentElement;
+    const frame = () => new Promise(requestAnimationFrame);
+    for (let n = 0; n < 2 || dataset.status === "waiting"; n++) await frame();
+    const said = new URLSearchParams(document.querySelector("#language").search);
+    said.set("lang", lang);
+    history.replaceState(null, "", `?${said}`);
+    return true;
+}"""
 # The line that waits moves for ever; everything else that moves comes to its end.
 STILL = """() => !document.querySelector("[aria-busy='true']")
     && document.getAnimations().every(
@@ -80,12 +111,46 @@ class Workspace:
     def __init__(self, page: Page, url: str) -> None:
         self.page = page
         self.url = url
+        self.fetching: set[Request] = set()
+        page.context.on("request", self._begun)
+        page.context.on("requestfinished", self._ended)
+        page.context.on("requestfailed", self._ended)
+
+    def leave(self) -> None:
+        """Listen no more to a page that is lent to someone else."""
+        self.page.context.remove_listener("request", self._begun)
+        self.page.context.remove_listener("requestfinished", self._ended)
+        self.page.context.remove_listener("requestfailed", self._ended)
+
+    def _begun(self, request: Request) -> None:
+        if request.resource_type == "fetch":
+            self.fetching.add(request)
+
+    def _ended(self, request: Request) -> None:
+        self.fetching.discard(request)
 
     def open(self, **link: object) -> None:
-        """Open a link and wait until its picture is drawn."""
-        query = urlencode({key: str(value) for key, value in link.items()})
-        self.page.goto(f"{self.url}/?{query}" if query else self.url)
+        """Be at a link, loaded or not, and wait until its picture is drawn."""
+        self.go(**link)
         self.drawn()
+
+    def load(self, **link: object) -> None:
+        """Load a link and wait until its picture is drawn."""
+        self.page.goto(self.address(**link))
+        self.drawn()
+
+    def go(self, **link: object) -> None:
+        """Be at a link: by moving inside the page where that can be done, else by loading it."""
+        address = self.address(**link)
+        if not self.page.evaluate(MOVE, address):
+            self.page.goto(address)
+
+    def address(self, **link: object) -> str:
+        """A link as it is sent round, what is not flat as JSON."""
+        words = {
+            key: json.dumps(it) if isinstance(it, dict | list) else it for key, it in link.items()
+        }
+        return f"{self.url}/?{urlencode(words)}" if words else self.url
 
     def drawn(self) -> None:
         """Wait until the trace is there and the view has drawn it."""
@@ -93,8 +158,10 @@ class Workspace:
 
     def settled(self) -> None:
         """Wait until nothing moves: what the view fetches is there, transitions have ended."""
-        self.page.wait_for_load_state("networkidle")
+        self.page.wait_for_load_state("networkidle")  # of the loading
         self.page.wait_for_timeout(250)
+        while self.fetching:
+            self.page.wait_for_timeout(20)
         self.page.wait_for_function(STILL)
 
     def says(self, source: str) -> None:

@@ -2,7 +2,6 @@
 
 from collections import deque
 from typing import Any
-from urllib.parse import urlencode
 
 import httpx
 import numpy as np
@@ -36,8 +35,7 @@ Array = NDArray[np.float64]
 
 def begin(workspace: Workspace, **link: object) -> None:
     """Open the view, in which there is no chart to wait for, and wait for all its numbers."""
-    query = urlencode({key: str(value) for key, value in {**START, **link}.items()})
-    workspace.page.goto(f"{workspace.url}/?{query}")
+    workspace.go(**{**START, **link})
     workspace.find(".river [data-leaf]").first.wait_for()
     workspace.find(".stream [data-strip]").first.wait_for()
     expect(workspace.find(".river")).not_to_contain_text("…")

@@ -72,7 +72,7 @@ def test_a_head_of_the_map_is_kept_off_and_given_back(workspace: Workspace) -> N
 
 
 def test_a_sweep_is_stopped_and_gone_on_with(workspace: Workspace) -> None:
-    workspace.open(**START | {"effect": "tokens"})
+    workspace.load(**START | {"effect": "tokens"})
     workspace.page.route("**/api/sweep", lambda route: None)  # never answered
     workspace.find(".whatif .options").get_by_text("which heads matter").click()
     expect(workspace.find(".sweep-progress")).to_be_visible()

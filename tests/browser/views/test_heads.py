@@ -59,7 +59,7 @@ def entropies(found: NDArray[Any]) -> NDArray[Any]:
 
 
 def opened(workspace: Workspace, **link: str | int) -> None:
-    workspace.page.goto(f"{workspace.url}/?{httpx.QueryParams({**START, **link})}")
+    workspace.go(**{**START, **link})
     workspace.find(".tile .does:not(:empty)").first.wait_for()
     workspace.settled()
 

@@ -50,7 +50,7 @@ def heads(url: str, block: str) -> NDArray[Any]:
 
 
 def opened(workspace: Workspace, **link: str | int) -> None:
-    workspace.page.goto(f"{workspace.url}/?{httpx.QueryParams({**START, **link})}")
+    workspace.go(**{**START, **link})
     workspace.find(".weave svg").wait_for()
     workspace.settled()
 

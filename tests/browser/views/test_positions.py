@@ -2,7 +2,6 @@
 
 import re
 from typing import Any
-from urllib.parse import urlencode
 
 import httpx
 import numpy as np
@@ -46,8 +45,7 @@ def heights(workspace: Workspace, low: float, high: float) -> list[NDArray[Any]]
 
 def rotation(workspace: Workspace, **link: object) -> None:
     """Open the rotation, in which there is no chart to wait for."""
-    query = urlencode({key: str(value) for key, value in {**START, **link, "part": "turn"}.items()})
-    workspace.page.goto(f"{workspace.url}/?{query}")
+    workspace.go(**{**START, **link, "part": "turn"})
     workspace.find(".clock svg").wait_for()
 
 

@@ -188,7 +188,7 @@ def test_a_model_that_was_not_watched_says_so(workspace: Workspace) -> None:
         route.fulfill(json=models)
 
     workspace.page.route("**/api/models", without)
-    workspace.open(**PLACE)
+    workspace.load(**PLACE)
     expect(workspace.find(".nothing-here")).to_have_text(
         "This model came without snapshots of its training."
     )

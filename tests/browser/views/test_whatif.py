@@ -4,7 +4,6 @@ import json
 import re
 from typing import Any
 
-import httpx
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -209,7 +208,7 @@ def test_a_change_that_cannot_be_is_named_and_undone(workspace: Workspace, watch
     watch.expect("status of 422")
     bad = {"at": PLACE, "head": 99, "do": "zero"}
     link = {**START, "interventions": json.dumps([OFF, bad])}
-    workspace.page.goto(f"{workspace.url}/?{httpx.QueryParams(link)}")
+    workspace.go(**link)
     expect(workspace.find(".change-chip.bad")).to_have_text(re.compile("head 100: off"))
     expect(workspace.find(".change-problem")).to_contain_text("interventions[1].head")
     expect(workspace.find("#problem")).to_be_visible()

@@ -221,7 +221,7 @@ def test_copied_as_text_without_the_async_clipboard(workspace: Workspace) -> Non
         "Object.defineProperty(navigator, 'clipboard', { value: undefined });"
         "document.addEventListener('copy', () => (window.copied = document.activeElement.value));"
     )
-    workspace.open(**START, block="encoder")
+    workspace.load(**START, block="encoder")
     expected = by_hand(workspace.url, "encoder")
     workspace.page.get_by_role("button", name="Copy as text").click()
     expect(workspace.find(".copied")).to_have_text("Copied.")

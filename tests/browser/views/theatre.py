@@ -1,8 +1,6 @@
 """The decoding theatre as it is opened and read, and the API beside it."""
 
-import json
 from typing import Any
-from urllib.parse import urlencode
 
 import httpx
 import numpy as np
@@ -24,8 +22,7 @@ Array = NDArray[np.float64]
 def begin(workspace: Workspace, **link: object) -> None:
     """Open the view and wait until all of it is there."""
     start = {"source": SOURCE, "view": "decoding", "layer": 1, "head": 2, "lang": "en"}
-    words = {key: json.dumps(it) if isinstance(it, dict) else it for key, it in link.items()}
-    workspace.page.goto(f"{workspace.url}/?{urlencode({**start, **words})}")
+    workspace.go(**{**start, **link})
     workspace.find(DRAWN).wait_for()
 
 

@@ -1,0 +1,89 @@
+"""What tests share is as good as new: the page that goes from one to the next, and its links."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Page
+
+from tests.browser.keeping import VIEWPORT, Keeper
+from tests.browser.workspace import Workspace
+from tests.servers import AppServer
+
+PLACE: dict[str, Any] = {"source": "The cat sits.", "target": "猫坐着。", "layer": 1, "head": 2}
+ELSEWHERE: dict[str, Any] = {"source": "Dogs too.", "view": "heads", "layer": 0, "head": 1}
+
+
+def look(workspace: Workspace) -> tuple[dict[str, str], str]:
+    """The link, and all that is written on the page but for what is said when it changes."""
+    workspace.settled()
+    return workspace.link, workspace.find("main").inner_text()
+
+
+def test_going_to_a_link_shows_what_loading_it_shows(workspace: Workspace) -> None:
+    places = [
+        PLACE | {"view": name, "block": "cross"} for name in ("attention", "flow", "decoding")
+    ]
+    places[0] |= {
+        "query": 1,
+        "key": 2,
+        "words": 1,
+        "interventions": [{"at": "source", "do": {"mask": 1}}],
+    }
+    workspace.load(**ELSEWHERE)
+    workspace.page.evaluate("window.stays = true")
+    moved = []
+    for place in places:
+        workspace.go(**place)
+        moved.append(look(workspace))
+    assert workspace.page.evaluate("window.stays"), "nothing was loaded"
+    for place, seen in zip(places, moved, strict=True):
+        workspace.page.goto(workspace.address(**place))
+        assert look(workspace) == seen
+
+
+@pytest.mark.parametrize("link", [{"lang": "zh"}, {"source": ""}, {"layer": None, "head": None}])
+def test_what_only_loading_shows_is_loaded(workspace: Workspace, link: dict[str, Any]) -> None:
+    workspace.load(**ELSEWHERE)
+    workspace.page.evaluate("window.stays = true")
+    workspace.go(**{key: it for key, it in (PLACE | link).items() if it is not None})
+    assert workspace.page.evaluate("window.stays ?? null") is None
+
+
+def test_a_page_with_something_open_is_loaded(workspace: Workspace) -> None:
+    workspace.load(**ELSEWHERE)
+    workspace.find("#help").click()
+    workspace.open(**PLACE)
+    assert not workspace.find("#help-panel").is_visible()
+
+
+LASTING: list[Callable[[Page], object]] = [
+    lambda page: page.route("**/nowhere", lambda route: route.abort()),
+    lambda page: page.add_init_script("window.mine = 1"),
+    lambda page: page.on("dialog", lambda dialog: dialog.accept()),
+    lambda page: page.evaluate("localStorage.setItem('theme', 'dark')"),
+    lambda page: page.evaluate("for (let n = 0; n < 50; n++) history.pushState(null, '')"),
+    lambda page: page.close(),
+]
+
+
+@pytest.mark.parametrize("mark", LASTING)
+def test_what_lasts_is_not_handed_on(
+    context: BrowserContext, live_server: AppServer, mark: Callable[[Page], object]
+) -> None:
+    keeper = Keeper(context)
+    with keeper.lent(lambda: True) as page:
+        page.goto(f"{live_server.url}/static/nothing")
+        page.set_viewport_size({"width": 320, "height": 320})
+    with keeper.lent(lambda: True) as again:
+        assert again is page
+        assert again.viewport_size == VIEWPORT
+        mark(again)
+    assert keeper.kept is None
+
+
+def test_who_fails_hands_nothing_on(context: BrowserContext) -> None:
+    keeper = Keeper(context)
+    with keeper.lent(lambda: False):
+        pass
+    assert keeper.kept is None
