@@ -69,3 +69,9 @@ test("digits say the same number, and no more of them than needed", () => {
     assert.ok(shortest(value).replace(/[-.]|e.*/g, "").replace(/^0+/, "").length <= 9);
   }
 });
+
+test("8 bits are written as the fractions that they stand for", () => {
+  const tensor = { dims: ["query", "key"], over: {}, shape: [1, 2], dtype: "uint8", data: Uint8Array.of(51, 255) };
+  const lines = csv({ tokens: {}, tensors: { a: tensor } }, ["a"]).trim().split("\r\n");
+  assert.deepEqual(lines.slice(1).map((line) => line.split(",").at(-1)), ["0.2", "1"]);
+});

@@ -44,6 +44,8 @@ function rows(trace, { name, dims, over, shape, dtype, data }, columns, lines) {
   });
   const steps = shape.map((_, i) => shape.slice(i + 1).reduce((product, size) => product * size, 1));
   const say = dtype === "bool" || dtype === "int32" ? String : shortest;
+  // 8 bits are value · 255.
+  const unit = dtype === "uint8" ? 255 : 1;
   data.forEach((value, at) => {
     const cells = axes.map((axis, i) => {
       if (axis < 0) return "";
@@ -52,7 +54,7 @@ function rows(trace, { name, dims, over, shape, dtype, data }, columns, lines) {
       if (found) return found[index];
       return columns[i].endsWith("_token") ? "" : index;
     });
-    lines.push(`${name},${cells.join(",")},${say(value)}`);
+    lines.push(`${name},${cells.join(",")},${say(unit === 1 ? value : Math.fround(value / unit))}`);
   });
 }
 
