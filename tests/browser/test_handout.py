@@ -106,8 +106,10 @@ def test_every_view_it_offers_draws(opened: Opening, watch: Watch) -> None:
 
 
 @pytest.mark.parametrize("width", [1440, 390, 320])
-def test_it_fits_and_can_be_read_in_chinese_and_dark(opened: Opening, width: int) -> None:
-    opened(block="decoder").page.set_viewport_size({"width": width, "height": 800})
+def test_it_fits_and_can_be_read_in_chinese_and_dark(
+    workspace: Workspace, opened: Opening, width: int
+) -> None:
+    workspace.page.set_viewport_size({"width": width, "height": 800})
     handout = opened(block="decoder", lang="zh", theme="dark")
     expect(handout.find("html")).to_have_attribute("lang", "zh-Hans")
     assert re.match(r"第 2 层第 3 头", handout.find("#caption").inner_text())
