@@ -16,7 +16,7 @@ import { MODEL, trace } from "./trace.js";
  */
 function page(choices, link = {}) {
   const options = { ...initials(attention.options ?? {}), ...choices };
-  const state = { ...DEFAULTS, ...link, options };
+  const state = { ...DEFAULTS, block: "encoder", ...link, options };
   return { ...createStore(state).get(), model: MODEL, trace: trace() };
 }
 /** @param {import("../../static/js/state/store.js").Page} page */

@@ -34,7 +34,7 @@ function bound(link = {}, { asks = () => [], free = false, models = async () => 
       const fail = (/** @type {any} */ error) => (reject(error), flush());
       list.push({ body, signal, reply, fail });
     });
-  const store = createStore({ ...DEFAULTS, source: "the the", ...link });
+  const store = createStore({ ...DEFAULTS, block: "encoder", source: "the the", ...link });
   /** @type {any} */
   const api = { models, trace: by(traces), answer: by(answers) };
   const needs = (/** @type {Page} */ { link }) => [`${link.block === "cross" ? "decoder.0.cross" : "encoder.0.self"}.weights`];
@@ -354,8 +354,8 @@ const OPTIONS = /** @type {any} */ ({ scale: { initial: "linear", read: String, 
 
 /** @param {any} api @param {Partial<State>} [asked] */
 function share(api, asked = {}) {
-  const store = createStore({ ...DEFAULTS, source: "mine" });
-  const initial = { ...DEFAULTS, lang: "zh" };
+  const store = createStore({ ...DEFAULTS, block: "encoder", source: "mine" });
+  const initial = { ...DEFAULTS, block: "encoder", lang: "zh" };
   const frozen = { id: "1", initial, asked, options: OPTIONS };
   return { store, session: bindSession(store, api, { needs: () => [], asks: () => [] }, { frozen }) };
 }

@@ -61,13 +61,13 @@ export function bindPickers(context) {
     layers(size.layers).forEach((label, layer) => {
       choose(label, layer === link.layer);
       if (!stale.layer) return;
-      const own = small?.[place({ ...link, layer }, "weights")];
+      const own = small?.[place(model, { ...link, layer }, "weights")];
       paint(label, layerMean(page, { ...link, layer }, own), shade);
     });
     heads(size.heads).forEach((label, head) => {
       choose(label, head === link.head);
       if (!stale.head) return;
-      const own = small?.[place(link, "weights")];
+      const own = small?.[place(model, link, "weights")];
       paint(label, glimpse(page, { ...link, head }, own), shade);
     });
     owed.layer &&= !stale.layer;
@@ -138,10 +138,10 @@ function weights(page) {
  * @param {import("../state/link.js").State} state
  * @param {import("../data/wire.js").Tensor} [small]
  */
-function layerMean({ trace, link }, state, small) {
-  const found = trace?.tensors[place(state, "weights")] ?? small;
+function layerMean({ model, trace, link }, state, small) {
+  const found = trace?.tensors[place(model, state, "weights")] ?? small;
   if (!found) return null;
-  const mask = trace?.tensors[place(link, "mask")];
+  const mask = trace?.tensors[place(model, link, "mask")];
   return mask ? masked(mean(found), plane(mask).values) : mean(found);
 }
 

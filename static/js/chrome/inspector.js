@@ -1,6 +1,6 @@
 /** The pinned pair, or the one under the pointer, with the numbers that its weight comes from. */
 
-import { attention, place } from "../data/blocks.js";
+import { attention, ofHead, place } from "../data/blocks.js";
 import { pair } from "../state/lit.js";
 import { four, two } from "../lib/numbers.js";
 import { find, h } from "../lib/dom.js";
@@ -86,12 +86,12 @@ function fill(context) {
  * @param {{row: number, col: number}} at
  * @returns {Working | null}  null until q and k are here
  */
-function compute({ trace, link }, { rows, cols }, at) {
-  const whole = trace && attention(trace, link);
+function compute({ model, trace, link }, { rows, cols }, at) {
+  const whole = trace && attention(model, trace, link);
   const [query, key] = [tokenAt(rows, at.row), tokenAt(cols, at.col)];
   if (!whole || query === null || key === null) return null;
-  const found = ["q", "k"].map((letter) => trace?.tensors[place(link, letter)]);
-  const [q, k] = found.map((tensor) => tensor && plane(tensor, { head: link.head }));
+  const found = ["q", "k"].map((letter) => trace?.tensors[place(model, link, letter)]);
+  const [q, k] = found.map((tensor) => tensor && plane(tensor, ofHead(model, link)));
   if (!q || !k) return null;
   return working(
     q,

@@ -1,7 +1,10 @@
 /** Where the views stand: tabs for them, the kind of attention, and the one that is open. */
 
+import { blocks } from "../data/blocks.js";
 import { find, h } from "../lib/dom.js";
 import { diverging, gradient, sequential } from "../draw/scale.js";
+import { blockName } from "../state/names.js";
+import { offered } from "../state/offered.js";
 import { keyOf } from "../state/questions.js";
 import { view } from "../views/index.js";
 import { bindUnfrozen } from "./not-frozen.js";
@@ -32,7 +35,7 @@ export function bindStage(context) {
   bindUnfrozen(context, root);
   context.shown = () => mounted;
   tabs(context);
-  blocks(store);
+  kinds(context);
   store.subscribe(drawn, redraw);
   store.subscribe(pointed, () => mounted.light());
   store.watch(() => mounted.light());
@@ -54,15 +57,11 @@ function legends({ theme }) {
  * What stands around a view: its stylesheets read it off the root.
  * @param {import("../state/contract.js").View} view
  */
-function surround({ id, blocks, frame: { rail, inspector, caption, legend } }) {
+function surround({ id, frame: { rail, inspector, caption, legend } }) {
   const { dataset } = document.documentElement;
   Object.assign(dataset, { view: id, rail, legend });
   dataset.inspector = inspector ? "yes" : "no";
   dataset.caption = caption ? "yes" : "no";
-  for (const radio of document.querySelectorAll(".blocks input")) {
-    const { value } = /** @type {HTMLInputElement} */ (radio);
-    radio.toggleAttribute("disabled", blocks !== undefined && !blocks.includes(/** @type {any} */ (value)));
-  }
 }
 
 /** What a view draws: the run, the place in it, and the answers that it asked for. @param {Page} page */
@@ -83,49 +82,68 @@ function pointed({ link: { view: _view, block: _block, layer: _layer, head: _hea
 function tabs({ store, t, views }) {
   for (const list of document.querySelectorAll(".views")) {
     const name = `view-${list.id}`;
-    list.append(
-      ...views.map(({ id, name: says }) =>
-        h(
-          "label",
-          {},
-          h("input", { type: "radio", name, value: id, className: "hidden" }),
-          h("span", {}, says(t)),
-        ),
-      ),
-    );
-    choose(list, name, ({ link }) => view(link.view).id, (id) => store.go({ view: id }), store);
+    list.append(...views.map(({ id, name: says }) => choice(name, id, says(t))));
+    choose(list, ({ link }) => view(link.view).id, (id) => store.go({ view: id }), store);
+    store.subscribe(({ model }) => model, ({ model }) => {
+      for (const radio of radios(list)) labelOf(radio).hidden = !offered(view(radio.value), model);
+    });
   }
 }
 
-/** @param {import("../state/store.js").Store} store */
-function blocks(store) {
-  const go = (/** @type {string} */ block) =>
-    store.go({
-      block: /** @type {import("../state/link.js").State["block"]} */ (block),
-      query: null,
-      key: null,
-    });
-  for (const list of document.querySelectorAll(".blocks"))
-    choose(list, `block-${list.id}`, ({ link }) => link.block, go, store);
+/** @param {Context} context */
+function kinds({ store, t }) {
+  const go = (/** @type {string} */ block) => store.go({ block, query: null, key: null });
+  for (const list of document.querySelectorAll(".blocks")) {
+    choose(list, ({ link }) => link.block, go, store);
+    const fill = () => {
+      const { model, link } = store.get();
+      const all = blocks(model);
+      if (!all.length) return;
+      const there = radios(list).map(({ value }) => value);
+      if (String(there) !== String(all.map(({ id }) => id))) {
+        radios(list).forEach((radio) => labelOf(radio).remove());
+        list.append(...all.map(({ id }) => choice(`block-${list.id}`, id, blockName(id, t))));
+      }
+      const { blocks: suits = () => true } = view(link.view);
+      radios(list).forEach((radio, i) => {
+        radio.disabled = !suits(all[i]);
+        radio.checked = radio.value === link.block;
+      });
+    };
+    store.subscribe(({ model, link }) => [model, link.view], fill);
+    fill();
+  }
 }
+
+/** @param {string} name @param {string} value @param {string} says */
+function choice(name, value, says) {
+  return h(
+    "label",
+    {},
+    h("input", { type: "radio", name, value, className: "hidden" }),
+    h("span", {}, says),
+  );
+}
+
+/** @param {Element} list @returns {HTMLInputElement[]} */
+const radios = (list) => [...list.querySelectorAll("input")];
+/** @param {HTMLInputElement} radio @returns {HTMLElement} */
+const labelOf = (radio) => /** @type {HTMLElement} */ (radio.closest("label"));
 
 /**
  * @param {Element} list
- * @param {string} name  of the radio buttons
  * @param {(page: Page) => string} present
  * @param {(value: string) => void} go
  * @param {import("../state/store.js").Store} store
  */
-function choose(list, name, present, go, store) {
-  const radios = [...list.querySelectorAll("input")];
+function choose(list, present, go, store) {
   const show = () => {
-    for (const radio of radios) {
+    for (const radio of radios(list)) {
       const chosen = radio.value === present(store.get());
-      if (chosen && !radio.checked) reveal(list, /** @type {Element} */ (radio.closest("label")));
+      if (chosen && !radio.checked) reveal(list, labelOf(radio));
       radio.checked = chosen;
     }
   };
-  radios.forEach((radio) => (radio.name = name));
   list.addEventListener("change", (event) =>
     go(/** @type {HTMLInputElement} */ (event.target).value),
   );

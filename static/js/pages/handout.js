@@ -19,7 +19,7 @@ import { bindInspector } from "../chrome/inspector.js";
 import { bindPickers } from "../chrome/head-pickers.js";
 import { bindStage } from "../chrome/stage.js";
 import { bindSession } from "../state/session.js";
-import { settler } from "../state/settled.js";
+import { nearest, settler } from "../state/settled.js";
 import { createStore } from "../state/store.js";
 import { DEFAULTS } from "../state/link.js";
 import { OPTIONS, VIEWS, view } from "../views/index.js";
@@ -48,7 +48,7 @@ async function start() {
   const context = createContext(store, api, session, messages, script);
   const share = await api.readShare("handout");
   const { trace, model, state } = share;
-  root.classList.toggle("few", !trace.tensors[place(initial, "q")]);
+  root.classList.toggle("few", !trace.tensors[place(model, nearest(initial, model), "q")]);
   context.views = enough({ ...store.get(), share, trace, model, live: false });
   for (const part of [bindChips, bindChanges, bindStage, bindPickers, bindCaption, bindInspector, bindFrame])
     part(context);

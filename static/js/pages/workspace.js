@@ -40,7 +40,7 @@ async function start() {
   const store = createStore(merge(initial, share ? {} : asked, { lang }), settler(view));
   const free = asked.layer === undefined && asked.head === undefined;
   const frozen = share ? { id: share, initial, asked, options: OPTIONS } : null;
-  const session = bindSession(store, api, { needs, asks }, { free, frozen });
+  const session = bindSession(store, api, { needs, asks, viewOf: view }, { free, frozen });
   const context = createContext(store, api, session, messages, plotly);
 
   bind(window, store, initial, OPTIONS);
@@ -75,7 +75,7 @@ async function start() {
 function needs(page) {
   const { frame, needs } = view(page.link.view);
   const names = frame.inspector ? ["weights", "mask", "q", "k"] : ["weights", "mask"];
-  return [...names.map((name) => place(page.link, name)), ...needs(page)];
+  return [...names.map((name) => place(page.model, page.link, name)), ...needs(page)];
 }
 
 /**

@@ -26,7 +26,9 @@
  * @property {string} id  in the address bar
  * @property {(t: import("../lib/i18n.js").Translate) => string} name
  * @property {(t: import("../lib/i18n.js").Translate) => string} about  how to read it, in a paragraph
- * @property {State["block"][]} [blocks]  kinds of attention that it is for; absent: all
+ * @property {(block: import("../data/blocks.js").Block) => boolean} [blocks]  attentions that it is
+ *   for; absent: all
+ * @property {string[]} [requires]  what a model has to be capable of
  * @property {Frame} frame
  * @property {boolean} [live]  whether it is nothing without a server to ask
  * @property {import("./options.js").Options} [options]  what it lets one choose

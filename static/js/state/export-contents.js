@@ -1,7 +1,7 @@
 /** What an export of the present view holds, and what its file is called. */
 
 import { request } from "../data/request.js";
-import { BLOCK } from "../data/blocks.js";
+import { blockAt } from "../data/blocks.js";
 import { isChanged } from "./interventions.js";
 import { held } from "./frozen.js";
 import { keyOf, traced } from "./questions.js";
@@ -29,7 +29,7 @@ export function behind(page, view) {
     "trace" in question && ofThisRun(page, question) ? selected(question.trace) : [],
   );
   const select = [...new Set([...view.needs(page), ...asked])];
-  return select.length ? select : [`${BLOCK[page.link.block].query}.position`];
+  return select.length ? select : [`${blockAt(page).query}.position`];
 }
 
 /**
@@ -60,7 +60,7 @@ export function made(page, view, kind, { theme, options }) {
     const subject = view.subject?.(page);
     if (subject) return { path: frozenPath(page, view) ?? subject.path, accept };
     if (share) return { path: `/api/shares/${id}`, accept };
-    return { path: "/api/trace", accept, body: request(link, behind(page, view)) };
+    return { path: "/api/trace", accept, body: request(page.model, link, behind(page, view)) };
   }
   if (share)
     return { path: `/s/${id}/handout.html?${new URLSearchParams({ lang: link.lang, theme })}` };

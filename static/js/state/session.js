@@ -3,7 +3,7 @@
  * tensors and the answers that a view needs when they are not there yet.
  */
 
-import { place } from "../data/blocks.js";
+import { everywhere } from "../data/blocks.js";
 import { createAsker } from "../data/asker.js";
 import { Problem } from "../data/problem.js";
 import { request } from "../data/request.js";
@@ -20,6 +20,7 @@ import { nearest } from "./settled.js";
  * @typedef {object} Wishes  what the present view shows
  * @property {(page: Page) => string[]} needs  tensors of the present trace
  * @property {(page: Page) => import("./questions.js").Question[]} asks  all that is not in it
+ * @property {import("./settled.js").Views} [viewOf]  what the views ask of a model
  */
 /** @typedef {Parameters<typeof openShare>[3]} Frozen */
 
@@ -47,22 +48,24 @@ export function bindSession(store, api, wishes, { free = false, frozen = null } 
     const found = await asker.ask(look, fails);
     if (found === null) return;
     if (found instanceof Problem) return fails(found);
-    const { link } = store.get();
     const { model, trace } = found;
+    const link = fit(store.get().link, model);
     const opening = free && opener(trace, model, link);
     free = false;
     store.set({ status: "ready", model, trace, link: opening ? { ...link, ...opening } : link });
   }
 
+  /** @param {Page["link"]} link @param {import("../data/model.js").ModelInfo} model */
+  const fit = (link, model) => nearest(link, model, wishes.viewOf);
+
   /** @param {AbortSignal} signal */
   async function look(signal) {
     store.set({ status: "waiting", problem: null });
     const model = await served(api, store.get().link.model);
-    const link = nearest(store.get().link, model);
+    const link = fit(store.get().link, model);
     const select = wishes.needs({ ...store.get(), model, link });
-    if (free) select.push(place({ ...link, layer: "*" }, "weights"));
-    if (free) select.push(place({ ...link, layer: "*" }, "mask"));
-    return { model, trace: await api.trace(request(link, unique(select)), signal) };
+    if (free) select.push(...everywhere(model, link.block).flatMap((at) => [`${at}.weights`, `${at}.mask`]));
+    return { model, trace: await api.trace(request(model, link, unique(select)), signal) };
   }
 
   /** Asks again for what went wrong, and for nothing else. */
@@ -119,7 +122,7 @@ function bindTensors(store, api, needs) {
     if (share && !live) return; // the page says what was not frozen (chrome/not-frozen.js)
     const more = await asker.ask(async (signal) => {
       store.set({ problem: null });
-      const answer = await api.trace(request(link, missing), signal);
+      const answer = await api.trace(request(page.model, link, missing), signal);
       if (!missing.every((name) => answer.tensors[name])) throw new Problem("garbled");
       return answer;
     }, fails);

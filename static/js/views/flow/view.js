@@ -3,11 +3,12 @@
  * chosen token (Abnar & Zuidema 2020), and what its residual stream does on the way.
  */
 
-import { BLOCK } from "../../data/blocks.js";
+import { between, blockAt } from "../../data/blocks.js";
 import { lit } from "../../state/lit.js";
 import { prose } from "../../lib/i18n.js";
 import { four, two } from "../../lib/numbers.js";
 import { whenFree } from "../../lib/pacing.js";
+import { readers } from "../../state/names.js";
 import { h } from "../../lib/dom.js";
 import { step } from "../../draw/token.js";
 import { arriving, rollout } from "../../compute/flow.js";
@@ -95,7 +96,7 @@ function mount(context, root) {
     const page = store.get();
     const at = lit(page, store.hovered());
     const top = Math.min(at.query ?? lit(page, null).query ?? 0, (shown?.graph.tops.length ?? 1) - 1);
-    const side = BLOCK[page.link.block].key;
+    const side = blockAt(page).key;
     const leaf = shown?.graph.leaves.findIndex((node) => {
       const { side: own, index } = /** @type {Shown} */ (shown).graph.nodes[node];
       return own === side && index === at.key;
@@ -107,9 +108,9 @@ function mount(context, root) {
   function move(down, right) {
     if (!shown) return;
     const { link } = store.get();
-    const { tops, leaves } = shown.graph;
+    const { tops } = shown.graph;
     const { top } = chosen();
-    const keys = link.block === "cross" ? shown.names.leaves.source.length : leaves.length;
+    const keys = shown.names.leaves[blockAt(store.get()).key].length;
     const query = Math.min(Math.max(top + down, 0), tops.length - 1);
     const key = right ? Math.min(Math.max((link.key ?? -1) + right, 0), keys - 1) : link.key;
     store.go({ query, key });
@@ -153,7 +154,7 @@ function mount(context, root) {
     const room = { width: width / unit, height: height / unit - 120, wide: width >= 600, measure };
     const whole = goal === null ? 1 : ((link.options.amount === "flow" ? flows[goal] : shares[goal]) ?? 1) || 1;
     const made = river(
-      { graph, carried, whole, tops: names.tops, leaves: names.leaves, top, leaf: goal, rollout: shares, flow: flows },
+      { graph, carried, whole, tops: names.tops, leaves: names.leaves, stacks: readers(store.get().model, t), top, leaf: goal, rollout: shares, flow: flows },
       room,
       theme,
       t,
@@ -202,7 +203,7 @@ function mount(context, root) {
     shown = {
       graph,
       stream: streamOf(page),
-      names: names(page.trace, page.link.block),
+      names: names(page.model, page.trace, page.link.block),
       network: network(graph),
       flows: new Map(),
     };
@@ -280,10 +281,10 @@ function others(values, { nodes, leaves, tops }, top) {
 
 /** @param {Context} context  What is exact in this, and what is not. */
 function remarks({ store, t }) {
-  const cross = store.get().link.block === "cross";
+  const joins = between(blockAt(store.get()));
   return [
     t("Exact: rollout is the product of the layers, ½ mean of the heads + ½ residual; flow is the largest one that these weights let through, one of many ways being drawn."),
-    ...(cross
+    ...(joins
       ? [t("Through cross attention both go on into the encoder; that half and half holds at each of the decoder's two attentions.")]
       : []),
     t("Approximate: values, output projections, feed-forward layers and layer norms are not in it, and heads count alike. It says where information could have come from, not what was used."),

@@ -35,6 +35,7 @@ export const training = {
     t(
       "How attention formed. The model was kept at steps of its training, from before the first one on, and each of these snapshots reads the same fixed sentence and the same translation, the one that the trained model writes. Move the slider, or let it play: the thumbnails are all heads of the block, the large picture is the one that is picked. Above it stands what the model would have written by itself at that step, over the slider how good it was.",
     ),
+  requires: ["learning"],
   live: true,
   frame: { rail: "none", inspector: false, caption: false, legend: "none" },
   options: {
@@ -55,7 +56,7 @@ export const training = {
  * @type {NonNullable<View["settle"]>}
  */
 function settle({ link }, { link: before }) {
-  const stays = link.view !== before.view || link.block === before.block || link.options !== before.options;
+  const stays = link.view !== before.view || link.block === before.block || !before.block || link.options !== before.options;
   return stays ? link : { ...link, options: { ...link.options, row: null, col: null } };
 }
 

@@ -35,6 +35,7 @@ export const whatif = {
       "Change the machine and see what becomes of the translation: switch a head off, cut an edge, set a weight by hand, hide a token, shuffle the positions. The run without changes always stands beside it. The map tries every head by itself: the bluer, the more the translation needs it. What a change does is what a head is for here; it need not be what its attention looks like.",
     ),
   frame: { rail: "both", inspector: false, caption: false, legend: "none" },
+  requires: ["score", "sweep"],
   live: true,
   options: {
     effect: choice("heads", "tokens", "attention"),
@@ -42,7 +43,7 @@ export const whatif = {
     over: flag(),
     written: whole(0, 999),
   },
-  needs: ({ link }) => [place(link, "weights"), place(link, "mask")],
+  needs: ({ model, link }) => [place(model, link, "weights"), place(model, link, "mask")],
   asks: questions,
   mount,
 };

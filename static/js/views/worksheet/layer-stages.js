@@ -189,7 +189,7 @@ export function ffn({ t, sheet }) {
   };
 }
 
-/** In the decoder another attention stands between self-attention and the feed-forward network.
+/** Where another attention stands between self-attention and the feed-forward network.
  * @param {Scene} scene
  * @returns {Stage}
  */

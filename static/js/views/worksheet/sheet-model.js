@@ -41,6 +41,7 @@
  * @property {Translate} t
  * @property {Worksheet} sheet
  * @property {Cell} cell
+ * @property {boolean} joins  whether it is between two texts
  * @property {Step} query
  * @property {Step[]} keys  all columns
  * @property {Step} key
