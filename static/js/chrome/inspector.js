@@ -7,6 +7,8 @@ import { find, h } from "../lib/dom.js";
 import { step } from "../draw/token.js";
 import { working } from "../compute/attend.js";
 import { litIn, pairIn, reading, tokenAt } from "../state/reading.js";
+import { offered } from "../state/offered.js";
+import { view } from "../views/index.js";
 import { COVER } from "../compute/reshape.js";
 import { plane, row } from "../data/wire.js";
 import { origin } from "./cell-sources.js";
@@ -56,6 +58,7 @@ function fill(context) {
   const read = reading(page);
   const at = read && pairIn(page, store.hovered(), read);
   find("#inspector").hidden = !page.trace;
+  find("#check-cell").hidden = !offered(view("worksheet"), page.model);
   if (!read || !at) return;
   const { matrix, rows, cols, cover } = read;
   if (at.row >= matrix.rows || at.col >= matrix.cols) return;

@@ -4,6 +4,8 @@ import { blockOf, place, typed } from "../data/blocks.js";
 import { changes, found, touches } from "../state/interventions.js";
 import { find } from "../lib/dom.js";
 import { pairIn, reading, tokenAt } from "../state/reading.js";
+import { offered } from "../state/offered.js";
+import { view } from "../views/index.js";
 import { machine } from "../state/edit-model.js";
 
 /** @typedef {import("../state/contract.js").Context} Context */
@@ -27,6 +29,7 @@ export function bindSwitches(context) {
 
   function show() {
     group.hidden = fixed();
+    find("#switch-more").hidden = !offered(view("whatif"), store.get().model);
     const wanted = meant(context);
     for (const { which, button } of buttons) {
       const change = wanted[which];

@@ -5,6 +5,7 @@
 
 import { find } from "../lib/dom.js";
 import { extent } from "../data/blocks.js";
+import { offered } from "../state/offered.js";
 import { view } from "../views/index.js";
 
 /** @typedef {import("../state/contract.js").Context} Context */
@@ -67,8 +68,10 @@ export function bindKeys(context) {
  * @param {number} by
  */
 function turn({ store, views, announce, t }, by) {
-  const at = views.indexOf(view(store.get().link.view));
-  const next = views[(Math.max(at, 0) + by + views.length) % views.length];
+  const { link, model } = store.get();
+  const open = views.filter((one) => offered(one, model));
+  const at = open.indexOf(view(link.view));
+  const next = open[(Math.max(at, 0) + by + open.length) % open.length];
   store.go({ view: next.id });
   announce(next.name(t));
 }

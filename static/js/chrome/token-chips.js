@@ -23,6 +23,7 @@ export function bindChips({ store, t }) {
     const steps = model.texts.map((text) => axes(model, trace, within(model, text).id).rows);
     model.texts.forEach((text, i) => fill(lists[i], text, steps[i]));
     const [, written] = steps;
+    if (!written) lists[0].setAttribute("aria-label", t("Tokens that the model reads"));
     lists[1].closest(".side")?.toggleAttribute("hidden", !written);
     output.textContent = trace.output.text || t("(nothing)");
     output.lang = written?.find(({ writes }) => !writes.special)?.writes.lang ?? "";

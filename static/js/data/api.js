@@ -2,7 +2,7 @@
 
 import { completed } from "./model.js";
 import { Problem } from "./problem.js";
-import { learningPath } from "./request.js";
+import { learningPath, told as stated } from "./request.js";
 import { cut, json, sound, split, tensors } from "./reply.js";
 import { readBeside, readSafetensors } from "./wire.js";
 
@@ -141,7 +141,8 @@ export function createApi(fetch) {
       const file = await response.arrayBuffer().catch(cut);
       return sound(() => {
         const share = readBeside(file, "share");
-        return { ...share, model: completed(share.model), trace: readSafetensors(file) };
+        const model = completed(share.model);
+        return { ...share, model, state: stated(model, share.state), trace: readSafetensors(file) };
       });
     },
 

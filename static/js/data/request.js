@@ -19,6 +19,18 @@ export function request(model, link, select) {
 }
 
 /**
+ * What `asked` makes of a state, the other way round.
+ * @param {import("./blocks.js").Model} model
+ * @param {Record<string, unknown>} state  of a share
+ * @returns {Record<string, unknown>}  as a link says it
+ */
+export function told(model, state) {
+  if (model?.texts.length !== 1) return state;
+  const { [model.texts[0]]: source, ...others } = state;
+  return { source, ...others };
+}
+
+/**
  * @param {import("./blocks.js").Model} model
  * @param {Record<string, unknown>} body  as a model of two texts takes it; null: not said
  * @returns {Record<string, unknown>}  as this model takes it

@@ -28,7 +28,7 @@ export function compose({ say, t }, page, hovered) {
     "keys" in found
       ? found.keys.map((i) => h("span", { className: "as-key" }, quoted(cols.steps[i].writes)))
       : [];
-  const decodes = blockAt(page).stack === "decoder";
+  const decodes = blockAt(page).writes;
   const words = choice.pool === "max" ? most(found, t) : sentence(found, decodes, t);
   return say(words, {
     place: h("span", { className: "place" }, whereabouts(page, choice, t)),

@@ -1,6 +1,6 @@
 /** What an export of the present view holds, and what its file is called. */
 
-import { request } from "../data/request.js";
+import { asked, request } from "../data/request.js";
 import { blockAt } from "../data/blocks.js";
 import { isChanged } from "./interventions.js";
 import { held } from "./frozen.js";
@@ -53,7 +53,7 @@ const FORMS = { json: "application/json", npz: "application/x-npz" };
  * @returns {{path: string, body?: object, accept?: string}}
  */
 export function made(page, view, kind, { theme, options }) {
-  const { link, share } = page;
+  const { link, model, share } = page;
   const id = encodeURIComponent(share?.id ?? "");
   if (kind !== "html") {
     const accept = FORMS[kind];
@@ -66,7 +66,7 @@ export function made(page, view, kind, { theme, options }) {
     return { path: `/s/${id}/handout.html?${new URLSearchParams({ lang: link.lang, theme })}` };
   const { options: _, ...keys } = link;
   const said = Object.entries(keys).filter(([, value]) => value !== null);
-  const state = { ...Object.fromEntries(said), ...chosen(link, options) };
+  const state = asked(model, { ...Object.fromEntries(said), ...chosen(link, options) });
   return { path: `/api/handout?theme=${theme}`, body: { state } };
 }
 

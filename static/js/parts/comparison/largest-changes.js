@@ -19,7 +19,7 @@ export function headline({ store, t, say }, { rows, cols, changes }) {
   const [first] = changes;
   if (!first)
     return [by === "sentence" ? t("Nothing changes: A and B are the same. Change a word in B.") : t("Nothing changes: A and B are the same.")];
-  const writes = blockAt(store.get()).stack === "decoder" && by !== "direction";
+  const writes = blockAt(store.get()).writes && by !== "direction";
   const values = {
     query: h("span", { className: "as-query" }, quoted(rows.steps[first.row].writes)),
     key: h("span", { className: "as-key" }, quoted(cols.steps[first.col].writes)),
