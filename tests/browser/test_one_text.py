@@ -1,7 +1,6 @@
-"""Models of one text, which are no encoder–decoder: the page knows of them what their table says."""
+"""Models of one text: the page knows of them what their table of attentions says."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -57,7 +56,7 @@ def test_the_page_opens_on_it(page_of_it: Workspace, kind: str) -> None:
     expect(page.locator("#target-tokens")).to_be_hidden()
     expect(page.locator("#direction")).to_be_hidden()
     expect(page.locator("#check-cell")).to_be_hidden()
-    assert page_of_it.link()["block"] == kind
+    assert page_of_it.link["block"] == kind
     adapter = OneText(kind)
     (trace,) = adapter.run([Request(source=SENTENCE, select=(f"{kind}.1.self.weights",))])
     weights = trace.tensors[f"{kind}.1.self.weights"].data[2]
@@ -84,14 +83,14 @@ def test_every_view_that_it_can_fill_is_drawn(page_of_it: Workspace) -> None:
         page_of_it.open(source=SENTENCE, view=view)
         if view in DRAWN:
             expect(page.locator(DRAWN[view]).first).to_be_visible()
-        assert page_of_it.link()["view"] == view
+        assert page_of_it.link["view"] == view
         expect(page.locator("#problem")).to_be_hidden()
 
 
 def test_a_link_to_what_it_has_not_comes_to_the_nearest(page_of_it: Workspace, kind: str) -> None:
     page_of_it.open(source=SENTENCE, view="alignment", block="cross", layer=9, head=9)
     page_of_it.settled()
-    address = page_of_it.link()
+    address = page_of_it.link
     assert (address["view"], address["block"]) == ("attention", kind)
     assert (address["layer"], address["head"]) == ("1", "3")
 

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { attention, axes, extent, place, texts, taught } from "../../static/js/data/blocks.js";
+import {
+  attention, axes, blockOf, blocks, everywhere, extent, maskOf, masks, ofHead, place, placeOf, stands, taught, texts,
+} from "../../static/js/data/blocks.js";
 import { lit, opener, pair } from "../../static/js/state/lit.js";
 import { working } from "../../static/js/compute/attend.js";
 import { createStore } from "../../static/js/state/store.js";
@@ -88,4 +90,47 @@ test("a page that was not told where opens on the head that tells most", () => {
   assert.deepEqual(opener(trace(), model, { block: "cross", view: "heatmap" }), { layer: 2, head: 1 });
   assert.deepEqual(opener(trace(), model, { block: "cross", view: "alignment" }), { layer: 0, head: 1 });
   assert.deepEqual(opener(trace(), model, { block: "decoder", view: "heatmap" }), { layer: 0, head: 0 });
+});
+
+/** Twelve layers of one stack over one text; every third sees all of it, the others a window. */
+const MADE = {
+  texts: ["words"],
+  attentions: Array.from({ length: 12 }, (_, layer) => ({
+    place: `trunk/${layer}/attn`,
+    stack: "trunk",
+    layer,
+    kind: "self",
+    query: "words",
+    key: "words",
+    heads: layer ? 8 : 4,
+    kv_heads: 2,
+    mask: layer % 3 === 2 ? "causal" : "window",
+    scoring: "scaled-dot",
+  })),
+};
+
+test("a block of any name, depth and mask is what the table says", () => {
+  assert.deepEqual(blocks(MADE).map(({ id, writes }) => [id, writes]), [["trunk", false]]);
+  assert.deepEqual(extent(MADE, "trunk"), { layers: 12, heads: 8 });
+  assert.equal(place(MADE, { block: "trunk", layer: 11 }, "q"), "trunk/11/attn.q");
+  assert.deepEqual(placeOf(MADE, "trunk/7/attn"), { block: "trunk", layer: 7 });
+  assert.equal(placeOf(MADE, "trunk.7.attn"), null);
+  assert.deepEqual(everywhere(MADE, "trunk"), MADE.attentions.map(({ place }) => place));
+  assert.deepEqual(everywhere(MODEL, "cross"), ["decoder.*.cross"]);
+  assert.deepEqual([blockOf(MADE, "cross").rows, blocks(null)], [[], []]);
+});
+
+test("layers of one rule share a mask, and heads a key", () => {
+  assert.deepEqual(masks(MADE, "trunk"), ["trunk/0/attn.mask", "trunk/2/attn.mask"]);
+  assert.equal(maskOf(MADE, { block: "trunk", layer: 8 }), "trunk/2/attn.mask");
+  const shared = [0, 3, 4, 7].map((head) => ofHead(MADE, { block: "trunk", layer: 5, head }).kv_head);
+  assert.deepEqual(shared, [0, 0, 1, 1]);
+  assert.deepEqual(ofHead(MADE, { block: "trunk", layer: 0, head: 3 }), { head: 3, kv_head: 1 });
+});
+
+test("the tokens of a text are its own, whatever it is called", () => {
+  const run = { ...trace(), tokens: { words: trace().tokens.source }, direction: "" };
+  const { rows, cols } = axes(MADE, run, "trunk");
+  assert.deepEqual([texts(rows), texts(cols)], [texts(cols), ["<2zh>", "the₁", "·the₂"]]);
+  assert.deepEqual(texts(stands(MADE, run, "trunk")), ["0 <2zh>", "1 the₁", "2 ·the₂"]);
 });

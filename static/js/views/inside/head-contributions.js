@@ -63,7 +63,7 @@ export function headTable({ t }, pick) {
           ...rows.map(({ layer, block, n, name }, i) =>
             h(
               "tr",
-              { className: block },
+              { className: n === sum.heads.length - 1 ? `${block} last` : block },
               n === 0 && h("th", { scope: "rowgroup", rowSpan: sum.heads.length }, t("Layer {n}", { n: layer + 1 })),
               h("th", { scope: "row", className: "kind" }, name),
               ...cells[i].map((button) => h("td", {}, button)),

@@ -138,7 +138,7 @@ function arrange({ room, store, theme }, trace, { queries, keys, origin }) {
 
 /** @param {Context["t"]} t */
 function legend(t) {
-  const signs = { round: t("query"), square: t("key"), cross: t("all zeros") };
+  const signs = { round: t("query"), square: t("key"), plus: t("all zeros") };
   const entries = Object.entries(signs).map(([name, says]) =>
     h("span", {}, h("span", { className: `qk-sign ${name}`, "aria-hidden": "true" }), says),
   );

@@ -47,6 +47,8 @@
  * @property {Step} key
  */
 
+/** The stage that goes on to the next attention, under the name that links have for it. */
+export const ONWARD = "cross";
 export const FEW = 4;
 
 /** @param {number} length */

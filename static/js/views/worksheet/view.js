@@ -17,6 +17,7 @@ import { names, worksheet as calculate } from "../../compute/worksheet.js";
 import { judgement, section } from "./sheet.js";
 import { STEPS, overall, stages, transcript, verdict as verdictText } from "./stage-order.js";
 import { bindKeys, entry, onward, toolbar } from "./stage-controls.js";
+import { ONWARD } from "./sheet-model.js";
 
 /** @typedef {import("../../state/contract.js").View} View */
 /** @typedef {import("../../state/contract.js").Context} Context */
@@ -144,7 +145,7 @@ function mount(context, root) {
     const replaced = !all.agrees && store.get().link.interventions !== null;
     verdict.replaceChildren(judgement(context, all), ...(replaced ? [h("p", {}, intervened(t))] : []));
     pages.replaceChildren(...list.map((stage, i) => section(context, stage, i + 1)));
-    pages.querySelector("[data-stage='cross']")?.append(onward(context));
+    pages.querySelector(`[data-stage='${ONWARD}']`)?.append(onward(context));
     contents.replaceChildren(...list.map((stage, i) => entry(context, stage, i + 1, choose)));
     frame.dataset.drawn = shown;
   }
