@@ -59,7 +59,7 @@ def test_the_page_opens_on_it(page_of_it: Workspace, kind: str) -> None:
     assert page_of_it.link["block"] == kind
     adapter = OneText(kind)
     (trace,) = adapter.run([Request(source=SENTENCE, select=(f"{kind}.1.self.weights",))])
-    weights = trace.tensors[f"{kind}.1.self.weights"].data[2]
+    weights = trace.tensors[f"{kind}.1.self.weights"].value[2].numpy()
     drawn = page_of_it.figure()[0]
     masked = np.triu(np.ones_like(drawn, dtype=bool), 1) & (kind == "decoder")
     np.testing.assert_array_equal(np.isnan(drawn), masked)
