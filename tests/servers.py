@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,9 +65,14 @@ def free_port() -> int:
 
 @contextmanager
 def running_app(
-    data_dir: Path, settings: Mapping[str, str] | None = None, root: Path = ROOT
+    data_dir: Path,
+    settings: Mapping[str, str] | None = None,
+    root: Path = ROOT,
+    module: Sequence[str] = ("app",),
 ) -> Iterator[AppServer]:
     """Start the ``python -m app`` of the code in ``root`` and wait until it answers.
+
+    ``module`` is what stands in for ``app``, with its arguments.
 
     ``settings`` are named without their prefix, in lower case: ``{"max_body_bytes": "2000"}``.
     What the server prints goes to ``server.log`` in ``data_dir``.
@@ -85,7 +90,7 @@ def running_app(
     log = data_dir / "server.log"
     with log.open("ab") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "app"],
+            [sys.executable, "-m", *module],
             cwd=root,
             env=environment,
             stdin=subprocess.DEVNULL,

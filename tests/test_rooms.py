@@ -228,6 +228,27 @@ def test_one_file_touches_each_outside_thing(path: Path, owner: str) -> None:
         assert not re.findall(ONLY_IN[owner], without_comments(path))
 
 
+# A model's own names: what they are called, what a model without a table had, a stage's name in a
+# link, a sentence with the word in it; and a mark of Plotly's.
+NAMED_IN = {
+    "state/names.js",
+    "data/model.js",
+    "views/worksheet/sheet-model.js",
+    "data/examples.js",
+    "draw/plotly-space.js",
+}
+COMMENTS = re.compile(r"/\*.*?\*/|(?<=\s)//[^\n]*", re.DOTALL)
+FOR_THE_READER = re.compile(r'\bt\(\s*"(?:[^"\\]|\\.)*"')
+
+
+@pytest.mark.parametrize("path", files("static/js", ".js"), ids=name)
+def test_scripts_do_not_spell_what_a_model_says_of_itself(path: Path) -> None:
+    if path.relative_to(ROOT / "static/js").as_posix() in NAMED_IN:
+        return
+    code = FOR_THE_READER.sub("", COMMENTS.sub("", path.read_text()))
+    assert not re.findall(r"\b(?:en|de)coder\b|\bcross\b(?!-)", code)
+
+
 @pytest.mark.parametrize("path", files("templates", ".html"), ids=name)
 def test_templates_hold_no_script_and_no_style(path: Path) -> None:
     text = path.read_text()

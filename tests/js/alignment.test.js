@@ -14,10 +14,8 @@ const token = (text, start, special = false) => ({
 
 /** "The unhappy cat" -> 猫难过, the middle word in two pieces. */
 const TRACE = {
-  tokens: {
-    source: [token("<2zh>", 0, true), token("The", 0), token(" un", 3), token("happy", 6), token("<eos>", 0, true)],
-  },
-  output: { tokens: [token("猫", 0), token("难", 1), token("<eos>", 0, true)] },
+  read: [token("<2zh>", 0, true), token("The", 0), token(" un", 3), token("happy", 6), token("<eos>", 0, true)],
+  written: [token("猫", 0), token("难", 1), token("<eos>", 0, true)],
 };
 const WEIGHTS = {
   rows: 3,
@@ -43,7 +41,7 @@ test("rows and what was left out add up to one", () => {
 });
 
 test("a written word of several pieces is the mean of its rows", () => {
-  const trace = { ...TRACE, output: { tokens: [token("un", 0), token("happy", 2)] } };
+  const trace = { ...TRACE, written: [token("un", 0), token("happy", 2)] };
   const { soft, target } = alignment(trace, { ...WEIGHTS, rows: 2, values: WEIGHTS.values.subarray(0, 10) });
   assert.deepEqual(target.groups, [[0, 1]]);
   assert.deepEqual([...soft.values], [0.25, 0.4375]);
@@ -79,7 +77,7 @@ test("by the rows that read, a word's row is the one after it", () => {
 });
 
 test("what was written last has been read by nothing", () => {
-  const trace = { ...TRACE, output: { tokens: TRACE.output.tokens.slice(0, 2) } };
+  const trace = { ...TRACE, written: TRACE.written.slice(0, 2) };
   const found = alignment(trace, { ...WEIGHTS, rows: 2, values: WEIGHTS.values.subarray(0, 10) }, "reads");
   assert.deepEqual([...found.soft.values], [0.25, 0.75, NaN, NaN]);
   assert.deepEqual(found.hard, [1, -1]);
@@ -88,7 +86,7 @@ test("what was written last has been read by nothing", () => {
 });
 
 test("a word whose last piece nothing has read goes by those that were", () => {
-  const trace = { ...TRACE, output: { tokens: [token("un", 0), token("happy", 2)] } };
+  const trace = { ...TRACE, written: [token("un", 0), token("happy", 2)] };
   const { soft, special } = alignment(trace, { ...WEIGHTS, rows: 2, values: WEIGHTS.values.subarray(0, 10) }, "reads");
   assert.deepEqual([...soft.values], [0.25, 0.75]);
   assert.deepEqual(special, [0]);

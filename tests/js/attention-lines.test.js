@@ -4,12 +4,12 @@ import { test } from "node:test";
 import { attention } from "../../static/js/data/blocks.js";
 import { contrast, hues, rgb } from "../../static/js/draw/scale.js";
 import { average, chosen, dash, strands, toggled, touched } from "../../static/js/compute/attention-lines.js";
-import { trace } from "./trace.js";
+import { MODEL, trace } from "./trace.js";
 
 /** @param {"encoder" | "decoder" | "cross"} block @param {number[]} list */
 const heads = (block, list) =>
   list.map((head) => {
-    const matrix = attention(trace(), { block, layer: 0, head });
+    const matrix = attention(MODEL, trace(), { block, layer: 0, head });
     assert.ok(matrix);
     return { head, matrix };
   });

@@ -1,24 +1,26 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { attention, axes, extent, place, texts, taught } from "../../static/js/data/blocks.js";
+import {
+  attention, axes, blockOf, blocks, everywhere, extent, maskOf, masks, ofHead, place, placeOf, stands, taught, texts,
+} from "../../static/js/data/blocks.js";
 import { lit, opener, pair } from "../../static/js/state/lit.js";
 import { working } from "../../static/js/compute/attend.js";
 import { createStore } from "../../static/js/state/store.js";
 import { DEFAULTS } from "../../static/js/state/link.js";
-import { MODEL, trace } from "./trace.js";
+import { MODEL, sized, trace } from "./trace.js";
 
 /** @param {Partial<import("../../static/js/state/link.js").State>} link */
-const page = (link) => ({ ...createStore({ ...DEFAULTS, ...link }).get(), trace: trace() });
+const page = (link) => ({ ...createStore({ ...DEFAULTS, block: "encoder", ...link }).get(), model: MODEL, trace: trace() });
 
 test("tensors have the names of the API", () => {
-  assert.equal(place({ block: "encoder", layer: 1 }, "q"), "encoder.1.self.q");
-  assert.equal(place({ block: "decoder", layer: 0 }, "weights"), "decoder.0.self.weights");
-  assert.equal(place({ block: "cross", layer: 2 }), "decoder.2.cross");
+  assert.equal(place(sized({ encoder: 2, decoder: 3 }), { block: "encoder", layer: 1 }, "q"), "encoder.1.self.q");
+  assert.equal(place(MODEL, { block: "decoder", layer: 0 }, "weights"), "decoder.0.self.weights");
+  assert.equal(place(sized({ encoder: 2, decoder: 3 }), { block: "cross", layer: 2 }), "decoder.2.cross");
 });
 
 test("decoder rows read and write, columns are read", () => {
-  const { rows, cols } = axes(trace(), "decoder");
+  const { rows, cols } = axes(MODEL, trace(), "decoder");
   assert.deepEqual(
     [texts(rows), texts(cols)],
     [
@@ -26,17 +28,17 @@ test("decoder rows read and write, columns are read", () => {
       ["<bos>", "这"],
     ],
   );
-  assert.deepEqual(texts(axes(trace(), "cross").cols), ["<2zh>", "the₁", "·the₂"]);
+  assert.deepEqual(texts(axes(MODEL, trace(), "cross").cols), ["<2zh>", "the₁", "·the₂"]);
 });
 
 test("a masked cell has no number", () => {
-  const values = attention(trace(), { block: "decoder", layer: 0, head: 0 })?.values;
+  const values = attention(MODEL, trace(), { block: "decoder", layer: 0, head: 0 })?.values;
   assert.deepEqual([...(values ?? [])], [1, NaN, 0.25, 0.75]);
 });
 
 test("a head or layer that is not there is nothing", () => {
-  assert.equal(attention(trace(), { block: "decoder", layer: 0, head: 2 }), null);
-  assert.equal(attention(trace(), { block: "decoder", layer: 1, head: 0 }), null);
+  assert.equal(attention(MODEL, trace(), { block: "decoder", layer: 0, head: 2 }), null);
+  assert.equal(attention(MODEL, trace(), { block: "decoder", layer: 1, head: 0 }), null);
   assert.deepEqual(extent(MODEL, "cross"), { layers: 1, heads: 2 });
 });
 
@@ -68,18 +70,18 @@ test("a weight is worked out from q and k, the mask left out of the sum", () => 
 });
 
 test("a head is taught where the model says so, across alone", () => {
-  /** @type {import("../../static/js/data/api.js").Taught[]} */
+  /** @type {import("../../static/js/data/model.js").Taught[]} */
   const heads = [{ layer: 2, head: 1, rows: "writes", since: 1 }];
-  assert.ok(taught({ taught: heads }, { block: "cross", layer: 2, head: 1 }));
-  assert.ok(!taught({ taught: heads }, { block: "decoder", layer: 2, head: 1 }));
-  assert.ok(!taught({ taught: heads }, { block: "cross", layer: 1, head: 1 }));
-  assert.ok(!taught({}, { block: "cross", layer: 2, head: 1 }));
+  assert.ok(taught({ ...MODEL, taught: heads }, { block: "cross", layer: 2, head: 1 }));
+  assert.ok(!taught({ ...MODEL, taught: heads }, { block: "decoder", layer: 2, head: 1 }));
+  assert.ok(!taught({ ...MODEL, taught: heads }, { block: "cross", layer: 1, head: 1 }));
+  assert.ok(!taught(MODEL, { block: "cross", layer: 2, head: 1 }));
 });
 
 test("a page that was not told where opens on the head that tells most", () => {
   assert.deepEqual(opener(trace(), MODEL, { block: "cross", view: "alignment" }), { layer: 0, head: 0 });
   assert.deepEqual(opener(trace(), MODEL, { block: "decoder", view: "heatmap" }), { layer: 0, head: 0 });
-  /** @type {import("../../static/js/data/api.js").Aligner[]} */
+  /** @type {import("../../static/js/data/model.js").Aligner[]} */
   const aligners = [
     { layer: 0, head: 1, error_rate: 0.4, rows: "reads" },
     { layer: 2, head: 1, error_rate: 0.5, rows: "writes" },
@@ -88,4 +90,47 @@ test("a page that was not told where opens on the head that tells most", () => {
   assert.deepEqual(opener(trace(), model, { block: "cross", view: "heatmap" }), { layer: 2, head: 1 });
   assert.deepEqual(opener(trace(), model, { block: "cross", view: "alignment" }), { layer: 0, head: 1 });
   assert.deepEqual(opener(trace(), model, { block: "decoder", view: "heatmap" }), { layer: 0, head: 0 });
+});
+
+/** Twelve layers of one stack over one text; every third sees all of it, the others a window. */
+const MADE = {
+  texts: ["words"],
+  attentions: Array.from({ length: 12 }, (_, layer) => ({
+    place: `trunk/${layer}/attn`,
+    stack: "trunk",
+    layer,
+    kind: "self",
+    query: "words",
+    key: "words",
+    heads: layer ? 8 : 4,
+    kv_heads: 2,
+    mask: layer % 3 === 2 ? "causal" : "window",
+    scoring: "scaled-dot",
+  })),
+};
+
+test("a block of any name, depth and mask is what the table says", () => {
+  assert.deepEqual(blocks(MADE).map(({ id, writes }) => [id, writes]), [["trunk", false]]);
+  assert.deepEqual(extent(MADE, "trunk"), { layers: 12, heads: 8 });
+  assert.equal(place(MADE, { block: "trunk", layer: 11 }, "q"), "trunk/11/attn.q");
+  assert.deepEqual(placeOf(MADE, "trunk/7/attn"), { block: "trunk", layer: 7 });
+  assert.equal(placeOf(MADE, "trunk.7.attn"), null);
+  assert.deepEqual(everywhere(MADE, "trunk"), MADE.attentions.map(({ place }) => place));
+  assert.deepEqual(everywhere(MODEL, "cross"), ["decoder.*.cross"]);
+  assert.deepEqual([blockOf(MADE, "cross").rows, blocks(null)], [[], []]);
+});
+
+test("layers of one rule share a mask, and heads a key", () => {
+  assert.deepEqual(masks(MADE, "trunk"), ["trunk/0/attn.mask", "trunk/2/attn.mask"]);
+  assert.equal(maskOf(MADE, { block: "trunk", layer: 8 }), "trunk/2/attn.mask");
+  const shared = [0, 3, 4, 7].map((head) => ofHead(MADE, { block: "trunk", layer: 5, head }).kv_head);
+  assert.deepEqual(shared, [0, 0, 1, 1]);
+  assert.deepEqual(ofHead(MADE, { block: "trunk", layer: 0, head: 3 }), { head: 3, kv_head: 1 });
+});
+
+test("the tokens of a text are its own, whatever it is called", () => {
+  const run = { ...trace(), tokens: { words: trace().tokens.source }, direction: "" };
+  const { rows, cols } = axes(MADE, run, "trunk");
+  assert.deepEqual([texts(rows), texts(cols)], [texts(cols), ["<2zh>", "the₁", "·the₂"]]);
+  assert.deepEqual(texts(stands(MADE, run, "trunk")), ["0 <2zh>", "1 the₁", "2 ·the₂"]);
 });

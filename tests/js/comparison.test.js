@@ -22,7 +22,7 @@ import { MODEL, tensor, token, trace } from "./trace.js";
  */
 function page(choices, link = {}) {
   const options = { ...initials(compare.options ?? {}), ...choices };
-  const state = { ...DEFAULTS, source: "the the", view: "compare", ...link, options };
+  const state = { ...DEFAULTS, block: "encoder", source: "the the", view: "compare", ...link, options };
   return { ...createStore(state).get(), model: MODEL, trace: trace() };
 }
 /**

@@ -16,7 +16,7 @@ import {
   tree,
   written,
 } from "../../static/js/compute/decoding-steps.js";
-import { tensor, trace } from "./trace.js";
+import { MODEL, tensor, trace } from "./trace.js";
 
 const [A, B, EOS] = [
   { id: 1, text: "a", special: false },
@@ -184,17 +184,17 @@ test("the model's own is the same without what was forced", () => {
 
 test("a trace alone has each step's most probable tokens, and the words that are known", () => {
   const seen = trace();
-  assert.equal(recorded(seen), null);
+  assert.equal(recorded(MODEL, seen), null);
   seen.output.tokens = [{ ...seen.output.tokens[0], id: 7 }, { ...seen.output.tokens[1], id: 3 }];
   seen.output.logprobs = [ln(0.5), ln(0.25)];
   seen.tensors["decoder.probabilities"] = tensor(["query", "rank"], [2, 2], [0.5, 0.25, 0.5, 0.25]);
   seen.tensors["decoder.candidates"] = tensor(["query", "rank"], [2, 2], [7, 8, 9, 3]);
-  const run = recorded(seen);
+  const run = recorded(MODEL, seen);
   assert.ok(run);
   const [first, second] = run.steps;
   assert.deepEqual(first.hypotheses[0].candidates.map(({ text, kept }) => [text, kept]), [["这", true], [null, false]]);
   seen.pieces = { 8: { text: "那", special: false } };
-  assert.equal(recorded(seen)?.steps[0].hypotheses[0].candidates[1].text, "那");
+  assert.equal(recorded(MODEL, seen)?.steps[0].hypotheses[0].candidates[1].text, "那");
   near(first.hypotheses[0].rest, 0.25);
   near(second.beams[0].logprob, ln(0.125));
   assert.equal(second.beams[0].state, "finished");

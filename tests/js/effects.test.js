@@ -14,7 +14,7 @@ const OFF = [{ at: "decoder.0.cross", head: 0, do: "zero" }];
 
 /** @param {Partial<import("../../static/js/state/link.js").State>} [link] */
 function page(link = {}) {
-  const state = { ...DEFAULTS, source: "the the", view: "whatif", interventions: OFF, ...link, options: initials(OPTIONS) };
+  const state = { ...DEFAULTS, block: "encoder", source: "the the", view: "whatif", interventions: OFF, ...link, options: initials(OPTIONS) };
   return { ...createStore(/** @type {any} */ (state)).get(), model: MODEL, trace: trace() };
 }
 

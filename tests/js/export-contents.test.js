@@ -4,11 +4,12 @@ import { behind, made, nameOf } from "../../static/js/state/export-contents.js";
 import { choice } from "../../static/js/state/options.js";
 import { encoding, thumbnails, traced } from "../../static/js/state/questions.js";
 import { DEFAULTS } from "../../static/js/state/link.js";
+import { sized } from "./trace.js";
 
 /** @type {any} */
 const page = {
   link: { ...DEFAULTS, source: "Hi & bye", block: "cross", layer: 1, head: 2, options: { scale: "log" } },
-  model: { id: "en-zh" },
+  model: sized({ encoder: 2, decoder: 2 }),
   share: null,
 };
 /** @type {any} */

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { begun, left, lines, more, nameOf, of, placeOf, reach, strongest } from "../../static/js/compute/head-sweep.js";
+import { begun, left, lines, more, nameOf, of, reach, strongest } from "../../static/js/compute/head-sweep.js";
+import { placeOf } from "../../static/js/data/blocks.js";
 import { MODEL } from "./trace.js";
 
 const start = { heads: 3, tokens: {}, logprobs: [-1, -2] };
@@ -40,7 +41,7 @@ test("the map has a line for each layer of each attention", () => {
     ["decoder.0.self", 2],
     ["decoder.0.cross", 2],
   ]);
-  for (const { at, block, layer } of lines(MODEL)) assert.deepEqual(placeOf(at), { block, layer });
+  for (const { at, block, layer } of lines(MODEL)) assert.deepEqual(placeOf(MODEL, at), { block, layer });
 });
 
 test("the time left follows from the time taken", () => {

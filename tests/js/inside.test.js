@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { contributions, farthest, lens, needed, relevance, settled, strongest, total } from "../../static/js/compute/inside.js";
-import { tensor, token, trace } from "./trace.js";
+import { MODEL, sized, tensor, token, trace } from "./trace.js";
 
 /** Two layers, two heads, three rows: the last is padding. Halves and quarters are exact in float32. */
 function seen() {
@@ -42,9 +42,9 @@ test("the lens names each layer's candidates and marks the one that is written",
 
 test("a row that writes nothing has nothing to say", () => {
   assert.equal(lens(seen(), 2), null);
-  assert.equal(contributions(seen(), 2), null);
+  assert.equal(contributions(MODEL, seen(), 2), null);
   assert.equal(lens(trace(), 0), null);
-  assert.equal(contributions(trace(), 0), null);
+  assert.equal(contributions(MODEL, trace(), 0), null);
 });
 
 test("it is settled from the layer on after which the written token stays first", () => {
@@ -53,10 +53,12 @@ test("it is settled from the layer on after which the written token stays first"
 });
 
 test("contributions are those of the row, and add up", () => {
-  const sum = contributions(seen(), 1);
+  const sum = contributions(MODEL, seen(), 1);
   assert.ok(sum);
-  assert.deepEqual(sum.self, [[0.25, 1], [1.75, 2.5]]);
-  assert.deepEqual(sum.cross, [[-0.5, -2], [-3.5, -5]]);
+  assert.deepEqual(sum.heads, [
+    { block: "decoder", kind: "self", values: [[0.25, 1], [1.75, 2.5]] },
+    { block: "cross", kind: "cross", values: [[-0.5, -2], [-3.5, -5]] },
+  ]);
   assert.deepEqual(sum.parts, { embedding: [2], position: [4], ffn: [1, 4], bias: [0.5, 2], norm: [0.25, 1] });
   assert.equal(sum.sum, 5.5 - 11 + 6 + 5 + 2.5 + 1.25);
   assert.equal(sum.logit, 8);
@@ -66,16 +68,16 @@ test("contributions are those of the row, and add up", () => {
 });
 
 test("relevance has no number where the mask forbids one", () => {
-  const made = relevance(seen(), { block: "decoder", layer: 0, head: 0 });
+  const made = relevance(MODEL, seen(), { block: "decoder", layer: 0, head: 0 });
   assert.ok(made);
   assert.deepEqual([...made.values], [1, NaN, -3, 2]);
   assert.deepEqual(farthest(made), { row: 1, col: 0, value: -3 });
-  assert.equal(relevance(seen(), { block: "decoder", layer: 0, head: 2 }), null);
-  assert.equal(relevance(seen(), { block: "cross", layer: 0, head: 0 }), null);
+  assert.equal(relevance(MODEL, seen(), { block: "decoder", layer: 0, head: 2 }), null);
+  assert.equal(relevance(MODEL, seen(), { block: "cross", layer: 0, head: 0 }), null);
 });
 
 test("what is needed is of the block at hand", () => {
-  const names = needed({ block: "cross", layer: 1 });
+  const names = needed(sized({ encoder: 1, decoder: 2 }), { block: "cross", layer: 1 });
   assert.ok(names.includes("inside.relevance.decoder.1.cross"));
   assert.ok(names.includes("decoder.1.cross.mask"));
   assert.equal(names.length, new Set(names).size);

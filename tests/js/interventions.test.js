@@ -5,17 +5,18 @@ import {
   blamed, changes, found, isChanged, kindOf, linked, plainly, put, same, toggled, touches, without, worded,
 } from "../../static/js/state/interventions.js";
 import { translator } from "../../static/js/lib/i18n.js";
-import { trace } from "./trace.js";
+import { sized, trace } from "./trace.js";
 
 /** @typedef {import("../../static/js/state/interventions.js").Change} Change */
 
+const TWO = sized({ encoder: 2, decoder: 2 });
 const { t } = translator({});
 const off = { at: "encoder.1.self", head: 3, do: "zero" };
 const uniform = { ...off, do: "uniform" };
 const cell = { at: "decoder.0.cross", head: 0, do: { set: [1, 2, 0.5], renormalise: true } };
 
 /** @param {any} change */
-const says = (change) => plainly(change, trace(), t);
+const says = (change) => plainly(change, { model: TWO, trace: trace() }, t);
 
 test("a change is said in words of the reader", () => {
   assert.equal(says(off), "Encoder, layer 2, head 4: off");
@@ -37,13 +38,13 @@ test("whether the rest of a row was rescaled is said", () => {
 });
 
 test("a decoder's row is called by what it writes, its keys by what they are", () => {
-  assert.deepEqual(worded({ at: "decoder.0.self", do: { cut: [1, 0] } }, t).values.query, { side: "target", index: 1, written: true });
-  assert.deepEqual(worded(cell, t).values.key, { side: "source", index: 2 });
+  assert.deepEqual(worded({ at: "decoder.0.self", do: { cut: [1, 0] } }, t, TWO).values.query, { side: "target", index: 1, written: true });
+  assert.deepEqual(worded(cell, t, TWO).values.key, { side: "source", index: 2 });
 });
 
 test("what is not there, or makes no sense, is still said and never throws", () => {
   assert.equal(says({ at: "source", do: { mask: 99 } }), "token 100 masked");
-  assert.equal(plainly({ at: "source", do: { mask: 0 } }, null, t), "token 1 masked");
+  assert.equal(plainly({ at: "source", do: { mask: 0 } }, { model: null, trace: null }, t), "token 1 masked");
   for (const odd of [null, 5, "zero", [], {}, { at: 3, do: "zero" }, { at: "x", do: { melt: 1 } }, { at: "x", do: null }])
     assert.equal(says(odd), "a change that cannot be read", JSON.stringify(odd));
   assert.equal(says({ at: "nowhere", head: 1, do: "zero" }), "nowhere: off");

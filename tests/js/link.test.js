@@ -46,12 +46,12 @@ test("every key round-trips", () => {
 
 test("a link says its place even where that is the default, and nothing that is not set", () => {
   const search = format({ ...DEFAULTS, source: "Hi" });
-  assert.equal(search, "source=Hi&view=attention&block=encoder&layer=0&head=0&lang=en");
+  assert.equal(search, "source=Hi&view=attention&layer=0&head=0&lang=en");
 });
 
 test("what cannot be read is left out", () => {
   assert.deepEqual(
-    parse("?block=sideways&layer=-1&head=1e3&query=x&interventions={&unknown=1"),
+    parse("?block=&layer=-1&head=1e3&query=x&interventions={&unknown=1"),
     { options: {} },
   );
 });
@@ -59,7 +59,7 @@ test("what cannot be read is left out", () => {
 test("a share's state is held to the same as a link", () => {
   const good = { source: "Hi", block: "cross", layer: 2, query: 0, interventions: [{ at: "source", do: { mask: 1 } }] };
   assert.deepEqual(stated(good), { ...good, options: {} });
-  const bad = { source: "Hi", block: "nope", layer: -1, head: 1.5, query: "x", key: {}, pad_to: true, target: null };
+  const bad = { source: "Hi", block: "", layer: -1, head: 1.5, query: "x", key: {}, pad_to: true, target: null };
   assert.deepEqual(stated(bad), { source: "Hi", options: {} });
   assert.deepEqual(stated({ scale: "log", top: 0, b: ["x"] }, OPTIONS).options, { scale: "log", b: '["x"]' });
 });

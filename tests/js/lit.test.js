@@ -4,12 +4,12 @@ import { test } from "node:test";
 import { lit, opener, pair } from "../../static/js/state/lit.js";
 import { createStore } from "../../static/js/state/store.js";
 import { DEFAULTS } from "../../static/js/state/link.js";
-import { MODEL, tensor, trace } from "./trace.js";
+import { MODEL, sized, tensor, trace } from "./trace.js";
 
 /** @typedef {import("../../static/js/state/link.js").State} State */
 /** @param {Partial<State>} [link] */
-const page = (link = {}) => ({ ...createStore({ ...DEFAULTS, ...link }).get(), model: MODEL, trace: trace() });
-/** @param {"source" | "target"} side @param {number} index */
+const page = (link = {}) => ({ ...createStore({ ...DEFAULTS, block: "encoder", ...link }).get(), model: MODEL, trace: trace() });
+/** @param {string} side @param {number} index */
 const ref = (side, index) => ({ side, index });
 
 test("what is hovered is lit, then what is pinned, then what is worth a first look", () => {
@@ -50,7 +50,7 @@ test("the pair to explain is what is lit, or what the row looks at most", () => 
 });
 
 test("a page that was not told where opens on the head that tells most", () => {
-  const two = { ...MODEL, layers: { encoder: 2, decoder: 1 }, heads: { encoder: 2, decoder: 2 } };
+  const two = sized({ encoder: 2, decoder: 1 });
   const found = trace();
   const dull = [1, 0, 0, 1, 0, 0, 1, 0, 0];
   const sharp = [1, 0, 0, 0, 0.1, 0.9, 0, 0.9, 0.1];

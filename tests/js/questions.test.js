@@ -7,7 +7,11 @@ import { createStore } from "../../static/js/state/store.js";
 import { DEFAULTS } from "../../static/js/state/link.js";
 import { MODEL, trace } from "./trace.js";
 
-const store = () => createStore({ ...DEFAULTS, source: "the the", block: "cross" });
+function store() {
+  const made = createStore({ ...DEFAULTS, source: "the the", block: "cross" });
+  made.set({ model: MODEL });
+  return made;
+}
 
 test("equal questions are one", () => {
   const page = store().get();
@@ -23,7 +27,7 @@ test("the order of a question's members says nothing, that of a list does", () =
 });
 
 test("matrices are asked of the model that is here, or of the one that the link names", () => {
-  const page = store().get();
+  const page = { ...store().get(), model: null };
   const named = { ...page, link: { ...page.link, model: "named" } };
   assert.deepEqual(parameters(named, ["W"]), { parameters: { model: "named", select: ["W"] } });
   assert.deepEqual(parameters({ ...named, model: MODEL }, ["W"]), { parameters: { model: "en-zh", select: ["W"] } });
@@ -98,7 +102,7 @@ test("what a view shows is asked once, and nothing else", async () => {
 });
 
 test("a layer that the model does not have becomes its last", async () => {
-  const present = createStore({ ...DEFAULTS, source: "the the", layer: 7, head: 9 });
+  const present = createStore({ ...DEFAULTS, block: "encoder", source: "the the", layer: 7, head: 9 });
   const { api } = fakeApi();
   bindSession(present, api, { needs: ({ link }) => [`encoder.${link.layer}.self.weights`], asks: () => [] }).run();
   await soon();

@@ -8,7 +8,7 @@ import { createStore } from "../../static/js/state/store.js";
 import { texts } from "../../static/js/data/blocks.js";
 import { DEFAULTS } from "../../static/js/state/link.js";
 import { attention } from "../../static/js/views/attention/view.js";
-import { MODEL, trace } from "./trace.js";
+import { MODEL, sized, trace } from "./trace.js";
 
 /**
  * @param {Record<string, unknown>} choices
@@ -16,7 +16,7 @@ import { MODEL, trace } from "./trace.js";
  */
 function page(choices, link = {}) {
   const options = { ...initials(attention.options ?? {}), ...choices };
-  const state = { ...DEFAULTS, ...link, options };
+  const state = { ...DEFAULTS, block: "encoder", ...link, options };
   return { ...createStore(state).get(), model: MODEL, trace: trace() };
 }
 /** @param {import("../../static/js/state/store.js").Page} page */
@@ -126,9 +126,9 @@ test("the same place, read in the same way, is the same reading, and another is 
   assert.notEqual(read({ ...at({}), trace: trace() }), first, "another trace");
   assert.equal(reading(at({}, { layer: 1 })), null, "a layer that is not here");
   assert.equal(reading({ ...at({}), trace: null }), null);
-  const small = { ...MODEL, heads: { encoder: 1, decoder: 1 } };
+  const small = sized({ encoder: 1, decoder: 1 }, { encoder: 1, decoder: 1 });
   assert.equal(read({ ...at({ pool: "mean" }), model: small }).planes.length, 1);
-  assert.equal(read({ ...at({ pool: "max" }), model: null }).planes.length, 1, "no model says how many heads");
+  assert.equal(reading({ ...at({ pool: "max" }), model: null }), null, "no model says where its attentions are");
   assert.deepEqual(four(read({ ...at({ pool: "max" }, { head: 1 }), model: small }).matrix.values.slice(0, 3)), [1, 0, 0]);
 });
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { COVER, axis, combine, fold, shares, strongest } from "../../static/js/compute/reshape.js";
 import { attention } from "../../static/js/data/blocks.js";
-import { trace } from "./trace.js";
+import { MODEL, trace } from "./trace.js";
 
 /** @param {import("../../static/js/data/wire.js").Matrix} matrix */
 const nested = ({ rows, cols, values }) =>
@@ -55,7 +55,7 @@ function cuts(random, length) {
 }
 
 test("keys of a word are summed, its queries averaged", () => {
-  const matrix = attention(trace(), { block: "encoder", layer: 0, head: 0 });
+  const matrix = attention(MODEL, trace(), { block: "encoder", layer: 0, head: 0 });
   assert.ok(matrix);
   const rows = nested(fold(matrix, [[0], [1, 2]], [[0], [1, 2]]));
   near(rows[0], [0.2, 0.8]);
@@ -63,14 +63,14 @@ test("keys of a word are summed, its queries averaged", () => {
 });
 
 test("what the mask forbids adds nothing, and alone stays without a number", () => {
-  const matrix = attention(trace(), { block: "decoder", layer: 0, head: 0 });
+  const matrix = attention(MODEL, trace(), { block: "decoder", layer: 0, head: 0 });
   assert.ok(matrix);
   near(nested(fold(matrix, [[0, 1]], [[0], [1]]))[0], [0.625, 0.375]);
   near(nested(fold(matrix, [[0], [1]], [[0], [1]]))[0], [1, NaN]);
 });
 
 test("heads are combined cell by cell", () => {
-  const planes = [0, 1].map((head) => attention(trace(), { block: "cross", layer: 0, head }));
+  const planes = [0, 1].map((head) => attention(MODEL, trace(), { block: "cross", layer: 0, head }));
   const [one, two] = /** @type {import("../../static/js/data/wire.js").Matrix[]} */ (planes);
   near(nested(combine([one, two], "mean"))[0], [0.55, 0.1, 0.35]);
   near(nested(combine([one, two], "max"))[1], [1, 0.3, 0.4]);

@@ -18,8 +18,8 @@ test("a vector of nothing has no direction", () => {
 
 test("a stream is read at its input and behind every sublayer", () => {
   assert.deepEqual(
-    stations("decoder", 1).map(({ layer, part }) => `${layer} ${part}`),
+    stations(["self", "cross"], 1).map(({ layer, part }) => `${layer} ${part}`),
     ["-1 input", "0 self", "0 cross", "0 ffn"],
   );
-  assert.equal(stations("encoder", 3).length, 7);
+  assert.equal(stations(["self"], 3).length, 7);
 });

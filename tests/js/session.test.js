@@ -35,7 +35,7 @@ function bound(link = {}, { asks = () => [], free = false, models = async () => 
       const fail = (/** @type {any} */ error) => (reject(error), flush());
       list.push({ body, signal, reply, fail });
     });
-  const store = createStore({ ...DEFAULTS, source: "the the", ...link });
+  const store = createStore({ ...DEFAULTS, block: "encoder", source: "the the", ...link });
   /** @type {any} */
   const api = { models, trace: by(traces), answer: by(answers) };
   const needs = (/** @type {Page} */ { link }) => [`${link.block === "cross" ? "decoder.0.cross" : "encoder.0.self"}.weights`];
@@ -366,8 +366,8 @@ const OPTIONS = /** @type {any} */ ({ scale: OPTION, kept: OPTION });
 
 /** @param {any} api @param {Partial<State>} [asked] */
 function share(api, asked = {}) {
-  const store = createStore({ ...DEFAULTS, source: "mine" });
-  const initial = { ...DEFAULTS, lang: "zh", layer: 0 };
+  const store = createStore({ ...DEFAULTS, block: "encoder", source: "mine" });
+  const initial = { ...DEFAULTS, block: "encoder", lang: "zh", layer: 0 };
   const source = frozen(api, { id: "1", initial, asked, options: OPTIONS });
   return { store, session: bindSession(store, source, { needs: () => [], asks: () => [] }) };
 }

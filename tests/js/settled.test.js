@@ -6,20 +6,20 @@ import { createStore } from "../../static/js/state/store.js";
 import { DEFAULTS } from "../../static/js/state/link.js";
 import { initials } from "../../static/js/state/options.js";
 import { OPTIONS, view } from "../../static/js/views/index.js";
-import { MODEL, trace } from "./trace.js";
+import { MODEL, sized, trace } from "./trace.js";
 
-const LINK = { ...DEFAULTS, source: "the the", options: initials(OPTIONS) };
+const LINK = { ...DEFAULTS, block: "encoder", source: "the the", options: initials(OPTIONS) };
 /** @typedef {import("../../static/js/state/link.js").State} State */
 
 /** A page that shows a trace. @param {Partial<State>} [link] */
 function shown(link = {}) {
   const store = createStore({ ...LINK, ...link }, settler(view));
-  store.set({ model: { ...MODEL, layers: { encoder: 3, decoder: 2 } }, trace: trace(), status: "ready" });
+  store.set({ model: sized({ encoder: 3, decoder: 2 }), trace: trace(), status: "ready" });
   return store;
 }
 
 test("the nearest layer and head that the model has, per stack", () => {
-  const model = { layers: { encoder: 3, decoder: 2 }, heads: { encoder: 4, decoder: 6 } };
+  const model = sized({ encoder: 3, decoder: 2 }, { encoder: 4, decoder: 6 });
   const far = { ...LINK, layer: 9, head: 9 };
   assert.deepEqual([nearest(far, model).layer, nearest(far, model).head], [2, 3]);
   const cross = nearest({ ...far, block: "cross" }, model);
@@ -34,13 +34,13 @@ test("the nearest layer and head that the model has, per stack", () => {
 
 test("a pin whose token is gone is let go, on either axis", () => {
   const there = { ...LINK, block: /** @type {const} */ ("cross"), query: 1, key: 2 };
-  assert.equal(kept(there, trace()), there);
+  assert.equal(kept(there, MODEL, trace()), there);
   for (const gone of [{ query: 2, key: 0 }, { query: 0, key: 3 }, { query: null, key: 3 }]) {
-    const { query, key, block } = kept({ ...there, ...gone }, trace());
+    const { query, key, block } = kept({ ...there, ...gone }, MODEL, trace());
     assert.deepEqual([query, key, block], [null, null, "cross"]);
   }
   const bare = { ...there, query: null, key: null };
-  assert.equal(kept(bare, trace()), bare);
+  assert.equal(kept(bare, MODEL, trace()), bare);
 });
 
 test("what follows from a change is there before anyone hears of it", () => {
@@ -90,7 +90,7 @@ test("a view that is for one kind of attention shows it, without pins of another
   assert.deepEqual([store.get().link.block, store.get().link.query, store.get().link.key], ["cross", null, null]);
   store.go({ query: 1 });
   assert.equal(store.get().link.query, 1);
-  assert.equal(createStore({ ...LINK, view: "alignment" }, settler(view)).get().link.block, "cross", "from the start");
+  assert.equal(nearest({ ...LINK, view: "alignment" }, MODEL, view).block, "cross", "before the first trace");
 });
 
 test("who picks a head wants to see that one, and not a mean of all", () => {

@@ -58,16 +58,22 @@ test("a server that is not there is a problem of the source", async () => {
   assert.deepEqual([store.get().status, store.get().problem?.kind], ["failed", "offline"]);
 });
 
-/** @param {string[]} [capabilities] */
+/** @param {string[]} capabilities */
 const able = (capabilities) => ({ model: { ...MODEL, capabilities } });
 
 test("a view is offered where the model has the capabilities that it names", () => {
   assert.deepEqual(offered({ model: null }), VIEWS);
-  assert.deepEqual(offered(able(undefined)), VIEWS, "a share from before they were named");
+  assert.deepEqual(offered({ model: MODEL }), VIEWS, "one told of before they were named");
   const plain = offered(able([])).map(({ id }) => id);
   assert.ok(plain.includes("attention") && plain.includes("lines"));
   for (const id of ["decoding", "worksheet", "inside", "training", "whatif"]) assert.ok(!plain.includes(id), id);
-  assert.ok(offered(able(["worksheet"])).includes(view("worksheet")));
+  assert.ok(!offered(able(["worksheet"])).includes(view("worksheet")), "it needs another as well");
+  assert.ok(offered(able(["worksheet", "parameters"])).includes(view("worksheet")));
+});
+
+test("a view is offered where the model has an attention for it", () => {
+  const model = { ...MODEL, attentions: MODEL.attentions.filter(({ kind }) => kind === "self") };
+  assert.deepEqual(VIEWS.filter((one) => !offered({ model }).includes(one)).map(({ id }) => id), ["decoding", "alignment"]);
 });
 
 test("a link to a view that is not offered opens the nearest one, and the page knows which was meant", () => {

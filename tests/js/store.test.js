@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { ORIGINS, createStore } from "../../static/js/state/store.js";
 import { DEFAULTS } from "../../static/js/state/link.js";
 
-const LINK = { ...DEFAULTS, source: "the the" };
+const LINK = { ...DEFAULTS, block: "encoder", source: "the the" };
 
 /** @param {import("../../static/js/state/store.js").Page} page */
 const all = (page) => page;

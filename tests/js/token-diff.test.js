@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { align, changes, difference, reach, spread, transpose } from "../../static/js/compute/token-diff.js";
 import { attention } from "../../static/js/data/blocks.js";
 import { COVER } from "../../static/js/compute/reshape.js";
-import { trace } from "./trace.js";
+import { MODEL, trace } from "./trace.js";
 
 /** @param {string} text */
 const letters = (text) => [...text];
@@ -45,8 +45,8 @@ test("an alignment has every token once, in order, and as many partners as there
 });
 
 test("a difference has a number where both have one, and says why it has none", () => {
-  const matrix = attention(trace(), { block: "decoder", layer: 0, head: 0 });
-  const other = attention(trace(), { block: "decoder", layer: 0, head: 1 });
+  const matrix = attention(MODEL, trace(), { block: "decoder", layer: 0, head: 0 });
+  const other = attention(MODEL, trace(), { block: "decoder", layer: 0, head: 1 });
   assert.ok(matrix && other);
   const rows = [
     { a: 0, b: 0 },
@@ -68,7 +68,7 @@ test("a difference has a number where both have one, and says why it has none", 
 });
 
 test("the largest changes come first, with both numbers", () => {
-  const matrices = [0, 1].map((head) => attention(trace(), { block: "cross", layer: 0, head }));
+  const matrices = [0, 1].map((head) => attention(MODEL, trace(), { block: "cross", layer: 0, head }));
   const [one, two] = /** @type {import("../../static/js/data/wire.js").Matrix[]} */ (matrices);
   const same = (/** @type {number} */ length) =>
     Array.from({ length }, (_, i) => ({ a: i, b: i }));

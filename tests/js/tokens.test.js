@@ -19,7 +19,7 @@ test("what cannot be seen is spelt out", () => {
 });
 
 test("languages follow the direction, special tokens are nobody's words", () => {
-  const { source, target, written } = sides(trace());
+  const { texts: { source, target }, written } = sides(trace());
   assert.deepEqual(
     source.map(({ lang }) => lang),
     ["en", "en", "en"],

@@ -1,5 +1,7 @@
 /** A small trace for tests, made by hand: two heads, three source tokens, two target tokens. */
 
+import { completed } from "../../static/js/data/model.js";
+
 /**
  * @param {string} text
  * @param {boolean} [special]
@@ -22,18 +24,28 @@ export const tensor = (dims, shape, data) => ({
 });
 
 /** @type {import("../../static/js/data/api.js").ModelInfo} */
-export const MODEL = {
+export const MODEL = sized({ encoder: 1, decoder: 1 });
+
+/**
+ * An encoder–decoder with as many layers, and heads in each, by stack.
+ * @param {Record<string, number>} layers
+ * @param {Record<string, number>} [heads]
+ * @returns {import("../../static/js/data/model.js").ModelInfo}
+ */
+export function sized(layers, heads = { encoder: 2, decoder: 2 }) {
+  return completed({
   id: "en-zh",
   name: "A small one",
   kind: "encoder-decoder",
-  layers: { encoder: 1, decoder: 1 },
-  heads: { encoder: 2, decoder: 2 },
+  layers,
+  heads,
   d_model: 4,
   parameters: 100,
   languages: ["en", "zh"],
   max_tokens: 128,
   digest: "0",
-};
+});
+}
 
 const WEIGHTS = ["head", "query", "key"];
 

@@ -65,9 +65,9 @@ test("what a snapshot saw is a trace that the page reads like any other", () => 
   assert.deepEqual(Object.keys(seen.tensors).sort(), ["decoder.0.self.mask", "decoder.0.self.weights"]);
   const own = trace();
   const state = { block: /** @type {const} */ ("decoder"), layer: 0, head: 0 };
-  assert.deepEqual(attention(traceAt(all, 2), state), attention(own, state));
-  assert.deepEqual([...(attention(seen, state)?.values ?? [])], [0.5, NaN, 0.5, 0.5]);
-  assert.deepEqual(axes(seen, "decoder"), axes(own, "decoder"));
+  assert.deepEqual(attention(MODEL, traceAt(all, 2), state), attention(MODEL, own, state));
+  assert.deepEqual([...(attention(MODEL, seen, state)?.values ?? [])], [0.5, NaN, 0.5, 0.5]);
+  assert.deepEqual(axes(MODEL, seen, "decoder"), axes(MODEL, own, "decoder"));
 });
 
 test("what is taken away is the fixed sentence at its step, not the one that was typed", () => {

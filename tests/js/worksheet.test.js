@@ -4,12 +4,12 @@ import { test } from "node:test";
 
 import { affine, row, size, terms } from "../../static/js/lib/vectors.js";
 import { names, reconcile, worksheet } from "../../static/js/compute/worksheet.js";
-import { tensor } from "./trace.js";
+import { sized, tensor } from "./trace.js";
 
 const golden = JSON.parse(
   readFileSync(new URL("golden/worksheet.json", import.meta.url), "utf8"),
 );
-const DEPTH = 2;
+const DEEP = sized({ encoder: 2, decoder: 2 });
 const CELLS = /** @type {import("../../static/js/compute/worksheet.js").Cell[]} */ ([
   { block: "encoder", layer: 0, head: 1, query: 2, key: 1 },
   { block: "decoder", layer: 1, head: 0, query: 2, key: 0 },
@@ -35,21 +35,21 @@ function near(found, expected) {
 }
 
 /** @param {import("../../static/js/compute/worksheet.js").Cell} cell */
-const sheet = (cell) => worksheet(find, cell, names(cell, DEPTH));
+const sheet = (cell) => worksheet(find, cell, names(DEEP, cell));
 
 test("what a cell is worked out from", () => {
-  const first = names(CELLS[0], DEPTH);
+  const first = names(DEEP, CELLS[0]);
   assert.deepEqual([first.query, first.key, first.ffn], ["source.input", "source.input", "encoder.0.ffn"]);
   assert.deepEqual(first.sums, ["source.embedding", "source.position"]);
-  const cross = names(CELLS[2], DEPTH);
+  const cross = names(DEEP, CELLS[2]);
   assert.deepEqual([cross.query, cross.key], ["decoder.1.self.norm", "encoder.1.ffn.norm"]);
-  const self = names(CELLS[1], DEPTH);
+  const self = names(DEEP, CELLS[1]);
   assert.deepEqual([self.query, self.ffn, self.sums], ["decoder.0.ffn.norm", null, []]);
-  assert.equal(names({ block: "decoder", layer: 0 }, DEPTH).query, "target.input");
+  assert.equal(names(DEEP, { block: "decoder", layer: 0 }).query, "target.input");
 });
 
 for (const cell of CELLS) {
-  const { here, ffn } = names(cell, DEPTH);
+  const { here, ffn } = names(DEEP, cell);
   const { head, query, key } = cell;
 
   test(`${cell.block}: every stage comes to what the same model computes in float64`, () => {
@@ -99,7 +99,7 @@ test("a value of the model that was replaced does not agree", () => {
   const cell = CELLS[0];
   const changed = (/** @type {string} */ name) =>
     name === "encoder.0.self.weights" ? tensor(["head", "query", "key"], [2, 4, 4], Array(32).fill(0)) : find(name);
-  const { softmax, mix, score } = worksheet(changed, cell, names(cell, DEPTH));
+  const { softmax, mix, score } = worksheet(changed, cell, names(DEEP, cell));
   assert.deepEqual([score.check.agrees, softmax.check.agrees, mix.check.agrees], [true, false, false]);
 });
 

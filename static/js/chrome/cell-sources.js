@@ -1,10 +1,9 @@
 /** Where a cell of several tokens or several heads comes from: its parts, and what they make. */
 
-import { BLOCK, attention } from "../data/blocks.js";
+import { attention, axes } from "../data/blocks.js";
 import { four } from "../lib/numbers.js";
 import { h } from "../lib/dom.js";
 import { token } from "../draw/token.js";
-import { sides } from "../data/tokens.js";
 
 /** @typedef {import("../state/contract.js").Context} Context */
 /** @typedef {import("../state/reading.js").Reading} Reading */
@@ -56,11 +55,10 @@ function heads({ t }, weights, pool) {
  * @param {number} weight  what they make
  */
 function pieces({ store, t }, queries, keys, weight) {
-  const { trace, link } = store.get();
-  const matrix = trace && attention(trace, link);
+  const { trace, model, link } = store.get();
+  const matrix = trace && attention(model, trace, link);
   if (!trace || !matrix) return [];
-  const { source, target, written } = sides(trace);
-  const names = BLOCK[link.block].query === "source" ? source : target.map((label, i) => written[i] ?? label);
+  const names = axes(model, trace, link.block).rows.map(({ writes }) => writes);
   const lines = queries.map((query) => {
     const open = keys.map((key) => matrix.values[query * matrix.cols + key]).filter((n) => !Number.isNaN(n));
     const sum = open.reduce((a, b) => a + b, 0);

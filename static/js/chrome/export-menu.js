@@ -5,6 +5,7 @@ import { request } from "../data/request.js";
 import { Problem } from "../data/problem.js";
 import { changes, plainly } from "../state/interventions.js";
 import { csv } from "../lib/csv.js";
+import { blockName } from "../state/names.js";
 import { find, h } from "../lib/dom.js";
 import { behind, frozen, made, nameOf, pooled } from "../state/export-contents.js";
 import { npz } from "../lib/npz.js";
@@ -121,7 +122,7 @@ async function make(context, kind) {
   const subject = shown.subject?.(page);
   if (subject) return table(subject.trace);
   const select = behind(page, shown);
-  const trace = page.share ? frozen(page, select) : await api.trace(request(page.link, select));
+  const trace = page.share ? frozen(page, select) : await api.trace(request(page.model, page.link, select));
   if (!trace) throw new Problem("nothing-drawn");
   return table(trace);
 }
@@ -162,11 +163,11 @@ function drawn(context) {
   const rail = subject ? "both" : shown.frame.rail;
   const layer = rail === "none" ? "" : t("Layer {n}", { n: link.layer + 1 });
   const head = rail === "both" && !pooled(link) ? t("Head {n}", { n: link.head + 1 }) : "";
-  const block = find(`.blocks input[value="${link.block}"]`).parentElement?.textContent ?? "";
-  const changed = subject ? [] : changes(link).map((change) => plainly(change, trace, t));
+  const block = blockName(link.block, t);
+  const changed = subject ? [] : changes(link).map((change) => plainly(change, { trace, model }, t));
   const words = {
-    title: `${source.trim()} → ${trace.output.text}`,
-    place: [shown.name(t), block.trim(), layer, head, subject?.says(t)].filter(Boolean).join(" · "),
+    title: [source.trim(), ...(trace.output.text ? [trace.output.text] : [])].join(" → "),
+    place: [shown.name(t), block, layer, head, subject?.says(t)].filter(Boolean).join(" · "),
     changed: changed.length ? `${t("Changed machine")}: ${changed.join(" · ")}` : "",
     caption: (caption && find("#caption").textContent) || "",
     footer: ["Headlight", model?.name, model?.digest.slice(0, 12)].filter(Boolean).join(" · "),

@@ -1,7 +1,7 @@
 /** Layer and head pickers that are pictures: each choice shows the weights it would show. */
 
 import { find, h } from "../lib/dom.js";
-import { extent, glimpse, place } from "../data/blocks.js";
+import { alike, extent, glimpse, place } from "../data/blocks.js";
 import { answer, thumbnails } from "../state/questions.js";
 import { table, thumbnail } from "../draw/head-grid.js";
 import { sequential } from "../draw/scale.js";
@@ -58,13 +58,13 @@ export function bindPickers(context) {
     layers(size.layers).forEach((label, layer) => {
       choose(label, layer === link.layer);
       if (!stale.layer) return;
-      const own = small?.[place({ ...link, layer }, "weights")];
+      const own = small?.[place(model, { ...link, layer }, "weights")];
       paint(label, layerMean(page, { ...link, layer }, own), colours);
     });
     heads(size.heads).forEach((label, head) => {
       choose(label, head === link.head);
       if (!stale.head) return;
-      const own = small?.[place(link, "weights")];
+      const own = small?.[place(model, link, "weights")];
       paint(label, glimpse(page, { ...link, head }, own), colours);
     });
     owed.layer &&= !stale.layer;
@@ -139,11 +139,10 @@ function weights(page) {
  * @param {import("../state/link.js").State} state
  * @param {import("../data/wire.js").Tensor} [small]
  */
-function layerMean({ trace, link }, state, small) {
-  const found = trace?.tensors[place(state, "weights")] ?? small;
+function layerMean({ model, trace }, state, small) {
+  const found = trace?.tensors[place(model, state, "weights")] ?? small;
   if (!found) return null;
-  const mask = trace?.tensors[place(link, "mask")];
-  return { ...mean(found), may: mask?.data ?? null };
+  return { ...mean(found), may: (trace && alike(model, trace, state)?.data) ?? null };
 }
 
 /**

@@ -1,17 +1,18 @@
 /** The pinned pair, or the one under the pointer, with the numbers that its weight comes from. */
 
-import { attention, place } from "../data/blocks.js";
+import { attention, ofHead, place } from "../data/blocks.js";
 import { pair } from "../state/lit.js";
 import { four, two } from "../lib/numbers.js";
 import { find, h } from "../lib/dom.js";
 import { step } from "../draw/token.js";
 import { working } from "../compute/attend.js";
 import { litIn, pairIn, reading, tokenAt } from "../state/reading.js";
+import { view } from "../views/index.js";
 import { COVER } from "../compute/reshape.js";
 import { plane, row } from "../data/wire.js";
 import { origin } from "./cell-sources.js";
 
-/** @typedef {import("../state/contract.js").Context} Context */
+/** @typedef {import("./desk.js").Desk} Desk */
 /** @typedef {import("../state/store.js").Page} Page */
 /** @typedef {import("../compute/attend.js").Working} Working */
 
@@ -19,7 +20,7 @@ const TOP = 5;
 /** More than rounding: a change to the machine stands between the scores and the weight. */
 const CHANGED = 1e-3;
 
-/** @param {Context} context */
+/** @param {Desk} context */
 export function bindInspector(context) {
   const { store } = context;
   const show = () => fill(context);
@@ -49,13 +50,14 @@ function move(store, where) {
   store.go({ query, key });
 }
 
-/** @param {Context} context */
+/** @param {Desk} context */
 function fill(context) {
-  const { store, t } = context;
+  const { store, t, figure } = context;
   const page = store.get();
   const read = reading(page);
   const at = read && pairIn(page, store.hovered(), read);
   find("#inspector").hidden = !page.trace;
+  find("#check-cell").hidden = !figure.offer().includes(view("worksheet"));
   if (!read || !at) return;
   const { matrix, rows, cols, cover } = read;
   if (at.row >= matrix.rows || at.col >= matrix.cols) return;
@@ -86,12 +88,12 @@ function fill(context) {
  * @param {{row: number, col: number}} at
  * @returns {Working | null}  null until q and k are here
  */
-function compute({ trace, link }, { rows, cols }, at) {
-  const whole = trace && attention(trace, link);
+function compute({ model, trace, link }, { rows, cols }, at) {
+  const whole = trace && attention(model, trace, link);
   const [query, key] = [tokenAt(rows, at.row), tokenAt(cols, at.col)];
   if (!whole || query === null || key === null) return null;
-  const found = ["q", "k"].map((letter) => trace?.tensors[place(link, letter)]);
-  const [q, k] = found.map((tensor) => tensor && plane(tensor, { head: link.head }));
+  const found = ["q", "k"].map((letter) => trace?.tensors[place(model, link, letter)]);
+  const [q, k] = found.map((tensor) => tensor && plane(tensor, ofHead(model, link)));
   if (!q || !k) return null;
   return working(
     q,
@@ -103,7 +105,7 @@ function compute({ trace, link }, { rows, cols }, at) {
 }
 
 /**
- * @param {Context} context
+ * @param {Desk} context
  * @param {Working | null} work
  * @param {number} weight  the model's own
  */

@@ -64,8 +64,8 @@ export function bindChanges(context) {
  * @returns {(string | Node)[]}
  */
 export function named({ store, say, t }, change) {
-  const { words, values } = worded(change, t);
-  const { trace, link } = store.get();
+  const { trace, link, model } = store.get();
+  const { words, values } = worded(change, t, model);
   const nodes = Object.entries(values).map(([name, value]) => {
     if (name === "sentence") return [name, h("span", { lang: /\p{Script=Han}/u.test(String(value)) ? "zh-Hans" : "en" }, String(value))];
     if (typeof value === "string") return [name, value];

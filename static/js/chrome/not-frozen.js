@@ -4,6 +4,7 @@ import { Problem } from "../data/problem.js";
 import { find, h } from "../lib/dom.js";
 import { missing } from "../state/frozen.js";
 import { DEFAULTS, merge, stated } from "../state/link.js";
+import { nearest } from "../state/settled.js";
 import { OPTIONS, view } from "../views/index.js";
 import { wording } from "../parts/wording.js";
 
@@ -19,9 +20,9 @@ const lacks = (page) => missing(page, view(page.link.view));
  * @returns {import("../state/link.js").State | undefined}
  */
 function kept(page) {
-  const { share, link } = page;
-  if (!share) return undefined;
-  const { view: open, block, layer, head, query = null, key = null, options } = merge(DEFAULTS, stated(share.state, OPTIONS));
+  const { share, model, link } = page;
+  if (!share || !model) return undefined;
+  const { view: open, block, layer, head, query = null, key = null, options } = nearest(merge(DEFAULTS, stated(share.state, OPTIONS)), model, view);
   const made = merge(link, { view: open, block, layer, head, query, key, options });
   return [made, { ...made, view: "attention" }].find((there) => !lacks({ ...page, link: there }));
 }

@@ -62,10 +62,11 @@ function say({ store, t }) {
   const { link } = page;
   const { source, trace } = shown.subject?.(page) ?? { source: link.source, trace: page.trace };
   const [from, to] = languages(trace?.direction ?? link.direction ?? "");
-  find("#projector-sentence").replaceChildren(
-    h("span", { lang: from }, source),
+  const written = [
     h("span", { "aria-hidden": "true" }, " → "),
     h("span", { lang: to }, trace?.output.text ?? "…"),
-  );
+  ];
+  const writes = page.model?.texts.length !== 1;
+  find("#projector-sentence").replaceChildren(h("span", { lang: from }, source), ...(writes ? written : []));
   find("#projector-view").textContent = shown.name(t);
 }

@@ -1,16 +1,17 @@
 /** The changes that are made most, where the pair is looked at; and what is changed, marked where it stands. */
 
-import { BLOCK, place } from "../data/blocks.js";
+import { blockOf, place, typed } from "../data/blocks.js";
 import { changes, found, touches } from "../state/interventions.js";
 import { find } from "../lib/dom.js";
 import { pairIn, reading, tokenAt } from "../state/reading.js";
+import { view } from "../views/index.js";
 import { machine } from "../state/edit-model.js";
 
-/** @typedef {import("../state/contract.js").Context} Context */
+/** @typedef {import("./desk.js").Desk} Desk */
 /** @typedef {import("../state/interventions.js").Change} Change */
 /** @typedef {"head" | "edge" | "token"} Which */
 
-/** @param {Context} context */
+/** @param {Desk} context */
 export function bindSwitches(context) {
   const { store } = context;
   const { on, toggle, fixed } = machine(context);
@@ -27,6 +28,7 @@ export function bindSwitches(context) {
 
   function show() {
     group.hidden = fixed();
+    find("#switch-more").hidden = !context.figure.offer().includes(view("whatif"));
     const wanted = meant(context);
     for (const { which, button } of buttons) {
       const change = wanted[which];
@@ -41,10 +43,10 @@ export function bindSwitches(context) {
     if (!model) return;
     const list = changes(link);
     document.querySelectorAll("#heads label").forEach((label, head) =>
-      label.classList.toggle("changed", touches(list, place(link), head)),
+      label.classList.toggle("changed", touches(list, place(model, link), head)),
     );
     document.querySelectorAll("#source-tokens .chip").forEach((chip, token) =>
-      chip.classList.toggle("unseen", found(list, { at: "source", do: { mask: token } }) !== null),
+      chip.classList.toggle("unseen", found(list, { at: typed(model), do: { mask: token } }) !== null),
     );
   }
 
@@ -54,7 +56,7 @@ export function bindSwitches(context) {
 /**
  * What the three would do at the pinned pair, or where none is at the one explained; null where that
  * is no one head's, no one edge, or no token of the sentence.
- * @param {Context} context
+ * @param {Desk} context
  * @returns {Record<Which, Change | null>}
  */
 function meant({ store }) {
@@ -62,17 +64,18 @@ function meant({ store }) {
   const read = reading(page);
   const at = read && pairIn(page, null, read);
   if (!read || !at) return { head: null, edge: null, token: null };
-  const { link } = page;
-  const where = { at: place(link), head: link.head };
+  const { model, link } = page;
+  const where = { at: place(model, link), head: link.head };
   const [query, key] = [tokenAt(read.rows, at.row), tokenAt(read.cols, at.col)];
   const alone = [read.rows.axis.groups[at.row], read.cols.axis.groups[at.col]].every((group) => group.length === 1);
   const open = !Number.isNaN(read.matrix.values[at.row * read.matrix.cols + at.col]);
   const one = read.choice.pool === "one";
-  const mask = { at: "source", do: { mask: key } };
+  const { key: text } = blockOf(model, link.block);
+  const mask = { at: text, do: { mask: key } };
   return {
     head: one ? { ...where, do: "zero" } : null,
     // What is masked or cut already has no weight to lose.
     edge: one && alone && open ? { ...where, do: { cut: [query, key] } } : null,
-    token: BLOCK[link.block].key === "source" && read.cols.axis.groups[at.col].length === 1 ? mask : null,
+    token: text === typed(model) && read.cols.axis.groups[at.col].length === 1 ? mask : null,
   };
 }

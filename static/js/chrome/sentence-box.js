@@ -40,12 +40,13 @@ export function bindSentence({ store, figure, t }) {
   }
 
   function show() {
-    const { link, trace, share } = store.get();
+    const { link, model, trace, share } = store.get();
     if (link.source !== said) {
       typed.cancel();
       said = box.value = link.source;
       grow(box);
     }
+    direction.hidden = model?.texts.length === 1;
     direction.value = link.direction ?? "";
     const found = [...direction.options].find(
       ({ value }) => value === trace?.direction && !link.direction,
@@ -54,11 +55,11 @@ export function bindSentence({ store, figure, t }) {
       ? t("by script: {direction}", { direction: found.text })
       : t("by script");
     box.readOnly = direction.disabled = share !== null;
-    box.lang = bcp47((link.direction ?? trace?.direction ?? link.lang).split("-")[0]);
+    box.lang = bcp47((link.direction ?? (trace?.direction || link.lang)).split("-")[0]);
   }
 
   offer(store);
-  store.subscribe(({ link, trace, share }) => [link, trace, share], show);
+  store.subscribe(({ link, model, trace, share }) => [link, model, trace, share], show);
   show();
 }
 

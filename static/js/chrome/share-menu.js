@@ -1,6 +1,7 @@
 /** Making a short link and copying it, over plain http too; and what a frozen share says of itself. */
 
 import { copyText } from "../lib/clipboard.js";
+import { asked } from "../data/request.js";
 import { find } from "../lib/dom.js";
 import { Problem, failure } from "../data/problem.js";
 import { beside } from "../state/frozen.js";
@@ -90,7 +91,7 @@ function snippet(url, { source, lang }) {
 async function make({ store, api }) {
   const page = store.get();
   if (page.share && !page.live) return { url: here(window) };
-  return api.share({ state: kept(page.link), ...beside(page, view(page.link.view)) });
+  return api.share({ state: asked(page.model, kept(page.link)), ...beside(page, view(page.link.view)) });
 }
 
 /**

@@ -1,6 +1,8 @@
 /** Where the figure stands: tabs for the views, the kind of attention, and what is said above. */
 
+import { blocks } from "../data/blocks.js";
 import { h } from "../lib/dom.js";
+import { blockName } from "../state/names.js";
 import { view } from "../views/index.js";
 import { bindUnfrozen } from "./not-frozen.js";
 import { bindUnoffered } from "./not-offered.js";
@@ -14,78 +16,90 @@ export function bindStage(desk) {
   bindUnfrozen(desk);
   bindUnoffered(desk);
   bindScreen(desk.figure);
-  document.querySelectorAll(".views").forEach((list) => tabs(desk, list));
-  blocks(desk.store);
+  tabs(desk);
+  kinds(desk);
 }
 
 /**
  * What stands around a view: its stylesheets read it off the root.
  * @param {import("../state/contract.js").View} view
  */
-export function surround({ id, blocks, frame: { rail, inspector, caption } }) {
+export function surround({ id, frame: { rail, inspector, caption } }) {
   const { dataset } = document.documentElement;
   Object.assign(dataset, { view: id, rail });
   dataset.inspector = inspector ? "yes" : "no";
   dataset.caption = caption ? "yes" : "no";
-  for (const radio of document.querySelectorAll(".blocks input")) {
-    const { value } = /** @type {HTMLInputElement} */ (radio);
-    radio.toggleAttribute("disabled", blocks !== undefined && !blocks.includes(/** @type {any} */ (value)));
+}
+
+/** A tab for each view that is offered. @param {Desk} desk */
+function tabs({ store, t, figure }) {
+  for (const list of document.querySelectorAll(".views")) {
+    const name = `view-${list.id}`;
+    /** @type {Element[]} */
+    let made = [];
+    const fill = () => {
+      made.forEach((label) => label.remove());
+      made = figure.offer().map(({ id, name: says }) => choice(name, id, says(t)));
+      list.append(...made);
+    };
+    fill();
+    store.subscribe(figure.offer, fill);
+    choose(list, ({ link }) => view(link.view).id, (id) => store.go({ view: id }), store, figure.offer);
   }
 }
 
-/**
- * A tab for each view that is offered.
- * @param {Desk} desk
- * @param {Element} list
- */
-function tabs({ store, t, figure }, list) {
-  const name = `view-${list.id}`;
-  /** @type {Element[]} */
-  let made = [];
-  function fill() {
-    made.forEach((label) => label.remove());
-    made = figure.offer().map(({ id, name: says }) =>
-      h(
-        "label",
-        {},
-        h("input", { type: "radio", name, value: id, className: "hidden" }),
-        h("span", {}, says(t)),
-      ),
-    );
-    list.append(...made);
+/** @param {Desk} desk */
+function kinds({ store, t }) {
+  const go = (/** @type {string} */ block) => store.go({ block, query: null, key: null });
+  for (const list of document.querySelectorAll(".blocks")) {
+    choose(list, ({ link }) => link.block, go, store);
+    const fill = () => {
+      const { model, link } = store.get();
+      const all = blocks(model);
+      if (!all.length) return;
+      const there = radios(list).map(({ value }) => value);
+      if (String(there) !== String(all.map(({ id }) => id))) {
+        radios(list).forEach((radio) => labelOf(radio).remove());
+        list.append(...all.map(({ id }) => choice(`block-${list.id}`, id, blockName(id, t))));
+      }
+      const { blocks: suits = () => true } = view(link.view);
+      radios(list).forEach((radio, i) => {
+        radio.disabled = !suits(all[i]);
+        radio.checked = radio.value === link.block;
+      });
+    };
+    store.subscribe(({ model, link }) => [model, link.view], fill);
+    fill();
   }
-  fill();
-  store.subscribe(figure.offer, fill);
-  const go = (/** @type {string} */ id) => store.go({ view: id });
-  choose(list, name, ({ link }) => view(link.view).id, go, store, figure.offer);
 }
 
-/** @param {import("../state/store.js").Store} store */
-function blocks(store) {
-  const go = (/** @type {string} */ block) =>
-    store.go({
-      block: /** @type {import("../state/link.js").State["block"]} */ (block),
-      query: null,
-      key: null,
-    });
-  for (const list of document.querySelectorAll(".blocks"))
-    choose(list, `block-${list.id}`, ({ link }) => link.block, go, store);
+/** @param {string} name @param {string} value @param {string} says */
+function choice(name, value, says) {
+  return h(
+    "label",
+    {},
+    h("input", { type: "radio", name, value, className: "hidden" }),
+    h("span", {}, says),
+  );
 }
+
+/** @param {Element} list @returns {HTMLInputElement[]} */
+const radios = (list) => [...list.querySelectorAll("input")];
+/** @param {HTMLInputElement} radio @returns {HTMLElement} */
+const labelOf = (radio) => /** @type {HTMLElement} */ (radio.closest("label"));
 
 /**
  * @param {Element} list
- * @param {string} name  of the radio buttons
  * @param {(page: Page) => string} present
  * @param {(value: string) => void} go
  * @param {import("../state/store.js").Store} store
  * @param {() => unknown[]} [offer]  what there is to choose; absent: always the same
  */
-function choose(list, name, present, go, store, offer = () => []) {
+function choose(list, present, go, store, offer = () => []) {
   const show = () => {
-    for (const radio of list.querySelectorAll("input")) {
-      radio.name = name;
+    for (const radio of radios(list)) {
       const chosen = radio.value === present(store.get());
-      if (chosen && !radio.checked) reveal(list, /** @type {Element} */ (radio.closest("label")));
+      if (chosen && !radio.checked) reveal(list, labelOf(radio));
       radio.checked = chosen;
     }
   };

@@ -2,7 +2,7 @@
 
 import { find, h } from "../lib/dom.js";
 import { token } from "../draw/token.js";
-import { BLOCK, axes } from "../data/blocks.js";
+import { axes, blockAt, within } from "../data/blocks.js";
 import { lit } from "../state/lit.js";
 import { comparison } from "../state/comparison.js";
 import { litTokens } from "../state/reading.js";
@@ -13,23 +13,25 @@ import { litTokens } from "../state/reading.js";
 
 /** @param {Context} context */
 export function bindChips({ store, t }) {
-  const lists = { source: find("#source-tokens"), target: find("#target-tokens") };
+  /** A place a text, the one that is typed first. */
+  const lists = ["#source-tokens", "#target-tokens"].map((id) => find(id));
   const output = find("#output");
 
   function rebuild() {
-    const { trace } = store.get();
-    if (!trace) return;
-    const { rows, cols } = axes(trace, "cross");
-    fill("source", cols);
-    fill("target", rows);
+    const { trace, model } = store.get();
+    if (!trace || !model) return;
+    const steps = model.texts.map((text) => axes(model, trace, within(model, text).id).rows);
+    model.texts.forEach((text, i) => fill(lists[i], text, steps[i]));
+    const [, written] = steps;
+    if (!written) lists[0].setAttribute("aria-label", t("Tokens that the model reads"));
+    lists[1].closest(".side")?.toggleAttribute("hidden", !written);
     output.textContent = trace.output.text || t("(nothing)");
-    output.lang =
-      rows[0]?.writes.special === false ? rows[0].writes.lang : (rows[1]?.writes.lang ?? "");
+    output.lang = written?.find(({ writes }) => !writes.special)?.writes.lang ?? "";
   }
 
-  /** @param {Ref["side"]} side @param {Step[]} steps */
-  function fill(side, steps) {
-    lists[side].replaceChildren(
+  /** @param {Element} list @param {Ref["side"]} side @param {Step[]} steps */
+  function fill(list, side, steps) {
+    list.replaceChildren(
       ...steps.map((step, index) => h("li", {}, chip({ side, index }, step))),
     );
   }
@@ -55,7 +57,7 @@ export function bindChips({ store, t }) {
   /** @param {Ref} ref */
   function pin({ side, index }) {
     const { link } = store.get();
-    const { query } = BLOCK[link.block];
+    const { query } = blockAt(store.get());
     const patch = side === query ? { query: index, key: null } : { key: index };
     const pinned = side === query ? link.query === index && link.key === null : link.key === index;
     const row = lit(store.get(), null).query;
@@ -66,9 +68,9 @@ export function bindChips({ store, t }) {
   function light() {
     const page = store.get();
     const { queries, keys } = litTokens(page, store.hovered());
-    const block = BLOCK[page.link.block];
-    for (const side of /** @type {const} */ (["source", "target"])) {
-      [...lists[side].querySelectorAll(".chip")].forEach((button, i) => {
+    const block = blockAt(page);
+    for (const [n, side] of (page.model?.texts ?? []).entries()) {
+      [...lists[n].querySelectorAll(".chip")].forEach((button, i) => {
         button.classList.toggle("as-query", side === block.query && queries.includes(i));
         button.classList.toggle("as-key", side === block.key && keys.includes(i));
         const pinned =

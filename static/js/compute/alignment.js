@@ -30,20 +30,20 @@ import { joined, words } from "../data/words.js";
 /** @typedef {{from: number, to: number, weight: number, hard: boolean}} Link  source word, written word */
 
 /**
- * @param {{tokens: {source: Token[]}, output: {tokens: Token[]}}} trace
- * @param {Matrix} weights  [decoder row, source token], NaN where masked
+ * @param {{read: Token[], written: Token[]}} tokens
+ * @param {Matrix} weights  [written token, token that is read], NaN where masked
  * @param {Rows} [by]
  * @returns {Alignment}
  */
-export function alignment({ tokens, output }, weights, by = "writes") {
-  const source = line(tokens.source);
-  const target = line(output.tokens.slice(0, weights.rows));
+export function alignment({ read, written }, weights, by = "writes") {
+  const source = line(read);
+  const target = line(written.slice(0, weights.rows));
   // Nothing has read what was written last.
   const rows = target.groups.map((group) =>
     by === "writes" ? group : group.map((token) => token + 1).filter((row) => row < weights.rows),
   );
   const soft = fold(weights, rows, source.groups);
-  const specials = tokens.source.flatMap(({ special }, i) => (special ? [i] : []));
+  const specials = read.flatMap(({ special }, i) => (special ? [i] : []));
   const mass = fold(weights, rows, [specials]);
   return {
     source,

@@ -4,6 +4,8 @@
  * index into the same list, so both are exact.
  */
 
+import { nexts, typed } from "../data/blocks.js";
+
 /** @typedef {import("../data/wire.js").Trace} Trace */
 /** @typedef {{id: number, text: string, special: boolean}} Piece */
 /** @typedef {{id: number, text: string | null, special?: boolean, logprob: number, probability: number, kept: boolean}} Candidate  text null: not known */
@@ -187,13 +189,14 @@ export function parting(a, b) {
  * What a trace has of a decoding when the search itself cannot be run: one hypothesis a step, with
  * the ten most probable tokens. Where a trace is from before candidates had texts, only those are
  * known that the sentence or its translation hold.
+ * @param {import("../data/blocks.js").Model} model
  * @param {Trace} trace
  * @returns {Run | null}  null: it lacks them
  */
-export function recorded({ tokens, output, tensors, pieces = {} }) {
-  const [chances, ids] = ["probabilities", "candidates"].map((name) => tensors[`decoder.${name}`]);
+export function recorded(model, { tokens, output, tensors, pieces = {} }) {
+  const [chances, ids] = nexts(model).map((name) => tensors[name]);
   if (!chances || !ids) return null;
-  const known = new Map([...tokens.source, ...output.tokens].map((token) => [token.id, token]));
+  const known = new Map([...tokens[typed(model)], ...output.tokens].map((token) => [token.id, token]));
   const count = chances.shape[1];
   let total = 0;
   const steps = output.tokens.map((token, index) => {

@@ -16,7 +16,7 @@
  */
 
 /** @typedef {import("../data/wire.js").Matrix} Matrix */
-/** @typedef {"source" | "target"} Side */
+/** @typedef {string} Side  a text */
 /** @typedef {{side: Side, column: number, index: number}} Node  column 0 is the input */
 /**
  * @typedef {object} Graph  edges run down; those of a node come after all that lead to it
@@ -44,29 +44,30 @@ export function stack(layers, side) {
 }
 
 /**
- * Decoder and encoder together.
- * @param {Matrix[]} own  decoder self-attention, layer by layer
- * @param {Matrix[]} cross
- * @param {Matrix[]} encoder
+ * Two stacks together, one of which looks at the other.
+ * @param {Matrix[]} own  the looking stack's self-attention, layer by layer
+ * @param {Matrix[]} joins  its attention to the other
+ * @param {Matrix[]} read  the other's self-attention, all of its layers
+ * @param {{query: Side, key: Side}} sides
  * @returns {Graph}
  */
-export function both(own, cross, encoder) {
+export function both(own, joins, read, { query, key }) {
   const graph = empty();
-  const source = [...encoder.keys(), encoder.length].map((column) =>
-    add(graph, "source", column, encoder[0].rows),
+  const source = [...read.keys(), read.length].map((column) =>
+    add(graph, key, column, read[0].rows),
   );
-  const memory = source[encoder.length];
+  const memory = source[read.length];
   const target = [...own.keys(), own.length].map((column) =>
-    add(graph, "target", column, own[0].rows),
+    add(graph, query, column, own[0].rows),
   );
   for (let l = own.length; l > 0; l--) {
     // Between a layer's two attentions a token stands where it stands after them.
-    const between = add(graph, "target", l, own[0].rows);
+    const between = add(graph, query, l, own[0].rows);
     keep(graph, target[l], between);
-    weigh(graph, target[l], memory, cross[l - 1]);
+    weigh(graph, target[l], memory, joins[l - 1]);
     mix(graph, between, target[l - 1], own[l - 1]);
   }
-  for (let l = encoder.length; l > 0; l--) mix(graph, source[l], source[l - 1], encoder[l - 1]);
+  for (let l = read.length; l > 0; l--) mix(graph, source[l], source[l - 1], read[l - 1]);
   return { ...graph, tops: target[own.length], leaves: [...source[0], ...target[0]] };
 }
 

@@ -1,6 +1,6 @@
 /** Which heads matter: every head of every attention changed by itself, and what that did to each written token. */
 
-import { BLOCK, BLOCKS, extent, place } from "../data/blocks.js";
+import { blocks } from "../data/blocks.js";
 import { tensor } from "../data/shown.js";
 
 /** @typedef {import("../data/api.js").ModelInfo} ModelInfo */
@@ -12,7 +12,7 @@ import { tensor } from "../data/shown.js";
  * @property {number[]} logprobs  of each row's token, with no head changed
  * @property {Record<string, Effect>} heads  by `nameOf`
  */
-/** @typedef {{block: "encoder" | "decoder" | "cross", at: string, layer: number, heads: number}} Line  a layer's heads */
+/** @typedef {{block: string, at: string, layer: number, heads: number}} Line  a layer's heads */
 
 /** @param {string} at  an attention, such as "encoder.1.self" @param {number} head */
 export const nameOf = (at, head) => `${at} ${head}`;
@@ -61,10 +61,9 @@ export function strongest({ heads }, row, most = 3) {
 
 /** @param {ModelInfo} model @returns {Line[]}  as the map shows them: a row a layer */
 export function lines(model) {
-  return /** @type {Line["block"][]} */ ([...BLOCKS]).flatMap((block) => {
-    const { layers, heads } = extent(model, block);
-    return Array.from({ length: layers }, (_, layer) => ({ block, at: place({ block, layer }), layer, heads }));
-  });
+  return blocks(model).flatMap(({ id, rows }) =>
+    rows.map(({ place, heads }, layer) => ({ block: id, at: place, layer, heads })),
+  );
 }
 
 /**
@@ -82,18 +81,6 @@ export function tensors({ heads, logprobs }, model) {
     }),
   );
   return { logprobs: tensor({ query: "written" }, [logprobs.length], logprobs), ...Object.fromEntries(found) };
-}
-
-/** @param {string} at @returns {{block: Line["block"], layer: number}} */
-export function placeOf(at) {
-  const [stack, layer, kind] = at.split(".");
-  const block = /** @type {Line["block"]} */ (
-    Object.keys(BLOCK).find((name) => {
-      const one = BLOCK[/** @type {Line["block"]} */ (name)];
-      return one.stack === stack && one.kind === kind;
-    })
-  );
-  return { block, layer: Number(layer) };
 }
 
 /**

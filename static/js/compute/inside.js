@@ -1,18 +1,18 @@
-/** What is found inside a run, a decoder row at a time: the logit lens, contributions, relevance. */
+/** What is found inside a run, a written row at a time: the logit lens, contributions, relevance. */
 
-import { masked, place } from "../data/blocks.js";
+import { masked, place, stacked, writing } from "../data/blocks.js";
 import { memo } from "../lib/memo.js";
 import { plane } from "../data/wire.js";
 
 /** @typedef {import("../data/wire.js").Trace} Trace */
 /** @typedef {import("../data/wire.js").Tensor} Tensor */
+/** @typedef {import("../data/blocks.js").Model} Model */
 /** @typedef {import("../state/link.js").State} State */
 /** @typedef {{id: number, text: string, special: boolean, probability: number, written: boolean}} Candidate */
 /** @typedef {{top: Candidate[], probability: number, rank: number}} Layer  what its stream says; rank and probability are those of the token that is written */
 /**
  * @typedef {object} Sum  of what makes a logit
- * @property {number[][]} self  [layer][head]
- * @property {number[][]} cross  [layer][head]
+ * @property {{block: string, kind: string, values: number[][]}[]} heads  of each attention, [layer][head]
  * @property {Record<Part, number[]>} parts  each by layer; what is added at the input alone has one
  * @property {number} sum  of all of it
  * @property {number} logit  from the last stream
@@ -21,20 +21,30 @@ import { plane } from "../data/wire.js";
 /** @typedef {"embedding" | "position" | "ffn" | "bias" | "norm"} Part */
 
 const LENS = ["probabilities", "candidates", "written", "rank"].map((name) => `inside.lens.${name}`);
-const HEADS = /** @type {const} */ (["self", "cross"]);
 export const INPUT = /** @type {const} */ (["embedding", "position"]);
 export const LAYERS = /** @type {const} */ (["ffn", "bias", "norm"]);
-const LOGIT = [...HEADS, ...INPUT, ...LAYERS, "total"].map((name) => `inside.logit.${name}`);
 
-/** @param {Pick<State, "block" | "layer">} at */
-const relevanceOf = (at) => `inside.relevance.${place(at)}`;
+/** @param {Model} model  The attentions whose heads add to a logit themselves. */
+const adding = (model) => stacked(model, writing(model).stack);
+/** @param {Model} model */
+const logits = (model) =>
+  [...adding(model).map(({ kind }) => kind), ...INPUT, ...LAYERS, "total"].map((name) => `inside.logit.${name}`);
 
-/** @param {Pick<State, "block" | "layer">} at @returns {string[]}  tensors */
-export const needed = (at) => [...LENS, ...LOGIT, relevanceOf(at), place(at, "weights"), place(at, "mask")];
+/** @param {Model} model @param {Pick<State, "block" | "layer">} at */
+const relevanceOf = (model, at) => `inside.relevance.${place(model, at)}`;
+
+/** @param {Model} model @param {Pick<State, "block" | "layer">} at @returns {string[]}  tensors */
+export const needed = (model, at) => [
+  ...LENS,
+  ...logits(model),
+  relevanceOf(model, at),
+  place(model, at, "weights"),
+  place(model, at, "mask"),
+];
 
 /**
  * @param {Trace} trace
- * @param {number} row  of the decoder
+ * @param {number} row  that writes
  * @returns {Layer[] | null}  null where the trace lacks it, or the row writes nothing
  */
 export function lens(trace, row) {
@@ -64,27 +74,28 @@ export function settled(layers) {
 }
 
 /**
+ * @param {Model} model
  * @param {Trace} trace
- * @param {number} row  of the decoder
+ * @param {number} row  that writes
  * @returns {Sum | null}  null where the trace lacks it, or the row writes nothing
  */
-export function contributions(trace, row) {
-  if (!LOGIT.every((name) => trace.tensors[name]) || !trace.output.tokens[row]) return null;
+export function contributions(model, trace, row) {
+  if (!logits(model).every((name) => trace.tensors[name]) || !trace.output.tokens[row]) return null;
   const of = (/** @type {string} */ name) => trace.tensors[`inside.logit.${name}`];
-  const [self, cross] = HEADS.map((name) => byHead(of(name), row));
+  const heads = adding(model).map(({ id, kind }) => ({ block: id, kind, values: byHead(of(kind), row) }));
   const parts = /** @type {Sum["parts"]} */ (
     Object.fromEntries([...INPUT, ...LAYERS].map((name) => [name, byLayer(of(name), row)]))
   );
-  const all = [...self.flat(), ...cross.flat(), ...Object.values(parts).flat()];
+  const layers = heads.flatMap(({ values }) => values);
+  const all = [...layers.flat(), ...Object.values(parts).flat()];
   return {
-    self,
-    cross,
+    heads,
     parts,
     sum: total(all),
     logit: of("total").data[row],
     most: {
-      head: largest([...self, ...cross].flat()),
-      part: largest([...self.map(total), ...cross.map(total), ...Object.values(parts).flat()]),
+      head: largest(layers.flat()),
+      part: largest([...layers.map(total), ...Object.values(parts).flat()]),
     },
   };
 }
@@ -98,18 +109,11 @@ export const total = (values) => values.reduce((sum, value) => sum + value, 0);
 /**
  * The head that adds most to the logit.
  * @param {Sum} sum
- * @returns {{block: "decoder" | "cross", layer: number, head: number, value: number}}
+ * @returns {{block: string, layer: number, head: number, value: number}}
  */
-export function strongest({ self, cross }) {
-  const all = [self, cross].flatMap((kind) =>
-    kind.flatMap((heads, layer) =>
-      heads.map((value, head) => ({
-        block: /** @type {"decoder" | "cross"} */ (kind === self ? "decoder" : "cross"),
-        layer,
-        head,
-        value,
-      })),
-    ),
+export function strongest({ heads }) {
+  const all = heads.flatMap(({ block, values }) =>
+    values.flatMap((row, layer) => row.map((value, head) => ({ block, layer, head, value }))),
   );
   return all.reduce((best, one) => (one.value > best.value ? one : best));
 }
@@ -129,13 +133,14 @@ function byLayer({ shape, data }, row) {
 
 /**
  * One head's gradient × attention; NaN where the mask forbids.
+ * @param {Model} model
  * @param {Trace} trace
  * @param {Pick<State, "block" | "layer" | "head">} at
  * @returns {import("../data/wire.js").Matrix | null}  null where the trace lacks it
  */
-export function relevance(trace, at) {
-  const found = trace.tensors[relevanceOf(at)];
-  const mask = trace.tensors[place(at, "mask")];
+export function relevance(model, trace, at) {
+  const found = trace.tensors[relevanceOf(model, at)];
+  const mask = trace.tensors[place(model, at, "mask")];
   if (!found || !mask || at.head >= found.shape[0]) return null;
   return memo(found, String(at.head), () => masked(plane(found, { head: at.head }), plane(mask).values));
 }

@@ -33,15 +33,12 @@ export function cosines(x, y) {
 
 /**
  * Where the stream of a stack can be read, from its input up to a layer: behind every sublayer.
- * @param {"encoder" | "decoder"} stack
+ * @param {string[]} kinds  of a layer's attentions, in the order in which they run
  * @param {number} layers  how many
- * @returns {{layer: number, part: "input" | "self" | "cross" | "ffn"}[]}  the input is layer −1
+ * @returns {{layer: number, part: string}[]}  the input is layer −1
  */
-export function stations(stack, layers) {
-  const parts = stack === "encoder" ? ["self", "ffn"] : ["self", "cross", "ffn"];
+export function stations(kinds, layers) {
+  const parts = [...kinds, "ffn"];
   const behind = Array.from({ length: layers }, (_, layer) => parts.map((part) => ({ layer, part })));
-  return /** @type {ReturnType<typeof stations>} */ ([
-    { layer: -1, part: "input" },
-    ...behind.flat(),
-  ]);
+  return [{ layer: -1, part: "input" }, ...behind.flat()];
 }

@@ -9,13 +9,13 @@
  * Normalization, equation 4.
  */
 
-import { BLOCK, place } from "../data/blocks.js";
+import { blockOf, place, stacked, within } from "../data/blocks.js";
 import { affine, plus, row, rows, sum, times } from "../lib/vectors.js";
 
 /** @typedef {import("../data/wire.js").Tensor} Tensor */
 /** @typedef {import("../lib/vectors.js").Vector} Vector */
 /** @typedef {(name: string) => Tensor} Find */
-/** @typedef {{block: "encoder" | "decoder" | "cross", layer: number, head: number, query: number, key: number}} Cell */
+/** @typedef {{block: string, layer: number, head: number, query: number, key: number}} Cell */
 /**
  * @typedef {object} Check
  * @property {number} largest  difference between what is worked out here and the model's own
@@ -31,27 +31,29 @@ export const EPSILON = 1e-5;
 
 /**
  * What the sheet of a cell is worked out from.
+ * @param {import("../data/blocks.js").Model} model
  * @param {Pick<Cell, "block" | "layer">} at
- * @param {number} depth  layers of the encoder
  */
-export function names({ block, layer }, depth) {
-  const { stack, query } = BLOCK[block];
-  const here = place({ block, layer });
-  const memory = depth ? `encoder.${depth - 1}.ffn.norm` : "source.input";
-  const below = layer ? `${stack}.${layer - 1}.ffn.norm` : `${query}.input`;
-  const x = block === "cross" ? `decoder.${layer}.self.norm` : below;
+export function names(model, { block, layer }) {
+  const { stack, query, key } = blockOf(model, block);
+  const here = place(model, { block, layer });
+  const all = stacked(model, stack);
+  const before = all[all.findIndex(({ id }) => id === block) - 1];
+  const x = before ? `${place(model, { block: before.id, layer })}.norm` : top(stack, layer, query);
+  const other = within(model, key);
+  const memory = key === query ? x : top(other.stack, other.rows.length, key);
   const sums = x.endsWith(".input") ? [`${query}.embedding`, `${query}.position`] : [];
-  const ffn = block === "decoder" ? null : `${stack}.${layer}.ffn`;
+  const ffn = all.at(-1)?.id === block ? `${stack}.${layer}.ffn` : null;
   /** @param {string} at @param {string[]} letters */
   const under = (at, letters) => letters.map((letter) => `${at}.${letter}`);
   return {
     here,
     query: x,
-    key: block === "cross" ? memory : x,
+    key: memory,
     sums,
     ffn,
     tensors: [
-      ...new Set([x, block === "cross" ? memory : x, ...sums]),
+      ...new Set([x, memory, ...sums]),
       ...under(here, ["q", "k", "v", "scores", "mask", "weights", "mix"]),
       ...under(here, ["output", "residual", "norm"]),
       ...(ffn ? under(ffn, ["hidden", "output", "residual", "norm"]) : []),
@@ -62,6 +64,9 @@ export function names({ block, layer }, depth) {
     ],
   };
 }
+
+/** What a stack hands on after so many layers. @param {string} stack @param {number} layers @param {string} text */
+const top = (stack, layers, text) => (layers ? `${stack}.${layers - 1}.ffn.norm` : `${text}.input`);
 
 /**
  * The whole calculation of a cell.

@@ -1,33 +1,14 @@
 /** The one file that touches the network. Whatever goes wrong comes out as a Problem. */
 
+import { completed } from "./model.js";
 import { Problem } from "./problem.js";
-import { learningPath } from "./request.js";
+import { learningPath, told as stated } from "./request.js";
 import { cut, json, sound, split, tensors } from "./reply.js";
 import { readBeside, readSafetensors } from "./wire.js";
 
 /** @typedef {import("./wire.js").Trace} Trace */
 /** @typedef {import("../state/link.js").State} State */
-/**
- * @typedef {object} ModelInfo
- * @property {string} id
- * @property {string} name
- * @property {string} kind
- * @property {Record<string, number>} layers
- * @property {Record<string, number>} heads
- * @property {number} d_model
- * @property {number} parameters
- * @property {string[]} languages
- * @property {number} max_tokens
- * @property {string} digest
- * @property {string[]} [capabilities]  what can be worked out for it; absent, as in older shares: all
- * @property {number} [examples]  sentences that were watched while it was learned
- * @property {Aligner[]} [aligners]  the cross heads nearest to alignments made by people, by the
- *   rows that write and by those that read, the one that was better when they were chosen first
- * @property {Taught[]} [taught]  the cross heads that training asked to align
- */
-/** @typedef {{layer: number, head: number, rows: "writes" | "reads"}} Head */
-/** @typedef {Head & {since: number}} Taught  since: the step of the training from which on */
-/** @typedef {Head & {error_rate: number}} Aligner */
+/** @typedef {import("./model.js").ModelInfo} ModelInfo */
 /** @typedef {{variant: string, length: number, d_model: number, positions: Float32Array, similarity: Float32Array}} Positions */
 /** @typedef {{id: string, state: Record<string, unknown>, created: string, model: ModelInfo, asks: import("../state/questions.js").Question[], trace: Trace}} Share */
 /** @typedef {{limit: number, unit: string, value?: number}} Excess  more than is taken at most */
@@ -72,7 +53,7 @@ export function createApi(fetch) {
 
     /** @returns {Promise<ModelInfo[]>}  the first is the default; read once */
     models() {
-      models ??= read("/api/models");
+      models ??= read("/api/models").then((told) => told.map(completed));
       models.catch(() => (models = null));
       return models;
     },
@@ -158,7 +139,11 @@ export function createApi(fetch) {
         headers: { Accept: BINARY },
       });
       const file = await response.arrayBuffer().catch(cut);
-      return sound(() => ({ ...readBeside(file, "share"), trace: readSafetensors(file) }));
+      return sound(() => {
+        const share = readBeside(file, "share");
+        const model = completed(share.model);
+        return { ...share, model, state: stated(model, share.state), trace: readSafetensors(file) };
+      });
     },
 
     /**

@@ -1,4 +1,4 @@
-/** The three kinds of attention, and what each one's rows and columns are. */
+/** Which attentions a model has, and what their rows and columns are: read off its table. */
 
 import { memo } from "../lib/memo.js";
 import { glance, plane } from "./wire.js";
@@ -9,58 +9,161 @@ import { plainStep, sides } from "./tokens.js";
 /** @typedef {import("../state/link.js").State} State */
 /** @typedef {import("./tokens.js").Step} Step */
 /** @typedef {import("../state/store.js").Lit} Lit */
-/** @typedef {"source" | "target"} Side */
-/** @typedef {{stack: "encoder" | "decoder", kind: "self" | "cross", query: Side, key: Side}} Block */
+/** @typedef {import("./model.js").Attention} Attention */
+/** @typedef {Pick<import("./model.js").ModelInfo, "texts" | "attentions"> | null} Model  null: not known yet */
+/**
+ * Attentions that stand above each other, layer by layer.
+ * @typedef {object} Block
+ * @property {string} id  what a link calls it: the stack, or where it joins two texts its kind
+ * @property {string} stack
+ * @property {string} kind
+ * @property {string} query  the text whose tokens look
+ * @property {string} key  the text whose tokens are looked at
+ * @property {boolean} writes  whether a row writes a token, and does not just stand for one
+ * @property {Attention[]} rows  one a layer
+ */
 
-/** @type {Record<State["block"], Block>} */
-export const BLOCK = {
-  encoder: { stack: "encoder", kind: "self", query: "source", key: "source" },
-  decoder: { stack: "decoder", kind: "self", query: "target", key: "target" },
-  cross: { stack: "decoder", kind: "cross", query: "target", key: "source" },
-};
+/** Before a model is known. @type {Block} */
+const NONE = { id: "", stack: "", kind: "", query: "", key: "", writes: false, rows: [] };
+
+/** @param {Model} model @returns {Block[]}  in the order in which they run */
+export function blocks(model) {
+  return model ? memo(model, "blocks", () => grouped(model)) : [];
+}
+
+/** @param {NonNullable<Model>} model @returns {Block[]} */
+function grouped({ texts, attentions }) {
+  /** @type {Map<string, Block>} */
+  const found = new Map();
+  // What is written is there token by token: nobody may look at what is yet to come.
+  const grown = new Set(attentions.filter(({ mask }) => mask === "causal").map(({ query }) => query));
+  for (const row of attentions) {
+    const { stack, kind, query, key } = row;
+    const id = query === key ? stack : kind;
+    const writes = texts.length > 1 && grown.has(query);
+    const block = found.get(id) ?? { id, stack, kind, query, key, writes, rows: [] };
+    found.set(id, { ...block, rows: [...block.rows, row] });
+  }
+  return [...found.values()];
+}
+
+/** @param {Model} model @param {string} id @returns {Block} */
+export function blockOf(model, id) {
+  return blocks(model).find((block) => block.id === id) ?? NONE;
+}
+
+/** Whether it joins two texts. @param {Pick<Block, "query" | "key">} block */
+export const between = ({ query, key }) => query !== key;
+
+/** @param {Model} model @returns {Block}  that joins two texts */
+export const across = (model) => blocks(model).find(between) ?? NONE;
+
+/** @param {Model} model @param {string} text @returns {Block}  that stays within it */
+export const within = (model, text) => blocks(model).find(({ query, key }) => query === text && key === text) ?? NONE;
+
+/** @param {Model} model @returns {Block}  whose rows write tokens */
+export const writing = (model) => blocks(model).findLast(({ writes }) => writes) ?? NONE;
+
+/** What could come next, in each row that writes. @param {Model} model @returns {string[]}  tensors */
+export const nexts = (model) => ["probabilities", "candidates"].map((name) => `${writing(model).stack}.${name}`);
+
+/** @param {Model} model @param {string} stack @returns {Block[]}  of a layer, in the order in which they run */
+export const stacked = (model, stack) => blocks(model).filter((block) => block.stack === stack);
+
+/** @param {Model} model @returns {string}  the text that is typed; the other one may be written */
+export const typed = (model) => model?.texts[0] ?? "";
+
+/** @param {Model} model @param {string} at  such as "encoder.0.self" @returns {Attention | undefined} */
+export const attentionAt = (model, at) => model?.attentions.find(({ place }) => place === at);
 
 /**
- * @param {{block: State["block"], layer: number | "*"}} state
- * @param {string} [tensor]  e.g. "weights"
- * @returns {string}  e.g. "encoder.0.self.weights"
+ * @param {Model} model
+ * @param {string} at
+ * @returns {{block: string, layer: number} | null}  as a link says it
  */
-export function place({ block, layer }, tensor) {
-  const { stack, kind } = BLOCK[block];
-  return [stack, layer, kind, tensor].filter((part) => part !== undefined).join(".");
+export function placeOf(model, at) {
+  for (const { id, rows } of blocks(model)) {
+    const layer = rows.findIndex(({ place }) => place === at);
+    if (layer >= 0) return { block: id, layer };
+  }
+  return null;
 }
 
 /**
+ * @param {Model} model
+ * @param {Pick<State, "block" | "layer">} state
+ * @param {string} [tensor]  e.g. "weights"
+ * @returns {string}  e.g. "encoder.0.self.weights"; of an attention that is not there a name that no tensor has
+ */
+export function place(model, { block, layer }, tensor) {
+  const at = blockOf(model, block).rows[layer]?.place ?? "";
+  return tensor === undefined ? at : `${at}.${tensor}`;
+}
+
+/**
+ * Patterns of all attentions of a block, as few as there can be.
+ * @param {Model} model
+ * @param {string} block
+ * @returns {string[]}  e.g. ["encoder.*.self"]
+ */
+export function everywhere(model, block) {
+  const { stack, kind, rows } = blockOf(model, block);
+  const regular = rows.every(({ place, layer }) => place === `${stack}.${layer}.${kind}`);
+  return regular && rows.length ? [`${stack}.*.${kind}`] : rows.map(({ place }) => place);
+}
+
+/**
+ * Where the mask of a layer's kind stands first: layers with the same rule have the same mask.
+ * @param {Model} model
+ * @param {Pick<State, "block" | "layer">} state
+ * @returns {string}  e.g. "encoder.0.self.mask"
+ */
+export function maskOf(model, { block, layer }) {
+  const { rows } = blockOf(model, block);
+  const first = rows.find(({ mask }) => mask === rows[layer]?.mask);
+  return `${first?.place ?? ""}.mask`;
+}
+
+/** @param {Model} model @param {string} block @returns {string[]}  one mask of every rule */
+export function masks(model, block) {
+  return [...new Set(blockOf(model, block).rows.map((_, layer) => maskOf(model, { block, layer })))];
+}
+
+/**
+ * @param {Model} model
  * @param {Trace} trace
- * @param {State["block"]} block
+ * @param {string} block
  * @returns {{rows: Step[], cols: Step[]}}  columns are tokens that are read: they write nothing
  */
-export function axes(trace, block) {
-  return memo(trace, `axes ${block}`, () => named(trace, block));
+export function axes(model, trace, block) {
+  const { query, key, writes } = blockOf(model, block);
+  return memo(trace, `axes ${query} ${key} ${writes}`, () => named({ query, key, writes }, trace));
 }
 
-/** @param {Trace} trace @param {State["block"]} block @returns {{rows: Step[], cols: Step[]}} */
-function named(trace, block) {
-  const { source, target, written } = sides(trace);
-  const { query, key } = BLOCK[block];
-  const rows =
-    query === "source"
-      ? source.map(alone)
-      : target.map((reads, i) => (i < written.length ? { reads, writes: written[i] } : alone(reads)));
-  return { rows, cols: (key === "source" ? source : target).map(alone) };
+/** @param {Pick<Block, "query" | "key" | "writes">} block @param {Trace} trace @returns {{rows: Step[], cols: Step[]}} */
+function named({ query, key, writes }, trace) {
+  const { texts, written } = sides(trace);
+  const looks = texts[query] ?? [];
+  const rows = looks.map((reads, i) =>
+    writes && i < written.length ? { reads, writes: written[i] } : alone(reads),
+  );
+  return { rows, cols: (texts[key] ?? []).map(alone) };
 }
 
 /**
  * The tokens that a block's queries stand at, with their positions.
+ * @param {Model} model
  * @param {Trace} trace
- * @param {State["block"]} block
+ * @param {string} block
  * @returns {Step[]}
  */
-export function stands(trace, block) {
-  return sides(trace)[BLOCK[block].query].map((label, at) => ({ reads: null, writes: label, at }));
+export function stands(model, trace, block) {
+  const found = sides(trace).texts[blockOf(model, block).query] ?? [];
+  return found.map((label, at) => ({ reads: null, writes: label, at }));
 }
 
 /** @param {import("./tokens.js").Label} label @returns {Step} */
-const alone = (label) => ({ reads: null, writes: label });
+export const alone = (label) => ({ reads: null, writes: label });
 
 /**
  * Text of an axis for places without elements.
@@ -75,14 +178,15 @@ const KEPT = 64;
 
 /**
  * One head's weights; NaN where the mask forbids, because a masked cell has no number.
+ * @param {Model} model
  * @param {Trace} trace
  * @param {Pick<State, "block" | "layer" | "head">} state
  * @returns {Matrix | null}  null where the trace lacks it
  */
-export function attention(trace, state) {
-  const weights = trace.tensors[place(state, "weights")];
+export function attention(model, trace, state) {
+  const weights = trace.tensors[place(model, state, "weights")];
   if (!weights || state.head >= weights.shape[0]) return null;
-  const mask = trace.tensors[place(state, "mask")];
+  const mask = trace.tensors[place(model, state, "mask")];
   return memo(weights, `${state.head} ${mask ? "masked" : ""}`, () => {
     const matrix = plane(weights, { head: state.head });
     return mask ? masked(matrix, plane(mask).values) : matrix;
@@ -96,11 +200,23 @@ export function attention(trace, state) {
  * @param {import("./wire.js").Tensor} [small]  the weights in 8 bits
  * @returns {(Matrix & {unit: number, may: import("./wire.js").Numbers | null}) | null}
  */
-export function glimpse({ trace, link }, state, small) {
-  const weights = trace?.tensors[place(state, "weights")] ?? small;
+export function glimpse({ model, trace }, state, small) {
+  const weights = trace?.tensors[place(model, state, "weights")] ?? small;
   if (!trace || !weights || state.head >= weights.shape[0]) return null;
-  const mask = trace.tensors[place({ block: state.block, layer: link.layer }, "mask")];
-  return { ...glance(weights, state.head), may: mask?.data ?? null };
+  return { ...glance(weights, state.head), may: alike(model, trace, state)?.data ?? null };
+}
+
+/**
+ * A mask of the same rule as a layer's, of whichever layer the trace has one.
+ * @param {Model} model
+ * @param {Trace} trace
+ * @param {Pick<State, "block" | "layer">} state
+ * @returns {import("./wire.js").Tensor | null}
+ */
+export function alike(model, trace, { block, layer }) {
+  const { rows } = blockOf(model, block);
+  const same = rows.filter(({ mask }) => mask === rows[layer]?.mask);
+  return same.map(({ place }) => trace.tensors[`${place}.mask`]).find(Boolean) ?? null;
 }
 
 /**
@@ -116,23 +232,37 @@ export function masked(matrix, may) {
 }
 
 /**
- * How many layers a block has, and how many heads a layer.
- * @param {Pick<import("./api.js").ModelInfo, "layers" | "heads">} model
- * @param {State["block"]} block
+ * One head's own of q, k or v, where several heads may share a k and a v.
+ * @param {Model} model
+ * @param {Pick<State, "block" | "layer" | "head">} state
+ * @returns {Record<string, number>}  the places along the dims `head` and `kv_head`
+ */
+export function ofHead(model, { block, layer, head }) {
+  const row = blockOf(model, block).rows[layer];
+  const kv_head = row ? Math.floor((head * row.kv_heads) / row.heads) : head;
+  return { head, kv_head };
+}
+
+/**
+ * How many layers a block has, and how many heads a layer at most.
+ * @param {Model} model
+ * @param {string} block
  * @returns {{layers: number, heads: number}}
  */
-export function extent({ layers, heads }, block) {
-  const { stack } = BLOCK[block];
-  return { layers: layers[stack] ?? 0, heads: heads[stack] ?? 0 };
+export function extent(model, block) {
+  const { rows } = blockOf(model, block);
+  return { layers: rows.length, heads: Math.max(0, ...rows.map(({ heads }) => heads)) };
 }
 
 /**
  * Whether training asked the head to align, which it was free to find for itself otherwise.
- * @param {Pick<import("./api.js").ModelInfo, "taught">} model
+ * @param {NonNullable<Model> & Pick<import("./model.js").ModelInfo, "taught">} model
  * @param {Pick<State, "block" | "layer" | "head">} link
  */
 export function taught(model, { block, layer, head }) {
-  return block === "cross" && model.taught?.some((one) => one.layer === layer && one.head === head);
+  const across = between(blockOf(model, block));
+  return across && model.taught?.some((one) => one.layer === layer && one.head === head);
 }
 
-export const BLOCKS = Object.freeze(["encoder", "decoder", "cross"]);
+/** The block that a page looks at. @param {Pick<import("../state/store.js").Page, "model" | "link">} page */
+export const blockAt = ({ model, link }) => blockOf(model, link.block);

@@ -20,5 +20,5 @@ export const EXAMPLES = Object.freeze([
  */
 export function opening(lang) {
   const { text } = EXAMPLES.find((example) => example.lang === lang) ?? EXAMPLES[0];
-  return { source: text, view: "attention", block: "cross" };
+  return { source: text, view: "attention" };
 }

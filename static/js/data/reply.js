@@ -40,12 +40,12 @@ export async function tensors(response) {
  */
 export async function* split(stream) {
   const reader = stream.getReader();
-  const decoder = new TextDecoder();
+  const utf8 = new TextDecoder();
   let rest = "";
   try {
     for (;;) {
       const { done, value } = await reader.read().catch(cut);
-      rest += decoder.decode(value, { stream: !done });
+      rest += utf8.decode(value, { stream: !done });
       const lines = rest.split("\n");
       rest = lines.pop() ?? "";
       yield* lines.filter(Boolean);

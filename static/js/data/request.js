@@ -8,14 +8,35 @@ export function learningPath({ model, example }) {
 }
 
 /**
- * The request that a link stands for.
+ * The request that a link stands for. A model of one text takes it under that text's name.
+ * @param {import("./blocks.js").Model} model
  * @param {State} link
  * @param {string[]} select  names of tensors
  */
-export function request(
-  { source, model, direction, target, decode, interventions, pad_to },
-  select,
-) {
-  const wanted = { source, model, direction, target, decode, interventions, pad_to, select };
-  return Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== null));
+export function request(model, link, select) {
+  const { source, model: id, direction, target, decode, interventions, pad_to } = link;
+  return asked(model, { source, model: id, direction, target, decode, interventions, pad_to, select });
+}
+
+/**
+ * What `asked` makes of a state, the other way round.
+ * @param {import("./blocks.js").Model} model
+ * @param {Record<string, unknown>} state  of a share
+ * @returns {Record<string, unknown>}  as a link says it
+ */
+export function told(model, state) {
+  if (model?.texts.length !== 1) return state;
+  const { [model.texts[0]]: source, ...others } = state;
+  return { source, ...others };
+}
+
+/**
+ * @param {import("./blocks.js").Model} model
+ * @param {Record<string, unknown>} body  as a model of two texts takes it; null: not said
+ * @returns {Record<string, unknown>}  as this model takes it
+ */
+export function asked(model, { source, direction, target, ...others }) {
+  const said = model?.texts.length === 1 ? { [model.texts[0]]: source } : { source, direction, target };
+  const wanted = { ...said, ...others };
+  return Object.fromEntries(Object.entries(wanted).filter(([, value]) => (value ?? null) !== null));
 }

@@ -51,25 +51,22 @@ export function labels(tokens, lang) {
 }
 
 /**
- * The labels of a trace, by side. A target row has read one token and writes the next.
+ * The labels of a trace, by text. A row of one that is written has read one token and writes the next.
  * @param {Trace} trace
- * @returns {{source: Label[], target: Label[], written: Label[]}}
+ * @returns {{texts: Record<string, Label[]>, written: Label[]}}
  */
 export function sides(trace) {
   const [from, to] = languages(trace.direction);
-  return {
-    source: labels(trace.tokens.source, from),
-    target: labels(trace.tokens.target, to),
-    written: labels(trace.output.tokens, to),
-  };
+  const texts = Object.entries(trace.tokens).map(([text, tokens], i) => [text, labels(tokens, i ? to : from)]);
+  return { texts: Object.fromEntries(texts), written: labels(trace.output.tokens, to) };
 }
 
 /**
- * @param {string} direction  e.g. "en-zh"
+ * @param {string} direction  e.g. "en-zh"; "" where a model does not translate
  * @returns {[string, string]}
  */
 export function languages(direction) {
-  const [from, to] = direction.split("-");
+  const [from, to = ""] = direction.split("-");
   return [bcp47(from), bcp47(to)];
 }
 

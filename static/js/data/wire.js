@@ -19,9 +19,9 @@
  * @typedef {object} Trace
  * @property {string} id
  * @property {string} model
- * @property {string} direction
- * @property {{source: Token[], target: Token[]}} tokens
- * @property {{text: string, tokens: Token[], logprobs: number[], ranks?: number[], score: number, finished: boolean}} output
+ * @property {string} direction  "" where the model does not translate
+ * @property {Record<string, Token[]>} tokens  by text, the one that was typed first
+ * @property {{text: string, tokens: Token[], logprobs: number[], ranks?: number[], score: number, finished: boolean}} output  of nothing where nothing was written
  * @property {Record<string, Tensor>} tensors
  * @property {Record<string, {text: string, special: boolean}>} [pieces]  what ids in tensors of candidates mean
  * @property {Record<string, Summary>} [summaries]  by attention, e.g. "encoder.0.self"; where asked for
@@ -31,6 +31,12 @@
  * @typedef {Record<string, (number | null)[]> & {pattern: string[]}} Summary
  */
 /** @typedef {{rows: number, cols: number, values: Numbers}} Matrix */
+
+/** What a model says that neither translates nor writes. */
+const NOTHING = Object.freeze({
+  direction: "",
+  output: Object.freeze({ text: "", tokens: [], logprobs: [], score: 0, finished: false }),
+});
 
 /** @type {Record<string, (bytes: ArrayBuffer) => Numbers>} */
 const READERS = {
@@ -60,7 +66,7 @@ export function readSafetensors(buffer) {
     if (bytes.byteLength !== to - from) throw new RangeError(`${name} is cut off`);
     tensor.data = reader(bytes);
   }
-  return trace;
+  return { ...NOTHING, ...trace };
 }
 
 /**

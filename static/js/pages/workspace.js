@@ -71,7 +71,7 @@ async function start() {
 function needs(page) {
   const { frame } = view(page.link.view);
   const names = frame.inspector ? ["weights", "mask", "q", "k"] : ["weights", "mask"];
-  return names.map((name) => place(page.link, name));
+  return names.map((name) => place(page.model, page.link, name));
 }
 
 /**

@@ -22,10 +22,10 @@ export function cellPicker({ store, t }, sides = ["query", "key"]) {
 
   /** @param {Side} side @param {number} index */
   function go(side, index) {
-    const { trace, link } = store.get();
+    const { model, trace, link } = store.get();
     const at = pair(store.get());
     if (!trace || !at) return;
-    const { rows, cols } = axes(trace, link.block);
+    const { rows, cols } = axes(model, trace, link.block);
     const last = (side === "query" ? rows : cols).length - 1;
     const to = Math.min(Math.max(index, 0), last);
     // Without a key of one's own the cell follows the query to what it looks at most.
@@ -53,7 +53,7 @@ export function cellPicker({ store, t }, sides = ["query", "key"]) {
     const page = store.get();
     const at = pair(page);
     if (!page.trace || !at) return;
-    const { rows, cols } = axes(page.trace, page.link.block);
+    const { rows, cols } = axes(page.model, page.trace, page.link.block);
     for (const { side, select, buttons } of pickers) {
       const steps = side === "query" ? rows : cols;
       const words = steps.map((step, i) => `${i + 1}  ${plainStep(step)}`);

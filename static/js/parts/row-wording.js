@@ -6,7 +6,7 @@ import { two } from "../lib/numbers.js";
 import { h } from "../lib/dom.js";
 import { quoted } from "../draw/token.js";
 import { row } from "../data/wire.js";
-import { BLOCK, extent, taught } from "../data/blocks.js";
+import { blockAt, extent, taught } from "../data/blocks.js";
 
 /** @typedef {import("../state/contract.js").Context} Context */
 /** @typedef {import("../compute/finding.js").Finding} Finding */
@@ -28,7 +28,7 @@ export function compose({ say, t }, page, hovered) {
     "keys" in found
       ? found.keys.map((i) => h("span", { className: "as-key" }, quoted(cols.steps[i].writes)))
       : [];
-  const decodes = BLOCK[page.link.block].stack === "decoder";
+  const decodes = blockAt(page).writes;
   const words = choice.pool === "max" ? most(found, t) : sentence(found, decodes, t);
   return say(words, {
     place: h("span", { className: "place" }, whereabouts(page, choice, t)),

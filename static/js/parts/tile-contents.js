@@ -1,7 +1,7 @@
 /** What thumbnails show: all heads of the present block, out of one trace. */
 
 import { packed, table } from "../draw/head-grid.js";
-import { axes, extent, place } from "../data/blocks.js";
+import { alike, axes, extent, place } from "../data/blocks.js";
 import { glance } from "../data/wire.js";
 import { rgb, sequential } from "../draw/scale.js";
 
@@ -24,19 +24,19 @@ import { rgb, sequential } from "../draw/scale.js";
 
 /** @param {Context} context @param {Page} page @param {Trace} trace @returns {Seen} */
 export function look({ theme }, page, trace) {
-  const { block } = page.link;
-  const may = trace.tensors[place({ block, layer: 0 }, "mask")]?.data ?? null;
+  const { model, link } = page;
+  const { block } = link;
   const colours = theme();
   return {
     page,
     trace,
-    ...extent(/** @type {NonNullable<Page["model"]>} */ (page.model), block),
-    axes: axes(trace, block),
-    summary: (layer) => trace.summaries?.[place({ block, layer })],
+    ...extent(model, block),
+    axes: axes(model, trace, block),
+    summary: (layer) => trace.summaries?.[place(model, { block, layer })],
     matrix({ layer, head }) {
-      const weights = trace.tensors[place({ block, layer }, "weights")];
+      const weights = trace.tensors[place(model, { block, layer }, "weights")];
       if (!weights || head >= weights.shape[0]) return null;
-      return { ...glance(weights, head), may };
+      return { ...glance(weights, head), may: alike(model, trace, { block, layer })?.data ?? null };
     },
     paint: {
       table: table(sequential(colours)),

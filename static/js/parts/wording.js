@@ -24,8 +24,11 @@ const WORDING = {
   "empty-text": (t) => t("There is nothing to read yet. Type a sentence."),
   "unknown-direction": (t) => t("The model does not translate in this direction. Choose another."),
   "unknown-model": (t) => t("The model of this link is not served here."),
+  unsupported: (t) => t("This model cannot do that. Choose another view, or another model."),
   "no-learning": (t) => t("This model came without snapshots of its training."),
   "unknown-share": (t) => t("There is no share at this address. Perhaps the link was cut short."),
+  "newer-share": (t) =>
+    t("This share was made by a newer version of Headlight than the one that runs here. Update it to open the share."),
   "too-many-shares": (t) => t("Too many links in a short time. Wait a minute and share again."),
   frozen: (t) => t("This was not frozen with the share, and its model is no longer served here."),
   "not-given": (t) => t("This figure shows given numbers; there is no model to ask for others."),

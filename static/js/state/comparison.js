@@ -5,7 +5,7 @@
 
 import { Problem } from "../data/problem.js";
 import { align, changes, difference, spread, transpose } from "../compute/token-diff.js";
-import { attention, axes, extent, place } from "../data/blocks.js";
+import { attention, axes, between, blockAt, extent, place } from "../data/blocks.js";
 import { answer, traced } from "./questions.js";
 import { memo, together } from "../lib/memo.js";
 import { swapped } from "../compute/word-swap.js";
@@ -61,10 +61,10 @@ export const otherSentence = ({ link }) => link.options.b || swapped(link.source
  * @returns {Question | null}  null where B is in the same run, or there is nothing to run
  */
 export function otherRun(page) {
-  const { link, trace } = page;
+  const { link, model, trace } = page;
   const { other: by } = link.options;
   if (!trace || (by !== "sentence" && by !== "direction")) return null;
-  const select = ["weights", "mask"].map((name) => place(link, name));
+  const select = ["weights", "mask"].map((name) => place(model, link, name));
   const common = { pad_to: null, decode: null, select };
   if (by === "sentence") {
     const source = otherSentence(page);
@@ -81,30 +81,31 @@ export function otherRun(page) {
  * @returns {Comparison | Problem | null}  null while something is on its way, or where there is nothing
  */
 export function comparison(page) {
-  const { trace, link } = page;
+  const { trace, model, link } = page;
   const { other: by } = link.options;
   const question = otherRun(page);
   const other = question ? /** @type {Trace | Problem | undefined} */ (answer(page, question)) : trace;
   if (other instanceof Problem) return other;
-  if (!trace || !other || (by === "direction" && link.block !== "cross")) return null;
+  if (!trace || !other || (by === "direction" && !between(blockAt(page)))) return null;
   if (!question && (by === "sentence" || by === "direction")) return null;
   const at = { ...link, ...otherPlace(page) };
   const key = JSON.stringify([by, link.block, link.layer, link.head, at.layer, at.head]);
   return memo(together(trace, other), key, () => {
-    const [a, b] = [run(trace, link), run(other, at)];
+    const [a, b] = [run(model, trace, link), run(model, other, at)];
     if (!a || !b) return null;
     return by === "direction" ? opposed(a, b) : compared(a, b);
   }, KEPT);
 }
 
 /**
+ * @param {Page["model"]} model
  * @param {Trace} trace
  * @param {Pick<import("./link.js").State, "block" | "layer" | "head">} place
  * @returns {Run | null}
  */
-function run(trace, place) {
-  const matrix = attention(trace, place);
-  return matrix && { matrix, ...axes(trace, place.block) };
+function run(model, trace, place) {
+  const matrix = attention(model, trace, place);
+  return matrix && { matrix, ...axes(model, trace, place.block) };
 }
 
 /** @param {Step} step  Without what was read before it, which is another word in the other run. */

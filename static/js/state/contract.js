@@ -33,7 +33,8 @@
  * @property {(t: import("../lib/i18n.js").Translate) => string} name
  * @property {(t: import("../lib/i18n.js").Translate) => string} about  how to read it, in a paragraph
  * @property {string[]} [capabilities]  that a model has to have, as it names them; absent: none
- * @property {State["block"][]} [blocks]  kinds of attention that it is for; absent: all
+ * @property {(block: import("../data/blocks.js").Block) => boolean} [blocks]  attentions that it is
+ *   for; absent: all
  * @property {Frame} frame
  * @property {boolean} [live]  whether it is nothing without a server to ask
  * @property {import("./options.js").Options} [options]  what it lets one choose

@@ -33,25 +33,25 @@ export function machine({ store, t, announce }) {
 
     /** @param {Change} change @param {Origin} [origin] */
     put(change, origin) {
-      announce(plainly(change, store.get().trace, t));
+      announce(plainly(change, store.get(), t));
       set(put(list(), change), origin);
     },
 
     /** @param {Change} change  What is about the same thing goes. @param {Origin} [origin] */
     remove(change, origin) {
-      announce(t("Undone: {change}", { change: plainly(found(list(), change) ?? change, store.get().trace, t) }));
+      announce(t("Undone: {change}", { change: plainly(found(list(), change) ?? change, store.get(), t) }));
       set(without(list(), change), origin);
     },
 
     /** @param {Change} change */
     toggle(change) {
-      announce(plainly(change, store.get().trace, t));
+      announce(plainly(change, store.get(), t));
       set(toggled(list(), change));
     },
 
     /** @param {number} index  One of the list, whatever it is. */
     drop(index) {
-      announce(t("Undone: {change}", { change: plainly(list()[index], store.get().trace, t) }));
+      announce(t("Undone: {change}", { change: plainly(list()[index], store.get(), t) }));
       set(list().filter((_, i) => i !== index));
     },
 

@@ -5,7 +5,7 @@
 
 import { align } from "../compute/token-diff.js";
 import { Problem } from "../data/problem.js";
-import { BLOCK, attention, axes, place } from "../data/blocks.js";
+import { attention, axes, blockOf, place, typed } from "../data/blocks.js";
 import { isChanged } from "./interventions.js";
 import { compared } from "./comparison.js";
 import { memo, together } from "../lib/memo.js";
@@ -31,7 +31,7 @@ import { answer, traced } from "./questions.js";
  */
 
 /** @param {Page} page @returns {string[]} */
-const select = ({ link }) => [place(link, "weights"), place(link, "mask")];
+const select = ({ model, link }) => [place(model, link, "weights"), place(model, link, "mask")];
 
 /** @param {Page} page @returns {Question}  the run without any change */
 export const unchanged = (page) => traced(page, { interventions: null, select: select(page) });
@@ -148,14 +148,14 @@ export function pieces(trace, other) {
  */
 export function attentions(page) {
   const found = runs(page);
-  const { link, trace } = page;
+  const { link, model, trace } = page;
   if (!trace || !found || found instanceof Problem) return null;
   const { before, after } = found;
   const name = `attentions ${link.block} ${link.layer} ${link.head}`;
   return memo(together(before, after, trace), name, () => {
     const [a, b] = [before, after].map((run) => {
-      const matrix = attention(run, link);
-      return matrix && { matrix, ...axes(run, link.block) };
+      const matrix = attention(model, run, link);
+      return matrix && { matrix, ...axes(model, run, link.block) };
     });
     if (!a || !b) return null;
     const both = compared(a, b);
@@ -164,9 +164,9 @@ export function attentions(page) {
 
   /** @param {Comparison["rows"]} axis @param {"query" | "key"} which @returns {Comparison["rows"]} */
   function pinned(axis, which) {
-    if (BLOCK[link.block][which] === "source") return axis;
+    if (blockOf(model, link.block)[which] === typed(model)) return axis;
     const own = partners(before, /** @type {Trace} */ (trace));
-    // A key of the decoder is read one step after it was written.
+    // A key of what is written is read one step after it was written.
     const late = which === "key" ? 1 : 0;
     const at = (/** @type {number} */ i) => (i < late ? i : (own[i - late] ?? null));
     const mine = (/** @type {number | null} */ i) => (i === null || at(i) === null ? null : Number(at(i)) + (i < late ? 0 : late));

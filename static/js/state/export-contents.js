@@ -1,7 +1,7 @@
 /** What an export of the present view holds, and what its file is called. */
 
-import { request } from "../data/request.js";
-import { BLOCK } from "../data/blocks.js";
+import { asked, request } from "../data/request.js";
+import { blockAt } from "../data/blocks.js";
 import { isChanged } from "./interventions.js";
 import { held } from "./frozen.js";
 import { keyOf, ofThisRun, traced } from "./questions.js";
@@ -29,7 +29,7 @@ export function behind(page, view) {
     "trace" in question && ofThisRun(page, question) ? selected(question.trace) : [],
   );
   const select = [...new Set([...view.needs(page), ...asked])];
-  return select.length ? select : [`${BLOCK[page.link.block].query}.position`];
+  return select.length ? select : [`${blockAt(page).query}.position`];
 }
 
 /**
@@ -53,20 +53,20 @@ const FORMS = { json: "application/json", npz: "application/x-npz" };
  * @returns {{path: string, body?: object, accept?: string}}
  */
 export function made(page, view, kind, { theme, options }) {
-  const { link, share } = page;
+  const { link, model, share } = page;
   const id = encodeURIComponent(share?.id ?? "");
   if (kind !== "html") {
     const accept = FORMS[kind];
     const subject = view.subject?.(page);
     if (subject) return { path: frozenPath(page, view) ?? subject.path, accept };
     if (share) return { path: `/api/shares/${id}`, accept };
-    return { path: "/api/trace", accept, body: request(link, behind(page, view)) };
+    return { path: "/api/trace", accept, body: request(page.model, link, behind(page, view)) };
   }
   if (share)
     return { path: `/s/${id}/handout.html?${new URLSearchParams({ lang: link.lang, theme })}` };
   const { options: _, ...keys } = link;
   const said = Object.entries(keys).filter(([, value]) => value !== null);
-  const state = { ...Object.fromEntries(said), ...chosen(link, options) };
+  const state = asked(model, { ...Object.fromEntries(said), ...chosen(link, options) });
   return { path: `/api/handout?theme=${theme}`, body: { state } };
 }
 

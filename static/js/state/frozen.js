@@ -1,5 +1,6 @@
 /** What a share holds, and what has to be asked for it so that its view opens without the model. */
 
+import { nexts } from "../data/blocks.js";
 import { keyOf, ofThisRun } from "./questions.js";
 
 /** @typedef {import("./store.js").Page} Page */
@@ -10,7 +11,6 @@ import { keyOf, ofThisRun } from "./questions.js";
 
 /** What the server freezes of every run by itself; `FROZEN` in app/sharing.py. */
 const KINDS = ["weights", "mask", "q", "k", "v"];
-const OTHERS = ["decoder.probabilities", "decoder.candidates"];
 /** Further questions in one share. */
 const MOST = 4;
 
@@ -22,7 +22,7 @@ const MOST = 4;
 export function beside(page, view) {
   const asks = new Map((view.asks?.(page) ?? []).map((question) => [keyOf(question), question]));
   return {
-    select: [...new Set(view.needs(page))].filter((name) => !always(name)),
+    select: [...new Set(view.needs(page))].filter((name) => !always(page.model, name)),
     asks: [...asks.values()]
       .filter((question) => !("positions" in question) && !inTrace(page, question))
       .slice(0, MOST),
@@ -59,12 +59,14 @@ export function missing(page, view) {
 
 /** @param {Page} page @param {Question} question  Whether every share of this run answers it. */
 function inTrace(page, question) {
-  return ofThisRun(page, question) && /** @type {{trace: Recorded}} */ (question).trace.select.every(always);
+  if (!ofThisRun(page, question)) return false;
+  const { select } = /** @type {{trace: Recorded}} */ (question).trace;
+  return select.every((name) => always(page.model, name));
 }
 
-/** @param {string} name  of a tensor, or a pattern */
-function always(name) {
-  return KINDS.includes(name.split(".").at(-1) ?? "") || OTHERS.includes(name);
+/** @param {Page["model"]} model @param {string} name  of a tensor, or a pattern */
+function always(model, name) {
+  return KINDS.includes(name.split(".").at(-1) ?? "") || nexts(model).includes(name);
 }
 
 /** @param {string} pattern  with "*" for anything */

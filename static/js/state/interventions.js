@@ -4,7 +4,9 @@
  */
 
 import { keyOf } from "./questions.js";
+import { attentionAt, blockOf, placeOf } from "../data/blocks.js";
 import { numbered, sides } from "../data/tokens.js";
+import { sublayer } from "./names.js";
 
 /** @typedef {import("./store.js").Page} Page */
 /** @typedef {import("./link.js").State} State */
@@ -14,7 +16,7 @@ import { numbered, sides } from "../data/tokens.js";
  * One as the API takes it; out of a link it may be anything.
  * @typedef {{at: string, head?: number | null, do: any}} Change
  */
-/** @typedef {{side: "source" | "target", index: number, written?: boolean}} Ref  a token; of a decoder row the one that it writes */
+/** @typedef {{side: string, index: number, written?: boolean}} Ref  a token of a text; of a row that writes the one that it writes */
 /** @typedef {{words: string, values: Record<string, string | Ref>}} Worded  as `say` takes it, once the tokens are named */
 
 const KINDS = ["set", "cut", "temperature", "freeze", "mask", "shuffle"];
@@ -92,14 +94,16 @@ export const linked = (list) => (list.length ? list : null);
 /**
  * @param {Change} change
  * @param {Translate} t
+ * @param {Page["model"]} model
  * @returns {Worded}
  */
-export function worded(change, t) {
+export function worded(change, t, model) {
   const kind = kindOf(change);
   const { at } = change ?? {};
   const value = change?.do?.[kind];
-  const place = () => where(change, t);
-  const side = { query: { side: sideOf(at, "query"), index: value?.[0], written: true }, key: { side: sideOf(at, "key"), index: value?.[1] } };
+  const place = () => where(change, t, model);
+  const over = attentionAt(model, String(at));
+  const side = { query: { side: over?.query ?? "", index: value?.[0], written: over && blockOf(model, placeOf(model, over.place)?.block ?? "").writes }, key: { side: over?.key ?? "", index: value?.[1] } };
   /** @type {Record<string, () => Worded>} */
   const says = {
     zero: () => ({ words: t("{place}: off"), values: { place: place() } }),
@@ -114,43 +118,32 @@ export function worded(change, t) {
         : t("{place}: {query} → {key} set to {number}"),
       values: { place: place(), number: String(value?.[2]), ...side },
     }),
-    mask: () => ({ words: t("{token} masked"), values: { token: { side: "source", index: value } } }),
+    mask: () => ({ words: t("{token} masked"), values: { token: { side: String(at), index: value } } }),
     shuffle: () => ({ words: t("positions shuffled ({number})"), values: { number: String(value) } }),
-    drop: () => dropped(at, t),
+    drop: () => dropped(at, t, model),
   };
   return says[kind] && typeof at === "string" ? says[kind]() : { words: t("a change that cannot be read"), values: {} };
 }
 
-/** @param {string} at @param {"query" | "key"} axis @returns {"source" | "target"} */
-function sideOf(at, axis) {
-  if (!String(at).startsWith("decoder")) return "source";
-  return axis === "key" && String(at).endsWith("cross") ? "source" : "target";
-}
-
-/** @param {string} at @param {Translate} t @returns {Worded} */
-function dropped(at, t) {
-  if (at === "source.position") return { words: t("positions of the sentence dropped"), values: {} };
-  if (at === "target.position") return { words: t("positions of the translation dropped"), values: {} };
-  return { words: t("{place}: residual dropped"), values: { place: where({ at: at.replace(/\.residual$/, ""), do: "" }, t) } };
+/** @param {string} at @param {Translate} t @param {Page["model"]} model @returns {Worded} */
+function dropped(at, t, model) {
+  const [first, second] = (model?.texts ?? []).map((text) => `${text}.position`);
+  if (at === first) return { words: t("positions of the sentence dropped"), values: {} };
+  if (at === second) return { words: t("positions of the translation dropped"), values: {} };
+  return { words: t("{place}: residual dropped"), values: { place: where({ at: at.replace(/\.residual$/, ""), do: "" }, t, model) } };
 }
 
 /**
- * A layer's part, and its head where it is about one: "decoder.1.cross" as "Cross, layer 2".
+ * A layer's part, and its head where it is about one: "Encoder, layer 2, head 3".
  * @param {Change} change
  * @param {Translate} t
+ * @param {Page["model"]} model
  */
-export function where({ at, head = null, do: what }, t) {
-  const [stack, layer, kind] = String(at).split(".");
-  const names = /** @type {Record<string, string>} */ ({
-    "encoder self": t("Encoder"),
-    "decoder self": t("Decoder"),
-    "decoder cross": t("Cross"),
-    "encoder ffn": t("Encoder, feed-forward"),
-    "decoder ffn": t("Decoder, feed-forward"),
-  });
-  const name = names[`${stack} ${kind}`];
-  if (!name || !/^\d+$/.test(layer)) return String(at);
-  const n = Number(layer) + 1;
+export function where({ at, head = null, do: what }, t, model) {
+  const found = sublayer(model, String(at), t);
+  if (!found) return String(at);
+  const { block: name, layer } = found;
+  const n = layer + 1;
   if (what === "") return t("{block}, layer {layer}", { block: name, layer: n });
   if (head === null) return t("{block}, layer {layer}, all heads", { block: name, layer: n });
   return t("{block}, layer {layer}, head {head}", { block: name, layer: n, head: Number(head) + 1 });
@@ -165,17 +158,17 @@ export function where({ at, head = null, do: what }, t) {
 export function labelOf(trace, { side, index, written }) {
   if (!trace) return null;
   const all = sides(trace);
-  return (side === "source" ? all.source : written ? all.written : all.target)[index] ?? null;
+  return (written ? all.written : (all.texts[side] ?? []))[index] ?? null;
 }
 
 /**
  * In plain text, for places without elements.
  * @param {Change} change
- * @param {Page["trace"]} trace
+ * @param {Pick<Page, "trace" | "model">} page
  * @param {Translate} t
  */
-export function plainly(change, trace, t) {
-  const { words, values } = worded(change, t);
+export function plainly(change, { trace, model }, t) {
+  const { words, values } = worded(change, t, model);
   return words.replace(/\{(\w+)\}/g, (_, name) => {
     const value = values[name];
     if (typeof value === "string") return value;

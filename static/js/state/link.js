@@ -3,8 +3,6 @@
  * names them and the view's keys; what is at its default is left out.
  */
 
-import { BLOCKS } from "../data/blocks.js";
-
 /**
  * @typedef {object} State
  * @property {string} source  the sentence
@@ -15,7 +13,7 @@ import { BLOCKS } from "../data/blocks.js";
  * @property {unknown} interventions  as the API takes it, or null
  * @property {number | null} pad_to
  * @property {string} view
- * @property {"encoder" | "decoder" | "cross"} block
+ * @property {string} block  which attentions (data/blocks.js); "": the last that the model has
  * @property {number} layer  0-based
  * @property {number} head  0-based
  * @property {number | null} query  the pinned row
@@ -35,7 +33,7 @@ export const DEFAULTS = Object.freeze({
   interventions: null,
   pad_to: null,
   view: "attention",
-  block: "encoder",
+  block: "",
   layer: 0,
   head: 0,
   query: null,
@@ -56,7 +54,7 @@ export const REQUEST_KEYS = /** @type {const} */ ([
 /** @typedef {Exclude<keyof State, "options">} Key */
 const KEYS = /** @type {Key[]} */ (Object.keys(DEFAULTS).filter((key) => key !== "options"));
 /** What tells one moment from the next; a link says these even at their defaults. */
-const ALWAYS = new Set(["source", "view", "block", "layer", "head", "lang"]);
+const ALWAYS = new Set(["source", "view", "layer", "head", "lang"]);
 
 /** @type {(text: string) => string | null} */
 const text = (value) => value || null;
@@ -81,7 +79,7 @@ const PARSE = {
   interventions: json,
   pad_to: index,
   view: text,
-  block: (value) => (BLOCKS.includes(value) ? value : null),
+  block: text,
   layer: index,
   head: index,
   query: index,

@@ -3,7 +3,7 @@
 import { explained, salient, telling } from "../compute/finding.js";
 import { ofWord } from "../data/tokens.js";
 import { memo } from "../lib/memo.js";
-import { BLOCK, attention, axes, extent } from "../data/blocks.js";
+import { attention, axes, between, blockAt, blockOf, extent } from "../data/blocks.js";
 
 /** @typedef {import("./store.js").Lit} Lit */
 /** @typedef {import("../data/wire.js").Trace} Trace */
@@ -18,22 +18,22 @@ import { BLOCK, attention, axes, extent } from "../data/blocks.js";
  * @param {Lit | null} hovered
  * @returns {{query: number | null, key: number | null, by: "hover" | "pin" | "default"}}
  */
-export function lit({ link, trace }, hovered) {
-  const { query, key } = BLOCK[link.block];
+export function lit({ link, model, trace }, hovered) {
+  const { query, key } = blockAt({ model, link });
   const row = hovered?.query?.side === query ? hovered.query.index : null;
   const col = hovered?.key?.side === key ? hovered.key.index : null;
   if (row !== null || col !== null) return { query: row, key: col, by: "hover" };
   if (link.query !== null) return { query: link.query, key: link.key, by: "pin" };
-  const matrix = trace && attention(trace, link);
+  const matrix = trace && attention(model, trace, link);
   if (!trace || !matrix) return { query: null, key: null, by: "default" };
-  const first = memo(matrix, `salient ${link.block}`, () => firstLook(trace, link.block, matrix));
+  const first = memo(matrix, `salient ${link.block}`, () => firstLook(model, trace, link.block, matrix));
   return { query: first, key: null, by: "default" };
 }
 
-/** @param {Trace} trace @param {State["block"]} block @param {Matrix} matrix */
-function firstLook(trace, block, matrix) {
-  const { query, key } = BLOCK[block];
-  const { rows, cols } = axes(trace, block);
+/** @param {import("../data/blocks.js").Model} model @param {Trace} trace @param {string} block @param {Matrix} matrix */
+function firstLook(model, trace, block, matrix) {
+  const { query, key } = blockOf(model, block);
+  const { rows, cols } = axes(model, trace, block);
   return salient(matrix, rows.map(ofWord), cols.map(ofWord), query === key);
 }
 
@@ -48,14 +48,14 @@ function firstLook(trace, block, matrix) {
  */
 export function opener(trace, model, { block, view }) {
   const best = model.aligners?.find(({ rows }) => view === "alignment" || rows === "writes");
-  if (block === "cross" && best) return { layer: best.layer, head: best.head };
-  const { rows, cols } = axes(trace, block);
+  if (best && between(blockOf(model, block))) return { layer: best.layer, head: best.head };
+  const { rows, cols } = axes(model, trace, block);
   const special = (/** @type {Step} */ step) => ({ special: step.writes.special });
   const { layers, heads } = extent(model, block);
   let most = { layer: 0, head: 0, score: -1 };
   for (let layer = 0; layer < layers; layer++) {
     for (let head = 0; head < heads; head++) {
-      const matrix = attention(trace, { block, layer, head });
+      const matrix = attention(model, trace, { block, layer, head });
       const score = matrix ? telling(matrix, rows.map(special), cols.map(special)) : 0;
       if (score > most.score) most = { layer, head, score };
     }
@@ -70,7 +70,7 @@ export function opener(trace, model, { block, view }) {
  * @returns {{query: number, key: number} | null}
  */
 export function pair(page, hovered = null) {
-  const matrix = page.trace && attention(page.trace, page.link);
+  const matrix = page.trace && attention(page.model, page.trace, page.link);
   if (!matrix) return null;
   const at = lit(page, hovered);
   const cell = explained(matrix, at.query ?? lit(page, null).query ?? 0, at.key);

@@ -3,8 +3,8 @@
  * questions are one, whoever asks them, and their answer stands in the store under their key.
  */
 
-import { request } from "../data/request.js";
-import { BLOCK } from "../data/blocks.js";
+import { asked, request } from "../data/request.js";
+import { everywhere, masks } from "../data/blocks.js";
 
 /** @typedef {import("./store.js").Page} Page */
 /** @typedef {import("../data/problem.js").Problem} Problem */
@@ -41,14 +41,14 @@ export function answer(page, question) {
 /**
  * All heads of a block in 8 bits, which is what a thumbnail shows, and what each one does.
  * @param {Page} page
- * @param {import("./link.js").State["block"]} [block]
+ * @param {string} [block]
  * @returns {Question}
  */
-export function thumbnails({ link }, block = link.block) {
-  const { stack, kind } = BLOCK[block];
-  // One mask is enough: a block's layers all have the same.
-  const select = [`${stack}.*.${kind}.weights`, `${stack}.0.${kind}.mask`];
-  return { trace: { ...request(link, select), summarise: [`${stack}.*.${kind}`], dtype: "uint8" } };
+export function thumbnails({ model, link }, block = link.block) {
+  const summarise = everywhere(model, block);
+  // One mask of every rule is enough: layers with the same have the same.
+  const select = [...summarise.map((at) => `${at}.weights`), ...masks(model, block)];
+  return { trace: { ...request(model, link, select), summarise, dtype: "uint8" } };
 }
 
 /**
@@ -57,11 +57,9 @@ export function thumbnails({ link }, block = link.block) {
  * @param {Record<string, unknown> & {select: string[]}} changes  as the API takes them; null takes a key away
  * @returns {Question}
  */
-export function traced({ link }, changes) {
-  const body = { ...request(link, []), ...changes };
-  return {
-    trace: Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null)),
-  };
+export function traced({ model, link }, changes) {
+  const { source, model: id, direction, target, decode, interventions, pad_to } = link;
+  return { trace: asked(model, { source, model: id, direction, target, decode, interventions, pad_to, ...changes }) };
 }
 
 /**

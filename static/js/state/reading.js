@@ -3,7 +3,7 @@
  * with the tokens behind each row and column. The caption and the inspector speak of the same.
  */
 
-import { BLOCK, attention, axes, extent } from "../data/blocks.js";
+import { attention, axes, blockAt, blockOf, extent } from "../data/blocks.js";
 import { lit } from "./lit.js";
 import { explained, salient } from "../compute/finding.js";
 import { comparison } from "./comparison.js";
@@ -64,24 +64,25 @@ export function reading(page) {
   const { block, layer, head } = link;
   const count = chosen.pool === "one" || !model ? 1 : extent(model, block).heads;
   const name = `reading ${JSON.stringify([block, layer, head, count, chosen])}`;
-  return memo(together(trace, READINGS), name, () => read(link, trace, chosen, count), KEPT);
+  return memo(together(trace, READINGS), name, () => read(model, link, trace, chosen, count), KEPT);
 }
 
 /**
+ * @param {Page["model"]} model
  * @param {Page["link"]} link
  * @param {Trace} trace
  * @param {Choice} choice
  * @param {number} count  of heads; 1: the link's own
  * @returns {Reading | null}
  */
-function read(link, trace, choice, count) {
+function read(model, link, trace, choice, count) {
   const heads = count === 1 ? [link.head] : Array.from({ length: count }, (_, head) => head);
-  const whole = heads.flatMap((head) => attention(trace, { ...link, head }) ?? []);
+  const whole = heads.flatMap((head) => attention(model, trace, { ...link, head }) ?? []);
   if (!whole.length) return null;
-  const { keys, queries } = sided(trace, link.block);
-  const steps = axes(trace, link.block);
-  const rows = along(queries, steps.rows, choice, language(trace, link.block, "query"));
-  const cols = along(keys, steps.cols, choice, language(trace, link.block, "key"));
+  const { keys, queries } = sided(blockOf(model, link.block), trace);
+  const steps = axes(model, trace, link.block);
+  const rows = along(queries, steps.rows, choice, language(trace, blockOf(model, link.block).query));
+  const cols = along(keys, steps.cols, choice, language(trace, blockOf(model, link.block).key));
   const planes = whole.map((plane) => fold(plane, rows.axis.groups, cols.axis.groups));
   const matrix = combine(planes, choice.pool);
   const special = keys.flatMap((token, i) => (token.special ? [i] : []));
@@ -91,21 +92,19 @@ function read(link, trace, choice, count) {
 }
 
 /**
- * The tokens that rows and columns stand for: a decoder row for the one that it writes.
+ * The tokens that rows and columns stand for: a row that writes for the one that it writes.
+ * @param {import("../data/blocks.js").Block} block
  * @param {Trace} trace
- * @param {import("./link.js").State["block"]} block
  * @returns {{queries: Token[], keys: Token[]}}
  */
-function sided({ tokens, output }, block) {
-  const { query, key } = BLOCK[block];
-  const written = tokens.target.map((token, i) => output.tokens[i] ?? token);
-  return { queries: query === "source" ? tokens.source : written, keys: tokens[key] };
+function sided({ query, key, writes }, { tokens, output }) {
+  const queries = tokens[query].map((token, i) => (writes && output.tokens[i]) || token);
+  return { queries, keys: tokens[key] };
 }
 
-/** @param {Trace} trace @param {import("./link.js").State["block"]} block @param {"query" | "key"} which */
-function language({ direction }, block, which) {
-  const [from, to] = languages(direction);
-  return BLOCK[block][which] === "source" ? from : to;
+/** @param {Trace} trace @param {string} text */
+function language({ tokens, direction }, text) {
+  return languages(direction)[Object.keys(tokens).indexOf(text) > 0 ? 1 : 0];
 }
 
 /**
@@ -140,7 +139,7 @@ export function litIn(page, hovered, { matrix, rows, cols }) {
     const row = query === null ? null : (rows.axis.at[query] ?? null);
     return { row, col: key === null ? null : (cols.axis.at[key] ?? null), by };
   }
-  const block = BLOCK[page.link.block];
+  const block = blockAt(page);
   const first = memo(matrix, "first row", () =>
     salient(matrix, rows.steps.map(ofWord), cols.steps.map(ofWord), block.query === block.key),
   );

@@ -3,7 +3,7 @@
  * tensors and the answers that a view needs when they are not there yet.
  */
 
-import { place } from "../data/blocks.js";
+import { everywhere } from "../data/blocks.js";
 import { createAsker } from "../data/asker.js";
 import { Problem } from "../data/problem.js";
 import { request } from "../data/request.js";
@@ -15,11 +15,14 @@ import { nearest } from "./settled.js";
 /** @typedef {import("./store.js").Store} Store */
 /** @typedef {import("./store.js").Page} Page */
 /** @typedef {import("./sources.js").Source} Source */
+/** @typedef {import("../data/model.js").ModelInfo} ModelInfo */
 /** @typedef {ReturnType<typeof bindSession>} Session */
 /**
  * @typedef {object} Wishes  what the present view shows
  * @property {(page: Page) => string[]} needs  tensors of the present trace
  * @property {(page: Page) => import("./questions.js").Question[]} asks  all that is not in it
+ * @property {import("./settled.js").Views} [viewOf]  what the views ask of a model
+ * @property {(page: Page) => string} [opens]  the view that opens where the link's own is not offered
  */
 
 /**
@@ -46,8 +49,8 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
     const found = await asker.ask(look, fails);
     if (found === null) return;
     if (found instanceof Problem) return fails(found);
-    const { link } = store.get();
     const { model, trace } = found;
+    const link = { ...fit(store.get(), model), view: store.get().link.view };
     const opening = free && opener(trace, model, link);
     free = false;
     store.set({ status: "ready", model, trace, link: opening ? { ...link, ...opening } : link });
@@ -66,15 +69,20 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
     store.set({ ...found, status: "ready", problem: null }, "link");
   }
 
+  /** The link where the model is, its view among those that are offered. @param {Page} page @param {ModelInfo} model */
+  const fit = (page, model) => {
+    const view = wishes.opens?.({ ...page, model }) ?? page.link.view;
+    return nearest({ ...page.link, view }, model, wishes.viewOf);
+  };
+
   /** @param {AbortSignal} signal */
   async function look(signal) {
     store.set({ status: "waiting", problem: null });
     const model = await named(source, store.get().link.model);
-    const link = nearest(store.get().link, model);
+    const link = fit(store.get(), model);
     const select = wishes.needs({ ...store.get(), model, link });
-    if (free) select.push(place({ ...link, layer: "*" }, "weights"));
-    if (free) select.push(place({ ...link, layer: "*" }, "mask"));
-    return { model, trace: await source.trace(request(link, unique(select)), signal) };
+    if (free) select.push(...everywhere(model, link.block).flatMap((at) => [`${at}.weights`, `${at}.mask`]));
+    return { model, trace: await source.trace(request(model, link, unique(select)), signal) };
   }
 
   /** Asks again for what went wrong, and for nothing else. */
@@ -139,7 +147,7 @@ function bindTensors(store, source, needs) {
     asked = question;
     const more = await asker.ask(async (signal) => {
       store.set({ problem: null });
-      const answer = await source.trace(request(link, missing), signal);
+      const answer = await source.trace(request(page.model, link, missing), signal);
       if (!missing.every((name) => answer.tensors[name])) throw new Problem("garbled");
       return answer;
     }, fails);

@@ -1,30 +1,32 @@
 /**
  * What follows from a change of the page, worked out before anyone hears of it: the status of what
- * the link asks for, the nearest layer and head that the model has, a pin whose token is gone. Pure
+ * the link asks for, the nearest place that the model has, a pin whose token is gone. Pure
  * functions of the page and of the one before.
  */
 
-import { BLOCK, extent } from "../data/blocks.js";
+import { blockOf, blocks, extent } from "../data/blocks.js";
 import { REQUEST_KEYS } from "./link.js";
 
 /** @typedef {import("./store.js").Page} Page */
 /** @typedef {import("./link.js").State} State */
 /** @typedef {import("../data/api.js").ModelInfo} ModelInfo */
 /** @typedef {import("../data/wire.js").Trace} Trace */
-/** @typedef {Pick<import("./contract.js").View, "blocks" | "settle">} Rules  of the view that is open */
+/** @typedef {Pick<import("./contract.js").View, "blocks" | "settle">} Rules  of a view */
+/** @typedef {(id: string) => Rules} Views */
+/** @typedef {Pick<ModelInfo, "texts" | "attentions">} Table */
 
 /**
- * @param {(id: string) => Rules} [viewOf]
+ * @param {Views} [viewOf]
  * @param {(page: Page) => string} [opens]  the view that opens where the link's own is not offered
  * @returns {import("./store.js").Settle}
  */
 export function settler(viewOf = () => ({}), opens = ({ link }) => link.view) {
   return (wanted, previous) => {
     const page = opened(wanted, previous, opens(wanted));
-    const { blocks, settle } = viewOf(page.link.view);
     const asked = requested(page, previous);
-    const link = fitted({ ...asked, link: suited(page.link, blocks) });
+    const link = fitted(asked, viewOf);
     const settled = link === page.link ? asked : { ...asked, link };
+    const { settle } = viewOf(link.view);
     return settle ? { ...settled, link: settle(settled, previous) } : settled;
   };
 }
@@ -55,41 +57,55 @@ function requested(page, previous) {
 }
 
 /**
- * A view that is not for the kind of attention at hand shows its first one.
- * @param {State} link
- * @param {State["block"][]} [blocks]
- * @returns {State}
+ * A link that still waits may mean a place that is yet to come.
+ * @param {Page} page
+ * @param {Views} viewOf
  */
-function suited(link, blocks) {
-  if (!blocks || blocks.includes(link.block)) return link;
-  return { ...link, block: blocks[0], query: null, key: null };
-}
-
-/** @param {Page} page  A link that still waits may mean a place that is yet to come. */
-function fitted({ link, model, trace, status }) {
-  return status === "ready" && model && trace ? kept(nearest(link, model), trace) : link;
+function fitted({ link, model, trace, status }, viewOf) {
+  if (!model) return link;
+  if (status === "ready" && trace) return kept(nearest(link, model, viewOf), model, trace);
+  return blocks(model).some(({ id }) => id === link.block) ? suited(link, model, viewOf(link.view)) : link;
 }
 
 /**
- * The nearest layer and head that the model has.
+ * The nearest block, layer and head that the model has.
  * @param {State} link
- * @param {Pick<ModelInfo, "layers" | "heads">} model
+ * @param {Table} model
+ * @param {Views} [viewOf]
  * @returns {State}
  */
-export function nearest(link, model) {
-  const { layers, heads } = extent(model, link.block);
+export function nearest(link, model, viewOf = () => ({})) {
+  const moved = suited(link, model, viewOf(link.view));
+  const { layers, heads } = extent(model, moved.block);
   const [layer, head] = [Math.min(link.layer, layers - 1), Math.min(link.head, heads - 1)];
-  return layer === link.layer && head === link.head ? link : { ...link, layer, head };
+  return layer === link.layer && head === link.head ? moved : { ...moved, layer, head };
 }
+
+/**
+ * A block that is not there, or that the view is not for, is the last one that is.
+ * @param {State} link
+ * @param {Table} model
+ * @param {Rules} view
+ * @returns {State}
+ */
+function suited(link, model, { blocks: suits = () => true }) {
+  const open = blocks(model).filter(suits);
+  const block = open.find(({ id }) => id === link.block) ?? open.at(-1);
+  return !block || block.id === link.block ? link : { ...link, block: block.id, ...unpinned(link) };
+}
+
+/** A pin is of a block; one that was not said may be any. @param {State} link */
+const unpinned = ({ block }) => (block ? { query: null, key: null } : {});
 
 /**
  * Without a pin whose token is gone.
  * @param {State} link
+ * @param {Table} model
  * @param {Pick<Trace, "tokens">} trace
  * @returns {State}
  */
-export function kept(link, { tokens }) {
-  const { query, key } = BLOCK[link.block];
-  const fits = (link.query ?? 0) < tokens[query].length && (link.key ?? 0) < tokens[key].length;
-  return fits ? link : { ...link, query: null, key: null };
+export function kept(link, model, { tokens }) {
+  const { query, key } = blockOf(model, link.block);
+  const within = (/** @type {number | null} */ at, /** @type {string} */ text) => (at ?? 0) < (tokens[text]?.length ?? 0);
+  return within(link.query, query) && within(link.key, key) ? link : { ...link, query: null, key: null };
 }

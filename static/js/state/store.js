@@ -28,7 +28,7 @@ import { settler } from "./settled.js";
 /** @typedef {(typeof ORIGINS)[number]} Origin */
 /** @typedef {(page: Page, previous: Page, origin: Origin) => void} Listener */
 /** @typedef {(page: Page, previous: Page) => Page} Settle */
-/** @typedef {{side: "source" | "target", index: number}} Ref  one token of the sentence or of its translation */
+/** @typedef {{side: string, index: number}} Ref  one token of a text, which is `side` */
 /**
  * What the pointer is on. A cell has both; a token by itself is looked for among the queries and
  * among the keys.

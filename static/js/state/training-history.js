@@ -21,7 +21,7 @@ import { answer } from "./questions.js";
  * @property {{source: string, direction: string, text: string}[]} examples
  * @property {number} example  the one that is told of
  * @property {string} direction
- * @property {{source: Token[], target: Token[]}} tokens
+ * @property {Record<string, Token[]>} tokens
  * @property {{text: string, tokens: Token[]}} output  of the trained model
  * @property {string[]} texts  what each snapshot writes
  * @property {Record<string, Tensor>} tensors  "{step}.{place}.weights", and "{place}.mask"

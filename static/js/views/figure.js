@@ -61,7 +61,7 @@ export const storeOf = (link, offer = offered) => createStore(link, settler(view
 export function createFigure(plan) {
   const { root, store, source, page, beside = NOTHING, offer = offered, caption, legend } = plan;
   if (plan.view) store.go({ view: plan.view });
-  const session = bindSession(store, source, wishes(beside), plan);
+  const session = bindSession(store, source, wishes(beside, offer), plan);
   const room = createRoom(root, store, plan.measure);
   const context = contextOf(plan, room);
   const stand = createStand(context, root, (shown) => {
@@ -107,11 +107,14 @@ const NOTHING = { needs: () => [], asks: () => [] };
 /**
  * What is asked for: what the view shows, after what is shown beside it.
  * @param {import("../state/session.js").Wishes} beside
+ * @param {import("../state/contract.js").Offer} offer
  * @returns {import("../state/session.js").Wishes}
  */
-const wishes = (beside) => ({
+const wishes = (beside, offer) => ({
   needs: (page) => [...beside.needs(page), ...view(page.link.view).needs(page)],
   asks: (page) => [...beside.asks(page), ...(view(page.link.view).asks?.(page) ?? [])],
+  viewOf: view,
+  opens: nearestView(offer),
 });
 
 /**

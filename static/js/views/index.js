@@ -14,6 +14,7 @@ import { space } from "./space/view.js";
 import { training } from "./training/view.js";
 import { whatif } from "./whatif/view.js";
 import { worksheet } from "./worksheet/view.js";
+import { blocks } from "../data/blocks.js";
 import { PAGE } from "../state/options.js";
 
 /** @type {import("../state/contract.js").View[]} */
@@ -47,11 +48,12 @@ export function view(id) {
 
 /**
  * @param {Pick<import("../state/store.js").Page, "model">} page
- * @returns {import("../state/contract.js").View[]}  those that the model has the capabilities for
+ * @returns {import("../state/contract.js").View[]}  those that the model has the capabilities and an attention for
  */
 export function offered({ model }) {
-  const able = model?.capabilities;
-  return able ? VIEWS.filter(({ capabilities = [] }) => capabilities.every((one) => able.includes(one))) : VIEWS;
+  if (!model) return VIEWS;
+  const able = (/** @type {string} */ one) => model.capabilities.includes(one);
+  return VIEWS.filter(({ capabilities = [], blocks: suits = () => true }) => capabilities.every(able) && blocks(model).some(suits));
 }
 
 /**

@@ -1,6 +1,6 @@
 /** What changed most, in words and numbers. */
 
-import { BLOCK } from "../../data/blocks.js";
+import { blockAt } from "../../data/blocks.js";
 import { four, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { quoted, step } from "../../draw/token.js";
@@ -19,7 +19,7 @@ export function headline({ store, t, say }, { rows, cols, changes }) {
   const [first] = changes;
   if (!first)
     return [by === "sentence" ? t("Nothing changes: A and B are the same. Change a word in B.") : t("Nothing changes: A and B are the same.")];
-  const writes = BLOCK[store.get().link.block].stack === "decoder" && by !== "direction";
+  const writes = blockAt(store.get()).writes && by !== "direction";
   const values = {
     query: h("span", { className: "as-query" }, quoted(rows.steps[first.row].writes)),
     key: h("span", { className: "as-key" }, quoted(cols.steps[first.col].writes)),

@@ -3,7 +3,7 @@
  * link pins tokens of the page's own run; what only B has can be pointed at, and is no place in it.
  */
 
-import { BLOCK } from "../../data/blocks.js";
+import { blockAt } from "../../data/blocks.js";
 import { lit } from "../../state/lit.js";
 import { four } from "../../lib/numbers.js";
 import { shownAt } from "../../state/comparison.js";
@@ -98,7 +98,7 @@ function tokens({ rows, cols }, { row, col }) {
  * @returns {import("../../state/store.js").Lit}
  */
 function refs({ store }, shown, place) {
-  const sides = BLOCK[store.get().link.block];
+  const sides = blockAt(store.get());
   const { query, key } = tokens(shown, place);
   return {
     query: query === null ? null : { side: sides.query, index: query },

@@ -4,7 +4,7 @@
  */
 
 import { alignment as alignments, links, wordOf } from "../../compute/alignment.js";
-import { attention, extent, place } from "../../data/blocks.js";
+import { across, attention, between, extent, place } from "../../data/blocks.js";
 import { lit } from "../../state/lit.js";
 import { prose } from "../../lib/i18n.js";
 import { four, two } from "../../lib/numbers.js";
@@ -36,21 +36,18 @@ export const alignment = {
     t(
       "A line joins each written word to the source words that were looked at while it was written, or just after, when it was read; the thicker, the more. The dark line is the strongest one of its word. The table has the same in numbers.",
     ),
-  blocks: ["cross"],
+  blocks: between,
   capabilities: ["alignment"],
   frame: { rail: "both", inspector: false, caption: false, legend: "attention" },
   options: { of: choice("head", "layer", "all"), rows: some("writes", "reads"), least: whole(0, 100, 10) },
-  needs: (page) => layers(page).flatMap((layer) => [name(layer, "weights"), name(layer, "mask")]),
+  needs: (page) => layers(page).flatMap((layer) => ["weights", "mask"].map((name) => place(page.model, { block: across(page.model).id, layer }, name))),
   mount,
 };
-
-/** @param {number} layer @param {string} tensor */
-const name = (layer, tensor) => place({ block: "cross", layer }, tensor);
 
 /** @param {Page} page */
 function layers({ link, model }) {
   if (link.options.of !== "all" || !model) return [link.layer];
-  return [...Array(extent(model, "cross").layers).keys()];
+  return [...Array(extent(model, across(model).id).layers).keys()];
 }
 
 /** @param {Page} page @returns {import("../../data/wire.js").Matrix | null}  null until all of it is here */
@@ -58,9 +55,9 @@ function weights(page) {
   const { trace, link, model } = page;
   if (!trace || !model) return null;
   const one = link.options.of === "head";
-  const heads = one ? [link.head] : [...Array(extent(model, "cross").heads).keys()];
+  const heads = one ? [link.head] : [...Array(extent(model, across(model).id).heads).keys()];
   const planes = layers(page).flatMap((layer) =>
-    heads.map((head) => attention(trace, { block: "cross", layer, head })),
+    heads.map((head) => attention(model, trace, { block: across(model).id, layer, head })),
   );
   const found = planes.filter((plane) => plane !== null);
   return found.length === planes.length ? combine(found, "mean") : null;
@@ -133,8 +130,8 @@ function mount(context, root) {
     if (!shown || (target === null && source === null)) return store.hover(null);
     const { found } = shown;
     store.hover({
-      query: target === null ? null : { side: "target", index: found.target.groups[target][0] },
-      key: source === null ? null : { side: "source", index: found.source.groups[source][0] },
+      query: target === null ? null : { side: across(store.get().model).query, index: found.target.groups[target][0] },
+      key: source === null ? null : { side: across(store.get().model).key, index: found.source.groups[source][0] },
     });
   }
 
@@ -216,7 +213,7 @@ function mount(context, root) {
 /** @param {Page} page @param {import("../../data/wire.js").Trace} trace @param {import("../../data/wire.js").Matrix} matrix @returns {Shown} */
 function read(page, trace, matrix) {
   const by = rowsOf(page);
-  const found = alignments(trace, matrix, by);
+  const found = alignments({ read: trace.tokens[across(page.model).key], written: trace.output.tokens }, matrix, by);
   const [from, to] = languages(trace.direction);
   return { page, found, by, source: labels(found.source.tokens, from), target: labels(found.target.tokens, to) };
 }

@@ -17,7 +17,7 @@ export function notes({ store, t }, reading, floor) {
   const { model, link, trace } = store.get();
   const { choice, rows, cols } = reading;
   const heads = model ? extent(model, link.block).heads : 0;
-  const pads = trace?.tokens.source.concat(trace.tokens.target).some(isPad);
+  const pads = trace && Object.values(trace.tokens).flat().some(isPad);
   return [
     choice.pool === "mean" && t("Each cell is the mean over the layer's {heads} heads.", { heads }),
     choice.pool === "max" &&

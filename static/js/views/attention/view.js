@@ -1,6 +1,6 @@
 /** Attention weights: queries down, keys across, violet from 0 to 1; of one head, or of all of a layer. */
 
-import { BLOCK, place } from "../../data/blocks.js";
+import { blockAt, place } from "../../data/blocks.js";
 import { four } from "../../lib/numbers.js";
 import { h, heightOf } from "../../lib/dom.js";
 import { step } from "../../draw/token.js";
@@ -38,7 +38,7 @@ export const attention = {
     top: whole(1, 100, 100),
     ...SHARED,
   },
-  needs: ({ link }) => [place(link, "weights"), place(link, "mask")],
+  needs: ({ model, link }) => [place(model, link, "weights"), place(model, link, "mask")],
   settle,
   mount,
 };
@@ -134,7 +134,7 @@ function mount(context, root) {
 function refs({ store }, { row, col }) {
   const found = reading(store.get());
   if (!found) return null;
-  const sides = BLOCK[store.get().link.block];
+  const sides = blockAt(store.get());
   const [query, key] = [tokenAt(found.rows, row), tokenAt(found.cols, col)];
   return {
     query: query === null ? null : { side: sides.query, index: query },

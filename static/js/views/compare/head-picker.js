@@ -58,7 +58,7 @@ export function otherPicker(context) {
     [...list.children].forEach((label, i) => {
       const at = { ...link, [by]: i };
       /** @type {HTMLInputElement} */ (label.querySelector("input")).checked = i === chosen;
-      const matrix = glimpse(page, at, tensors[place(at, "weights")]);
+      const matrix = glimpse(page, at, tensors[place(model, at, "weights")]);
       const canvas = /** @type {HTMLCanvasElement} */ (label.querySelector("canvas"));
       if (matrix) thumbnail(canvas, matrix, colours);
     });

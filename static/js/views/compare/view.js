@@ -1,7 +1,7 @@
 /** Two runs, heads or layers side by side, and what changed between them. */
 
 import { Problem } from "../../data/problem.js";
-import { place } from "../../data/blocks.js";
+import { across, between, blockAt, place } from "../../data/blocks.js";
 import { comparison, otherPlace, otherRun } from "../../state/comparison.js";
 import { h } from "../../lib/dom.js";
 import { choice, text, whole } from "../../state/options.js";
@@ -34,7 +34,7 @@ export const compare = {
   },
   needs(page) {
     const places = [page.link, { ...page.link, ...otherPlace(page) }];
-    return places.flatMap((at) => [place(at, "weights"), place(at, "mask")]);
+    return places.flatMap((at) => [place(page.model, at, "weights"), place(page.model, at, "mask")]);
   },
   asks: (page) => [otherRun(page)].flatMap((question) => question ?? []),
   mount,
@@ -111,12 +111,12 @@ function hints({ store, t }, wrong) {
   const { link } = store.get();
   if (link.options.other !== "direction") return [];
   if (wrong?.kind === "frozen") return [h("p", {}, wording(t, wrong))];
-  if (link.block === "cross")
+  if (between(blockAt(store.get())))
     return wrong
       ? [h("p", {}, t("The translation cannot be read back: the other direction has nothing to show."))]
       : [];
   const button = h("button", { type: "button", className: "button" }, t("Show cross attention"));
-  button.addEventListener("click", () => store.go({ block: "cross", query: null, key: null }));
+  button.addEventListener("click", () => store.go({ block: across(store.get().model).id, query: null, key: null }));
   const why = t("The two directions meet in cross attention only, where one language looks at the other.");
   return [h("p", {}, why), button];
 }

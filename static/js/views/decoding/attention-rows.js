@@ -1,6 +1,6 @@
 /** Where the decoder looks while it writes the token: its own words, the sentence, and how that was read. */
 
-import { attention, extent, place } from "../../data/blocks.js";
+import { across, attention, extent, place, within } from "../../data/blocks.js";
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { quoted, token } from "../../draw/token.js";
@@ -10,33 +10,39 @@ import { mean, row } from "../../data/wire.js";
 /** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("./current-step.js").Scene} Scene */
 /** @typedef {import("../../state/store.js").Page} Page */
-/** @typedef {import("../../state/link.js").State["block"]} Block */
+/** @typedef {import("../../data/blocks.js").Block} Block */
 /** @typedef {import("../../data/tokens.js").Label} Label */
 /** @typedef {{labels: Label[], weights: number[]}} Strip */
 
-/** @param {Page} page @param {Block} block @returns {{block: Block, layer: number, head: number}}  what is shown of it */
+/** @param {Page} page @param {string} block @returns {{block: string, layer: number, head: number}}  what is shown of it */
 function spot({ link, model }, block) {
   const most = model ? extent(model, block) : { layers: 1, heads: 1 };
   return { block, layer: Math.min(link.layer, most.layers - 1), head: Math.min(link.head, most.heads - 1) };
 }
 
+/** Where a row looks: at its own text, at the other one, and where that looks. @param {Pick<Page, "model">} page */
+function looks({ model }) {
+  const joins = across(model);
+  return { own: within(model, joins.query), joins, read: within(model, joins.key) };
+}
+
 /** @param {Page} page @returns {string[]} */
 export const needed = (page) =>
-  /** @type {Block[]} */ (["decoder", "cross", "encoder"]).flatMap((block) =>
-    ["weights", "mask"].map((name) => place(spot(page, block), name)),
+  Object.values(looks(page)).flatMap(({ id }) =>
+    ["weights", "mask"].map((name) => place(page.model, spot(page, id), name)),
   );
 
 /**
  * @param {Page} page
- * @param {Block} block
+ * @param {string} block
  * @param {number} query
  * @returns {number[] | null}  weights of the mean of the heads, or of the head; null: not here yet
  */
 function weights(page, block, query) {
   const at = spot(page, block);
-  const tensor = page.trace?.tensors[place(at, "weights")];
+  const tensor = page.trace?.tensors[place(page.model, at, "weights")];
   if (!page.trace || !tensor) return null;
-  const matrix = page.link.options.heads_of === "head" ? attention(page.trace, at) : mean(tensor);
+  const matrix = page.link.options.heads_of === "head" ? attention(page.model, page.trace, at) : mean(tensor);
   return matrix && query < matrix.rows ? [...row(matrix, query)] : null;
 }
 
@@ -56,21 +62,23 @@ export function createLooks(context) {
   function show({ page, at, agrees }) {
     picker.refresh();
     if (!page.trace || !agrees) return;
-    const { source, target } = sides(page.trace);
-    const [own, cross] = [weights(page, "decoder", at), weights(page, "cross", at)];
-    if (!own || !cross) return;
-    const best = cross.reduce((most, weight, i) => (weight > cross[most] ? i : most), 0);
-    const read = weights(page, "encoder", best);
+    const blocks = looks(page);
+    const { texts } = sides(page.trace);
+    const [source, target] = [texts[blocks.joins.key], texts[blocks.joins.query]];
+    const [own, other] = [weights(page, blocks.own.id, at), weights(page, blocks.joins.id, at)];
+    if (!own || !other) return;
+    const best = other.reduce((most, weight, i) => (weight > other[most] ? i : most), 0);
+    const read = weights(page, blocks.read.id, best);
     strips.replaceChildren(
-      panel("cross", t("at the sentence"), t("cross-attention"), { labels: source, weights: cross }),
-      panel("decoder", t("at what it has written"), t("decoder self-attention"), {
+      panel(blocks.joins, t("at the sentence"), t("cross-attention"), { labels: source, weights: other }),
+      panel(blocks.own, t("at what it has written"), t("decoder self-attention"), {
         labels: target.slice(0, at + 1),
         weights: own.slice(0, at + 1),
       }),
       ...(read
         ? [
             panel(
-              "encoder",
+              blocks.read,
               say(t("how {token} was read"), {
                 token: h("span", { className: "as-key" }, quoted(source[best])),
               }),
@@ -97,7 +105,7 @@ export function createLooks(context) {
         h("span", { className: "weight" }, Number.isNaN(weights[i]) ? "–" : two(weights[i])),
       );
       /** @type {import("../../state/store.js").Ref} */
-      const ref = { side: block === "decoder" ? "target" : "source", index: i };
+      const ref = { side: block.key, index: i };
       cell.dataset.ref = `${ref.side} ${i}`;
       cell.addEventListener("pointerenter", () => store.hover({ query: null, key: ref }));
       cell.addEventListener("pointerleave", () => store.hover(null));
@@ -109,7 +117,7 @@ export function createLooks(context) {
       h("h4", {}, ...[says].flat(), " ", h("span", { className: "term" }, term)),
       h("ol", {}, ...cells),
     );
-    strip.dataset.block = block;
+    strip.dataset.block = block.id;
     return strip;
   }
 
@@ -145,7 +153,7 @@ function createPicker({ store, t }) {
   function refresh() {
     const { link, model } = store.get();
     if (!model) return;
-    const { layers, heads } = extent(model, "cross");
+    const { layers, heads } = extent(model, across(model).id);
     if (layer.length !== layers) layer.replaceChildren(...numbers(layers, (n) => t("Layer {n}", { n })));
     if (head.length !== heads + 1)
       head.replaceChildren(

@@ -61,7 +61,7 @@ export function createFeed(source, changed) {
     /** Has what the link asks for. @param {Page} page */
     follow(page) {
       const { share, live, trace, status } = page;
-      if (share && !live) return void (trace && thaw(trace));
+      if (share && !live) return void (trace && thaw(page.model, trace));
       const body = asked(page);
       if (!body || status === "empty" || status === "failed") return;
       const key = keyOf({ trace: body });
@@ -69,10 +69,10 @@ export function createFeed(source, changed) {
     },
   };
 
-  /** @param {import("../../data/wire.js").Trace} trace */
-  function thaw(trace) {
+  /** @param {Page["model"]} model @param {import("../../data/wire.js").Trace} trace */
+  function thaw(model, trace) {
     if (state.key === trace.id) return;
-    const run = recorded(trace) ?? NOTHING;
+    const run = recorded(model, trace) ?? NOTHING;
     state = { run, key: trace.id, frozen: true, waiting: false, problem: null };
   }
 }
@@ -82,13 +82,13 @@ export function createFeed(source, changed) {
  * @param {Page} page
  * @returns {object | null}  null: a target whose tokens are not known yet
  */
-function asked({ link, trace, status }) {
+function asked({ link, model, trace, status }) {
   const {
     target,
     pad_to: _,
     select: __,
     ...run
-  } = /** @type {Record<string, unknown>} */ (request(link, []));
+  } = /** @type {Record<string, unknown>} */ (request(model, link, []));
   if (target === undefined) return { ...run, candidates: CANDIDATES };
   if (!trace || status !== "ready") return null;
   const prefix = trace.output.tokens.map(({ id }) => id);

@@ -1,5 +1,6 @@
 /** How a translation is written: step by step, with what could have come, and where the model looked. */
 
+import { between, nexts } from "../../data/blocks.js";
 import { h } from "../../lib/dom.js";
 import { eachFrame } from "../../lib/pacing.js";
 import { choice } from "../../state/options.js";
@@ -28,11 +29,11 @@ export const decoding = {
     t(
       "A translation is written one token at a time. Go through it with Back and Next, or let it play: the bars are the tokens that could come next and how probable the model holds each to be, the columns are where it looks while it writes this one. Click another token and the sentence goes on from there. Beam search keeps several beginnings at once; sampling draws lots.",
     ),
-  blocks: ["cross"],
+  blocks: between,
   capabilities: ["decode"],
   frame: { rail: "none", inspector: false, caption: false, legend: "none" },
   options: { heads_of: choice("mean", "head") },
-  needs: (page) => [...needed(page), "decoder.probabilities", "decoder.candidates"],
+  needs: (page) => [...needed(page), ...nexts(page.model)],
   asks: (page) => (bent(page) ? [unbent(page)] : []),
   mount,
 };

@@ -1,6 +1,6 @@
 /** Pointing, clicking and arrow keys in the river: to the tokens above and to the inputs. */
 
-import { BLOCK } from "../../data/blocks.js";
+import { blockAt } from "../../data/blocks.js";
 import { lit } from "../../state/lit.js";
 import { onArrows } from "../../parts/keys.js";
 
@@ -12,11 +12,12 @@ export function bindRiver(element, { store, move, announce }) {
   /** @param {Event} event */
   function under(event) {
     const spot = /** @type {Element} */ (event.target).closest("[data-top], [data-leaf]");
-    const block = BLOCK[store.get().link.block];
+    const block = blockAt(store.get());
+    const { trace } = store.get();
     const [top, leaf] = ["data-top", "data-leaf"].map((name) => spot?.getAttribute(name) ?? null);
     if (top !== null) return { query: { side: block.query, index: Number(top) }, key: null };
-    const sources = store.get().trace?.tokens.source.length ?? 0;
-    if (leaf === null || (store.get().link.block === "cross" && Number(leaf) >= sources)) return null;
+    const keys = trace?.tokens[block.key]?.length ?? 0;
+    if (leaf === null || Number(leaf) >= keys) return null;
     return { query: null, key: { side: block.key, index: Number(leaf) } };
   }
   element.addEventListener("pointermove", (event) => {

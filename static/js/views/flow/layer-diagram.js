@@ -20,6 +20,7 @@ import { curve, drawing, fine, s } from "../../draw/svg.js";
  * @property {number} whole  what all that is drawn adds up to: an edge as wide as can be
  * @property {Step[]} tops
  * @property {Record<Side, Step[]>} leaves
+ * @property {Record<Side, string>} stacks  what reads each text, in words
  * @property {number} top  index of the chosen token
  * @property {number | null} leaf  place of the lit input among the leaves
  * @property {ArrayLike<number>} rollout  of each leaf
@@ -62,16 +63,17 @@ function layout({ graph, tops, leaves }, { width, height, wide, measure }) {
   const size = wide ? "wide" : "narrow";
   const through = graph.leaves.some((node) => graph.nodes[node].side !== graph.nodes[graph.tops[0]].side);
   const side = graph.nodes[graph.tops[0]].side;
-  const sources = through ? leaves.source.length : 0;
+  const below = graph.nodes[graph.leaves[0]].side;
+  const sources = through ? leaves[below].length : 0;
   const rows = graph.leaves.length;
   const row = Math.min(30, Math.max(18, (height - HEAD) / rows));
   const last = (/** @type {Side} */ one) =>
     Math.max(...graph.nodes.map((node) => (node.side === one ? node.column : 0)));
-  // The decoder starts where the encoder ends.
-  const shift = through ? last("source") : 0;
+  // A stack starts where the one that it looks at ends.
+  const shift = through ? last(below) : 0;
   const columns = shift + last(side);
   const label = (/** @type {Step[]} */ steps) => Math.max(...texts(steps).map(measure)) + 16;
-  const inputs = 2 * BAR[size] + Math.max(label(through ? leaves.source : []), label(leaves[side]));
+  const inputs = 2 * BAR[size] + Math.max(label(through ? leaves[below] : []), label(leaves[side]));
   const outputs = label(tops);
   const span = Math.max(columns * COLUMN[size], Math.min(columns * 190, width - inputs - outputs - 8));
   return {
@@ -81,10 +83,11 @@ function layout({ graph, tops, leaves }, { width, height, wide, measure }) {
     bar: BAR[size],
     inputs,
     through,
+    below,
     x: (/** @type {Side} */ one, /** @type {number} */ column) =>
-      inputs + (span * (column + (through && one === "target" ? shift : 0))) / columns,
+      inputs + (span * (column + (through && one !== below ? shift : 0))) / columns,
     y: (/** @type {Side} */ one, /** @type {number} */ index) =>
-      HEAD + (index + (through && one === "target" ? sources : 0) + 0.5) * row,
+      HEAD + (index + (through && one !== below ? sources : 0) + 0.5) * row,
     shift,
     columns,
   };
@@ -93,7 +96,7 @@ function layout({ graph, tops, leaves }, { width, height, wide, measure }) {
 /** @typedef {ReturnType<typeof layout>} Places */
 
 /** Names of columns. @param {Content} content @param {Places} places @param {Theme} theme @param {Translate} t */
-function heads({ graph }, { x, bar, inputs, through, columns, shift }, theme, t) {
+function heads({ graph, stacks }, { x, bar, inputs, through, below, columns, shift }, theme, t) {
   const group = s("g", { fill: theme.muted, "text-anchor": "middle" });
   const write = (/** @type {number} */ at, /** @type {string} */ text, y = HEAD - 12, anchor = "middle") =>
     group.append(s("text", { x: fine(at), y, "text-anchor": anchor }, text));
@@ -101,13 +104,13 @@ function heads({ graph }, { x, bar, inputs, through, columns, shift }, theme, t)
   write(bar, t("flow"), HEAD - 12, "start");
   const side = graph.nodes[graph.tops[0]].side;
   for (let column = 0; column <= columns; column++) {
-    const own = through && column <= shift ? /** @type {const} */ ("source") : side;
+    const own = through && column <= shift ? below : side;
     const number = through && column > shift ? column - shift : column;
     write(x(own, number), column === 0 ? t("input") : String(number));
   }
   if (through) {
-    write((x("source", 0) + x("source", shift)) / 2, t("encoder"), HEAD - 30);
-    write((x("target", 0) + x("target", columns - shift)) / 2 + 12, t("decoder"), HEAD - 30);
+    write((x(below, 0) + x(below, shift)) / 2, stacks[below], HEAD - 30);
+    write((x(side, 0) + x(side, columns - shift)) / 2 + 12, stacks[side], HEAD - 30);
   } else write((inputs + x(side, columns)) / 2, t("layer"), HEAD - 30);
   return group;
 }

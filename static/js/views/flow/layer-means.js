@@ -1,7 +1,8 @@
 /** What a flow is made of, read off a trace: the mean of every layer's heads, and the stream. */
 
-import { attention, axes, extent, place } from "../../data/blocks.js";
+import { alone, attention, axes, between, blockAt, blockOf, place, stacked, within } from "../../data/blocks.js";
 import { both, stack } from "../../compute/flow.js";
+import { sides } from "../../data/tokens.js";
 import { combine } from "../../compute/reshape.js";
 import { cosines, norms, stations } from "../../compute/residual-stream.js";
 
@@ -11,7 +12,6 @@ import { cosines, norms, stations } from "../../compute/residual-stream.js";
 /** @typedef {import("../../data/tokens.js").Step} Step */
 /** @typedef {import("../../compute/flow.js").Graph} Graph */
 /** @typedef {import("../../compute/flow.js").Side} Side */
-/** @typedef {import("../../state/link.js").State["block"]} Kind */
 /**
  * @typedef {object} Stream
  * @property {ReturnType<typeof stations>} stations
@@ -20,34 +20,32 @@ import { cosines, norms, stations } from "../../compute/residual-stream.js";
  */
 
 /**
- * The attentions that a flow goes through, up to the layer that is picked; the whole encoder where
- * it goes through cross attention.
+ * The attentions that a flow goes through, up to the layer that is picked; where it goes through one
+ * between two texts all of the stack that is looked at.
  * @param {Page} page
- * @returns {{block: Kind, layers: number}[]}
+ * @returns {{block: string, layers: number}[]}
  */
 function passed({ link, model }) {
   const own = link.layer + 1;
-  if (link.block !== "cross") return [{ block: link.block, layers: own }];
+  const { id, query, key } = blockOf(model, link.block);
+  if (query === key) return [{ block: id, layers: own }];
+  const read = within(model, key);
   return [
-    { block: "decoder", layers: own },
-    { block: "cross", layers: own },
-    { block: "encoder", layers: model ? extent(model, "encoder").layers : 0 },
+    { block: within(model, query).id, layers: own },
+    { block: id, layers: own },
+    { block: read.id, layers: read.rows.length },
   ];
 }
 
-/** The stack that is looked at. @param {Page} page */
-function stackOf({ link }) {
-  return link.block === "encoder"
-    ? { stack: /** @type {const} */ ("encoder"), side: "source" }
-    : { stack: /** @type {const} */ ("decoder"), side: "target" };
-}
+/** The kinds of attention in a layer of the stack that is looked at. @param {Page} page */
+const kindsOf = (page) => stacked(page.model, blockAt(page).stack).map(({ kind }) => kind);
 
 /** @param {Page} page  The tensors of the residual stream. */
 function streamNames(page) {
-  const { stack, side } = stackOf(page);
-  return stations(stack, page.link.layer + 1).map(({ layer, part }) =>
+  const { stack, query } = blockAt(page);
+  return stations(kindsOf(page), page.link.layer + 1).map(({ layer, part }) =>
     part === "input"
-      ? { long: `${side}.input`, turned: `${side}.input` }
+      ? { long: `${query}.input`, turned: `${query}.input` }
       : { long: `${stack}.${layer}.${part}.residual`, turned: `${stack}.${layer}.${part}.norm` },
   );
 }
@@ -55,10 +53,10 @@ function streamNames(page) {
 /** @param {Page} page @returns {string[]} */
 export function needs(page) {
   const weights = passed(page).flatMap(({ block, layers }) =>
-    Array.from({ length: layers }, (_, layer) => ["weights", "mask"].map((name) => place({ block, layer }, name))).flat(),
+    Array.from({ length: layers }, (_, layer) => ["weights", "mask"].map((name) => place(page.model, { block, layer }, name))).flat(),
   );
   const stream = streamNames(page).flatMap(({ long, turned }) => [long, turned]);
-  return [...new Set([...weights, `${stackOf(page).side}.embedding`, ...stream])];
+  return [...new Set([...weights, `${blockAt(page).query}.embedding`, ...stream])];
 }
 
 /**
@@ -66,10 +64,10 @@ export function needs(page) {
  * @returns {Graph | null}  null until all of it is here
  */
 export function graphOf(page) {
-  const { trace, model, link } = page;
+  const { trace, model } = page;
   if (!trace || !model) return null;
   const means = passed(page).map(({ block, layers }) =>
-    Array.from({ length: layers }, (_, layer) => mean(trace, block, layer, extent(model, block).heads)),
+    Array.from({ length: layers }, (_, layer) => mean(model, trace, { block, layer })),
   );
   /** @type {Matrix[][]} */
   const found = [];
@@ -78,13 +76,14 @@ export function graphOf(page) {
     if (!here.length || here.length < layers.length) return null;
     found.push(here);
   }
-  if (link.block === "cross") return both(found[0], found[1], found[2]);
-  return stack(found[0], link.block === "encoder" ? "source" : "target");
+  const here = blockAt(page);
+  return between(here) ? both(found[0], found[1], found[2], here) : stack(found[0], here.query);
 }
 
-/** @param {Trace} trace @param {Kind} block @param {number} layer @param {number} heads */
-function mean(trace, block, layer, heads) {
-  const planes = Array.from({ length: heads }, (_, head) => attention(trace, { block, layer, head }));
+/** @param {Page["model"]} model @param {Trace} trace @param {{block: string, layer: number}} at */
+function mean(model, trace, { block, layer }) {
+  const heads = blockOf(model, block).rows[layer]?.heads ?? 0;
+  const planes = Array.from({ length: heads }, (_, head) => attention(model, trace, { block, layer, head }));
   const found = planes.filter((plane) => plane !== null);
   return found.length === heads ? combine(found, "mean") : null;
 }
@@ -96,13 +95,12 @@ function mean(trace, block, layer, heads) {
 export function streamOf(page) {
   const { trace } = page;
   const names = streamNames(page);
-  const { stack, side } = stackOf(page);
-  const embedding = trace?.tensors[`${side}.embedding`];
+  const embedding = trace?.tensors[`${blockAt(page).query}.embedding`];
   if (!trace || !embedding) return null;
   const found = names.map(({ long, turned }) => ({ long: trace.tensors[long], turned: trace.tensors[turned] }));
   if (found.some(({ long, turned }) => !long || !turned)) return null;
   return {
-    stations: stations(stack, page.link.layer + 1),
+    stations: stations(kindsOf(page), page.link.layer + 1),
     norms: found.map(({ long }) => norms(long)),
     cosines: found.map(({ turned }) => cosines(turned, embedding)),
   };
@@ -110,11 +108,14 @@ export function streamOf(page) {
 
 /**
  * What stands at the inputs and at the top.
+ * @param {Page["model"]} model
  * @param {Trace} trace
- * @param {Kind} block
+ * @param {string} block
  * @returns {{tops: Step[], leaves: Record<Side, Step[]>}}
  */
-export function names(trace, block) {
-  const { rows } = axes(trace, block);
-  return { tops: rows, leaves: { source: axes(trace, "encoder").cols, target: axes(trace, "decoder").cols } };
+export function names(model, trace, block) {
+  const { rows } = axes(model, trace, block);
+  const { texts } = sides(trace);
+  const leaves = Object.fromEntries(Object.entries(texts).map(([text, labels]) => [text, labels.map(alone)]));
+  return { tops: rows, leaves };
 }

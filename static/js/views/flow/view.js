@@ -3,12 +3,13 @@
  * chosen token (Abnar & Zuidema 2020), and what its residual stream does on the way.
  */
 
-import { BLOCK } from "../../data/blocks.js";
+import { between, blockAt } from "../../data/blocks.js";
 import { lit } from "../../state/lit.js";
 import { prose } from "../../lib/i18n.js";
 import { four, two } from "../../lib/numbers.js";
 import { within } from "../../parts/keys.js";
 import { whenFree } from "../../lib/pacing.js";
+import { readers } from "../../state/names.js";
 import { h } from "../../lib/dom.js";
 import { memo } from "../../lib/memo.js";
 import { step } from "../../draw/token.js";
@@ -97,7 +98,7 @@ function mount(context, root) {
     const page = store.get();
     const at = lit(page, store.hovered());
     const top = Math.min(at.query ?? lit(page, null).query ?? 0, (shown?.graph.tops.length ?? 1) - 1);
-    const side = BLOCK[page.link.block].key;
+    const side = blockAt(page).key;
     const leaf = shown?.graph.leaves.findIndex((node) => {
       const { side: own, index } = /** @type {Shown} */ (shown).graph.nodes[node];
       return own === side && index === at.key;
@@ -109,9 +110,9 @@ function mount(context, root) {
   function move(down, right) {
     if (!shown) return;
     const { link } = store.get();
-    const { tops, leaves } = shown.graph;
+    const { tops } = shown.graph;
     const { top } = chosen();
-    const keys = link.block === "cross" ? shown.names.leaves.source.length : leaves.length;
+    const keys = shown.names.leaves[blockAt(store.get()).key].length;
     const query = within(top + down, tops.length);
     const key = right ? within((link.key ?? -1) + right, keys) : link.key;
     store.go({ query, key });
@@ -161,7 +162,7 @@ function mount(context, root) {
     const room = { width: width / unit, height: height / unit - 120, wide: width >= 600, measure };
     const whole = goal === null ? 1 : ((link.options.amount === "flow" ? flows[goal] : shares[goal]) ?? 1) || 1;
     const made = river(
-      { graph, carried, whole, tops: names.tops, leaves: names.leaves, top, leaf: goal, rollout: shares, flow: flows },
+      { graph, carried, whole, tops: names.tops, leaves: names.leaves, stacks: readers(store.get().model, t), top, leaf: goal, rollout: shares, flow: flows },
       room,
       theme,
       t,
@@ -237,7 +238,7 @@ function content(page) {
   return memo(trace, `flow ${link.block} ${link.layer}`, () => {
     const graph = graphOf(page);
     if (!graph) return null;
-    return { graph, stream: streamOf(page), names: names(trace, link.block), network: network(graph), flows: new Map() };
+    return { graph, stream: streamOf(page), names: names(model, trace, link.block), network: network(graph), flows: new Map() };
   }, KEPT);
 }
 
@@ -298,10 +299,10 @@ function others(values, { nodes, leaves, tops }, top) {
 
 /** @param {Context} context  What is exact in this, and what is not. */
 function remarks({ store, t }) {
-  const cross = store.get().link.block === "cross";
+  const joins = between(blockAt(store.get()));
   return [
     t("Exact: rollout is the product of the layers, ½ mean of the heads + ½ residual; flow is the largest one that these weights let through, one of many ways being drawn."),
-    ...(cross
+    ...(joins
       ? [t("Through cross attention both go on into the encoder; that half and half holds at each of the decoder's two attentions.")]
       : []),
     t("Approximate: values, output projections, feed-forward layers and layer norms are not in it, and heads count alike. It says where information could have come from, not what was used."),

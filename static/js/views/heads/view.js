@@ -1,7 +1,7 @@
 /** All heads of a block at once: a row of thumbnails a layer, each with what its head does. */
 
 import { arrange, ordered } from "../../draw/head-grid.js";
-import { BLOCK } from "../../data/blocks.js";
+import { blockAt } from "../../data/blocks.js";
 import { lit } from "../../state/lit.js";
 import { Problem } from "../../data/problem.js";
 import { h } from "../../lib/dom.js";
@@ -66,7 +66,7 @@ function mount(context, root) {
 
   /** @param {{row: number, col: number} | null} cell */
   function onHover(cell) {
-    const { query, key } = BLOCK[store.get().link.block];
+    const { query, key } = blockAt(store.get());
     store.hover(
       cell && { query: { side: query, index: cell.row }, key: { side: key, index: cell.col } },
     );

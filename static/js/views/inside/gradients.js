@@ -1,7 +1,7 @@
 /** The attention of the head at hand and, beside it, what log P hangs on in it: gradient × attention. */
 
 import { abreast } from "../../draw/side-by-side.js";
-import { BLOCK, attention, axes } from "../../data/blocks.js";
+import { attention, axes, blockAt } from "../../data/blocks.js";
 import { lit } from "../../state/lit.js";
 import { prose } from "../../lib/i18n.js";
 import { four, two } from "../../lib/numbers.js";
@@ -48,12 +48,12 @@ export function slopes(context) {
   }
 
   /** @param {"query" | "key"} axis @param {number | null} index */
-  const ref = (axis, index) => (index === null ? null : { side: BLOCK[store.get().link.block][axis], index });
+  const ref = (axis, index) => (index === null ? null : { side: blockAt(store.get())[axis], index });
 
   function seen() {
-    const { trace, link } = store.get();
-    const [weights, slope] = trace ? [attention(trace, link), relevance(trace, link)] : [null, null];
-    return trace && weights && slope ? { weights, slope, ...axes(trace, link.block) } : null;
+    const { model, trace, link } = store.get();
+    const [weights, slope] = trace ? [attention(model, trace, link), relevance(model, trace, link)] : [null, null];
+    return trace && weights && slope ? { weights, slope, ...axes(model, trace, link.block) } : null;
   }
 
   /** @param {{row: number, col: number}} cell */
@@ -104,7 +104,7 @@ export function slopes(context) {
         value: signed(best.value, Math.abs(best.value) < 0.005 ? four : two),
       }),
     );
-    const last = link.layer === (store.get().model?.layers.decoder ?? 0) - 1;
+    const last = link.layer === blockAt(store.get()).rows.length - 1;
     note.textContent = prose(remarks(t, last));
     light();
   }

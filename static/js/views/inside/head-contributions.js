@@ -1,4 +1,4 @@
-/** What each head of the decoder adds to a logit: a row an attention, a column a head. */
+/** What each head adds to a logit: a row an attention, a column a head. */
 
 import { onArrows } from "../../parts/keys.js";
 import { four, two } from "../../lib/numbers.js";
@@ -6,7 +6,7 @@ import { h } from "../../lib/dom.js";
 
 /** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("../../compute/inside.js").Sum} Sum */
-/** @typedef {{block: "decoder" | "cross", layer: number, head: number}} At */
+/** @typedef {{block: string, layer: number, head: number}} At */
 /** @typedef {(element: HTMLElement, value: number) => void} Paint */
 
 /**
@@ -17,6 +17,8 @@ export function headTable({ t }, pick) {
   const element = h("table", { className: "head-sums", "aria-label": t("What each head adds to the logit. Arrow keys move, Enter picks a head.") });
   /** @type {HTMLButtonElement[][]} */
   let cells = [];
+  /** A layer looks at its own text first. */
+  const kinds = [t("self"), t("cross")];
 
   onArrows(element, (down, right, { target }) => {
     const row = cells.findIndex((line) => line.includes(/** @type {any} */ (target)));
@@ -39,12 +41,11 @@ export function headTable({ t }, pick) {
     /** @param {Sum} sum @param {Paint} paint @param {{block: string, layer: number, head: number}} present */
     draw(sum, paint, present) {
       const focused = element.contains(document.activeElement);
-      const rows = sum.self.flatMap((_, layer) => [
-        { block: /** @type {const} */ ("decoder"), layer, name: t("self"), values: sum.self[layer] },
-        { block: /** @type {const} */ ("cross"), layer, name: t("cross"), values: sum.cross[layer] },
-      ]);
-      cells = rows.map(({ block, layer, values }) =>
-        values.map((value, head) => cell({ block, layer, head }, value, paint, present)),
+      const rows = sum.heads[0].values.flatMap((_, layer) =>
+        sum.heads.map(({ block, values }, n) => ({ block, layer, n, name: kinds[n], values: values[layer] })),
+      );
+      cells = rows.map(({ block, layer, n, values }) =>
+        values.map((value, head) => cell({ block, layer, head }, n, value, paint, present)),
       );
       element.replaceChildren(
         h(
@@ -55,11 +56,11 @@ export function headTable({ t }, pick) {
         h(
           "tbody",
           {},
-          ...rows.map(({ layer, block, name }, i) =>
+          ...rows.map(({ layer, block, n, name }, i) =>
             h(
               "tr",
-              { className: block },
-              block === "decoder" && h("th", { scope: "rowgroup", rowSpan: 2 }, t("Layer {n}", { n: layer + 1 })),
+              { className: n === sum.heads.length - 1 ? `${block} last` : block },
+              n === 0 && h("th", { scope: "rowgroup", rowSpan: sum.heads.length }, t("Layer {n}", { n: layer + 1 })),
               h("th", { scope: "row", className: "kind" }, name),
               ...cells[i].map((button) => h("td", {}, button)),
             ),
@@ -71,11 +72,11 @@ export function headTable({ t }, pick) {
     },
   };
 
-  /** @param {At} at @param {number} value @param {Paint} paint @param {{block: string, layer: number, head: number}} present */
-  function cell(at, value, paint, present) {
+  /** @param {At} at @param {number} n  which of the layer's @param {number} value @param {Paint} paint @param {{block: string, layer: number, head: number}} present */
+  function cell(at, n, value, paint, present) {
     const { block, layer, head } = at;
     const where = { layer: layer + 1, head: head + 1, value: signed(value, four) };
-    const says = block === "cross" ? t("Layer {layer}, cross attention, head {head}: {value}", where) : t("Layer {layer}, self-attention, head {head}: {value}", where);
+    const says = n ? t("Layer {layer}, cross attention, head {head}: {value}", where) : t("Layer {layer}, self-attention, head {head}: {value}", where);
     const here = block === present.block && layer === present.layer && head === present.head;
     const button = h("button", { type: "button", title: says, "aria-label": says, "aria-pressed": here }, signed(value));
     button.dataset.value = value.toFixed(6);

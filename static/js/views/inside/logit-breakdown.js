@@ -14,8 +14,9 @@ export function ledgerTable({ t }) {
   const element = h("table", { className: "ledger-sums" });
 
   /** @param {Sum} sum @returns {Line[]} */
-  function lines({ self, cross, parts }) {
-    const none = self.map(() => null);
+  function lines({ heads, parts }) {
+    const none = heads[0].values.map(() => null);
+    const kinds = [t("self-attention heads"), t("cross-attention heads")];
     const names = {
       embedding: t("token embedding"),
       position: t("position"),
@@ -25,8 +26,7 @@ export function ledgerTable({ t }) {
     };
     return [
       ...INPUT.map((name) => ({ name, label: names[name], input: parts[name][0], layers: none })),
-      { name: "self", label: t("self-attention heads"), input: null, layers: self.map(total) },
-      { name: "cross", label: t("cross-attention heads"), input: null, layers: cross.map(total) },
+      ...heads.map(({ kind, values }, n) => ({ name: kind, label: kinds[n], input: null, layers: values.map(total) })),
       ...LAYERS.map((name) => ({ name, label: names[name], input: null, layers: parts[name] })),
     ];
   }
@@ -45,7 +45,7 @@ export function ledgerTable({ t }) {
             {},
             h("th", { scope: "col" }, t("Part")),
             h("th", { scope: "col" }, t("input")),
-            ...sum.self.map((_, n) => h("th", { scope: "col" }, t("layer {n}", { n: n + 1 }))),
+            ...sum.heads[0].values.map((_, n) => h("th", { scope: "col" }, t("layer {n}", { n: n + 1 }))),
             h("th", { scope: "col" }, "Σ"),
           ),
         ),
@@ -53,7 +53,7 @@ export function ledgerTable({ t }) {
         h(
           "tfoot",
           {},
-          h("tr", {}, h("th", { scope: "row", colSpan: sum.self.length + 2 }, t("together")), h("td", { className: "all" }, signed(sum.sum))),
+          h("tr", {}, h("th", { scope: "row", colSpan: sum.heads[0].values.length + 2 }, t("together")), h("td", { className: "all" }, signed(sum.sum))),
         ),
       );
 

@@ -3,7 +3,7 @@
  * the token that is written, and what the translation's probability hangs on in the head at hand.
  */
 
-import { axes } from "../../data/blocks.js";
+import { axes, between, blockOf, writing } from "../../data/blocks.js";
 import { lit } from "../../state/lit.js";
 import { prose } from "../../lib/i18n.js";
 import { four, tiny, two } from "../../lib/numbers.js";
@@ -38,10 +38,10 @@ export const inside = {
     t(
       "One row of the decoder, taken apart. The lens reads each layer's stream as if it were the last: the tokens that the model would write if it stopped there. Below the names of the heads is what each adds to the logit of the token that is written, orange for it, blue against it; all parts together are the logit. Gradient × attention says how much the translation's log-probability hangs on each weight of the head that is picked.",
     ),
-  blocks: ["cross", "decoder"],
-  capabilities: ["lens", "contributions"],
+  blocks: ({ writes }) => writes,
+  capabilities: ["lens", "contributions", "relevance"],
   frame: { rail: "both", inspector: false, caption: false, legend: "none" },
-  needs: ({ link }) => (link.block === "encoder" ? [] : needed(link)),
+  needs: ({ model, link }) => (blockOf(model, link.block).writes ? needed(model, link) : []),
   mount,
 };
 
@@ -82,23 +82,23 @@ function mount(context, root) {
 
   /** The tables of the lit row. */
   function paint() {
-    const { trace, link } = store.get();
+    const { trace, link, model } = store.get();
     if (!trace) return;
     const at = row();
     const { width } = context.room();
     const theme = context.theme();
     const question = [trace.id, at, link.block, link.layer, link.head, width, theme.paper, theme.size].join();
-    const [layers, sum] = [lens(trace, at), contributions(trace, at)];
+    const [layers, sum] = [lens(trace, at), contributions(model, trace, at)];
     if (shown === question || !layers || !sum) return;
     shown = question;
     const letters = width / theme.size;
     const half = (letters - GAP) / 2;
-    const columns = letters >= PAIR && half >= NAMES + HEAD * sum.self[0].length ? 2 : 1;
+    const columns = letters >= PAIR && half >= NAMES + HEAD * sum.heads[0].values[0].length ? 2 : 1;
     body.dataset.columns = String(columns);
     const each = columns === 2 ? half : letters;
     const count = Math.min(Math.max(Math.floor((each - BESIDE) / CANDIDATE), 2), 5);
     const [, lang] = languages(trace.direction);
-    const written = axes(trace, "cross").rows[at].writes;
+    const written = axes(model, trace, writing(model).id).rows[at].writes;
     table.draw(layers, { written, lang, count });
     heads.draw(sum, painter(diverging(theme), Math.max(sum.most.head, FAINT)), link);
     ledger.draw(sum, painter(diverging(theme), Math.max(sum.most.part, FAINT)));
@@ -124,7 +124,7 @@ function mount(context, root) {
         ? say(t("{token} is at rank {rank} after the last layer."), values)
         : say(t("{token} is most probable from layer {layer} on."), values);
     const added =
-      best.block === "cross"
+      between(blockOf(store.get().model, best.block))
         ? say(t("Of its logit {logit}, the head that adds most is cross-attention head {head} of layer {at}: {value}."), values)
         : say(t("Of its logit {logit}, the head that adds most is self-attention head {head} of layer {at}: {value}."), values);
     // A full-width stop brings its own space.
@@ -144,15 +144,15 @@ function mount(context, root) {
 
   function draw() {
     const { trace, link, model } = store.get();
-    if (!trace || !model || link.block === "encoder") return;
-    const ready = lens(trace, row()) !== null && contributions(trace, row()) !== null;
+    if (!trace || !model || !blockOf(model, link.block).writes) return;
+    const ready = lens(trace, row()) !== null && contributions(model, trace, row()) !== null;
     const still = !ready && !body.hidden;
     const silent = !trace.output.tokens[row()];
     waiting.show(!ready && !still, silent ? t("This row is padding: it writes nothing.") : undefined);
     body.hidden = silent || (!ready && !still);
     if (silent) finding.replaceChildren();
     if (body.hidden) return;
-    lensNote.textContent = prose(lensRemarks(t, model.layers.decoder));
+    lensNote.textContent = prose(lensRemarks(t, writing(model).rows.length));
     headNote.textContent = prose(headRemarks(t));
     sumNote.textContent = prose(sumRemarks(t));
     paint();

@@ -1,6 +1,6 @@
 /** Lines from each token that looks to the tokens that it looks at, a colour a head. */
 
-import { BLOCK, attention, axes, extent, place } from "../../data/blocks.js";
+import { attention, axes, blockAt, extent, place } from "../../data/blocks.js";
 import { lit } from "../../state/lit.js";
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
@@ -31,7 +31,7 @@ export const lines = {
     ),
   frame: { rail: "layer", inspector: true, caption: true, legend: "none" },
   options: { heads: list(), least: whole(0, 100, 10), numbers: flag() },
-  needs: ({ link }) => [place(link, "weights"), place(link, "mask")],
+  needs: ({ model, link }) => [place(model, link, "weights"), place(model, link, "mask")],
   settle,
   mount,
 };
@@ -61,7 +61,7 @@ function mount(context, root) {
   /** @param {{side: "query" | "key", index: number} | null} at */
   function onHover(at) {
     if (!at) return store.hover(null);
-    const ref = { side: BLOCK[store.get().link.block][at.side], index: at.index };
+    const ref = { side: blockAt(store.get())[at.side], index: at.index };
     store.hover({ query: at.side === "query" ? ref : null, key: at.side === "key" ? ref : null });
   }
 
@@ -109,14 +109,14 @@ function mount(context, root) {
  * @param {Page} page
  */
 function look({ theme, t }, { trace, model, link }) {
-  if (!trace || !model || !trace.tensors[place(link, "weights")]) return null;
+  if (!trace || !model || !trace.tensors[place(model, link, "weights")]) return null;
   const count = extent(model, link.block).heads;
   const on = chosen(link.options.heads, link.head, count);
   const heads = on.flatMap((head) => {
-    const matrix = attention(trace, { ...link, head });
+    const matrix = attention(model, trace, { ...link, head });
     return matrix ? [{ head, matrix }] : [];
   });
-  const { rows, cols } = axes(trace, link.block);
+  const { rows, cols } = axes(model, trace, link.block);
   return {
     count,
     on,

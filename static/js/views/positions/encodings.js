@@ -1,6 +1,6 @@
 /** The encodings that are looked at: of the sentence's positions, or of as many as one likes. */
 
-import { BLOCK, stands } from "../../data/blocks.js";
+import { blockAt, stands } from "../../data/blocks.js";
 import { lit } from "../../state/lit.js";
 import { answer, encoding } from "../../state/questions.js";
 import { dots } from "../../compute/position-rotation.js";
@@ -18,7 +18,7 @@ import { matrix, named, tensor } from "../../data/shown.js";
 export function size({ trace, model, link }) {
   if (!trace || !model) return null;
   return {
-    length: link.options.length ?? trace.tokens[BLOCK[link.block].query].length,
+    length: link.options.length ?? trace.tokens[blockAt({ model, link }).query].length,
     d_model: link.options.width ?? model.d_model,
   };
 }
@@ -62,8 +62,8 @@ export function numbers(page, { length, d_model, positions, similarity }) {
  * @param {number} length
  * @returns {Step[]}
  */
-export function places({ trace, link }, length) {
-  const tokens = trace ? stands(trace, link.block) : [];
+export function places({ model, trace, link }, length) {
+  const tokens = trace ? stands(model, trace, link.block) : [];
   if (tokens.length === length) return tokens;
   return Array.from({ length }, (_, at) => tokens[at] ?? bare(at));
 }
@@ -82,6 +82,6 @@ function bare(at) {
  */
 export function marked(page, hovered) {
   const { query, key } = lit(page, hovered);
-  const { query: rows, key: cols } = BLOCK[page.link.block];
+  const { query: rows, key: cols } = blockAt(page);
   return { row: query, col: rows === cols ? key : null };
 }

@@ -1,6 +1,6 @@
 /** A matrix over positions, linked with the tokens that stand at them. */
 
-import { BLOCK } from "../../data/blocks.js";
+import { blockAt } from "../../data/blocks.js";
 import { lit } from "../../state/lit.js";
 import { h } from "../../lib/dom.js";
 import { createMatrix } from "../../parts/matrix.js";
@@ -37,13 +37,13 @@ export function createPanel(context, { name, says, square, tip, zoomed }) {
   });
   const head = h("h3", {}, name);
   const line = h("p", {}, says);
-  const side = () => BLOCK[store.get().link.block].query;
+  const side = () => blockAt(store.get()).query;
   /** A position of the sentence; others are no tokens that could be lit. */
   const tokens = () => store.get().trace?.tokens[side()].length ?? 0;
   const inside = (/** @type {number | null} */ at) => (at !== null && at < tokens() ? at : null);
   const ref = (/** @type {number | null} */ at) =>
     inside(at) === null ? null : { side: side(), index: /** @type {number} */ (at) };
-  const pinsKey = () => square && side() === BLOCK[store.get().link.block].key;
+  const pinsKey = () => square && side() === blockAt(store.get()).key;
 
   return {
     element: h("section", { className: "panel" }, head, line, h("div", { className: "scroller" }, matrix.element)),

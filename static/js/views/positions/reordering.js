@@ -1,7 +1,7 @@
 /** The same words in another order: what a head notices of it, with positions and without. */
 
 import { abreast } from "../../draw/side-by-side.js";
-import { attention, extent, place } from "../../data/blocks.js";
+import { attention, axes, extent, place, typed, within } from "../../data/blocks.js";
 import { four, tiny } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { step } from "../../draw/token.js";
@@ -12,25 +12,26 @@ import { answer, traced } from "../../state/questions.js";
 import { diverging, sequential } from "../../draw/scale.js";
 import { matrix, named } from "../../data/shown.js";
 import { difference, follow, restored, shuffle } from "../../compute/word-order.js";
-import { languages, sides } from "../../data/tokens.js";
+import { languages } from "../../data/tokens.js";
 
 /** @typedef {import("../../state/contract.js").Context} Context */
 /** @typedef {import("../../state/store.js").Page} Page */
 /** @typedef {import("../../data/wire.js").Trace} Trace */
 /** @typedef {import("../../data/wire.js").Matrix} Matrix */
 
-const DROP = { at: "source.position", do: "drop" };
-const BLOCK = /** @type {const} */ ("encoder");
+/** The attention within the text that is typed. @param {Pick<Page, "model">} page */
+const read = ({ model }) => within(model, typed(model));
 /** Of the three matrices, in a file. */
 const NAMES = ["written", "shuffled", "difference"];
 
-/** @param {Trace} trace */
-const stepsOf = (trace) => sides(trace).source.map((writes) => ({ reads: null, writes }));
+/** @param {Page} page */
+const stepsOf = (page) => (page.trace ? axes(page.model, page.trace, read(page).id).cols : []);
 
-/** The layer and head that are looked at, in the encoder. @param {Page} page */
+/** The layer and head that are looked at. @param {Page} page */
 export function at({ link, model }) {
-  const { layers, heads } = model ? extent(model, BLOCK) : { layers: 1, heads: 1 };
-  return { block: BLOCK, layer: Math.min(link.layer, layers - 1), head: Math.min(link.head, heads - 1) };
+  const block = read({ model }).id;
+  const { layers, heads } = model ? extent(model, block) : { layers: 1, heads: 1 };
+  return { block, layer: Math.min(link.layer, layers - 1), head: Math.min(link.head, heads - 1) };
 }
 
 /** @param {Page} page */
@@ -47,12 +48,12 @@ export function questions(page) {
   const common = {
     direction: page.trace.direction,
     target: null,
-    // The encoder does not see the translation: one token of it is enough.
-    decode: { max_tokens: 1 },
-    select: [place(at(page), "weights"), place(at(page), "mask")],
+    // What is typed does not see what is written: one token of that is enough.
+    decode: page.model.texts.length > 1 ? { max_tokens: 1 } : null,
+    select: [place(page.model, at(page), "weights"), place(page.model, at(page), "mask")],
   };
   const { text } = moved(page);
-  const without = [...own, DROP];
+  const without = [...own, { at: `${typed(page.model)}.position`, do: "drop" }];
   return [
     traced(page, { ...common, source: text }),
     traced(page, { ...common, interventions: without }),
@@ -61,7 +62,7 @@ export function questions(page) {
 }
 
 /** @param {Page} page */
-export const needs = (page) => [place(at(page), "weights"), place(at(page), "mask")];
+export const needs = (page) => [place(page.model, at(page), "weights"), place(page.model, at(page), "mask")];
 
 /** @param {Context} context */
 export function createShuffle(context) {
@@ -101,13 +102,14 @@ export function createShuffle(context) {
     const problem = answers.find((found) => found instanceof Problem);
     if (problem instanceof Problem) return stop(wording(t, problem));
     const [shuffled, plain, both] = /** @type {(Trace | undefined)[]} */ (answers);
-    const own = attention(trace, at(page));
+    const name = typed(page.model);
+    const own = attention(page.model, trace, at(page));
     if (!shuffled || !plain || !both || !own) return;
-    const places = follow(trace.tokens.source, shuffled.tokens.source, spans);
+    const places = follow(trace.tokens[name], shuffled.tokens[name], spans);
     if (!places) return stop(t("In this order the words are cut into other tokens. Shuffle again."));
-    const read = (/** @type {Trace} */ run) => attention(run, at(page));
-    show(own, read(shuffled), places, bands[0]);
-    show(read(plain), read(both), places, bands[1], bands[0].scale());
+    const seen = (/** @type {Trace} */ run) => attention(page.model, run, at(page));
+    show(own, seen(shuffled), places, bands[0]);
+    show(seen(plain), seen(both), places, bands[1], bands[0].scale());
     note.textContent = t(
       "The rows and columns of the shuffled sentence are put back in the order of the sentence before they are compared. Without positions attention sees a set of words: the weights are the same, to rounding. With them they are not.",
     );
@@ -134,10 +136,10 @@ export function createShuffle(context) {
       return parts.length ? { canvas: abreast(parts, context.theme()) } : null;
     },
     numbers() {
-      const { trace } = store.get();
+      const page = store.get();
       const tensors = Object.assign({}, ...bands.map((one) => one.numbers()));
-      if (!trace || !Object.keys(tensors).length) return null;
-      return { tokens: { source: named(stepsOf(trace)) }, tensors };
+      if (!Object.keys(tensors).length) return null;
+      return { tokens: { [typed(page.model)]: named(stepsOf(page)) }, tensors };
     },
   };
 }
@@ -150,7 +152,7 @@ function picker({ store, t }, which) {
     element: h("label", { className: "option" }, h("span", {}, which === "layer" ? t("Layer") : t("Head")), select),
     draw() {
       const page = store.get();
-      const count = page.model ? extent(page.model, BLOCK)[`${which}s`] : 0;
+      const count = page.model ? extent(page.model, read(page).id)[`${which}s`] : 0;
       if (select.options.length !== count)
         select.replaceChildren(
           ...Array.from({ length: count }, (_, i) => h("option", { value: String(i) }, String(i + 1))),
@@ -178,21 +180,21 @@ function band(context, which) {
       onHover: (place) =>
         store.hover(
           place && {
-            query: place.row === null ? null : { side: "source", index: place.row },
-            key: place.col === null ? null : { side: "source", index: place.col },
+            query: place.row === null ? null : { side: typed(store.get().model), index: place.row },
+            key: place.col === null ? null : { side: typed(store.get().model), index: place.col },
           },
         ),
       onPick: () => {},
       picked: () => null,
       tip: ({ row, col }) => {
         const one = shown[i];
-        const { source } = store.get().trace ? sides(/** @type {Trace} */ (store.get().trace)) : { source: [] };
-        if (!one || !source[row] || !source[col]) return [];
+        const steps = stepsOf(store.get());
+        if (!one || !steps[row] || !steps[col]) return [];
         const value = one.values[row * one.cols + col];
         return [
-          step({ reads: null, writes: source[row] }),
+          step(steps[row]),
           " ",
-          step({ reads: null, writes: source[col] }),
+          step(steps[col]),
           " ",
           h("b", {}, Number.isNaN(value) ? t("masked") : four(value)),
         ];
@@ -230,8 +232,7 @@ function band(context, which) {
       const { width, wide } = context.room();
       const theme = context.theme();
       const reach = scale ?? Math.max(largest, 1e-3);
-      const { trace } = store.get();
-      const steps = trace ? stepsOf(trace) : [];
+      const steps = stepsOf(store.get());
       charts.forEach((chart, i) =>
         chart.draw({
           matrix: /** @type {Matrix} */ (shown[i]),
@@ -251,7 +252,7 @@ function band(context, which) {
     light() {
       const lit = store.hovered();
       const index = (/** @type {import("../../state/store.js").Ref | null | undefined} */ ref) =>
-        ref?.side === "source" ? ref.index : null;
+        ref?.side === typed(store.get().model) ? ref.index : null;
       charts.forEach((chart) => chart.mark({ row: index(lit?.query), col: index(lit?.key) }));
     },
     clear: () => (element.hidden = true),
@@ -259,7 +260,7 @@ function band(context, which) {
       element.hidden ? [] : charts.map((chart, i) => ({ canvas: chart.picture(), title: `${title}: ${names[i]}` })),
     /** @returns {Record<string, import("../../data/shown.js").Tensor>} */
     numbers() {
-      const found = element.hidden ? [] : shown.flatMap((one, i) => (one ? [[`${which}.${NAMES[i]}`, matrix(one, "source", "source")]] : []));
+      const found = element.hidden ? [] : shown.flatMap((one, i) => (one ? [[`${which}.${NAMES[i]}`, matrix(one, typed(store.get().model), typed(store.get().model))]] : []));
       return Object.fromEntries(found);
     },
     destroy: () => charts.forEach((chart) => chart.destroy()),

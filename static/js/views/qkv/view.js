@@ -1,7 +1,7 @@
 /** What one head computes from each token: its queries, keys and values, channel by channel. */
 
 import { abreast } from "../../draw/side-by-side.js";
-import { BLOCK, axes, place } from "../../data/blocks.js";
+import { axes, blockAt, ofHead, place } from "../../data/blocks.js";
 import { lit } from "../../state/lit.js";
 import { four } from "../../lib/numbers.js";
 import { waitingLine } from "../../parts/waiting.js";
@@ -26,7 +26,7 @@ export const qkv = {
       "Each token has a query, a key and a value in every head: one row a token, one column a channel. Where a query and a key have the same colours in the same channels their product is large, and so is the attention.",
     ),
   frame: { rail: "both", inspector: false, caption: true, legend: "signed" },
-  needs: ({ link }) => LETTERS.map((letter) => place(link, letter)),
+  needs: ({ model, link }) => LETTERS.map((letter) => place(model, link, letter)),
   mount(context, root) {
     const panels = LETTERS.map((letter) => panel(context, letter));
     const waiting = waitingLine(context, context.t("Fetching q, k and v …"));
@@ -50,8 +50,8 @@ export const qkv = {
 
 /** @param {Context} context @param {Letter} letter */
 function tensor({ store }, letter) {
-  const { trace, link } = store.get();
-  return trace?.tensors[place(link, letter)];
+  const { model, trace, link } = store.get();
+  return trace?.tensors[place(model, link, letter)];
 }
 
 /** @param {import("../../data/wire.js").Numbers} values */
@@ -93,7 +93,7 @@ function panel(context, letter) {
     matrix.element,
   );
 
-  const side = () => BLOCK[store.get().link.block][role];
+  const side = () => blockAt(store.get())[role];
   /** @param {number | null} index @returns {import("../../state/store.js").Lit | null} */
   function ref(index) {
     if (index === null) return null;
@@ -107,14 +107,15 @@ function panel(context, letter) {
       : { query: lit(store.get(), null).query, key: index };
   }
   function steps() {
-    const { trace, link } = store.get();
+    const { model, trace, link } = store.get();
     if (!trace) return [];
-    const { rows, cols } = axes(trace, link.block);
+    const { rows, cols } = axes(model, trace, link.block);
     return role === "query" ? rows : cols;
   }
   function values() {
     const found = tensor(context, letter);
-    return found && plane(found, { head: store.get().link.head });
+    const { model, link } = store.get();
+    return found && plane(found, ofHead(model, link));
   }
 
   /** @param {{row: number, col: number}} cell */

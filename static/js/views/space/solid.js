@@ -1,6 +1,6 @@
 /** The same points in three dimensions, to be turned by hand: Plotly, in place of the plane. */
 
-import { BLOCK } from "../../data/blocks.js";
+import { blockAt } from "../../data/blocks.js";
 import { figure } from "../../draw/plotly-space.js";
 import { createPlot } from "../../draw/plotly.js";
 import { h } from "../../lib/dom.js";
@@ -24,8 +24,8 @@ export function createSolid({ plotter, store, theme, t }) {
   /** @param {any} event */
   function point(event) {
     const found = place(event);
-    const { query, key } = BLOCK[store.get().link.block];
-    const ref = (/** @type {"source" | "target"} */ side, /** @type {number | null} */ index) => (index === null ? null : { side, index });
+    const { query, key } = blockAt(store.get());
+    const ref = (/** @type {string} */ side, /** @type {number | null} */ index) => (index === null ? null : { side, index });
     store.hover(found && { query: ref(query, found.query), key: ref(key, found.key) });
   }
 

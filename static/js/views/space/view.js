@@ -1,7 +1,7 @@
 /** Q/K space: all queries and keys of one head in the plane in which they are spread the most. */
 
 import { onArrows, within } from "../../parts/keys.js";
-import { BLOCK, attention, axes, place } from "../../data/blocks.js";
+import { attention, axes, blockAt, ofHead, place } from "../../data/blocks.js";
 import { lit } from "../../state/lit.js";
 import { four, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
@@ -41,7 +41,7 @@ export const space = {
     ),
   frame: { rail: "both", inspector: false, caption: true, legend: "none" },
   options: { axes: choice("2d", "3d") },
-  needs: ({ link }) => ["q", "k", "weights", "mask"].map((name) => place(link, name)),
+  needs: ({ model, link }) => ["q", "k", "weights", "mask"].map((name) => place(model, link, name)),
   mount,
 };
 
@@ -49,11 +49,11 @@ export const space = {
  * @param {Page} page
  * @returns {{q: import("../../data/wire.js").Matrix, k: import("../../data/wire.js").Matrix, weights: import("../../data/wire.js").Matrix, seen: import("../../compute/qk-plane.js").Space} | null}
  */
-function content({ trace, link }) {
-  const found = ["q", "k"].map((letter) => trace?.tensors[place(link, letter)]);
-  const weights = trace && attention(trace, link);
+function content({ model, trace, link }) {
+  const found = ["q", "k"].map((letter) => trace?.tensors[place(model, link, letter)]);
+  const weights = trace && attention(model, trace, link);
   if (!found[0] || !found[1] || !weights) return null;
-  const [q, k] = found.map((tensor) => plane(/** @type {any} */ (tensor), { head: link.head }));
+  const [q, k] = found.map((tensor) => plane(/** @type {any} */ (tensor), ofHead(model, link)));
   return { q, k, weights, seen: memo(found[0], `space ${link.head}`, () => spaceOf(q, k)) };
 }
 
@@ -135,7 +135,7 @@ function arrange({ room, store, theme }, trace, { queries, keys, origin }) {
   const tall = Math.min(Math.max(height - 40, 400), free * 0.8);
   const size = { width: beside ? Math.min(free, tall * 1.5) : free, height: tall };
   const points = placed([...queries, ...keys, origin], size, [Math.min(64, free / 7), 28]);
-  const { rows, cols } = axes(trace, store.get().link.block);
+  const { rows, cols } = axes(store.get().model, trace, store.get().link.block);
   const labels = [...rows, ...cols].map(({ writes }) => plain(writes));
   const measure = ruler(theme());
   const line = theme().size * 1.25;
@@ -152,7 +152,7 @@ function arrange({ room, store, theme }, trace, { queries, keys, origin }) {
 
 /** @param {Context["t"]} t */
 function legend(t) {
-  const signs = { round: t("query"), square: t("key"), cross: t("all zeros") };
+  const signs = { round: t("query"), square: t("key"), plus: t("all zeros") };
   const entries = Object.entries(signs).map(([name, says]) =>
     h("span", {}, h("span", { className: `qk-sign ${name}`, "aria-hidden": "true" }), says),
   );
@@ -176,9 +176,9 @@ function spreadSaid(t, { shares: [x, y], channels }) {
  * @param {number | null} close  the key nearest in the plane
  */
 function ranks({ store, t, say }, query, ranked, here, close) {
-  const { trace, link } = store.get();
+  const { model, trace, link } = store.get();
   if (!trace) return [];
-  const { rows, cols } = axes(trace, link.block);
+  const { rows, cols } = axes(model, trace, link.block);
   const shown = ranked.filter(({ key }, rank) => rank < LISTED || key === here || key === close);
   const lines = shown.map(({ key, dot, weight, masked }) =>
     h(
@@ -217,7 +217,7 @@ function bindPlane({ store }, figure, layout) {
   }
   figure.addEventListener("pointermove", (event) => {
     const found = event.pointerType === "touch" ? null : under(event);
-    const { query, key } = BLOCK[store.get().link.block];
+    const { query, key } = blockAt(store.get());
     store.hover(
       found && {
         query: found.query === null ? null : { side: query, index: found.query },

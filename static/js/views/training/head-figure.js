@@ -1,6 +1,6 @@
 /** One head at one step, large: its matrix, the sentence that says what is seen, what is lit. */
 
-import { BLOCK } from "../../data/blocks.js";
+import { blockAt } from "../../data/blocks.js";
 import { two } from "../../lib/numbers.js";
 import { h, heightOf } from "../../lib/dom.js";
 import { step } from "../../draw/token.js";
@@ -124,7 +124,7 @@ export function createFigure(context, { now, above, lit }) {
     if (!moment) return;
     const place = at();
     matrix.mark(place);
-    const { query } = BLOCK[moment.page.link.block];
+    const { query } = blockAt(moment.page);
     const row = place.row === null ? null : { query: { side: query, index: place.row }, key: null };
     says.replaceChildren(...(compose(context, page(moment), row) ?? says.childNodes));
   }

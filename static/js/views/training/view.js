@@ -56,7 +56,7 @@ export const training = {
  * @type {NonNullable<View["settle"]>}
  */
 function settle({ link }, { link: before }) {
-  const stays = link.view !== before.view || link.block === before.block || link.options !== before.options;
+  const stays = link.view !== before.view || link.block === before.block || !before.block || link.options !== before.options;
   return stays ? link : { ...link, options: { ...link.options, row: null, col: null } };
 }
 

@@ -24,8 +24,8 @@ export function cellChanges(context) {
 
   /** @param {any} what */
   function change(what) {
-    const { link } = store.get();
-    return { at: place(link), head: link.head, do: what };
+    const { model, link } = store.get();
+    return { at: place(model, link), head: link.head, do: what };
   }
   /** @param {number} query @param {number} key */
   const cut = (query, key) => change({ cut: [query, key] });
@@ -63,7 +63,7 @@ export function cellChanges(context) {
     const page = store.get();
     picker.refresh();
     const at = pair(page);
-    const matrix = page.trace && attention(page.trace, page.link);
+    const matrix = page.trace && attention(page.model, page.trace, page.link);
     if (!at || !matrix) return;
     const value = matrix.values[at.query * matrix.cols + at.key];
     const present = found(cut(at.query, at.key));

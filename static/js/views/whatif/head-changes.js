@@ -27,8 +27,8 @@ export function headChanges(context) {
 
   /** @param {any} what */
   function change(what) {
-    const { link } = store.get();
-    return { at: place(link), ...(whole ? {} : { head: link.head }), do: what };
+    const { model, link } = store.get();
+    return { at: place(model, link), ...(whole ? {} : { head: link.head }), do: what };
   }
 
   const pattern = oneOf(
@@ -66,7 +66,7 @@ export function headChanges(context) {
     const still = fixed();
     const present = found(change("zero"));
     const kind = present ? kindOf(present) : "own";
-    title.textContent = where({ ...change("zero") }, t);
+    title.textContent = where({ ...change("zero") }, t, store.get().model);
     pattern.show(kind, still);
     borrowed.hidden = kind !== "freeze";
     if (document.activeElement !== sentence) sentence.value = present?.do?.freeze?.source ?? swapped(link.source);

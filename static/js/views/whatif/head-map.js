@@ -3,6 +3,7 @@
 import { alone, onArrows } from "../../parts/keys.js";
 import { four, two } from "../../lib/numbers.js";
 import { changes, touches, where } from "../../state/interventions.js";
+import { blockName } from "../../state/names.js";
 import { h } from "../../lib/dom.js";
 import { legible } from "../../draw/paint.js";
 import { colour, css, diverging } from "../../draw/scale.js";
@@ -107,7 +108,6 @@ function picture(context, scene, all, width) {
   const left = (short ? SHORT : NAMES) * size;
   const wide = Math.min(Math.max((width - left - 8) / heads, NARROW * size), WIDE * size);
   const high = Math.max(HIGH * size, 26);
-  const names = { encoder: t("Encoder"), decoder: t("Decoder"), cross: t("Cross") };
   let y = 1.6 * size;
   /** @type {SVGElement[]} */
   const parts = Array.from({ length: heads }, (_, head) =>
@@ -117,7 +117,7 @@ function picture(context, scene, all, width) {
   all.forEach((line, i) => {
     if (all[i - 1]?.block !== line.block) {
       y += (i ? 0.9 : 0.3) * size;
-      parts.push(s("text", { x: 0, y: y + size, "font-weight": 600 }, names[line.block]));
+      parts.push(s("text", { x: 0, y: y + size, "font-weight": 600 }, blockName(line.block, t)));
       y += 1.5 * size;
     }
     parts.push(s("text", { x: 0, y: y + high / 2 + size * 0.35, fill: theme.muted }, short ? String(line.layer + 1) : t("Layer {n}", { n: line.layer + 1 })));
@@ -142,7 +142,7 @@ function cell(context, { sweep, row, list, most, focus }, { at }, head, { x, y, 
   const value = effect ? of(effect.delta, row) : null;
   const paint = value === null ? null : colour(diverging(theme), (value / most + 1) / 2);
   const off = touches(list, at, head);
-  const place = where({ at, head, do: "zero" }, t);
+  const place = where({ at, head, do: "zero" }, t, context.store.get().model);
   const says = effect
     ? t("{place}: {number} nats, divergence {divergence}", { place, number: four(of(effect.delta, row)), divergence: four(of(effect.divergence, row)) })
     : t("{place}: not tried yet", { place });

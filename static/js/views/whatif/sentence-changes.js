@@ -1,6 +1,7 @@
 /** What is done to the sentence: tokens that nobody may look at, positions; and to what is added on the way. */
 
-import { axes } from "../../data/blocks.js";
+import { axes, stacked, within } from "../../data/blocks.js";
+import { networks } from "../../state/names.js";
 import { where } from "../../state/interventions.js";
 import { h } from "../../lib/dom.js";
 import { token } from "../../draw/token.js";
@@ -10,23 +11,25 @@ import { oneOf, onOff } from "./change-controls.js";
 
 /** @typedef {import("../../state/contract.js").Context} Context */
 
-const POSITIONS = "source.position";
 const SEED = 1;
 
 /** @param {Context} context */
 export function sentenceChanges(context) {
   const { store, t } = context;
   const { put, remove, found, on, toggle, fixed } = machine(context);
-  const mask = (/** @type {number} */ index) => ({ at: "source", do: { mask: index } });
+  const [sentence, translation] = [0, 1].map((which) => () => store.get().model?.texts[which] ?? "");
+  const ordered = () => `${sentence()}.position`;
+  const late = () => ({ at: `${translation()}.position`, do: "drop" });
+  const mask = (/** @type {number} */ index) => ({ at: sentence(), do: { mask: index } });
   const tokens = h("ol", { className: "mask-tokens", "aria-label": t("Tokens that nobody may look at") });
   let seed = SEED;
   const positions = oneOf(context, "positions", t("Positions"), { kept: t("as they are"), drop: t("dropped"), shuffle: t("shuffled") }, (value) => {
-    if (value === "kept") remove({ at: POSITIONS, do: "drop" });
-    else put({ at: POSITIONS, do: value === "drop" ? "drop" : { shuffle: seed } });
+    if (value === "kept") remove({ at: ordered(), do: "drop" });
+    else put({ at: ordered(), do: value === "drop" ? "drop" : { shuffle: seed } });
   });
   const again = h("button", { type: "button", className: "button quiet" }, t("shuffle again"));
-  again.addEventListener("click", () => put({ at: POSITIONS, do: { shuffle: ++seed } }));
-  const target = onOff(t("drop the positions of the translation"), () => toggle({ at: "target.position", do: "drop" }));
+  again.addEventListener("click", () => put({ at: ordered(), do: { shuffle: ++seed } }));
+  const target = onOff(t("drop the positions of the translation"), () => toggle(late()));
   const element = h(
     "section",
     {},
@@ -40,10 +43,10 @@ export function sentenceChanges(context) {
   let built = "";
 
   function build() {
-    const { trace } = store.get();
+    const { trace, model } = store.get();
     if (!trace || built === trace.id) return;
     built = trace.id;
-    const { cols } = axes(trace, "cross");
+    const { cols } = axes(model, trace, within(model, sentence()).id);
     const focused = [...tokens.querySelectorAll("button")].findIndex((one) => one === document.activeElement);
     tokens.replaceChildren(
       ...cols.map(({ writes }, index) => {
@@ -63,12 +66,12 @@ export function sentenceChanges(context) {
       button.setAttribute("aria-pressed", String(on(mask(index))));
       button.disabled = still;
     });
-    const present = found({ at: POSITIONS, do: "drop" });
+    const present = found({ at: ordered(), do: "drop" });
     const shuffled = present?.do?.shuffle;
     if (typeof shuffled === "number") seed = shuffled;
     positions.show(!present ? "kept" : shuffled === undefined ? "drop" : "shuffle", still);
     again.hidden = shuffled === undefined || still;
-    target.show(on({ at: "target.position", do: "drop" }), still);
+    target.show(on(late()), still);
   }
   return { element, refresh };
 }
@@ -90,11 +93,11 @@ export function residualChanges(context) {
     const { model } = store.get();
     if (!model) return;
     if (!select.options.length) {
-      const parts = { encoder: ["self", "ffn"], decoder: ["self", "cross", "ffn"] };
-      const places = Object.entries(parts).flatMap(([stack, kinds]) =>
-        Array.from({ length: model.layers[stack] ?? 0 }, (_, layer) => kinds.map((kind) => `${stack}.${layer}.${kind}`)).flat(),
-      );
-      select.replaceChildren(...places.map((at) => h("option", { value: `${at}.residual` }, where({ at, do: "" }, t))));
+      const places = networks(model).flatMap(({ at, stack, layer }) => [
+        ...stacked(model, stack).map(({ rows }) => rows[layer].place),
+        at,
+      ]);
+      select.replaceChildren(...places.map((at) => h("option", { value: `${at}.residual` }, where({ at, do: "" }, t, model))));
     }
     drop.show(on(change()), fixed());
   }

@@ -4,12 +4,13 @@ import { request } from "../../data/request.js";
 import { Problem } from "../../data/problem.js";
 import { changes, linked, where } from "../../state/interventions.js";
 import { two } from "../../lib/numbers.js";
+import { placeOf } from "../../data/blocks.js";
 import { h } from "../../lib/dom.js";
 import { quoted } from "../../draw/token.js";
 import { controls } from "../../parts/controls.js";
 import { machine } from "../../state/edit-model.js";
 import { trouble } from "../../parts/trouble.js";
-import { left, placeOf, strongest, tensors } from "../../compute/head-sweep.js";
+import { left, strongest, tensors } from "../../compute/head-sweep.js";
 import { plain } from "../../data/tokens.js";
 import { writing } from "../../state/effects.js";
 import { headMap } from "./head-map.js";
@@ -39,9 +40,11 @@ export function headSweep(context) {
   const wait = waiting(context, run, () => void run.ask(question(context, base), true));
   const wrong = trouble(context, () => void run.ask(question(context, base), true));
   const map = headMap(context, (at, head) => {
-    const { block, layer } = placeOf(at);
-    const moved = block === store.get().link.block ? {} : { query: null, key: null };
-    store.go({ block, layer, head, ...moved });
+    const { model, link } = store.get();
+    const place = placeOf(model, at);
+    if (!place) return;
+    const moved = place.block === link.block ? {} : { query: null, key: null };
+    store.go({ ...place, head, ...moved });
     if (!fixed()) toggle({ at, head, do: store.get().link.options.ablation });
   });
   const note = h(
@@ -97,11 +100,11 @@ export function headSweep(context) {
  * @param {Runs | null} runs
  */
 function question({ store }, runs) {
-  const { link } = store.get();
+  const { model, link } = store.get();
   const { over, ablation: effect } = link.options;
   const interventions = over ? linked(changes(link)) : null;
   const written = runs ? writing(link, runs.before) : {};
-  const { select: _, ...body } = request({ ...link, ...written, interventions, pad_to: null }, []);
+  const { select: _, ...body } = request(model, { ...link, ...written, interventions, pad_to: null }, []);
   return { ...body, effect };
 }
 
@@ -150,7 +153,7 @@ function sentence({ store, t, say }, sweep, row, { before }) {
   const [first] = strongest(sweep, row, 1);
   const token = row === null ? t("the whole translation") : quoted(writes(before)[row]);
   if (first.delta > -NOTHING) return say(t("No head by itself is needed for {token}."), { token });
-  const place = h("b", {}, where({ at: first.at, head: first.head, do: "zero" }, t));
+  const place = h("b", {}, where({ at: first.at, head: first.head, do: "zero" }, t, store.get().model));
   const values = { token, place, amount: two(-first.delta) };
   const { ablation } = store.get().link.options;
   if (ablation === "uniform")

@@ -3,7 +3,7 @@
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { step } from "../../draw/token.js";
-import { axes } from "../../data/blocks.js";
+import { axes, writing } from "../../data/blocks.js";
 import { named, tensor } from "../../data/shown.js";
 import { drawing, file, s } from "../../draw/svg.js";
 import { plain } from "../../data/tokens.js";
@@ -62,7 +62,7 @@ export function tokenChanges(context) {
     );
     const at = row.own;
     if (at !== null)
-      line.addEventListener("pointerenter", () => store.hover({ query: { side: "target", index: at }, key: null }));
+      line.addEventListener("pointerenter", () => store.hover({ query: { side: writing(store.get().model).query, index: at }, key: null }));
     return line;
   }
 
@@ -70,9 +70,9 @@ export function tokenChanges(context) {
     element,
     /** @param {Runs} runs */
     draw(runs) {
-      const { trace } = store.get();
+      const { trace, model } = store.get();
       if (!trace) return;
-      shown = { rows: rowsOf(runs, trace), steps: axes(runs.before, "cross").rows };
+      shown = { rows: rowsOf(runs, trace), steps: axes(model, runs.before, writing(model).id).rows };
       rank.hidden = shown.rows.every(({ ranks }) => !ranks);
       const { rows, steps } = shown;
       const bar = Math.min(BAR, Math.max(LEAST, (context.room().width * 13) / context.theme().size - NUMBERS));

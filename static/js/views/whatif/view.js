@@ -34,7 +34,7 @@ export const whatif = {
     t(
       "Change the machine and see what becomes of the translation: switch a head off, cut an edge, set a weight by hand, hide a token, shuffle the positions. The run without changes always stands beside it. The map tries every head by itself: the bluer, the more the translation needs it. What a change does is what a head is for here; it need not be what its attention looks like.",
     ),
-  capabilities: ["decode", "sweep"],
+  capabilities: ["decode", "score", "sweep"],
   frame: { rail: "both", inspector: false, caption: false, legend: "none" },
   live: true,
   options: {
@@ -43,7 +43,7 @@ export const whatif = {
     over: flag(),
     written: whole(0, 999),
   },
-  needs: ({ link }) => [place(link, "weights"), place(link, "mask")],
+  needs: ({ model, link }) => [place(model, link, "weights"), place(model, link, "mask")],
   asks: questions,
   mount,
 };

@@ -10,13 +10,13 @@ import { FEW, bySize, ledger, upTo } from "./sheet-model.js";
 /** @typedef {import("../../compute/formula.js").Formula} Formula */
 
 /** @param {Scene} scene @returns {Stage} */
-export function input({ t, sheet, cell, query, key }) {
+export function input({ t, sheet, joins, query, key }) {
   const { embedding, check, ...x } = sheet.input;
   const above = t("Each is what the layer below handed on for its token.");
-  const cross = t(
+  const joined = t(
     "The query comes from the decoder, after its self-attention; the key from the encoder's last layer.",
   );
-  const from = cell.block === "cross" ? cross : above;
+  const from = joins ? joined : above;
   const sums = t("In the first layer each is the token's embedding, times {root}, plus its position.");
   return {
     id: "input",

@@ -4,7 +4,7 @@ import { four } from "../../lib/numbers.js";
 import { fraction, plain, root, total } from "../../compute/formula.js";
 import { size } from "../../lib/vectors.js";
 import { EPSILON } from "../../compute/worksheet.js";
-import { FEW, bySize, ledger, upTo } from "./sheet-model.js";
+import { FEW, ONWARD, bySize, ledger, upTo } from "./sheet-model.js";
 
 /** @typedef {import("./sheet-model.js").Scene} Scene */
 /** @typedef {import("./sheet-model.js").Stage} Stage */
@@ -189,13 +189,13 @@ export function ffn({ t, sheet }) {
   };
 }
 
-/** In the decoder another attention stands between self-attention and the feed-forward network.
+/** Where another attention stands between self-attention and the feed-forward network.
  * @param {Scene} scene
  * @returns {Stage}
  */
-export function cross({ t, cell, query }) {
+export function onwards({ t, cell, query }) {
   return {
-    id: "cross",
+    id: ONWARD,
     title: t("Cross-attention comes next"),
     result: "",
     prose: [

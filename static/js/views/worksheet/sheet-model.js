@@ -41,11 +41,14 @@
  * @property {Translate} t
  * @property {Worksheet} sheet
  * @property {Cell} cell
+ * @property {boolean} joins  whether it is between two texts
  * @property {Step} query
  * @property {Step[]} keys  all columns
  * @property {Step} key
  */
 
+/** The stage that goes on to the next attention, under the name that links have for it. */
+export const ONWARD = "cross";
 export const FEW = 4;
 
 /** @param {number} length */

@@ -1,5 +1,6 @@
 /** Going through the stages: the list of them, the buttons, the keys; and taking the sheet away. */
 
+import { across } from "../../data/blocks.js";
 import { pair } from "../../state/lit.js";
 import { h } from "../../lib/dom.js";
 import { onSteps } from "../../parts/keys.js";
@@ -89,12 +90,12 @@ export const bindKeys = ({ store, keys }, go) =>
     space: (back) => go(back ? -1 : 1),
   });
 
-/** In the decoder: on to the cross-attention of the same layer and token. @param {Context} context */
+/** On to the attention that follows in the same layer, for the same token. @param {Context} context */
 export function onward({ store, t }) {
   const button = h("button", { type: "button", className: "button" }, t("Go on to cross-attention") + " →");
   button.addEventListener("click", () => {
     const { link } = store.get();
-    store.go({ block: "cross", query: pair(store.get())?.query ?? null, key: null, options: { ...link.options, step: "input" } }, "chosen");
+    store.go({ block: across(store.get().model).id, query: pair(store.get())?.query ?? null, key: null, options: { ...link.options, step: "input" } }, "chosen");
   });
   return button;
 }

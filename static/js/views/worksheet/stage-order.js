@@ -5,7 +5,8 @@ import { four } from "../../lib/numbers.js";
 import { plainStep } from "../../data/tokens.js";
 import { mix, score, softmax } from "./head-stages.js";
 import { input, project } from "./input-stages.js";
-import { close, cross, ffn, hidden, norm, output } from "./layer-stages.js";
+import { close, ffn, hidden, norm, onwards, output } from "./layer-stages.js";
+import { ONWARD } from "./sheet-model.js";
 
 /** @typedef {import("./sheet-model.js").Scene} Scene */
 /** @typedef {import("./sheet-model.js").Stage} Stage */
@@ -26,7 +27,7 @@ export const STEPS = Object.freeze([
   "hidden",
   "ffn",
   "close",
-  "cross",
+  ONWARD,
   "all",
 ]);
 
@@ -36,7 +37,7 @@ const LINES = 64;
 /** @param {Scene} scene @returns {Stage[]} */
 export function stages(scene) {
   const parts = [input, project, score, softmax, mix, output, norm];
-  const after = scene.sheet.ffn ? [hidden, ffn, close] : [cross];
+  const after = scene.sheet.ffn ? [hidden, ffn, close] : [onwards];
   return [...parts, ...after].map((stage) => stage(scene));
 }
 

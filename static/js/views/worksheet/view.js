@@ -1,9 +1,10 @@
 /** "Check this cell": the whole calculation of one cell, stage by stage, held against the model's own. */
 
-import { axes } from "../../data/blocks.js";
+import { axes, between, blockAt } from "../../data/blocks.js";
 import { pair } from "../../state/lit.js";
 import { four } from "../../lib/numbers.js";
 import { waitingLine } from "../../parts/waiting.js";
+import { blockWord } from "../../state/names.js";
 import { h } from "../../lib/dom.js";
 import { quoted } from "../../draw/token.js";
 import { Problem } from "../../data/problem.js";
@@ -16,6 +17,7 @@ import { names, worksheet as calculate } from "../../compute/worksheet.js";
 import { judgement, section } from "./sheet.js";
 import { STEPS, overall, stages, transcript, verdict as verdictText } from "./stage-order.js";
 import { bindKeys, entry, onward, toolbar } from "./stage-controls.js";
+import { ONWARD } from "./sheet-model.js";
 
 /** @typedef {import("../../state/contract.js").View} View */
 /** @typedef {import("../../state/contract.js").Context} Context */
@@ -30,7 +32,7 @@ export const worksheet = {
     t(
       "The whole calculation of one cell with the model's own numbers: from the two tokens' vectors through q, k and v, the score, the softmax and the weighted sum to what the layer hands on. Every stage is worked out again in the browser and held against what the model recorded.",
     ),
-  capabilities: ["worksheet"],
+  capabilities: ["worksheet", "parameters"],
   frame: { rail: "both", inspector: false, caption: false, legend: "none" },
   options: { step: choice(...STEPS) },
   needs: (page) => named(page).tensors,
@@ -39,7 +41,7 @@ export const worksheet = {
 };
 
 /** @param {Page} page */
-const named = ({ link, model }) => names(link, model?.layers.encoder ?? 1);
+const named = ({ link, model }) => names(model, link);
 
 /**
  * @typedef {object} Work
@@ -65,11 +67,11 @@ function work({ store, t }) {
   if (!trace || !at || !learnt || list.tensors.some((name) => !trace.tensors[name])) return null;
   const cell = { block: link.block, layer: link.layer, head: link.head, ...at };
   const sheet = calculate((name) => trace.tensors[name] ?? learnt[name], cell, list);
-  const { rows, cols } = axes(trace, link.block);
+  const { rows, cols } = axes(page.model, trace, link.block);
   const tokens = { query: rows[at.query], key: cols[at.key] };
   const { model, may } = sheet.softmax;
   return {
-    list: stages({ t, sheet, cell, ...tokens, keys: cols }),
+    list: stages({ t, sheet, cell, joins: between(blockAt(page)), ...tokens, keys: cols }),
     weight: model[at.key],
     masked: !may[at.key],
     ...tokens,
@@ -143,7 +145,7 @@ function mount(context, root) {
     const replaced = !all.agrees && store.get().link.interventions !== null;
     verdict.replaceChildren(judgement(context, all), ...(replaced ? [h("p", {}, intervened(t))] : []));
     pages.replaceChildren(...list.map((stage, i) => section(context, stage, i + 1)));
-    pages.querySelector("[data-stage='cross']")?.append(onward(context));
+    pages.querySelector(`[data-stage='${ONWARD}']`)?.append(onward(context));
     contents.replaceChildren(...list.map((stage, i) => entry(context, stage, i + 1, choose)));
     frame.dataset.drawn = shown;
   }
@@ -195,13 +197,12 @@ const intervened = (t) =>
 /** The whole sheet as text. @param {Context} context @param {Work} found */
 function told({ store, t }, { list, query, key, weight, masked }) {
   const { trace, link, model } = store.get();
-  const kinds = { encoder: t("encoder"), decoder: t("decoder"), cross: t("cross-attention") };
   const lines = [
     link.source,
     ...(trace ? [trace.output.text] : []),
     t("{model}, {block}, layer {layer}, head {head}", {
       model: model?.name ?? "",
-      block: kinds[link.block],
+      block: blockWord(link.block, t),
       layer: link.layer + 1,
       head: link.head + 1,
     }),

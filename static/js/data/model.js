@@ -1,0 +1,90 @@
+/** A model as the server tells of it, and the same of one that was told of before it had a table. */
+
+/**
+ * One attention of one layer; its tensors are `${place}.weights` and the like (docs/trace.md).
+ * @typedef {object} Attention
+ * @property {string} place
+ * @property {string} stack
+ * @property {number} layer  within the stack, from 0
+ * @property {string} kind  within one text, or from one text to another
+ * @property {string} query  the text whose tokens look
+ * @property {string} key  the text whose tokens are looked at
+ * @property {number} heads
+ * @property {number} kv_heads  heads of k and v
+ * @property {string} mask  whose rule its rows follow
+ * @property {string} scoring
+ */
+/**
+ * @typedef {object} ModelInfo
+ * @property {string} id
+ * @property {string} name
+ * @property {string} kind
+ * @property {string[]} texts  that it reads, the one that is typed first
+ * @property {Attention[]} attentions  in the order in which they run
+ * @property {string[]} capabilities  what can be asked of it
+ * @property {Record<string, number>} layers  by stack
+ * @property {Record<string, number>} heads  by stack
+ * @property {number} d_model
+ * @property {number} parameters
+ * @property {string[]} languages
+ * @property {number} max_tokens
+ * @property {string} digest
+ * @property {number} [examples]  sentences that were watched while it was learned
+ * @property {Aligner[]} [aligners]  the heads between its texts nearest to alignments made by
+ *   people, by the rows that write and by those that read, the one that was better when they were
+ *   chosen first
+ * @property {Taught[]} [taught]  those that training asked to align
+ */
+/** @typedef {{layer: number, head: number, rows: "writes" | "reads"}} Head */
+/** @typedef {Head & {since: number}} Taught  since: the step of the training from which on */
+/** @typedef {Head & {error_rate: number}} Aligner */
+
+/** All that the first models could. */
+const CAPABILITIES = [
+  "decode",
+  "score",
+  "sweep",
+  "parameters",
+  "positions",
+  "worksheet",
+  "alignment",
+  "lens",
+  "contributions",
+  "relevance",
+  "mean",
+  "learning",
+];
+
+/**
+ * @param {any} told  as the server or a file tells it
+ * @returns {ModelInfo}
+ */
+export function completed(told) {
+  if (told.attentions) return told;
+  return {
+    ...told,
+    texts: ["source", "target"],
+    attentions: [...stack(told, "encoder", [READS]), ...stack(told, "decoder", [WRITES, LOOKS_ACROSS])],
+    capabilities: told.capabilities ?? CAPABILITIES,
+  };
+}
+
+const READS = { kind: "self", query: "source", key: "source", mask: "padding" };
+const WRITES = { kind: "self", query: "target", key: "target", mask: "causal" };
+const LOOKS_ACROSS = { kind: "cross", query: "target", key: "source", mask: "padding" };
+
+/**
+ * @param {{layers: Record<string, number>, heads: Record<string, number>}} sizes
+ * @param {string} name
+ * @param {(typeof READS)[]} kinds  of a layer's attentions, the lower one first
+ * @returns {Attention[]}
+ */
+function stack(sizes, name, kinds) {
+  const heads = sizes.heads[name];
+  return Array.from({ length: sizes.layers[name] ?? 0 }, (_, layer) =>
+    kinds.map((one) => {
+      const place = `${name}.${layer}.${one.kind}`;
+      return { place, stack: name, layer, ...one, heads, kv_heads: heads, scoring: "scaled-dot" };
+    }),
+  ).flat();
+}

@@ -1,0 +1,53 @@
+/** What the parts of a model are called: the one place where its own names become words of a reader. */
+
+import { attentionAt, blockOf, blocks, placeOf, within } from "../data/blocks.js";
+
+/** @typedef {import("../data/blocks.js").Model} Model */
+/** @typedef {import("../lib/i18n.js").Translate} Translate */
+
+/** @param {string} id  of a block @param {Translate} t @returns {string}  its own name where nobody knows it */
+export function blockName(id, t) {
+  const known = { encoder: t("Encoder"), decoder: t("Decoder"), cross: t("Cross") };
+  return Object.hasOwn(known, id) ? known[/** @type {keyof typeof known} */ (id)] : id;
+}
+
+/** In a sentence. @param {string} id  of a block @param {Translate} t */
+export function blockWord(id, t) {
+  const known = { encoder: t("encoder"), decoder: t("decoder"), cross: t("cross-attention") };
+  return Object.hasOwn(known, id) ? known[/** @type {keyof typeof known} */ (id)] : id;
+}
+
+/** @param {string} stack @param {Translate} t */
+export function networkName(stack, t) {
+  const known = { encoder: t("Encoder, feed-forward"), decoder: t("Decoder, feed-forward") };
+  return Object.hasOwn(known, stack)
+    ? known[/** @type {keyof typeof known} */ (stack)]
+    : t("{block}, feed-forward", { block: stack });
+}
+
+/**
+ * A sublayer of the model, be it an attention or what follows it.
+ * @param {Model} model
+ * @param {string} at  such as "encoder.1.self", or its layer's "encoder.1.ffn"
+ * @param {Translate} t
+ * @returns {{block: string, layer: number} | null}  null where the model has none of that name
+ */
+export function sublayer(model, at, t) {
+  const place = attentionAt(model, at) && placeOf(model, at);
+  if (place) return { block: blockName(place.block, t), layer: place.layer };
+  const found = networks(model).find((one) => one.at === at);
+  return found ? { block: networkName(found.stack, t), layer: found.layer } : null;
+}
+
+/** The stack that reads each text, in a sentence. @param {Model} model @param {Translate} t @returns {Record<string, string>} */
+export const readers = (model, t) =>
+  Object.fromEntries((model?.texts ?? []).map((text) => [text, blockWord(within(model, text).stack, t)]));
+
+/** The feed-forward networks, one a layer of each stack. @param {Model} model */
+export function networks(model) {
+  const stacks = [...new Set(blocks(model).map(({ stack }) => stack))];
+  return stacks.flatMap((stack) => {
+    const { rows } = blockOf(model, blocks(model).find((block) => block.stack === stack)?.id ?? "");
+    return rows.map((row, layer) => ({ at: `${stack}.${row.layer}.ffn`, stack, layer }));
+  });
+}

@@ -1,0 +1,30 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { completed } from "../../static/js/data/model.js";
+import { request, told } from "../../static/js/data/request.js";
+import { DEFAULTS } from "../../static/js/state/link.js";
+import { MODEL } from "./trace.js";
+
+const ONE = { ...MODEL, texts: ["words"], capabilities: ["decode"] };
+const LINK = { ...DEFAULTS, source: "Hi", direction: "en-zh", target: "嗨" };
+
+test("a model of two texts is asked with both, one of one with that", () => {
+  assert.deepEqual(request(MODEL, LINK, []), { source: "Hi", direction: "en-zh", target: "嗨", select: [] });
+  assert.deepEqual(request(ONE, LINK, []), { words: "Hi", select: [] });
+  assert.deepEqual(request(null, { ...LINK, target: null, direction: null }, ["a"]), { source: "Hi", select: ["a"] });
+});
+
+test("a share's state is read as a link says it", () => {
+  assert.deepEqual(told(ONE, { words: "Hi", layer: 1 }), { source: "Hi", layer: 1 });
+  assert.deepEqual(told(MODEL, { source: "Hi" }), { source: "Hi" });
+});
+
+test("a model from before the table is filled in; one that has it is left", () => {
+  assert.deepEqual(MODEL.attentions.map(({ place, mask }) => [place, mask]), [
+    ["encoder.0.self", "padding"],
+    ["decoder.0.self", "causal"],
+    ["decoder.0.cross", "padding"],
+  ]);
+  assert.equal(completed(ONE), ONE);
+});

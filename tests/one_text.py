@@ -1,0 +1,12 @@
+"""`python -m tests.one_text decoder`: the server with a tiny model of one text, and no other."""
+
+import sys
+
+from app.__main__ import serve
+from app.engine.catalog import Catalog
+from app.settings import Settings
+from tests.model.decoder_only import OneText
+
+if __name__ == "__main__":
+    (kind,) = sys.argv[1:]
+    sys.exit(serve(Settings(), Catalog({kind: OneText(kind)})))
