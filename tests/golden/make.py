@@ -6,7 +6,6 @@ What is there is never written again, so a golden file keeps what its commit mad
     traces.json        requests; add one and run
     traces/NAME.…      their replies: safetensors under zstd, of "names" the document alone
     shares/FORMAT.db…  the database of a server of that format
-    shares/FORMAT.html… the handout of its first share
     shares/FORMAT.json its shares, and what their pages show
 """
 
@@ -26,7 +25,6 @@ from app.engine.wire import Reply
 from app.store.formats import FORMAT
 from tests.browser.chromium import ARGS, EXECUTABLE
 from tests.browser.workspace import Workspace
-from tests.golden.handouts import pack
 from tests.golden.look import GOLDEN, look, missing
 from tests.servers import AppServer, running_app
 
@@ -113,8 +111,6 @@ def shares(server: AppServer, workspace: Workspace) -> None:
         known.append({"id": identity, "shows": shows, "seen": look(workspace)})
         assert not missing(workspace, shows), identity
     (folder / f"{FORMAT}.json").write_text(text(known))
-    handout = httpx.get(f"{server.url}/s/{made[0][0]}/handout.html", timeout=60).raise_for_status()
-    (folder / f"{FORMAT}.html.zst").write_bytes(pack(handout.content))
     whole = server.data_dir / "whole.db"  # without the log that the server writes ahead
     with closing(sqlite3.connect(server.data_dir / "headlight.db")) as connection:
         connection.execute("VACUUM INTO ?", (str(whole),))

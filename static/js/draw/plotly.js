@@ -83,7 +83,11 @@ export function createPlot(element, plotter, events = {}) {
       if (wanted !== figure) return false;
       plotly = loaded;
       await plotly.react(element, figure.data, figure.layout, figure.config);
-      if (first) for (const [name, listener] of Object.entries(events)) drawn.on(name, (event) => listener(event, drawn));
+      if (first) {
+        for (const [name, listener] of Object.entries(events)) drawn.on(name, (event) => listener(event, drawn));
+        drawn.on("plotly_afterplot", () => sayChinese(element));
+        sayChinese(element);
+      }
       return wanted === figure;
     },
     /** @param {object} changes @param {number[]} traces */
@@ -96,4 +100,10 @@ export function createPlot(element, plotter, events = {}) {
       plotly = null;
     },
   };
+}
+
+/** Plotly's texts say no language. @param {HTMLElement} element */
+function sayChinese(element) {
+  for (const text of element.querySelectorAll("text"))
+    if (/\p{Script=Han}/u.test(text.textContent ?? "")) text.setAttribute("lang", "zh-Hans");
 }
