@@ -9,4 +9,4 @@ from tests.model.decoder_only import OneText
 
 if __name__ == "__main__":
     (kind,) = sys.argv[1:]
-    sys.exit(serve(Settings(), Catalog({kind: OneText(kind)})))
+    sys.exit(serve(Settings(), Catalog.of({kind: OneText(kind)})))

@@ -18,11 +18,11 @@ VIEWS = ["heads", "attention", "lines", "compare", "qkv", "space", "positions", 
 DRAWN = {
     "heads": "#view canvas",
     "lines": "#view .weave [data-strand]",
-    "qkv": "#view .panel.k .js-plotly-plot",
-    "positions": "#view canvas, #view .js-plotly-plot",
+    "qkv": "#view .panel.k canvas",
+    "positions": "#view canvas",
     "flow": "#view .river [data-edge]",
     "space": "#view .qk-plane svg",
-    "compare": "#view .trio-b .js-plotly-plot",
+    "compare": "#view .trio-b canvas",
 }
 
 
@@ -91,7 +91,8 @@ def test_a_link_to_what_it_has_not_comes_to_the_nearest(page_of_it: Workspace, k
     page_of_it.open(source=SENTENCE, view="alignment", block="cross", layer=9, head=9)
     page_of_it.settled()
     address = page_of_it.link
-    assert (address["view"], address["block"]) == ("attention", kind)
+    assert (address["view"], address["block"]) == ("compare", kind)
+    expect(page_of_it.page.locator(".not-offered")).to_contain_text("Alignment")
     assert (address["layer"], address["head"]) == ("1", "3")
 
 
