@@ -9,4 +9,5 @@ from tests.model.decoder_only import OneText
 
 if __name__ == "__main__":
     (kind,) = sys.argv[1:]
-    sys.exit(serve(Settings(), Catalog.of({kind: OneText(kind)})))
+    model = OneText("decoder" if kind == "decoder" else "encoder")
+    sys.exit(serve(Settings(), Catalog.of({kind: model})))

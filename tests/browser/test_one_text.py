@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from model.adapters.request import Request
 from tests.browser.watch import Watch
 from tests.browser.workspace import Workspace
-from tests.model.decoder_only import OneText
+from tests.model.decoder_only import Kind, OneText
 from tests.servers import AppServer, running_app
 
 KINDS = ["decoder", "encoder"]
@@ -46,7 +46,7 @@ def page_of_it(page: Page, watch: Watch, one_text: AppServer) -> Workspace:
     return Workspace(page, one_text.url)
 
 
-def test_the_page_opens_on_it(page_of_it: Workspace, kind: str) -> None:
+def test_the_page_opens_on_it(page_of_it: Workspace, kind: Kind) -> None:
     page = page_of_it.page
     page_of_it.open(source=SENTENCE, layer=1, head=2, query=4)
     expect(page.locator("#blocks input")).to_have_count(1)
@@ -87,7 +87,7 @@ def test_every_view_that_it_can_fill_is_drawn(page_of_it: Workspace) -> None:
         expect(page.locator("#problem")).to_be_hidden()
 
 
-def test_a_link_to_what_it_has_not_comes_to_the_nearest(page_of_it: Workspace, kind: str) -> None:
+def test_a_link_to_what_it_has_not_comes_to_the_nearest(page_of_it: Workspace, kind: Kind) -> None:
     page_of_it.open(source=SENTENCE, view="alignment", block="cross", layer=9, head=9)
     page_of_it.settled()
     address = page_of_it.link
@@ -96,7 +96,7 @@ def test_a_link_to_what_it_has_not_comes_to_the_nearest(page_of_it: Workspace, k
     assert (address["layer"], address["head"]) == ("1", "3")
 
 
-def test_a_share_of_it_opens(page_of_it: Workspace, kind: str) -> None:
+def test_a_share_of_it_opens(page_of_it: Workspace, kind: Kind) -> None:
     page_of_it.open(source=SENTENCE, layer=1, head=2)
     shown, _ = page_of_it.figure()
     state = {"text": SENTENCE, "block": kind, "layer": 1, "head": 2}

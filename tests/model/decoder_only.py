@@ -45,6 +45,9 @@ from tests.model.conftest import TEXTS
 TEXT = "text"
 
 
+Kind = Literal["decoder", "encoder"]
+
+
 class OneStack(nn.Module):
     """A stack of self-attention and feed-forward over one text."""
 
@@ -105,7 +108,7 @@ class GoingOn(Predictor):
 class OneText(Adapter):
     """A `OneStack` of either kind; `kind` is "decoder" or "encoder"."""
 
-    def __init__(self, kind: Literal["decoder", "encoder"] = "decoder") -> None:
+    def __init__(self, kind: Kind = "decoder") -> None:
         torch.manual_seed(0)
         self.tokenizer = Tokenizer.train(TEXTS * 3, vocabulary=400)
         config = ModelConfig(len(self.tokenizer), 32, 4, 64, 2, 0, max_tokens=48)
