@@ -1,6 +1,7 @@
 """Models of one text: the page knows of them what their table of attentions says."""
 
 from collections.abc import Iterator
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from tests.browser.workspace import Workspace
 from tests.model.decoder_only import OneText
 from tests.servers import AppServer, running_app
 
-KINDS = ["decoder", "encoder"]
+KINDS: list[Literal["decoder", "encoder"]] = ["decoder", "encoder"]
 SENTENCE = "The cat sat on the mat"
 VIEWS = ["heads", "attention", "lines", "compare", "qkv", "space", "positions", "flow"]
 DRAWN = {
@@ -36,7 +37,7 @@ def one_text(
 
 
 @pytest.fixture
-def kind(one_text: AppServer) -> str:
+def kind(one_text: AppServer) -> Literal["decoder", "encoder"]:
     return next(kind for kind in KINDS if kind in one_text.data_dir.name)
 
 
@@ -46,7 +47,7 @@ def page_of_it(page: Page, watch: Watch, one_text: AppServer) -> Workspace:
     return Workspace(page, one_text.url)
 
 
-def test_the_page_opens_on_it(page_of_it: Workspace, kind: str) -> None:
+def test_the_page_opens_on_it(page_of_it: Workspace, kind: Literal["decoder", "encoder"]) -> None:
     page = page_of_it.page
     page_of_it.open(source=SENTENCE, layer=1, head=2, query=4)
     expect(page.locator("#blocks input")).to_have_count(1)
