@@ -53,18 +53,23 @@ def given() -> dict[str, Any]:
         {"text": text, "id": at, "start": at, "end": at + 1, "special": False}
         for at, text in enumerate("abc")
     ]
-    over = {"query": "source", "key": "source"}
+    over = {"query": "text", "key": "text"}
     weights = attention().flatten().tolist()
     return {
         "model": {
-            "id": "hand", "name": "By hand", "kind": "encoder-decoder", "digest": "0",
-            "layers": {"encoder": 1, "decoder": 0}, "heads": {"encoder": 1, "decoder": 0},
+            "id": "hand", "name": "By hand", "kind": "encoder", "digest": "0",
+            "texts": ["text"], "attentions": [{
+                "place": "encoder.0.self", "stack": "encoder", "layer": 0, "kind": "self",
+                "query": "text", "key": "text", "heads": 1, "kv_heads": 1,
+                "mask": "padding", "scoring": "dot",
+            }],
+            "layers": {"encoder": 1}, "heads": {"encoder": 1},
             "d_model": 2, "parameters": 0, "languages": ["en", "zh"], "max_tokens": 3,
             "capabilities": [],
         },
         "trace": {
-            "id": "hand", "model": "hand", "direction": "en-zh",
-            "tokens": {"source": tokens, "target": []},
+            "id": "hand", "model": "hand", "direction": "",
+            "tokens": {"text": tokens},
             "output": {"text": "", "tokens": [], "logprobs": [], "score": 0, "finished": True},
             "tensors": {
                 "encoder.0.self.weights": {

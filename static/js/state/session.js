@@ -79,6 +79,8 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
   async function look(signal) {
     store.set({ status: "waiting", problem: null });
     const model = await named(source, store.get().link.model);
+    // What goes wrong with the first trace is said in the model's words.
+    if (!store.get().trace) store.set({ model });
     const link = fit(store.get(), model);
     const select = wishes.needs({ ...store.get(), model, link });
     if (free) select.push(...everywhere(model, link.block).flatMap((at) => [`${at}.weights`, `${at}.mask`]));

@@ -230,7 +230,7 @@ def test_a_head_is_picked_by_a_click_and_by_keys(workspace: Workspace) -> None:
 def test_another_token_is_another_row(workspace: Workspace) -> None:
     begin(workspace)
     before = workspace.find(".balance").inner_text()
-    workspace.find(".of-slopes .rows > *").nth(1).hover()
+    workspace.find(".of-slopes .rows .label").nth(1).hover()
     expect(workspace.find(".balance")).not_to_have_text(before)
     tensors, written = stream(workspace.url)
     logit = tensors["decoder.logits"][1][written[1]]
