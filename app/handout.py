@@ -13,8 +13,8 @@ from typing import Any
 
 from app.assets import bundles
 from app.assets.files import STATIC
-from app.assets.inline import block, data_url, document, script, style
 from app.assets.languages import SOURCE_LANGUAGE, languages, messages
+from app.assets.self_contained import block, data_url, document, script, style
 from app.assets.templates import environment, static_digest
 from app.engine.wire import Reply
 from app.preview.card import sentence

@@ -13,7 +13,7 @@ from app.engine.catalog import Catalog
 from app.engine.wire import SAFETENSORS
 from app.http import problems
 from app.http.conditional import Conditional
-from app.http.limits import BodyLimit
+from app.http.rate_limits import BodyLimit
 from app.http.replies import problems as problems_of_routes
 from app.http.security import SecurityHeaders
 from app.routes import (

@@ -12,7 +12,7 @@ from fastapi import Depends, Request
 from app.assets.files import Vendor, vendored
 from app.engine.catalog import Catalog
 from app.engine.engine import Engine
-from app.http.limits import PerMinute
+from app.http.rate_limits import PerMinute
 from app.settings import Settings
 from app.store.store import Store, open_store
 

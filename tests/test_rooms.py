@@ -73,8 +73,8 @@ ONLY_IN = {
     "api.js": r"\bfetch\(|\bXMLHttpRequest\b|\bWebSocket\b|\bEventSource\b",
     "address.js": r"\bpushState\(|\breplaceState\(|\blocation\.(search|hash|href)\b",
     "plotly.js": r"\bPlotly\b",
-    "keys.js": r"\bArrow(Left|Right|Up|Down)\b",
-    "typing.js": r"\bcomposition(start|end)\b",
+    "arrow-keys.js": r"\bArrow(Left|Right|Up|Down)\b",
+    "text-input.js": r"\bcomposition(start|end)\b",
 }
 
 

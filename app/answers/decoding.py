@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from math import exp
 from typing import Any
 
-from app.answers.lines import line
+from app.answers.streaming import line
 from app.engine.wire import told
 from model.adapters.request import Adapter, Decoding, Request
 from model.decode.steps import PRUNED, Branch, Hypothesis, Step

@@ -22,7 +22,7 @@ from app.schemas.shares import Looking, Question, ShareRequest
 from app.schemas.traces import ModelReply
 from app.services import Services
 from app.settings import Settings
-from app.store import formats
+from app.store import share_formats as formats
 from app.store.store import Answer, Share
 from model.errors import Excess, InputError
 from model.trace.select import present

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
-from app.answers.lines import line
+from app.answers.streaming import line
 from app.engine.wire import told
 from model.adapters.request import Adapter, Request
 from model.adapters.sweep import Sweep, sweep

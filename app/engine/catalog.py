@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from threading import Lock, RLock
 
-from model.adapters.info import ModelInfo
+from model.adapters.model_info import ModelInfo
 from model.adapters.native import load
 from model.adapters.request import Adapter
 from model.errors import InputError

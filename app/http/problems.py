@@ -27,7 +27,7 @@ from app.engine.engine import BusyError
 from app.http.accept import choose
 from app.http.security import HEADERS
 from app.schemas.fields import ONE_TEXT, TWO_TEXTS
-from app.store.formats import NewerShareError
+from app.store.share_formats import NewerShareError
 from model.errors import Excess, InputError
 
 MEDIA_TYPE = "application/problem+json"

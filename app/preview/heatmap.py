@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
+from app.preview.colours import PAPER, colours, luminance, rgb
 from app.preview.fonts import Font, Typeface
-from app.preview.scale import PAPER, colours, luminance, rgb
 
 INK, MUTED, HATCH, RULE = "#14171f", "#5b606d", "#b9b7b0", "#e2dfd6"
 CELL = 64  # pixels at most

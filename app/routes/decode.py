@@ -3,7 +3,7 @@
 from fastapi import APIRouter, Request, Response
 
 from app.answers.decoding import DecodeJob
-from app.answers.lines import Lines, in_lines, stream
+from app.answers.streaming import Lines, in_lines, stream
 from app.answers.traces import chosen
 from app.http.replies import run_problems
 from app.schemas.streams import AnyDecodeRequest, DecodeLine

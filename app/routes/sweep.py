@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from fastapi import APIRouter, Request, Response
 
-from app.answers.lines import Lines, in_lines, stream
+from app.answers.streaming import Lines, in_lines, stream
 from app.answers.sweep import SweepJob
 from app.answers.traces import chosen
 from app.http.replies import run_problems

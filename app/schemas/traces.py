@@ -21,7 +21,7 @@ from app.schemas.fields import (
     Whole,
 )
 from app.schemas.interventions import InterventionRequest
-from model.adapters.info import ModelInfo
+from model.adapters.model_info import ModelInfo
 from model.adapters.request import Decode, Output, Request
 from model.text.tokens import Token
 

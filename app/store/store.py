@@ -72,7 +72,7 @@ class Answer:
 class Share:
     """A state, the model's description, and the trace that was seen: a compressed file.
 
-    `format` says what they mean (`app.store.formats`); `asks` are the further questions whose
+    `format` says what they mean (`app.store.share_formats`); `asks` are the further questions whose
     answers are kept beside it.
     """
 

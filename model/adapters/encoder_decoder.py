@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from model.adapters.info import CAPABILITIES
-from model.bundle.measured import Measured
+from model.adapters.model_info import CAPABILITIES
+from model.bundle.measurements import Measured
 from model.trace.attentions import CAUSAL, CROSS, PADDING, SCALED_DOT, SELF, AttentionInfo, Kind
 from model.trace.tap import SOURCE, TARGET
 from model.transformer.config import ModelConfig

@@ -13,8 +13,8 @@ from torch import Tensor
 
 from model.adapters.binding import bind, frozen
 from model.adapters.encoder_decoder import attentions, capabilities
-from model.adapters.forward import forward
-from model.adapters.info import ModelInfo
+from model.adapters.model_info import ModelInfo
+from model.adapters.recorded_pass import forward
 from model.adapters.request import (
     Adapter,
     Decoding,
@@ -23,15 +23,15 @@ from model.adapters.request import (
     Trace,
     candidates,
 )
-from model.adapters.rows import Rows
+from model.adapters.target_writer import Row, Writer
+from model.adapters.token_rows import Rows
 from model.adapters.validate import check_decode, check_interventions, check_range
-from model.adapters.writer import Row, Writer
-from model.bundle.measured import Measured, load_measured
+from model.bundle.measurements import Measured, load_measured
 from model.bundle.weights import CHECKPOINTS, Bundle, load_bundle
 from model.decode.steps import Hypothesis
 from model.errors import InputError
-from model.explain.inside import names as inside_names
-from model.explain.inside import needed as inside_needed
+from model.explain.logit_lens import names as inside_names
+from model.explain.logit_lens import needed as inside_needed
 from model.explain.patterns import needed, summary
 from model.text.tokens import BOS, Token
 from model.trace.interventions import Intervention

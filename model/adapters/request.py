@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Protocol, TypedDict, Unpack, cast, g
 
 from annotated_types import Interval
 
-from model.adapters.info import ModelInfo
+from model.adapters.model_info import ModelInfo
 from model.bundle.history import Learning
 from model.decode.steps import Step
 from model.errors import InputError

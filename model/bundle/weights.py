@@ -5,7 +5,7 @@ tokenizer.json       vocabulary and its rules
 weights.safetensors  parameters, half precision by default
 README.md            the model card: data, licences, metrics, limits
 
-What was measured of the weights may lie beside them (`model.bundle.measured`).
+What was measured of the weights may lie beside them (`model.bundle.measurements`).
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from model.adapters.native import Native
-from model.bundle.measured import READS, WRITES
+from model.bundle.measurements import READS, WRITES
 from model.measure.word_alignment import (
     JOINED,
     AlignedPair,

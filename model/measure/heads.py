@@ -14,7 +14,7 @@ from torch import Tensor
 
 from model.adapters.native import Native
 from model.adapters.request import Request, Trace
-from model.bundle.measured import REPORT, means_of
+from model.bundle.measurements import REPORT, means_of
 from model.bundle.weights import Bundle, load_bundle
 from model.explain.patterns import Axes, Tally, patterns, tally
 from model.measure.aligning_heads import alignment

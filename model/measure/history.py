@@ -14,7 +14,7 @@ from torch import Tensor
 from model.adapters.native import Native
 from model.adapters.request import Decode, Request
 from model.bundle.history import Learning, Snapshot, WatchedSentence, load_learning, save
-from model.bundle.measured import LEARNING
+from model.bundle.measurements import LEARNING
 from model.bundle.weights import Bundle, load_bundle
 from model.measure.corpus import batches_of
 from model.train.data import TokenBatch

@@ -13,7 +13,7 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
-from model.bundle.measured import MEANS
+from model.bundle.measurements import MEANS
 from model.bundle.weights import load_bundle
 from model.measure.corpus import batches_of
 from model.trace.tap import QUERY, SOURCE, TARGET, Tap

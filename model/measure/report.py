@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from model.bundle.markdown import table
-from model.bundle.measured import READS, REPORT, WRITES
+from model.bundle.measurements import READS, REPORT, WRITES
 from model.bundle.weights import digest_of
 from model.measure.aligning_heads import LEAST
 from model.measure.word_alignment import JOINED

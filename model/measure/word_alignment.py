@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from model.adapters.request import Adapter, Request
-from model.bundle.measured import READS, WRITES
+from model.bundle.measurements import READS, WRITES
 from model.text.tokens import Token
 from model.trace.attentions import CROSS
 from model.trace.tap import NamedTensor

@@ -9,14 +9,14 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+from model.train.alignment_loss import Guide
 from model.train.averaging import average
-from model.train.chance import Chance
 from model.train.data import Corpus, TokenBatch
 from model.train.events import Look, Snapshot, Step
-from model.train.guide import Guide
 from model.train.loss import autocast, dev_loss, training_loss
 from model.train.options import TrainingOptions
-from model.train.state import STATE, Progress, load_state, save_state, write
+from model.train.randomness import Chance
+from model.train.run_state import STATE, Progress, load_state, save_state, write
 from model.transformer.stacks import Transformer
 
 # Steps of which the weights are kept for good: 0, then each √2 times the last.

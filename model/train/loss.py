@@ -12,8 +12,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from model.trace.tap import NULL, Tap
+from model.train.alignment_loss import Guide, Watch
 from model.train.data import TokenBatch
-from model.train.guide import Guide, Watch
 from model.transformer.stacks import Transformer
 
 CHUNK = 256  # rows of logits at a time

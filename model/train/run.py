@@ -12,10 +12,9 @@ from filelock import FileLock, Timeout
 
 from model.bundle.card import TRAINING
 from model.bundle.weights import save_bundle
-from model.train.chance import Chance
+from model.train.alignment_loss import check, taught
 from model.train.data import Corpus
 from model.train.events import Event, Finished, Started
-from model.train.guide import check, taught
 from model.train.loop import Trainer
 from model.train.plan import PLAN_OPTIONS, TrainingPlan
 from model.train.prepare import (
@@ -26,7 +25,8 @@ from model.train.prepare import (
     tokenizer_of,
     train_examples,
 )
-from model.train.state import STATE, take_over
+from model.train.randomness import Chance
+from model.train.run_state import STATE, take_over
 from model.transformer.stacks import Transformer
 
 HELD = "run.json"

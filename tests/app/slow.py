@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import torch
 
 from model.adapters.encoder_decoder import attentions
-from model.adapters.info import ModelInfo
+from model.adapters.model_info import ModelInfo
 from model.adapters.request import (
     Adapter,
     Decoding,

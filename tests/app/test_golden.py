@@ -18,8 +18,8 @@ import zstandard
 from app.answers.share_state import VIEWS
 from app.engine.wire import Reply
 from app.schemas.shares import ShareState
-from app.store import formats
-from app.store.formats import Upgrade
+from app.store import share_formats as formats
+from app.store.share_formats import Upgrade
 from app.store.store import Share
 from model.adapters.encoder_decoder import attentions
 from tests.app.conftest import Serving
@@ -34,7 +34,7 @@ REQUESTS: dict[str, dict[str, Any]] = json.loads((GOLDEN / "traces.json").read_t
 NUMBERED = [name for name in REQUESTS if (GOLDEN / f"traces/{name}.safetensors.zst").exists()]
 
 PAGE = """
-import { BLOCKS } from "./static/js/data/blocks.js";
+import { BLOCKS } from "./static/js/data/attentions.js";
 import { OPTIONS, VIEWS } from "./static/js/views/index.js";
 const views = VIEWS.map(({ id }) => id);
 console.log(JSON.stringify([views, BLOCKS, Object.keys(OPTIONS)]));

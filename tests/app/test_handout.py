@@ -15,7 +15,7 @@ import pytest
 
 from app.answers import handouts
 from app.assets.files import vendored
-from app.assets.inline import script
+from app.assets.self_contained import script
 from app.engine.catalog import Catalog
 from app.engine.wire import Reply
 from app.handout import FEW, MANY

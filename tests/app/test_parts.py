@@ -13,8 +13,8 @@ from pydantic import ValidationError
 
 from app.engine.wire import Reply, trace_reply
 from app.http.accept import choose, preferences
-from app.http.limits import PerMinute
 from app.http.problems import TITLES, ProblemError
+from app.http.rate_limits import PerMinute
 from app.schemas.interventions import DEEDS, InterventionRequest
 from app.schemas.traces import DecodeOptions
 from app.settings import ROOT, Settings

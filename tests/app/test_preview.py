@@ -28,9 +28,9 @@ from app.preview.card import (
     preview,
     wrap,
 )
+from app.preview.colours import PAPER, VIOLET, colours, rgb
 from app.preview.fonts import Typeface, chinese_file
 from app.preview.heatmap import HATCH, Grid, Heatmap, draw_heatmap
-from app.preview.scale import PAPER, VIOLET, colours, rgb
 from model.adapters.encoder_decoder import attentions
 from tests.servers import ROOT
 

@@ -9,7 +9,7 @@ import pytest
 
 from app.engine.catalog import Catalog
 from app.engine.wire import Reply
-from model.adapters.info import CAPABILITIES
+from model.adapters.model_info import CAPABILITIES
 from tests.app.conftest import Serving
 
 PATHS = [

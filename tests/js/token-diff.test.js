@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { align, changes, difference, reach, spread, transpose } from "../../static/js/compute/token-diff.js";
-import { attention } from "../../static/js/data/blocks.js";
+import { attention } from "../../static/js/data/attentions.js";
 import { COVER } from "../../static/js/compute/reshape.js";
 import { MODEL, trace } from "./trace.js";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { attention, axes } from "../../static/js/data/blocks.js";
+import { attention, axes } from "../../static/js/data/attentions.js";
 import { made, nameOf } from "../../static/js/state/export-contents.js";
 import { beside } from "../../static/js/state/frozen.js";
 import { counted, learned, placeOf, subject, traceAt, watched } from "../../static/js/state/training-history.js";

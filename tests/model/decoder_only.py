@@ -14,7 +14,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from model.adapters.info import ModelInfo
+from model.adapters.model_info import ModelInfo
 from model.adapters.request import Adapter, Decoding, Request, Trace, candidates
 from model.adapters.validate import check_decode, check_interventions, check_range
 from model.decode.search import Draw, Predictor, beam, sample

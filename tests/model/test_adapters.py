@@ -9,7 +9,7 @@ import torch
 
 from model.adapters.native import Native
 from model.adapters.request import Decode, Request
-from model.adapters.writer import Row
+from model.adapters.target_writer import Row
 from model.errors import InputError
 from model.trace.interventions import Intervention
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from model.bundle.measured import READS, WRITES
+from model.bundle.measurements import READS, WRITES
 from model.measure.aligning_heads import Half, best_heads, firm
 from model.measure.word_alignment import AlignedPair, Link
 

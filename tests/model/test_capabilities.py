@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from model.adapters.info import CAPABILITIES
+from model.adapters.model_info import CAPABILITIES
 from model.adapters.native import Native, load
 from model.adapters.request import Request
 from model.adapters.sweep import check as check_sweep

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from model.adapters.native import Native
 from model.adapters.request import Request, Trace
 from model.bundle.weights import load_bundle
-from model.explain.derived import Derived, derive
+from model.explain.derived_weights import Derived, derive
 from model.trace.interventions import Intervention
 from model.transformer.config import ModelConfig
 from model.transformer.stacks import Transformer

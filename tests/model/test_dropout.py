@@ -8,11 +8,11 @@ import torch
 from safetensors.torch import load_file
 
 from model.text.tokens import Tokenizer
-from model.train.chance import Chance
 from model.train.data import Corpus
 from model.train.loop import Trainer
 from model.train.options import TrainingOptions
 from model.train.pairs import both_ways
+from model.train.randomness import Chance
 from model.transformer.config import ModelConfig
 from model.transformer.dropout import Dropout, keep
 from model.transformer.stacks import Transformer

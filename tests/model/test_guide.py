@@ -9,14 +9,14 @@ import pytest
 import torch
 
 from model.text.tokens import Tokenizer
-from model.train.chance import Chance
+from model.train.alignment_loss import ROUNDS, TENSION, UNALIGNED, Guide, Lexicon, Watch, prior
 from model.train.data import Corpus, TokenBatch
 from model.train.events import Step
-from model.train.guide import ROUNDS, TENSION, UNALIGNED, Guide, Lexicon, Watch, prior
 from model.train.loop import Trainer
 from model.train.loss import training_loss
 from model.train.options import TrainingOptions
 from model.train.pairs import both_ways
+from model.train.randomness import Chance
 from model.transformer.config import ModelConfig
 from model.transformer.stacks import Transformer
 

@@ -13,7 +13,7 @@ from model.__main__ import main
 from model.adapters.native import Native, load
 from model.adapters.request import Request
 from model.bundle.history import Learning, Snapshot, WatchedSentence, load_learning, save
-from model.bundle.measured import LEARNING
+from model.bundle.measurements import LEARNING
 from model.bundle.weights import CHECKPOINTS, load_bundle
 from model.measure.history import joined
 from tests.model.counting import SHAPE, train, words

@@ -11,7 +11,7 @@ from safetensors import safe_open
 from model.__main__ import main
 from model.adapters.native import Native, load
 from model.adapters.request import Request
-from model.bundle.measured import MEANS, load_measured, means_of
+from model.bundle.measurements import MEANS, load_measured, means_of
 from model.bundle.weights import CHECKPOINTS, WEIGHTS, digest_of, load_bundle
 from model.errors import InputError
 from model.trace.interventions import Intervention

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from model.adapters.native import Native, load
 from model.adapters.request import Decode, Request, Trace
-from model.bundle.measured import Measured
+from model.bundle.measurements import Measured
 from model.bundle.weights import Bundle, load_bundle
 from model.errors import InputError
 from model.trace.interventions import EFFECTS, Cell, Intervention

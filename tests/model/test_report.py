@@ -10,7 +10,7 @@ import torch
 
 from model.__main__ import main
 from model.adapters.native import Native
-from model.bundle.measured import REPORT
+from model.bundle.measurements import REPORT
 from model.bundle.weights import load_bundle
 from model.measure.heads import divergences
 from model.measure.importance import Instead, costs

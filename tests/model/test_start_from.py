@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 from model.adapters.native import load
 from model.adapters.request import Decode
 from model.train.metrics import translate
-from model.train.state import take_over
+from model.train.run_state import take_over
 from tests.model.counting import SHAPE, train, words
 
 OPTIONS = words("--raw --batch 1500 --warmup 60 --every 50 --average 2 --augment 0")

@@ -16,7 +16,7 @@ from model.train.data import Corpus
 from model.train.metrics import translate
 from model.train.options import TrainingOptions, cooling, learning_rate
 from model.train.pairs import TrainingExample, both_ways
-from model.train.state import write
+from model.train.run_state import write
 from tests.model.counting import COUNTING, SHAPE, train, words
 
 

@@ -4,9 +4,9 @@
  */
 
 import { find } from "../lib/dom.js";
-import { settle } from "../lib/pacing.js";
+import { settle } from "../lib/timing.js";
 
-/** @typedef {import("../state/contract.js").Context} Context */
+/** @typedef {import("../state/types.js").Context} Context */
 
 /** How long a hand is still before it is said, in milliseconds: who runs through heads hears the last. */
 const REST = 300;

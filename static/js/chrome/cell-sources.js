@@ -1,12 +1,12 @@
 /** Where a cell of several tokens or several heads comes from: its parts, and what they make. */
 
-import { attention, axes } from "../data/blocks.js";
+import { attention, axes } from "../data/attentions.js";
 import { four } from "../lib/numbers.js";
 import { h } from "../lib/dom.js";
 import { token } from "../draw/token.js";
 
-/** @typedef {import("../state/contract.js").Context} Context */
-/** @typedef {import("../state/reading.js").Reading} Reading */
+/** @typedef {import("../state/types.js").Context} Context */
+/** @typedef {import("../state/heatmap-data.js").Reading} Reading */
 
 /**
  * @param {Context} context

@@ -1,14 +1,14 @@
 /** Layer and head pickers that are pictures: each choice shows the weights it would show. */
 
 import { find, h } from "../lib/dom.js";
-import { alike, extent, glimpse, place } from "../data/blocks.js";
+import { alike, extent, glimpse, place } from "../data/attentions.js";
 import { answer, thumbnails } from "../state/questions.js";
 import { table, thumbnail } from "../draw/head-grid.js";
 import { sequential } from "../draw/scale.js";
 import { Problem } from "../data/problem.js";
 import { mean } from "../data/wire.js";
 
-/** @typedef {import("./desk.js").Desk} Desk */
+/** @typedef {import("./types.js").Desk} Desk */
 /** @typedef {import("../state/store.js").Page} Page */
 /** @typedef {"layer" | "head"} Which */
 

@@ -1,20 +1,20 @@
 /** The pinned pair, or the one under the pointer, with the numbers that its weight comes from. */
 
-import { attention, ofHead, place } from "../data/blocks.js";
-import { pair } from "../state/lit.js";
+import { attention, ofHead, place } from "../data/attentions.js";
+import { pair } from "../state/highlight.js";
 import { four, two } from "../lib/numbers.js";
 import { find, h } from "../lib/dom.js";
 import { step } from "../draw/token.js";
-import { working } from "../compute/attend.js";
-import { litIn, pairIn, reading, tokenAt } from "../state/reading.js";
+import { working } from "../compute/softmax-row.js";
+import { litIn, pairIn, reading, tokenAt } from "../state/heatmap-data.js";
 import { view } from "../views/index.js";
 import { COVER } from "../compute/reshape.js";
 import { plane, row } from "../data/wire.js";
 import { origin } from "./cell-sources.js";
 
-/** @typedef {import("./desk.js").Desk} Desk */
+/** @typedef {import("./types.js").Desk} Desk */
 /** @typedef {import("../state/store.js").Page} Page */
-/** @typedef {import("../compute/attend.js").Working} Working */
+/** @typedef {import("../compute/softmax-row.js").Working} Working */
 
 const TOP = 5;
 /** More than rounding: a change to the machine stands between the scores and the weight. */
@@ -84,7 +84,7 @@ function fill(context) {
 
 /**
  * @param {Page} page
- * @param {import("../state/reading.js").Reading} reading
+ * @param {import("../state/heatmap-data.js").Reading} reading
  * @param {{row: number, col: number}} at
  * @returns {Working | null}  null until q and k are here
  */

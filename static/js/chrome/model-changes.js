@@ -5,7 +5,7 @@ import { find, h } from "../lib/dom.js";
 import { quoted } from "../draw/token.js";
 import { machine } from "../state/edit-model.js";
 
-/** @typedef {import("../state/contract.js").Context} Context */
+/** @typedef {import("../state/types.js").Context} Context */
 /** @typedef {import("../state/interventions.js").Change} Change */
 
 /** @param {Context} context */

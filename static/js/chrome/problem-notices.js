@@ -12,7 +12,7 @@ export const notices = () => ({
   retry: find("#retry"),
 });
 
-/** @param {import("./desk.js").Desk} desk */
+/** @param {import("./types.js").Desk} desk */
 export function bindProblems({ store, figure }) {
   function show() {
     const { status } = store.get();

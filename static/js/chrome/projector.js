@@ -4,7 +4,7 @@ import { find, h } from "../lib/dom.js";
 import { languages } from "../data/tokens.js";
 import { view } from "../views/index.js";
 
-/** @typedef {import("./desk.js").Desk} Desk */
+/** @typedef {import("./types.js").Desk} Desk */
 
 /** @param {Desk} context */
 export function bindProjector(context) {

@@ -5,7 +5,7 @@ import { find } from "../lib/dom.js";
 import { here } from "../state/address.js";
 import { wording } from "../parts/wording.js";
 
-/** @typedef {import("../state/contract.js").Context} Context */
+/** @typedef {import("../state/types.js").Context} Context */
 
 /** A code of more characters has modules too small to be read across a room; a short link is made. */
 const LONG = 120;

@@ -1,13 +1,13 @@
 /** The changes that are made most, where the pair is looked at; and what is changed, marked where it stands. */
 
-import { blockOf, place, typed } from "../data/blocks.js";
+import { blockOf, place, typed } from "../data/attentions.js";
 import { changes, found, touches } from "../state/interventions.js";
 import { find } from "../lib/dom.js";
-import { pairIn, reading, tokenAt } from "../state/reading.js";
+import { pairIn, reading, tokenAt } from "../state/heatmap-data.js";
 import { view } from "../views/index.js";
 import { machine } from "../state/edit-model.js";
 
-/** @typedef {import("./desk.js").Desk} Desk */
+/** @typedef {import("./types.js").Desk} Desk */
 /** @typedef {import("../state/interventions.js").Change} Change */
 /** @typedef {"head" | "edge" | "token"} Which */
 

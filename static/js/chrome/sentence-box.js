@@ -1,12 +1,12 @@
 /** The sentence box: traced live as one types, at once on Enter. */
 
 import { find, h } from "../lib/dom.js";
-import { bindTyping, grow } from "../parts/typing.js";
+import { bindTyping, grow } from "../parts/text-input.js";
 import { bcp47 } from "../data/tokens.js";
 import { EXAMPLES } from "../data/examples.js";
 import { own } from "../data/decode-options.js";
 
-/** @typedef {import("./desk.js").Desk} Desk */
+/** @typedef {import("./types.js").Desk} Desk */
 
 /**
  * Without what belonged to the sentence before: its translation, how that had to begin, and padding.

@@ -11,7 +11,7 @@ import { OPTIONS, view } from "../views/index.js";
 import { wording } from "../parts/wording.js";
 import { bindQr } from "./qr.js";
 
-/** @typedef {import("./desk.js").Desk} Desk */
+/** @typedef {import("./types.js").Desk} Desk */
 
 /** @param {Desk} context */
 export function bindShare(context) {

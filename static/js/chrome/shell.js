@@ -2,7 +2,7 @@
 
 import { find } from "../lib/dom.js";
 
-/** @typedef {import("./desk.js").Desk} Desk */
+/** @typedef {import("./types.js").Desk} Desk */
 
 /** @param {Desk} context */
 export function bindChrome({ store, format }) {

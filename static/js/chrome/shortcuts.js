@@ -4,11 +4,11 @@
  */
 
 import { find } from "../lib/dom.js";
-import { extent } from "../data/blocks.js";
-import { REMOTE, alone, arrow } from "../parts/keys.js";
+import { extent } from "../data/attentions.js";
+import { REMOTE, alone, arrow } from "../parts/arrow-keys.js";
 import { view } from "../views/index.js";
 
-/** @typedef {import("./desk.js").Desk} Desk */
+/** @typedef {import("./types.js").Desk} Desk */
 
 const KEPT = "single-keys";
 /** What takes letters, or arrows, for itself. */

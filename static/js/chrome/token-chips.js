@@ -2,12 +2,12 @@
 
 import { find, h } from "../lib/dom.js";
 import { token } from "../draw/token.js";
-import { axes, blockAt, within } from "../data/blocks.js";
-import { lit } from "../state/lit.js";
+import { axes, blockAt, within } from "../data/attentions.js";
+import { lit } from "../state/highlight.js";
 import { comparison } from "../state/comparison.js";
-import { litTokens } from "../state/reading.js";
+import { litTokens } from "../state/heatmap-data.js";
 
-/** @typedef {import("../state/contract.js").Context} Context */
+/** @typedef {import("../state/types.js").Context} Context */
 /** @typedef {import("../state/store.js").Ref} Ref */
 /** @typedef {import("../data/tokens.js").Step} Step */
 

@@ -4,7 +4,7 @@
  * index into the same list, so both are exact.
  */
 
-import { nexts, typed } from "../data/blocks.js";
+import { nexts, typed } from "../data/attentions.js";
 
 /** @typedef {import("../data/wire.js").Trace} Trace */
 /** @typedef {{id: number, text: string, special: boolean}} Piece */
@@ -189,7 +189,7 @@ export function parting(a, b) {
  * What a trace has of a decoding when the search itself cannot be run: one hypothesis a step, with
  * the ten most probable tokens. Where a trace is from before candidates had texts, only those are
  * known that the sentence or its translation hold.
- * @param {import("../data/blocks.js").Model} model
+ * @param {import("../data/attentions.js").Model} model
  * @param {Trace} trace
  * @returns {Run | null}  null: it lacks them
  */

@@ -9,7 +9,7 @@
  * Normalization, equation 4.
  */
 
-import { blockOf, place, stacked, within } from "../data/blocks.js";
+import { blockOf, place, stacked, within } from "../data/attentions.js";
 import { affine, plus, row, rows, sum, times } from "../lib/vectors.js";
 
 /** @typedef {import("../data/wire.js").Tensor} Tensor */
@@ -31,7 +31,7 @@ export const EPSILON = 1e-5;
 
 /**
  * What the sheet of a cell is worked out from.
- * @param {import("../data/blocks.js").Model} model
+ * @param {import("../data/attentions.js").Model} model
  * @param {Pick<Cell, "block" | "layer">} at
  */
 export function names(model, { block, layer }) {

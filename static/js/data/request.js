@@ -9,7 +9,7 @@ export function learningPath({ model, example }) {
 
 /**
  * The request that a link stands for. A model of one text takes it under that text's name.
- * @param {import("./blocks.js").Model} model
+ * @param {import("./attentions.js").Model} model
  * @param {State} link
  * @param {string[]} select  names of tensors
  */
@@ -20,7 +20,7 @@ export function request(model, link, select) {
 
 /**
  * What `asked` makes of a state, the other way round.
- * @param {import("./blocks.js").Model} model
+ * @param {import("./attentions.js").Model} model
  * @param {Record<string, unknown>} state  of a share
  * @returns {Record<string, unknown>}  as a link says it
  */
@@ -31,7 +31,7 @@ export function told(model, state) {
 }
 
 /**
- * @param {import("./blocks.js").Model} model
+ * @param {import("./attentions.js").Model} model
  * @param {Record<string, unknown>} body  as a model of two texts takes it; null: not said
  * @returns {Record<string, unknown>}  as this model takes it
  */

@@ -1,10 +1,10 @@
 /** A share in a frame of someone else's page: its view and its caption, and nothing around them. */
 
 import { createApi } from "../data/api.js";
-import { createDesk } from "./desk.js";
+import { createDesk } from "./main-figure.js";
 import { find } from "../lib/dom.js";
 import { bindChanges } from "../chrome/model-changes.js";
-import { bindStage } from "../chrome/stage.js";
+import { bindStage } from "../chrome/view-tabs.js";
 import { frozen } from "../state/sources.js";
 import { read } from "../state/address.js";
 import { linkTo, storeOf } from "../views/figure.js";

@@ -4,9 +4,9 @@
  */
 
 import { createApi } from "../data/api.js";
-import { place } from "../data/blocks.js";
-import { opener } from "../state/lit.js";
-import { createDesk } from "./desk.js";
+import { place } from "../data/attentions.js";
+import { opener } from "../state/highlight.js";
+import { createDesk } from "./main-figure.js";
 import { find } from "../lib/dom.js";
 import { opening } from "../data/examples.js";
 import { held } from "../state/frozen.js";
@@ -15,13 +15,13 @@ import { bindChips } from "../chrome/token-chips.js";
 import { bindExport } from "../chrome/export-menu.js";
 import { bindInspector } from "../chrome/inspector.js";
 import { bindPickers } from "../chrome/head-pickers.js";
-import { bindStage } from "../chrome/stage.js";
-import { nearest } from "../state/settled.js";
+import { bindStage } from "../chrome/view-tabs.js";
+import { nearest } from "../state/consequences.js";
 import { frozen } from "../state/sources.js";
 import { linkTo, storeOf } from "../views/figure.js";
 import { OPTIONS, VIEWS } from "../views/index.js";
 
-/** @typedef {import("../chrome/desk.js").Desk} Desk */
+/** @typedef {import("../chrome/types.js").Desk} Desk */
 /** @typedef {import("../state/store.js").Page} Page */
 /** @typedef {Page & {trace: NonNullable<Page["trace"]>, model: NonNullable<Page["model"]>, share: NonNullable<Page["share"]>}} Opened */
 

@@ -1,8 +1,8 @@
 /** Puts the page together: the link becomes the state, the parts hear of it, the first trace is asked for. */
 
 import { createApi } from "../data/api.js";
-import { place } from "../data/blocks.js";
-import { createDesk } from "./desk.js";
+import { place } from "../data/attentions.js";
+import { createDesk } from "./main-figure.js";
 import { find } from "../lib/dom.js";
 import { opening } from "../data/examples.js";
 import { bindAnnouncer } from "../chrome/announcer.js";
@@ -18,7 +18,7 @@ import { bindProblems, notices } from "../chrome/problem-notices.js";
 import { bindProjector } from "../chrome/projector.js";
 import { bindSentence } from "../chrome/sentence-box.js";
 import { bindShare } from "../chrome/share-menu.js";
-import { bindStage } from "../chrome/stage.js";
+import { bindStage } from "../chrome/view-tabs.js";
 import { bindSwitches } from "../chrome/quick-changes.js";
 import { frozen, served } from "../state/sources.js";
 import { thumbnails } from "../state/questions.js";

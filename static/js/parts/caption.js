@@ -2,11 +2,11 @@
 
 import { compose } from "./row-wording.js";
 import { four } from "../lib/numbers.js";
-import { pairIn, reading } from "../state/reading.js";
+import { pairIn, reading } from "../state/heatmap-data.js";
 import { plainStep } from "../data/tokens.js";
 
-/** @typedef {import("../state/contract.js").Context} Context */
-/** @typedef {import("../compute/finding.js").Finding} Finding */
+/** @typedef {import("../state/types.js").Context} Context */
+/** @typedef {import("../compute/row-finding.js").Finding} Finding */
 
 /**
  * @param {Context} context

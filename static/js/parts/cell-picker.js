@@ -1,11 +1,11 @@
 /** Which query and which key: two lists with a step back and on, for views that have no matrix. */
 
-import { axes } from "../data/blocks.js";
-import { pair } from "../state/lit.js";
+import { axes } from "../data/attentions.js";
+import { pair } from "../state/highlight.js";
 import { h } from "../lib/dom.js";
 import { plainStep } from "../data/tokens.js";
 
-/** @typedef {import("../state/contract.js").Context} Context */
+/** @typedef {import("../state/types.js").Context} Context */
 /** @typedef {"query" | "key"} Side */
 
 /**

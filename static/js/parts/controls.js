@@ -2,7 +2,7 @@
 
 import { h } from "../lib/dom.js";
 
-/** @typedef {import("../state/contract.js").Context} Context */
+/** @typedef {import("../state/types.js").Context} Context */
 /**
  * @typedef {object} Control
  * @property {string} option  its name in the link

@@ -1,7 +1,7 @@
 /** Pointer and keys on a matrix: what they point at, what they pick. */
 
 import { hit } from "../draw/geometry.js";
-import { onArrows, within } from "./keys.js";
+import { onArrows, within } from "./arrow-keys.js";
 
 /** @typedef {import("../draw/geometry.js").Geometry} Geometry */
 /** @typedef {import("../draw/geometry.js").Place} Place */

@@ -3,14 +3,14 @@
  * a head, for pointer, keys and screen readers.
  */
 
-import { alone, onArrows, within } from "./keys.js";
+import { alone, onArrows, within } from "./arrow-keys.js";
 import { cellAt, tile as paintTile } from "../draw/head-grid.js";
 import { two } from "../lib/numbers.js";
 import { h } from "../lib/dom.js";
 import { measures, patterns } from "../compute/patterns.js";
 import { photograph } from "../draw/tiles-image.js";
 
-/** @typedef {import("../state/contract.js").Context} Context */
+/** @typedef {import("../state/types.js").Context} Context */
 /** @typedef {import("../draw/head-grid.js").Tile} Tile */
 /** @typedef {import("../draw/head-grid.js").Layout} Layout */
 /** @typedef {import("./tile-contents.js").Seen} Seen */

@@ -4,7 +4,7 @@ import { h } from "../lib/dom.js";
 import { COVER } from "../compute/reshape.js";
 import { gradient } from "../draw/scale.js";
 
-/** @typedef {import("../state/contract.js").Context} Context */
+/** @typedef {import("../state/types.js").Context} Context */
 /**
  * @typedef {object} Meaning
  * @property {import("../draw/paint.js").Shade} shade

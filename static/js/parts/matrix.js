@@ -3,7 +3,7 @@
  * and pointer and keys. It knows rows and columns; what they mean the view knows.
  */
 
-import { texts } from "../data/blocks.js";
+import { texts } from "../data/attentions.js";
 import { createChart } from "../draw/chart.js";
 import { h } from "../lib/dom.js";
 import { fit } from "../draw/geometry.js";
@@ -15,7 +15,7 @@ import { hasRoom } from "../draw/paint.js";
 import { createMarks } from "./marks.js";
 import { createZoom } from "./zoom.js";
 
-/** @typedef {import("../state/contract.js").Context} Context */
+/** @typedef {import("../state/types.js").Context} Context */
 /** @typedef {import("../data/tokens.js").Step} Step */
 /** @typedef {import("../draw/geometry.js").Place} Place */
 /** @typedef {import("../draw/geometry.js").Geometry} Geometry */

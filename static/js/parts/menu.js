@@ -3,7 +3,7 @@
 import { h } from "../lib/dom.js";
 
 /**
- * @param {import("../state/contract.js").Context} context
+ * @param {import("../state/types.js").Context} context
  * @param {string} option  its name in the link
  * @param {string} label
  * @returns {{element: HTMLElement, fill: (values: Record<string, string>) => void}}  fill says what

@@ -1,9 +1,9 @@
 /** Back, Play, Next: buttons and keys that go through steps, one at a time or by themselves. */
 
 import { h } from "../lib/dom.js";
-import { onSteps } from "./keys.js";
+import { onSteps } from "./arrow-keys.js";
 
-/** @typedef {import("../state/contract.js").Context} Context */
+/** @typedef {import("../state/types.js").Context} Context */
 /**
  * @typedef {object} Steps
  * @property {() => number} at  the present one

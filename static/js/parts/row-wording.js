@@ -1,15 +1,15 @@
 /** What a lit row says, in a sentence. */
 
-import { finding } from "../compute/finding.js";
-import { litIn, reading } from "../state/reading.js";
+import { finding } from "../compute/row-finding.js";
+import { litIn, reading } from "../state/heatmap-data.js";
 import { two } from "../lib/numbers.js";
 import { h } from "../lib/dom.js";
 import { quoted } from "../draw/token.js";
 import { row } from "../data/wire.js";
-import { blockAt, extent, taught } from "../data/blocks.js";
+import { blockAt, extent, taught } from "../data/attentions.js";
 
-/** @typedef {import("../state/contract.js").Context} Context */
-/** @typedef {import("../compute/finding.js").Finding} Finding */
+/** @typedef {import("../state/types.js").Context} Context */
+/** @typedef {import("../compute/row-finding.js").Finding} Finding */
 
 /**
  * @param {Pick<Context, "say" | "t">} context
@@ -43,7 +43,7 @@ export function compose({ say, t }, page, hovered) {
 /**
  * Which head, or that it is none in particular, and what was left out.
  * @param {import("../state/store.js").Page} page
- * @param {import("../state/reading.js").Choice} choice
+ * @param {import("../state/heatmap-data.js").Choice} choice
  * @param {Context["t"]} t
  */
 function whereabouts({ link, model }, { pool, hides }, t) {

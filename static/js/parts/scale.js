@@ -4,9 +4,9 @@ import { h } from "../lib/dom.js";
 import { diverging, gradient, sequential } from "../draw/scale.js";
 
 /**
- * @param {Pick<import("../state/contract.js").Context, "t" | "theme">} context
+ * @param {Pick<import("../state/types.js").Context, "t" | "theme">} context
  * @param {HTMLElement} place  filled, and hidden where the view has no such scale
- * @param {import("../state/contract.js").Frame["legend"]} kind
+ * @param {import("../state/types.js").Frame["legend"]} kind
  */
 export function showScale({ t, theme }, place, kind) {
   place.hidden = kind === "none";

@@ -14,7 +14,7 @@ import { wording } from "./wording.js";
  */
 
 /**
- * @param {Pick<import("../state/contract.js").Context, "store" | "t">} context
+ * @param {Pick<import("../state/types.js").Context, "store" | "t">} context
  * @param {() => void} again  asks for what went wrong
  * @param {Places} places
  * @returns {() => void}  stops it

@@ -1,11 +1,11 @@
 /** What thumbnails show: all heads of the present block, out of one trace. */
 
 import { packed, table } from "../draw/head-grid.js";
-import { alike, axes, extent, place } from "../data/blocks.js";
+import { alike, axes, extent, place } from "../data/attentions.js";
 import { glance } from "../data/wire.js";
 import { rgb, sequential } from "../draw/scale.js";
 
-/** @typedef {import("../state/contract.js").Context} Context */
+/** @typedef {import("../state/types.js").Context} Context */
 /** @typedef {import("../state/store.js").Page} Page */
 /** @typedef {import("../data/wire.js").Trace} Trace */
 /** @typedef {import("../data/wire.js").Summary} Summary */

@@ -4,7 +4,7 @@ import { h } from "../lib/dom.js";
 import { wording } from "./wording.js";
 
 /**
- * @param {import("../state/contract.js").Context} context
+ * @param {import("../state/types.js").Context} context
  * @param {string} says  while it waits
  */
 export function waitingLine({ store, t }, says) {

@@ -7,7 +7,7 @@ import { figure, frames, hatching, legible, NUMBERS } from "../draw/plotly-figur
 import { createPlot } from "../draw/plotly.js";
 import { h } from "../lib/dom.js";
 
-/** @typedef {import("../state/contract.js").Context} Context */
+/** @typedef {import("../state/types.js").Context} Context */
 /** @typedef {import("../draw/chart.js").Picture} Picture */
 /** @typedef {import("../draw/geometry.js").Place} Place */
 /** @typedef {import("../draw/plotly-figure.js").Size} Size */

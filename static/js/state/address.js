@@ -1,6 +1,6 @@
 /** The one file that touches the address bar: it and the store say the same. */
 
-import { afterFrame } from "../lib/pacing.js";
+import { afterFrame } from "../lib/timing.js";
 import { REQUEST_KEYS, format, merge, parse } from "./link.js";
 
 /** @typedef {import("./link.js").State} State */

@@ -1,7 +1,7 @@
 /** Has every question of the present view answered, and nothing else. */
 
 import { Problem } from "../data/problem.js";
-import { createAsker } from "../data/asker.js";
+import { createAsker } from "../data/retry.js";
 import { held } from "./frozen.js";
 import { keyOf } from "./questions.js";
 
@@ -18,7 +18,7 @@ const KEPT = { answers: 32, bytes: 64 * 2 ** 20 };
  * @param {(page: Page) => Question[]} asks
  */
 export function bindAnswers(store, source, asks) {
-  /** @type {Map<string, import("../data/asker.js").Asker>} */
+  /** @type {Map<string, import("../data/retry.js").Asker>} */
   const open = new Map();
 
   /** @param {Question} question @param {string} key */

@@ -5,7 +5,7 @@
 
 import { Problem } from "../data/problem.js";
 import { align, changes, difference, spread, transpose } from "../compute/token-diff.js";
-import { attention, axes, between, blockAt, extent, place } from "../data/blocks.js";
+import { attention, axes, between, blockAt, extent, place } from "../data/attentions.js";
 import { answer, traced } from "./questions.js";
 import { memo, together } from "../lib/memo.js";
 import { swapped } from "../compute/word-swap.js";

@@ -2,7 +2,7 @@
 
 import { changes, found, linked, plainly, put, same, toggled, without } from "./interventions.js";
 
-/** @typedef {import("./contract.js").Context} Context */
+/** @typedef {import("./types.js").Context} Context */
 /** @typedef {import("./interventions.js").Change} Change */
 /** @typedef {import("./store.js").Origin} Origin */
 

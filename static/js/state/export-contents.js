@@ -1,14 +1,14 @@
 /** What an export of the present view holds, and what its file is called. */
 
 import { asked, request } from "../data/request.js";
-import { blockAt } from "../data/blocks.js";
+import { blockAt } from "../data/attentions.js";
 import { isChanged } from "./interventions.js";
 import { held } from "./frozen.js";
 import { keyOf, ofThisRun, traced } from "./questions.js";
 import { chosen } from "./link.js";
 
 /** @typedef {import("./store.js").Page} Page */
-/** @typedef {import("./contract.js").View} View */
+/** @typedef {import("./types.js").View} View */
 
 /**
  * Whether what is shown belongs to no one head: the heatmap can show a layer's mean or maximum.

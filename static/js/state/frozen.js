@@ -1,12 +1,12 @@
 /** What a share holds, and what has to be asked for it so that its view opens without the model. */
 
-import { nexts } from "../data/blocks.js";
+import { nexts } from "../data/attentions.js";
 import { keyOf, ofThisRun } from "./questions.js";
 
 /** @typedef {import("./store.js").Page} Page */
 /** @typedef {import("./questions.js").Question} Question */
 /** @typedef {import("../data/wire.js").Trace} Trace */
-/** @typedef {Pick<import("./contract.js").View, "needs" | "asks">} Wanting */
+/** @typedef {Pick<import("./types.js").View, "needs" | "asks">} Wanting */
 /** @typedef {{select: string[], summarise?: string[], dtype?: string}} Recorded */
 
 /** What the server freezes of every run by itself; `FROZEN` in app/sharing.py. */

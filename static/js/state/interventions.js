@@ -4,7 +4,7 @@
  */
 
 import { keyOf } from "./questions.js";
-import { attentionAt, blockOf, placeOf } from "../data/blocks.js";
+import { attentionAt, blockOf, placeOf } from "../data/attentions.js";
 import { numbered, sides } from "../data/tokens.js";
 import { sublayer } from "./names.js";
 

@@ -13,7 +13,7 @@
  * @property {unknown} interventions  as the API takes it, or null
  * @property {number | null} pad_to
  * @property {string} view
- * @property {string} block  which attentions (data/blocks.js); "": the last that the model has
+ * @property {string} block  which attentions (data/attentions.js); "": the last that the model has
  * @property {number} layer  0-based
  * @property {number} head  0-based
  * @property {number | null} query  the pinned row

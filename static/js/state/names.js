@@ -1,8 +1,8 @@
 /** What the parts of a model are called: the one place where its own names become words of a reader. */
 
-import { attentionAt, blockOf, blocks, placeOf, within } from "../data/blocks.js";
+import { attentionAt, blockOf, blocks, placeOf, within } from "../data/attentions.js";
 
-/** @typedef {import("../data/blocks.js").Model} Model */
+/** @typedef {import("../data/attentions.js").Model} Model */
 /** @typedef {import("../lib/i18n.js").Translate} Translate */
 
 /** @param {string} id  of a block @param {Translate} t @returns {string}  its own name where nobody knows it */

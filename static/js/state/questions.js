@@ -4,7 +4,7 @@
  */
 
 import { asked, request } from "../data/request.js";
-import { everywhere, masks } from "../data/blocks.js";
+import { everywhere, masks } from "../data/attentions.js";
 
 /** @typedef {import("./store.js").Page} Page */
 /** @typedef {import("../data/problem.js").Problem} Problem */

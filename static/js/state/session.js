@@ -3,14 +3,14 @@
  * tensors and the answers that a view needs when they are not there yet.
  */
 
-import { everywhere } from "../data/blocks.js";
-import { createAsker } from "../data/asker.js";
+import { everywhere } from "../data/attentions.js";
+import { createAsker } from "../data/retry.js";
 import { Problem } from "../data/problem.js";
 import { request } from "../data/request.js";
 import { bindAnswers, without } from "./answers.js";
-import { opener } from "./lit.js";
+import { opener } from "./highlight.js";
 import { REQUEST_KEYS } from "./link.js";
-import { nearest } from "./settled.js";
+import { nearest } from "./consequences.js";
 
 /** @typedef {import("./store.js").Store} Store */
 /** @typedef {import("./store.js").Page} Page */
@@ -21,7 +21,7 @@ import { nearest } from "./settled.js";
  * @typedef {object} Wishes  what the present view shows
  * @property {(page: Page) => string[]} needs  tensors of the present trace
  * @property {(page: Page) => import("./questions.js").Question[]} asks  all that is not in it
- * @property {import("./settled.js").Views} [viewOf]  what the views ask of a model
+ * @property {import("./consequences.js").Views} [viewOf]  what the views ask of a model
  * @property {(page: Page) => string} [opens]  the view that opens where the link's own is not offered
  */
 
@@ -155,7 +155,7 @@ function bindTensors(store, source, needs) {
     }, fails);
     const { trace: present } = store.get();
     if (more === null || present?.id !== seen.id) return;
-    // What a share does not hold the page says (chrome/not-frozen.js); its trace is as it was.
+    // What a share does not hold the page says (chrome/missing-from-share.js); its trace is as it was.
     if (more instanceof Problem) return more.kind === "frozen" ? undefined : fails(more);
     const pieces = { ...present.pieces, ...more.pieces };
     store.set({ trace: { ...present, pieces, tensors: { ...present.tensors, ...more.tensors } } });

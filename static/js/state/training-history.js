@@ -87,7 +87,7 @@ export function traceAt(found, place) {
 /**
  * What the page shows in place of its own run.
  * @param {Page} page
- * @returns {import("./contract.js").Subject | null}  null until it is there
+ * @returns {import("./types.js").Subject | null}  null until it is there
  */
 export function subject(page) {
   const found = learned(page);

@@ -9,31 +9,31 @@ import { bindSession } from "../state/session.js";
 import { DEFAULTS } from "../state/link.js";
 import { initials } from "../state/options.js";
 import { keyOf } from "../state/questions.js";
-import { settler } from "../state/settled.js";
+import { settler } from "../state/consequences.js";
 import { createStore } from "../state/store.js";
 import { bindCaption } from "../parts/caption.js";
 import { createKeys } from "../parts/figure-keys.js";
 import { showScale } from "../parts/scale.js";
 import { bindStatus } from "../parts/status.js";
-import { createRoom } from "../parts/room.js";
+import { createRoom } from "../parts/figure-size.js";
 import { OPTIONS, nearestView, offered, view } from "./index.js";
 
 /** @typedef {import("../state/store.js").Page} Page */
-/** @typedef {import("../state/contract.js").View} View */
-/** @typedef {import("../state/contract.js").Context} Context */
+/** @typedef {import("../state/types.js").View} View */
+/** @typedef {import("../state/types.js").Context} Context */
 /**
  * @typedef {object} Plan
  * @property {HTMLElement} root  that it stands in, and is emptied when it goes
  * @property {import("../state/store.js").Store} store
  * @property {import("../state/sources.js").Source} source
- * @property {import("../state/contract.js").Surroundings} page
+ * @property {import("../state/types.js").Surroundings} page
  * @property {string} [view]  that it opens on; absent: what the store's link says
  * @property {string} [name]  that its ids begin with; absent: one that no other figure has
  * @property {boolean} [main]  whether keys are meant for it that are pressed where no figure stands
  * @property {boolean} [free]  whether its first trace may choose the layer and the head
  * @property {import("../state/session.js").Wishes} [beside]  what else is shown of its run
- * @property {import("../state/contract.js").Offer} [offer]  absent: what the model has the capabilities for
- * @property {import("../state/contract.js").Measure} [measure]  the room there is in it
+ * @property {import("../state/types.js").Offer} [offer]  absent: what the model has the capabilities for
+ * @property {import("../state/types.js").Measure} [measure]  the room there is in it
  * @property {HTMLElement} [caption]  takes the sentence that says what is seen
  * @property {HTMLElement} [legend]  takes the colours
  * @property {import("../parts/status.js").Places} [status]  absent: it says by itself that it waits
@@ -52,7 +52,7 @@ export const linkTo = (said = {}) => ({ ...DEFAULTS, options: initials(OPTIONS),
 /**
  * A store of a figure's own.
  * @param {import("../state/link.js").State} link
- * @param {import("../state/contract.js").Offer} [offer]  the views that are, where not all are that the
+ * @param {import("../state/types.js").Offer} [offer]  the views that are, where not all are that the
  *   model has the capabilities for
  */
 export const storeOf = (link, offer = offered) => createStore(link, settler(view, nearestView(offer)));
@@ -107,7 +107,7 @@ const NOTHING = { needs: () => [], asks: () => [] };
 /**
  * What is asked for: what the view shows, after what is shown beside it.
  * @param {import("../state/session.js").Wishes} beside
- * @param {import("../state/contract.js").Offer} offer
+ * @param {import("../state/types.js").Offer} offer
  * @returns {import("../state/session.js").Wishes}
  */
 const wishes = (beside, offer) => ({
@@ -119,7 +119,7 @@ const wishes = (beside, offer) => ({
 
 /**
  * @param {Plan} plan
- * @param {import("../parts/room.js").RoomOf} room
+ * @param {import("../parts/figure-size.js").RoomOf} room
  * @returns {Context}
  */
 function contextOf({ root, store, source, page, main = false, name = `figure-${++made}` }, { now }) {

@@ -14,10 +14,10 @@ import { space } from "./space/view.js";
 import { training } from "./training/view.js";
 import { whatif } from "./whatif/view.js";
 import { worksheet } from "./worksheet/view.js";
-import { blocks } from "../data/blocks.js";
+import { blocks } from "../data/attentions.js";
 import { PAGE } from "../state/options.js";
 
-/** @type {import("../state/contract.js").View[]} */
+/** @type {import("../state/types.js").View[]} */
 export const VIEWS = [
   decoding,
   heads,
@@ -40,7 +40,7 @@ export const OPTIONS = Object.freeze(Object.assign({}, PAGE, ...VIEWS.map((view)
 
 /**
  * @param {string} id
- * @returns {import("../state/contract.js").View}  the first where there is none of that name
+ * @returns {import("../state/types.js").View}  the first where there is none of that name
  */
 export function view(id) {
   return VIEWS.find((view) => view.id === id) ?? attention;
@@ -48,7 +48,7 @@ export function view(id) {
 
 /**
  * @param {Pick<import("../state/store.js").Page, "model">} page
- * @returns {import("../state/contract.js").View[]}  those that the model has the capabilities and an attention for
+ * @returns {import("../state/types.js").View[]}  those that the model has the capabilities and an attention for
  */
 export function offered({ model }) {
   if (!model) return VIEWS;
@@ -58,14 +58,14 @@ export function offered({ model }) {
 
 /**
  * The view that opens where the link asks for one that is not offered.
- * @param {import("../state/contract.js").Offer} [offer]
+ * @param {import("../state/types.js").Offer} [offer]
  * @returns {(page: import("../state/store.js").Page) => string}  its id; what the link says where that is offered
  */
 export function nearestView(offer = offered) {
   return (page) => {
     const [wanted, there] = [view(page.link.view), offer(page)];
     if (there.includes(wanted)) return page.link.view;
-    const away = (/** @type {import("../state/contract.js").View} */ one) => Math.abs(VIEWS.indexOf(one) - VIEWS.indexOf(wanted));
+    const away = (/** @type {import("../state/types.js").View} */ one) => Math.abs(VIEWS.indexOf(one) - VIEWS.indexOf(wanted));
     return there.reduce((best, one) => (away(one) < away(best) ? one : best)).id;
   };
 }

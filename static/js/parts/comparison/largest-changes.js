@@ -1,11 +1,11 @@
 /** What changed most, in words and numbers. */
 
-import { blockAt } from "../../data/blocks.js";
+import { blockAt } from "../../data/attentions.js";
 import { four, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { quoted, step } from "../../draw/token.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../state/comparison.js").Comparison} Comparison */
 /** @typedef {import("../../compute/token-diff.js").Change} Change */
 

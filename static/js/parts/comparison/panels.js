@@ -9,7 +9,7 @@ import { legend } from "../legend.js";
 import { createMatrix } from "../matrix.js";
 import { diverging, sequential } from "../../draw/scale.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../state/comparison.js").Comparison} Comparison */
 /** @typedef {"a" | "b" | "delta"} Which */
 

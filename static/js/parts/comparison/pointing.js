@@ -3,15 +3,15 @@
  * link pins tokens of the page's own run; what only B has can be pointed at, and is no place in it.
  */
 
-import { blockAt } from "../../data/blocks.js";
-import { lit } from "../../state/lit.js";
+import { blockAt } from "../../data/attentions.js";
+import { lit } from "../../state/highlight.js";
 import { four } from "../../lib/numbers.js";
 import { shownAt } from "../../state/comparison.js";
 import { h } from "../../lib/dom.js";
 import { step } from "../../draw/token.js";
 import { COVER } from "../../compute/reshape.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../state/comparison.js").Comparison} Comparison */
 /** @typedef {import("../../draw/geometry.js").Place} Place */
 /** @typedef {{row: number, col: number}} Cell */

@@ -1,11 +1,11 @@
 /** What the alignment view says: what is found, which head is best at it, what is not drawn. */
 
-import { taught } from "../../data/blocks.js";
+import { taught } from "../../data/attentions.js";
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { quoted } from "../../draw/token.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../state/store.js").Page} Page */
 /** @typedef {import("../../compute/alignment.js").Alignment} Alignment */
 /** @typedef {import("../../compute/alignment.js").Rows} Rows */

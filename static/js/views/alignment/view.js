@@ -4,8 +4,8 @@
  */
 
 import { alignment as alignments, links, wordOf } from "../../compute/alignment.js";
-import { across, attention, between, extent, place } from "../../data/blocks.js";
-import { lit } from "../../state/lit.js";
+import { across, attention, between, extent, place } from "../../data/attentions.js";
+import { lit } from "../../state/highlight.js";
 import { prose } from "../../lib/i18n.js";
 import { four, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
@@ -20,8 +20,8 @@ import { labels, languages } from "../../data/tokens.js";
 import { createLines } from "./word-lines.js";
 import { nearest, remarks, rowsOf, sentence, text } from "./summary.js";
 
-/** @typedef {import("../../state/contract.js").View} View */
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").View} View */
+/** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../state/store.js").Page} Page */
 /** @typedef {import("./summary.js").Shown} Shown */
 

@@ -1,13 +1,13 @@
 /** The picture of an alignment: the sentence, its translation, and lines between their words. */
 
-import { onArrows, within } from "../../parts/keys.js";
+import { onArrows, within } from "../../parts/arrow-keys.js";
 import { h } from "../../lib/dom.js";
 import { ruler } from "../../draw/labels.js";
 import { curve, drawing, fine, s } from "../../draw/svg.js";
 import { two } from "../../lib/numbers.js";
 import { plain } from "../../data/tokens.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../compute/alignment.js").Link} Link */
 /** @typedef {import("../../data/tokens.js").Label} Label */
 /** @typedef {{source: Label[], target: Label[], links: Link[]}} Picture */

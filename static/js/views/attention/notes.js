@@ -1,11 +1,11 @@
 /** What was done to the weights before they were drawn, in words: nothing is changed silently. */
 
-import { extent } from "../../data/blocks.js";
+import { extent } from "../../data/attentions.js";
 import { two } from "../../lib/numbers.js";
 import { isPad } from "../../data/tokens.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
-/** @typedef {import("../../state/reading.js").Reading} Reading */
+/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../state/heatmap-data.js").Reading} Reading */
 
 /**
  * @param {Context} context

@@ -3,7 +3,7 @@
 import { h } from "../../lib/dom.js";
 import { isPad } from "../../data/tokens.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").Context} Context */
 
 /** So many tokens of padding at first: enough to be seen, and few enough not to push the rest aside. */
 const FIRST = 3;

@@ -1,6 +1,6 @@
 /** Attention weights: queries down, keys across, violet from 0 to 1; of one head, or of all of a layer. */
 
-import { blockAt, place } from "../../data/blocks.js";
+import { blockAt, place } from "../../data/attentions.js";
 import { four } from "../../lib/numbers.js";
 import { h, heightOf } from "../../lib/dom.js";
 import { step } from "../../draw/token.js";
@@ -8,14 +8,14 @@ import { SHARED, choice, whole } from "../../state/options.js";
 import { controls } from "../../parts/controls.js";
 import { legend } from "../../parts/legend.js";
 import { createMatrix } from "../../parts/matrix.js";
-import { litIn, pairIn, reading, tokenAt } from "../../state/reading.js";
+import { litIn, pairIn, reading, tokenAt } from "../../state/heatmap-data.js";
 import { COVER } from "../../compute/reshape.js";
 import { sequential } from "../../draw/scale.js";
 import { notes } from "./notes.js";
 import { padding } from "./padding.js";
 
-/** @typedef {import("../../state/contract.js").View} View */
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").View} View */
+/** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../draw/geometry.js").Place} Place */
 
 /** Where a logarithmic scale begins: the least that the page prints. */
@@ -176,7 +176,7 @@ const choices = (t) => [
   { option: "words", label: t("whole words") },
 ];
 
-/** @param {Context} context @param {import("../../state/reading.js").Reading} reading */
+/** @param {Context} context @param {import("../../state/heatmap-data.js").Reading} reading */
 function endsLabel({ t }, { specials, choice }) {
   if (!specials) return t("on the first token");
   return choice.hides ? t("hidden tokens") : t("special tokens");

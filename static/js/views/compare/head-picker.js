@@ -1,6 +1,6 @@
 /** B's own picker: which other head, or which other layer, as pictures like those of the page. */
 
-import { extent, glimpse, place } from "../../data/blocks.js";
+import { extent, glimpse, place } from "../../data/attentions.js";
 import { otherPlace } from "../../state/comparison.js";
 import { Problem } from "../../data/problem.js";
 import { h } from "../../lib/dom.js";
@@ -8,7 +8,7 @@ import { table, thumbnail } from "../../draw/head-grid.js";
 import { answer, thumbnails } from "../../state/questions.js";
 import { sequential } from "../../draw/scale.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../data/wire.js").Trace} Trace */
 
 /** @param {Context} context */

@@ -3,12 +3,12 @@
 import { Problem } from "../../data/problem.js";
 import { otherRun, otherSentence } from "../../state/comparison.js";
 import { h } from "../../lib/dom.js";
-import { bindTyping, grow } from "../../parts/typing.js";
+import { bindTyping, grow } from "../../parts/text-input.js";
 import { wording } from "../../parts/wording.js";
 import { answer } from "../../state/questions.js";
 import { languages } from "../../data/tokens.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../data/wire.js").Trace} Trace */
 
 /** @param {Context} context */

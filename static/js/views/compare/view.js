@@ -1,11 +1,11 @@
 /** Two runs, heads or layers side by side, and what changed between them. */
 
 import { Problem } from "../../data/problem.js";
-import { across, between, blockAt, place } from "../../data/blocks.js";
+import { across, between, blockAt, place } from "../../data/attentions.js";
 import { comparison, otherPlace, otherRun } from "../../state/comparison.js";
 import { h } from "../../lib/dom.js";
 import { choice, text, whole } from "../../state/options.js";
-import { trio as trioOf } from "../../data/shown.js";
+import { trio as trioOf } from "../../data/shown-numbers.js";
 import { controls } from "../../parts/controls.js";
 import { wording } from "../../parts/wording.js";
 import { changeList, headline } from "../../parts/comparison/largest-changes.js";
@@ -14,8 +14,8 @@ import { panels } from "../../parts/comparison/panels.js";
 import { pointing } from "../../parts/comparison/pointing.js";
 import { otherBox } from "./other-sentence.js";
 
-/** @typedef {import("../../state/contract.js").View} View */
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").View} View */
+/** @typedef {import("../../state/types.js").Context} Context */
 
 /** @type {View} */
 export const compare = {

@@ -1,16 +1,16 @@
 /** Where the decoder looks while it writes the token: its own words, the sentence, and how that was read. */
 
-import { across, attention, extent, place, within } from "../../data/blocks.js";
+import { across, attention, extent, place, within } from "../../data/attentions.js";
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { quoted, token } from "../../draw/token.js";
 import { sides } from "../../data/tokens.js";
 import { mean, row } from "../../data/wire.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("./current-step.js").Scene} Scene */
 /** @typedef {import("../../state/store.js").Page} Page */
-/** @typedef {import("../../data/blocks.js").Block} Block */
+/** @typedef {import("../../data/attentions.js").Block} Block */
 /** @typedef {import("../../data/tokens.js").Label} Label */
 /** @typedef {{labels: Label[], weights: number[]}} Strip */
 

@@ -7,7 +7,7 @@ import { token } from "../../draw/token.js";
 import { labels } from "../../data/tokens.js";
 import { chances, onPath } from "../../compute/decoding-steps.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("./current-step.js").Scene} Scene */
 /** @typedef {import("../../compute/decoding-steps.js").Candidate} Candidate */
 

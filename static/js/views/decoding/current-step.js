@@ -1,6 +1,6 @@
 /** One step, with all that is known of it: what the parts of the theatre show. */
 
-import { lit } from "../../state/lit.js";
+import { lit } from "../../state/highlight.js";
 import { four } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { quoted } from "../../draw/token.js";
@@ -9,7 +9,7 @@ import { answer, traced } from "../../state/questions.js";
 import { hypothesis, onPath, written } from "../../compute/decoding-steps.js";
 import { labels, languages } from "../../data/tokens.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../state/store.js").Page} Page */
 /** @typedef {import("../../data/wire.js").Trace} Trace */
 /**

@@ -2,10 +2,10 @@
 
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
-import { settle } from "../../lib/pacing.js";
+import { settle } from "../../lib/timing.js";
 import { METHODS, plan, said } from "../../data/decode-options.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../data/decode-options.js").Plan} Plan */
 /** @typedef {{of: Plan["method"], element: HTMLElement, show: (plan: Plan) => void}} Bound */
 

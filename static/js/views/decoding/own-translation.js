@@ -2,12 +2,12 @@
 
 import { four, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
-import { bindTyping } from "../../parts/typing.js";
+import { bindTyping } from "../../parts/text-input.js";
 import { token } from "../../draw/token.js";
 import { measure } from "../../compute/decoding-steps.js";
 import { labels } from "../../data/tokens.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("./current-step.js").Scene} Scene */
 /** @typedef {import("../../data/wire.js").Trace["output"] & {ranks?: number[]}} Output */
 

@@ -6,7 +6,7 @@ import { curve, drawing, s } from "../../draw/svg.js";
 import { labels, plain } from "../../data/tokens.js";
 import { penalty, tree } from "../../compute/decoding-steps.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../draw/theme.js").Theme} Theme */
 /** @typedef {import("./current-step.js").Scene} Scene */
 /** @typedef {import("../../compute/decoding-steps.js").Node} Tried */

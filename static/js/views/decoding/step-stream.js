@@ -2,7 +2,7 @@
 
 import { request } from "../../data/request.js";
 import { Problem } from "../../data/problem.js";
-import { createAsker } from "../../data/asker.js";
+import { createAsker } from "../../data/retry.js";
 import { keyOf } from "../../state/questions.js";
 import { NOTHING, heard, recorded } from "../../compute/decoding-steps.js";
 

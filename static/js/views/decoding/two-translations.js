@@ -7,7 +7,7 @@ import { token } from "../../draw/token.js";
 import { measure, parting } from "../../compute/decoding-steps.js";
 import { labels } from "../../data/tokens.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("./current-step.js").Scene} Scene */
 /** @typedef {import("../../data/wire.js").Trace["output"]} Output */
 

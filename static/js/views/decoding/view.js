@@ -1,10 +1,10 @@
 /** How a translation is written: step by step, with what could have come, and where the model looked. */
 
-import { between, nexts } from "../../data/blocks.js";
+import { between, nexts } from "../../data/attentions.js";
 import { h } from "../../lib/dom.js";
-import { eachFrame } from "../../lib/pacing.js";
+import { eachFrame } from "../../lib/timing.js";
 import { choice } from "../../state/options.js";
-import { trouble } from "../../parts/trouble.js";
+import { trouble } from "../../parts/problem-line.js";
 import { own, plan, said } from "../../data/decode-options.js";
 import { file } from "../../draw/svg.js";
 import { createBranches } from "./search-tree.js";
@@ -17,8 +17,8 @@ import { createScoring } from "./own-translation.js";
 import { createVersus } from "./two-translations.js";
 import { createWriting } from "./written-tokens.js";
 
-/** @typedef {import("../../state/contract.js").View} View */
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").View} View */
+/** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("./current-step.js").Scene} Scene */
 
 /** @type {View} */

@@ -5,7 +5,7 @@ import { h } from "../../lib/dom.js";
 import { token } from "../../draw/token.js";
 import { createTransport } from "../../parts/playback.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("./current-step.js").Scene} Scene */
 
 /** Milliseconds that a step is looked at while it plays. */

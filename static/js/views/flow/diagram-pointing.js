@@ -1,8 +1,8 @@
 /** Pointing, clicking and arrow keys in the river: to the tokens above and to the inputs. */
 
-import { blockAt } from "../../data/blocks.js";
-import { lit } from "../../state/lit.js";
-import { onArrows } from "../../parts/keys.js";
+import { blockAt } from "../../data/attentions.js";
+import { lit } from "../../state/highlight.js";
+import { onArrows } from "../../parts/arrow-keys.js";
 
 /**
  * @param {HTMLElement} element  that holds the river

@@ -4,7 +4,7 @@
  */
 
 import { two } from "../../lib/numbers.js";
-import { texts } from "../../data/blocks.js";
+import { texts } from "../../data/attentions.js";
 import { lettering } from "../../draw/token-svg.js";
 import { curve, drawing, fine, s } from "../../draw/svg.js";
 

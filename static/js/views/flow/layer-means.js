@@ -1,6 +1,6 @@
 /** What a flow is made of, read off a trace: the mean of every layer's heads, and the stream. */
 
-import { alone, attention, axes, between, blockAt, blockOf, place, stacked, within } from "../../data/blocks.js";
+import { alone, attention, axes, between, blockAt, blockOf, place, stacked, within } from "../../data/attentions.js";
 import { both, stack } from "../../compute/flow.js";
 import { sides } from "../../data/tokens.js";
 import { combine } from "../../compute/reshape.js";

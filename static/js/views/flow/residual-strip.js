@@ -1,6 +1,6 @@
 /** The residual stream: how long each token's vector is behind every sublayer, and where it points. */
 
-import { texts } from "../../data/blocks.js";
+import { texts } from "../../data/attentions.js";
 import { lettering } from "../../draw/token-svg.js";
 import { colour, css, diverging, sequential } from "../../draw/scale.js";
 import { drawing, fine, s } from "../../draw/svg.js";

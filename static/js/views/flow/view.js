@@ -3,12 +3,12 @@
  * chosen token (Abnar & Zuidema 2020), and what its residual stream does on the way.
  */
 
-import { between, blockAt } from "../../data/blocks.js";
-import { lit } from "../../state/lit.js";
+import { between, blockAt } from "../../data/attentions.js";
+import { lit } from "../../state/highlight.js";
 import { prose } from "../../lib/i18n.js";
 import { four, two } from "../../lib/numbers.js";
-import { within } from "../../parts/keys.js";
-import { whenFree } from "../../lib/pacing.js";
+import { within } from "../../parts/arrow-keys.js";
+import { whenFree } from "../../lib/timing.js";
 import { readers } from "../../state/names.js";
 import { h } from "../../lib/dom.js";
 import { memo } from "../../lib/memo.js";
@@ -18,15 +18,15 @@ import { network } from "../../compute/maxflow.js";
 import { choice } from "../../state/options.js";
 import { controls } from "../../parts/controls.js";
 import { ruler } from "../../draw/labels.js";
-import { named, tensor } from "../../data/shown.js";
+import { named, tensor } from "../../data/shown-numbers.js";
 import { enlarge, file } from "../../draw/svg.js";
 import { bindRiver } from "./diagram-pointing.js";
 import { graphOf, names, needs, streamOf } from "./layer-means.js";
 import { FAINT, STRONG, river } from "./layer-diagram.js";
 import { strip } from "./residual-strip.js";
 
-/** @typedef {import("../../state/contract.js").View} View */
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").View} View */
+/** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../compute/flow.js").Graph} Graph */
 /** @typedef {import("../../data/tokens.js").Step} Step */
 /**
@@ -246,7 +246,7 @@ function content(page) {
  * Of every token above its rollout, and of the chosen one its flow, which takes longer.
  * @param {Shown} shown
  * @param {number} top
- * @returns {import("../../data/shown.js").Shown}
+ * @returns {import("../../data/shown-numbers.js").Shown}
  */
 function worked({ graph, stream, names, network, flows }, top) {
   const { nodes, tops, leaves } = graph;

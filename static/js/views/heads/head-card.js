@@ -5,7 +5,7 @@ import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { known, patterns } from "../../compute/patterns.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").Context} Context */
 
 const SIZE = 236;
 

@@ -1,8 +1,8 @@
 /** All heads of a block at once: a row of thumbnails a layer, each with what its head does. */
 
 import { arrange, ordered } from "../../draw/head-grid.js";
-import { blockAt } from "../../data/blocks.js";
-import { lit } from "../../state/lit.js";
+import { blockAt } from "../../data/attentions.js";
+import { lit } from "../../state/highlight.js";
 import { Problem } from "../../data/problem.js";
 import { h } from "../../lib/dom.js";
 import { choice } from "../../state/options.js";
@@ -14,8 +14,8 @@ import { known, measures, patterns } from "../../compute/patterns.js";
 import { answer, thumbnails } from "../../state/questions.js";
 import { preview } from "./head-card.js";
 
-/** @typedef {import("../../state/contract.js").View} View */
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").View} View */
+/** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../state/store.js").Page} Page */
 /** @typedef {import("../../data/wire.js").Trace} Trace */
 /** @typedef {import("../../parts/tile-contents.js").Seen} Seen */

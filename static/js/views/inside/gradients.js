@@ -1,20 +1,20 @@
 /** The attention of the head at hand and, beside it, what log P hangs on in it: gradient × attention. */
 
 import { abreast } from "../../draw/side-by-side.js";
-import { attention, axes, blockAt } from "../../data/blocks.js";
-import { lit } from "../../state/lit.js";
+import { attention, axes, blockAt } from "../../data/attentions.js";
+import { lit } from "../../state/highlight.js";
 import { prose } from "../../lib/i18n.js";
 import { four, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { step } from "../../draw/token.js";
-import { farthest, relevance } from "../../compute/inside.js";
+import { farthest, relevance } from "../../compute/logit-lens.js";
 import { legend } from "../../parts/legend.js";
 import { createMatrix } from "../../parts/matrix.js";
 import { COVER } from "../../compute/reshape.js";
 import { diverging, sequential } from "../../draw/scale.js";
 import { signed } from "./head-contributions.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../draw/geometry.js").Place} Place */
 
 /** Pixels: between the two, and from where they stand side by side. */

@@ -1,11 +1,11 @@
 /** What each head adds to a logit: a row an attention, a column a head. */
 
-import { onArrows } from "../../parts/keys.js";
+import { onArrows } from "../../parts/arrow-keys.js";
 import { four, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
-/** @typedef {import("../../compute/inside.js").Sum} Sum */
+/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../compute/logit-lens.js").Sum} Sum */
 /** @typedef {{block: string, layer: number, head: number}} At */
 /** @typedef {(element: HTMLElement, value: number) => void} Paint */
 

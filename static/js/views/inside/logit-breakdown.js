@@ -1,11 +1,11 @@
 /** All that makes a logit, added up: a row a kind of part, a column a layer, its sum at the end. */
 
 import { h } from "../../lib/dom.js";
-import { INPUT, LAYERS, total } from "../../compute/inside.js";
+import { INPUT, LAYERS, total } from "../../compute/logit-lens.js";
 import { signed } from "./head-contributions.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
-/** @typedef {import("../../compute/inside.js").Sum} Sum */
+/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../compute/logit-lens.js").Sum} Sum */
 /** @typedef {import("./head-contributions.js").Paint} Paint */
 /** @typedef {{name: string, label: string, input: number | null, layers: (number | null)[]}} Line */
 

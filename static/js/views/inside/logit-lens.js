@@ -5,9 +5,9 @@ import { h } from "../../lib/dom.js";
 import { token } from "../../draw/token.js";
 import { labels } from "../../data/tokens.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
-/** @typedef {import("../../compute/inside.js").Layer} Layer */
-/** @typedef {import("../../compute/inside.js").Candidate} Candidate */
+/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../compute/logit-lens.js").Layer} Layer */
+/** @typedef {import("../../compute/logit-lens.js").Candidate} Candidate */
 
 /** @param {Context} context */
 export function lensTable({ t }) {

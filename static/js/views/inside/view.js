@@ -3,14 +3,14 @@
  * the token that is written, and what the translation's probability hangs on in the head at hand.
  */
 
-import { axes, between, blockOf, writing } from "../../data/blocks.js";
-import { lit } from "../../state/lit.js";
+import { axes, between, blockOf, writing } from "../../data/attentions.js";
+import { lit } from "../../state/highlight.js";
 import { prose } from "../../lib/i18n.js";
 import { four, tiny, two } from "../../lib/numbers.js";
 import { waitingLine } from "../../parts/waiting.js";
 import { h } from "../../lib/dom.js";
 import { quoted } from "../../draw/token.js";
-import { contributions, lens, needed, settled, strongest } from "../../compute/inside.js";
+import { contributions, lens, needed, settled, strongest } from "../../compute/logit-lens.js";
 import { legible } from "../../draw/paint.js";
 import { colour, css, diverging } from "../../draw/scale.js";
 import { languages } from "../../data/tokens.js";
@@ -19,9 +19,9 @@ import { ledgerTable } from "./logit-breakdown.js";
 import { lensTable } from "./logit-lens.js";
 import { slopes } from "./gradients.js";
 
-/** @typedef {import("../../state/contract.js").View} View */
-/** @typedef {import("../../state/contract.js").Context} Context */
-/** @typedef {import("../../compute/inside.js").Sum} Sum */
+/** @typedef {import("../../state/types.js").View} View */
+/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../compute/logit-lens.js").Sum} Sum */
 
 /** Letters: from where two columns stand side by side, between them, a candidate's and what is beside all. */
 const [PAIR, GAP, CANDIDATE, BESIDE] = [75, 4, 6.4, 13];
@@ -106,7 +106,7 @@ function mount(context, root) {
     balance.replaceChildren(...balanced(written, sum));
   }
 
-  /** @param {import("../../data/tokens.js").Label} written @param {import("../../compute/inside.js").Layer[]} layers @param {Sum} sum */
+  /** @param {import("../../data/tokens.js").Label} written @param {import("../../compute/logit-lens.js").Layer[]} layers @param {Sum} sum */
   function found(written, layers, sum) {
     const first = settled(layers);
     const best = strongest(sum);

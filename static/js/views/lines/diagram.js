@@ -1,7 +1,7 @@
 /** The drawing: tokens down both sides, lines between them, and what is told apart of it. */
 
-import { onArrows, within } from "../../parts/keys.js";
-import { finding } from "../../compute/finding.js";
+import { onArrows, within } from "../../parts/arrow-keys.js";
+import { finding } from "../../compute/row-finding.js";
 import { four, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { ruler } from "../../draw/labels.js";
@@ -12,7 +12,7 @@ import { row } from "../../data/wire.js";
 import { lay } from "./layout.js";
 import { written } from "./token-end.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../data/tokens.js").Step} Step */
 /** @typedef {import("../../compute/attention-lines.js").Strand} Strand */
 /** @typedef {"query" | "key"} End */

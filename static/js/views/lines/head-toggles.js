@@ -5,7 +5,7 @@ import { css } from "../../draw/scale.js";
 import { dash, every, toggled } from "../../compute/attention-lines.js";
 import { s } from "../../draw/svg.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../draw/scale.js").Rgb} Rgb */
 
 /** @param {Context} context */

@@ -1,7 +1,7 @@
 /** Lines from each token that looks to the tokens that it looks at, a colour a head. */
 
-import { attention, axes, blockAt, extent, place } from "../../data/blocks.js";
-import { lit } from "../../state/lit.js";
+import { attention, axes, blockAt, extent, place } from "../../data/attentions.js";
+import { lit } from "../../state/highlight.js";
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { flag, list, whole } from "../../state/options.js";
@@ -13,8 +13,8 @@ import { plainStep } from "../../data/tokens.js";
 import { createToggles } from "./head-toggles.js";
 import { createWeave } from "./diagram.js";
 
-/** @typedef {import("../../state/contract.js").View} View */
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").View} View */
+/** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../state/store.js").Page} Page */
 /** @typedef {import("../../compute/attention-lines.js").Strands} Strands */
 

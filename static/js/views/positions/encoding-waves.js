@@ -10,7 +10,7 @@ import { plot } from "../../draw/curves.js";
 import { createPanel } from "./position-matrix.js";
 import { places, marked } from "./encodings.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("./encodings.js").Positions} Positions */
 
 const MOST = 8;

@@ -1,10 +1,10 @@
 /** The encodings that are looked at: of the sentence's positions, or of as many as one likes. */
 
-import { blockAt, stands } from "../../data/blocks.js";
-import { lit } from "../../state/lit.js";
+import { blockAt, stands } from "../../data/attentions.js";
+import { lit } from "../../state/highlight.js";
 import { answer, encoding } from "../../state/questions.js";
 import { dots } from "../../compute/position-rotation.js";
-import { matrix, named, tensor } from "../../data/shown.js";
+import { matrix, named, tensor } from "../../data/shown-numbers.js";
 
 /** @typedef {import("../../state/store.js").Page} Page */
 /** @typedef {import("../../data/api.js").Positions} Positions */
@@ -41,7 +41,7 @@ export function table(page) {
 /**
  * @param {Page} page
  * @param {Positions} found
- * @returns {import("../../data/shown.js").Shown}
+ * @returns {import("../../data/shown-numbers.js").Shown}
  */
 export function numbers(page, { length, d_model, positions, similarity }) {
   const cosines = { rows: length, cols: length, values: similarity };

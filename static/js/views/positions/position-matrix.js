@@ -1,12 +1,12 @@
 /** A matrix over positions, linked with the tokens that stand at them. */
 
-import { blockAt } from "../../data/blocks.js";
-import { lit } from "../../state/lit.js";
+import { blockAt } from "../../data/attentions.js";
+import { lit } from "../../state/highlight.js";
 import { h } from "../../lib/dom.js";
 import { createMatrix } from "../../parts/matrix.js";
 import { marked, size } from "./encodings.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").Context} Context */
 /**
  * @typedef {object} Wording
  * @property {string} name

@@ -1,7 +1,7 @@
 /** The same words in another order: what a head notices of it, with positions and without. */
 
 import { abreast } from "../../draw/side-by-side.js";
-import { attention, axes, extent, place, typed, within } from "../../data/blocks.js";
+import { attention, axes, extent, place, typed, within } from "../../data/attentions.js";
 import { four, tiny } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { step } from "../../draw/token.js";
@@ -10,11 +10,11 @@ import { wording } from "../../parts/wording.js";
 import { createMatrix } from "../../parts/matrix.js";
 import { answer, traced } from "../../state/questions.js";
 import { diverging, sequential } from "../../draw/scale.js";
-import { matrix, named } from "../../data/shown.js";
+import { matrix, named } from "../../data/shown-numbers.js";
 import { difference, follow, restored, shuffle } from "../../compute/word-order.js";
 import { languages } from "../../data/tokens.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../state/store.js").Page} Page */
 /** @typedef {import("../../data/wire.js").Trace} Trace */
 /** @typedef {import("../../data/wire.js").Matrix} Matrix */
@@ -258,7 +258,7 @@ function band(context, which) {
     clear: () => (element.hidden = true),
     pictures: () =>
       element.hidden ? [] : charts.map((chart, i) => ({ canvas: chart.picture(), title: `${title}: ${names[i]}` })),
-    /** @returns {Record<string, import("../../data/shown.js").Tensor>} */
+    /** @returns {Record<string, import("../../data/shown-numbers.js").Tensor>} */
     numbers() {
       const found = element.hidden ? [] : shown.flatMap((one, i) => (one ? [[`${which}.${NAMES[i]}`, matrix(one, typed(store.get().model), typed(store.get().model))]] : []));
       return Object.fromEntries(found);

@@ -8,7 +8,7 @@ import { check, frequency, pairs, turn, wavelength } from "../../compute/positio
 import { drawing, file, s } from "../../draw/svg.js";
 import { clock } from "./clock.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("./encodings.js").Positions} Positions */
 
 const MATHML = "http://www.w3.org/1998/Math/MathML";

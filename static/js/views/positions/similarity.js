@@ -9,7 +9,7 @@ import { plot } from "../../draw/curves.js";
 import { createPanel } from "./position-matrix.js";
 import { marked, places } from "./encodings.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("./encodings.js").Positions} Positions */
 
 /** @param {Context} context */

@@ -14,8 +14,8 @@ import { numbers, questions, size, table } from "./encodings.js";
 import { createTurn } from "./rotation.js";
 import { createWaves } from "./encoding-waves.js";
 
-/** @typedef {import("../../state/contract.js").View} View */
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").View} View */
+/** @typedef {import("../../state/types.js").Context} Context */
 
 /**
  * @typedef {object} Part  one of the four pictures
@@ -23,8 +23,8 @@ import { createWaves } from "./encoding-waves.js";
  * @property {(found: any) => void} draw
  * @property {() => void} light
  * @property {() => void} destroy
- * @property {() => import("../../state/contract.js").Picture | null} picture
- * @property {() => import("../../data/shown.js").Shown | null} [numbers]  absent: those of the table
+ * @property {() => import("../../state/types.js").Picture | null} picture
+ * @property {() => import("../../data/shown-numbers.js").Shown | null} [numbers]  absent: those of the table
  */
 
 /** Beyond any table; how long one may be the server says. */

@@ -1,8 +1,8 @@
 /** What one head computes from each token: its queries, keys and values, channel by channel. */
 
 import { abreast } from "../../draw/side-by-side.js";
-import { axes, blockAt, ofHead, place } from "../../data/blocks.js";
-import { lit } from "../../state/lit.js";
+import { axes, blockAt, ofHead, place } from "../../data/attentions.js";
+import { lit } from "../../state/highlight.js";
 import { four } from "../../lib/numbers.js";
 import { waitingLine } from "../../parts/waiting.js";
 import { h } from "../../lib/dom.js";
@@ -11,8 +11,8 @@ import { createMatrix } from "../../parts/matrix.js";
 import { diverging } from "../../draw/scale.js";
 import { plane } from "../../data/wire.js";
 
-/** @typedef {import("../../state/contract.js").View} View */
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").View} View */
+/** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {"q" | "k" | "v"} Letter */
 
 const LETTERS = /** @type {Letter[]} */ (["q", "k", "v"]);

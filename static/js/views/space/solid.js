@@ -1,12 +1,12 @@
 /** The same points in three dimensions, to be turned by hand: Plotly, in place of the plane. */
 
-import { blockAt } from "../../data/blocks.js";
+import { blockAt } from "../../data/attentions.js";
 import { figure } from "../../draw/plotly-space.js";
 import { createPlot } from "../../draw/plotly.js";
 import { h } from "../../lib/dom.js";
 import { words } from "../../parts/zoom.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").Context} Context */
 
 /** @param {Context} context */
 export function createSolid({ plotter, store, theme, t }) {

@@ -1,8 +1,8 @@
 /** Q/K space: all queries and keys of one head in the plane in which they are spread the most. */
 
-import { onArrows, within } from "../../parts/keys.js";
-import { attention, axes, blockAt, ofHead, place } from "../../data/blocks.js";
-import { lit } from "../../state/lit.js";
+import { onArrows, within } from "../../parts/arrow-keys.js";
+import { attention, axes, blockAt, ofHead, place } from "../../data/attentions.js";
+import { lit } from "../../state/highlight.js";
 import { four, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { quoted } from "../../draw/token.js";
@@ -18,8 +18,8 @@ import { choice } from "../../state/options.js";
 import { controls } from "../../parts/controls.js";
 import { lay, picture } from "./scatter.js";
 
-/** @typedef {import("../../state/contract.js").View} View */
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").View} View */
+/** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../state/store.js").Page} Page */
 /** @typedef {import("./scatter.js").Layout} Layout */
 /** @typedef {import("../../compute/qk-plane.js").Found} Found */

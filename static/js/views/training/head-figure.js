@@ -1,6 +1,6 @@
 /** One head at one step, large: its matrix, the sentence that says what is seen, what is lit. */
 
-import { blockAt } from "../../data/blocks.js";
+import { blockAt } from "../../data/attentions.js";
 import { two } from "../../lib/numbers.js";
 import { h, heightOf } from "../../lib/dom.js";
 import { step } from "../../draw/token.js";
@@ -8,10 +8,10 @@ import { traceAt } from "../../state/training-history.js";
 import { compose } from "../../parts/row-wording.js";
 import { legend } from "../../parts/legend.js";
 import { createMatrix } from "../../parts/matrix.js";
-import { litIn, reading } from "../../state/reading.js";
+import { litIn, reading } from "../../state/heatmap-data.js";
 import { sequential } from "../../draw/scale.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../draw/geometry.js").Place} Place */
 /** @typedef {import("./view.js").Moment} Moment */
 

@@ -3,7 +3,7 @@
 import { h } from "../../lib/dom.js";
 import { languages } from "../../data/tokens.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").Context} Context */
 
 /** @param {Context} context */
 export function createPicker({ store, t, own }) {

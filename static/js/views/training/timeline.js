@@ -6,7 +6,7 @@ import { counted } from "../../state/training-history.js";
 import { margins, plot } from "../../draw/curves.js";
 import { createTransport } from "../../parts/playback.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("./view.js").Moment} Moment */
 
 /** Milliseconds that a step is looked at while it plays. */

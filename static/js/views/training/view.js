@@ -13,8 +13,8 @@ import { createPicker } from "./sentence-picker.js";
 import { createSaid } from "./written-by-model.js";
 import { createTimeline } from "./timeline.js";
 
-/** @typedef {import("../../state/contract.js").View} View */
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").View} View */
+/** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../state/store.js").Page} Page */
 /** @typedef {import("../../state/training-history.js").Learned} Learned */
 /**

@@ -3,7 +3,7 @@
 import { h } from "../../lib/dom.js";
 import { bcp47, languages } from "../../data/tokens.js";
 
-/** @param {import("../../state/contract.js").Context} context */
+/** @param {import("../../state/types.js").Context} context */
 export function createSaid({ store, t }) {
   const texts = h("div", { className: "texts" });
   return {

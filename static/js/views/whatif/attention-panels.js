@@ -2,15 +2,15 @@
 
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
-import { trio as numbers } from "../../data/shown.js";
-import { attentions } from "../../state/effects.js";
+import { trio as numbers } from "../../data/shown-numbers.js";
+import { attentions } from "../../state/before-after.js";
 import { changeList } from "../../parts/comparison/largest-changes.js";
 import { panels } from "../../parts/comparison/panels.js";
 import { pointing } from "../../parts/comparison/pointing.js";
-import { throttle } from "../../lib/pacing.js";
+import { throttle } from "../../lib/timing.js";
 import { PACE, gesture } from "./change-controls.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").Context} Context */
 
 /** Pixels that a cell is dragged by from 0 to 1, and that are no drag yet. */
 const [WHOLE, STILL] = [160, 4];

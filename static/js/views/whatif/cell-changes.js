@@ -1,14 +1,14 @@
 /** What is done to one cell: its weight set by hand, or its edge cut. */
 
-import { attention, place } from "../../data/blocks.js";
-import { pair } from "../../state/lit.js";
+import { attention, place } from "../../data/attentions.js";
+import { pair } from "../../state/highlight.js";
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { cellPicker } from "../../parts/cell-picker.js";
 import { machine } from "../../state/edit-model.js";
 import { amount, onOff } from "./change-controls.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").Context} Context */
 
 const FRACTION = { min: 0, max: 1, step: 0.01 };
 const PLAIN = { read: (/** @type {number} */ at) => at, write: (/** @type {number} */ value) => value, say: two };

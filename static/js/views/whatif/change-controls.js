@@ -1,11 +1,11 @@
 /** Controls of the panel that change the machine and not the view: they look like all others. */
 
 import { h } from "../../lib/dom.js";
-import { throttle } from "../../lib/pacing.js";
+import { throttle } from "../../lib/timing.js";
 
 /**
  * One of several.
- * @param {import("../../state/contract.js").Context} context
+ * @param {import("../../state/types.js").Context} context
  * @param {string} name  of the radio buttons
  * @param {string} label
  * @param {Record<string, string>} values

@@ -5,7 +5,7 @@ import { cellChanges } from "./cell-changes.js";
 import { headChanges } from "./head-changes.js";
 import { residualChanges, sentenceChanges } from "./sentence-changes.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").Context} Context */
 
 /** @param {Context} context */
 export function changePanel(context) {

@@ -1,15 +1,15 @@
 /** What is done to the head at hand, or to all heads of its layer. */
 
-import { place } from "../../data/blocks.js";
+import { place } from "../../data/attentions.js";
 import { kindOf, where } from "../../state/interventions.js";
 import { h } from "../../lib/dom.js";
-import { bindTyping } from "../../parts/typing.js";
+import { bindTyping } from "../../parts/text-input.js";
 import { machine } from "../../state/edit-model.js";
 import { swapped } from "../../compute/word-swap.js";
 import { bcp47 } from "../../data/tokens.js";
 import { amount, oneOf, onOff } from "./change-controls.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").Context} Context */
 
 /** A tenth of a decade a step, both ways. */
 const HEAT = { min: -10, max: 10, step: 1 };

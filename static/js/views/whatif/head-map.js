@@ -1,6 +1,6 @@
 /** All heads of all attentions as a map: a row a layer, a column a head, coloured by what each does. */
 
-import { alone, onArrows } from "../../parts/keys.js";
+import { alone, onArrows } from "../../parts/arrow-keys.js";
 import { four, two } from "../../lib/numbers.js";
 import { changes, touches, where } from "../../state/interventions.js";
 import { blockName } from "../../state/names.js";
@@ -10,7 +10,7 @@ import { colour, css, diverging } from "../../draw/scale.js";
 import { drawing, file, s } from "../../draw/svg.js";
 import { lines, nameOf, of, reach } from "../../compute/head-sweep.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../compute/head-sweep.js").Sweep} Sweep */
 /** @typedef {import("../../compute/head-sweep.js").Line} Line */
 

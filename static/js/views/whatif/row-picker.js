@@ -4,7 +4,7 @@ import { h } from "../../lib/dom.js";
 import { token } from "../../draw/token.js";
 import { labels, languages } from "../../data/tokens.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../data/wire.js").Trace} Trace */
 
 /** @param {Trace} trace  What it writes. */

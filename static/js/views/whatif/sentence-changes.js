@@ -1,6 +1,6 @@
 /** What is done to the sentence: tokens that nobody may look at, positions; and to what is added on the way. */
 
-import { axes, stacked, within } from "../../data/blocks.js";
+import { axes, stacked, within } from "../../data/attentions.js";
 import { networks } from "../../state/names.js";
 import { where } from "../../state/interventions.js";
 import { h } from "../../lib/dom.js";
@@ -9,7 +9,7 @@ import { machine } from "../../state/edit-model.js";
 import { plain } from "../../data/tokens.js";
 import { oneOf, onOff } from "./change-controls.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").Context} Context */
 
 const SEED = 1;
 

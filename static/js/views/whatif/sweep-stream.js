@@ -1,6 +1,6 @@
 /** One causal sweep at a time, as it comes; what was swept whole is kept while the page is open. */
 
-import { createAsker } from "../../data/asker.js";
+import { createAsker } from "../../data/retry.js";
 import { Problem } from "../../data/problem.js";
 import { begun, more } from "../../compute/head-sweep.js";
 

@@ -4,21 +4,21 @@ import { request } from "../../data/request.js";
 import { Problem } from "../../data/problem.js";
 import { changes, linked, where } from "../../state/interventions.js";
 import { two } from "../../lib/numbers.js";
-import { placeOf } from "../../data/blocks.js";
+import { placeOf } from "../../data/attentions.js";
 import { h } from "../../lib/dom.js";
 import { quoted } from "../../draw/token.js";
 import { controls } from "../../parts/controls.js";
 import { machine } from "../../state/edit-model.js";
-import { trouble } from "../../parts/trouble.js";
+import { trouble } from "../../parts/problem-line.js";
 import { left, strongest, tensors } from "../../compute/head-sweep.js";
 import { plain } from "../../data/tokens.js";
-import { writing } from "../../state/effects.js";
+import { writing } from "../../state/before-after.js";
 import { headMap } from "./head-map.js";
 import { rowPicker, writes } from "./row-picker.js";
 import { sweeper } from "./sweep-stream.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
-/** @typedef {import("../../state/effects.js").Runs} Runs */
+/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../state/before-after.js").Runs} Runs */
 /** @typedef {import("../../compute/head-sweep.js").Sweep} Sweep */
 
 /** Nats under which nothing is said to be needed: it prints as 0.00. */

@@ -3,15 +3,15 @@
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { step } from "../../draw/token.js";
-import { axes, writing } from "../../data/blocks.js";
-import { named, tensor } from "../../data/shown.js";
+import { axes, writing } from "../../data/attentions.js";
+import { named, tensor } from "../../data/shown-numbers.js";
 import { drawing, file, s } from "../../draw/svg.js";
 import { plain } from "../../data/tokens.js";
-import { rowsOf } from "../../state/effects.js";
+import { rowsOf } from "../../state/before-after.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
-/** @typedef {import("../../state/effects.js").Runs} Runs */
-/** @typedef {import("../../state/effects.js").Row} Row */
+/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../state/before-after.js").Runs} Runs */
+/** @typedef {import("../../state/before-after.js").Row} Row */
 /** @typedef {import("../../data/tokens.js").Step} Step */
 
 /** Pixels of a bar that is drawn, at letters of 13; and of the numbers beside it. */
@@ -85,10 +85,10 @@ export function tokenChanges(context) {
   };
 }
 
-/** @param {Row[]} rows @param {Step[]} steps @returns {import("../../data/shown.js").Shown} */
+/** @param {Row[]} rows @param {Step[]} steps @returns {import("../../data/shown-numbers.js").Shown} */
 function numbers(rows, steps) {
   const column = (/** @type {(row: Row) => number} */ read) => tensor({ query: "written" }, [rows.length], rows.map(read));
-  /** @type {Record<string, import("../../data/shown.js").Tensor>} */
+  /** @type {Record<string, import("../../data/shown-numbers.js").Tensor>} */
   const ranks = rows.every((row) => row.ranks)
     ? { "before.rank": column((row) => row.ranks?.[0] ?? NaN), "after.rank": column((row) => row.ranks?.[1] ?? NaN) }
     : {};

@@ -4,11 +4,11 @@ import { isChanged } from "../../state/interventions.js";
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { languages } from "../../data/tokens.js";
-import { pieces } from "../../state/effects.js";
+import { pieces } from "../../state/before-after.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../data/wire.js").Trace} Trace */
-/** @typedef {import("../../state/effects.js").Runs} Runs */
+/** @typedef {import("../../state/before-after.js").Runs} Runs */
 
 /** @param {Context} context */
 export function outcome({ store, t, say }) {

@@ -1,29 +1,29 @@
 /** The machine changed: what to change, what it does to the translation, and which heads matter. */
 
 import { Problem } from "../../data/problem.js";
-import { place } from "../../data/blocks.js";
+import { place } from "../../data/attentions.js";
 import { h } from "../../lib/dom.js";
 import { choice, flag, whole } from "../../state/options.js";
 import { controls } from "../../parts/controls.js";
 import { wording } from "../../parts/wording.js";
-import { questions, runs } from "../../state/effects.js";
+import { questions, runs } from "../../state/before-after.js";
 import { attentionChanges } from "./attention-panels.js";
 import { outcome } from "./translations.js";
 import { changePanel } from "./changes-panel.js";
 import { headSweep } from "./sweep.js";
 import { tokenChanges } from "./token-probabilities.js";
 
-/** @typedef {import("../../state/contract.js").View} View */
-/** @typedef {import("../../state/contract.js").Context} Context */
-/** @typedef {import("../../state/effects.js").Runs} Runs */
+/** @typedef {import("../../state/types.js").View} View */
+/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../state/before-after.js").Runs} Runs */
 /**
  * @typedef {object} Part  one of the three pictures
  * @property {HTMLElement} element
  * @property {(runs: Runs) => void} draw
  * @property {() => void} light
  * @property {() => void} destroy
- * @property {() => import("../../state/contract.js").Picture | null} picture
- * @property {() => import("../../data/shown.js").Shown | null} numbers
+ * @property {() => import("../../state/types.js").Picture | null} picture
+ * @property {() => import("../../data/shown-numbers.js").Shown | null} numbers
  */
 
 /** @type {View} */

@@ -6,7 +6,7 @@ import { quoted } from "../../draw/token.js";
 import { mathml } from "../../compute/formula.js";
 import { exact } from "./stage-order.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("./sheet-model.js").Stage} Stage */
 /** @typedef {import("./sheet-model.js").Prose} Prose */
 /** @typedef {import("./sheet-model.js").Band} Band */

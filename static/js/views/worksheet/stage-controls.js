@@ -1,12 +1,12 @@
 /** Going through the stages: the list of them, the buttons, the keys; and taking the sheet away. */
 
-import { across } from "../../data/blocks.js";
-import { pair } from "../../state/lit.js";
+import { across } from "../../data/attentions.js";
+import { pair } from "../../state/highlight.js";
 import { h } from "../../lib/dom.js";
-import { onSteps } from "../../parts/keys.js";
+import { onSteps } from "../../parts/arrow-keys.js";
 import { copyText } from "../../lib/clipboard.js";
 
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("./sheet-model.js").Stage} Stage */
 
 /** What takes arrows or Space for itself. */

@@ -1,7 +1,7 @@
 /** "Check this cell": the whole calculation of one cell, stage by stage, held against the model's own. */
 
-import { axes, between, blockAt } from "../../data/blocks.js";
-import { pair } from "../../state/lit.js";
+import { axes, between, blockAt } from "../../data/attentions.js";
+import { pair } from "../../state/highlight.js";
 import { four } from "../../lib/numbers.js";
 import { waitingLine } from "../../parts/waiting.js";
 import { blockWord } from "../../state/names.js";
@@ -19,8 +19,8 @@ import { STEPS, overall, stages, transcript, verdict as verdictText } from "./st
 import { bindKeys, entry, onward, toolbar } from "./stage-controls.js";
 import { ONWARD } from "./sheet-model.js";
 
-/** @typedef {import("../../state/contract.js").View} View */
-/** @typedef {import("../../state/contract.js").Context} Context */
+/** @typedef {import("../../state/types.js").View} View */
+/** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../state/store.js").Page} Page */
 /** @typedef {import("./sheet-model.js").Stage} Stage */
 

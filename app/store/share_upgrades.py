@@ -1,0 +1,28 @@
+"""What earlier versions kept in shares, made into what is kept today."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from model.adapters.encoder_decoder import attentions
+from model.adapters.model_info import CAPABILITIES
+
+
+def upgraded(model: Mapping[str, Any]) -> dict[str, Any]:
+    """The description of a share's model, as `GET /api/models` has it today.
+
+    Before there was a table of attentions every model was an encoder–decoder that could do all
+    that there was; before that, one head that aligns was named, by the rows that write.
+    """
+    known = dict(model)
+    aligner = known.pop("aligner", None)
+    if aligner:
+        known["aligners"] = [{**aligner, "rows": "writes"}]
+    if "attentions" not in known:
+        layers, heads = known["layers"], known["heads"]
+        table = attentions(layers["encoder"], layers["decoder"], heads["encoder"])
+        known["attentions"] = [asdict(one) for one in table]
+        known["texts"] = ["source", "target"]
+        lacks = set() if known.get("examples") else {"learning"}
+        known["capabilities"] = sorted(CAPABILITIES.keys() - lacks)
+    return known

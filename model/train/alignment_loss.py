@@ -1,0 +1,155 @@
+"""Two heads of the cross attention taught to look at what a token translates.
+
+What they are to look at comes from the corpus alone: how often pieces stand in each other's
+translations (IBM model 1, Brown et al. 1993), with a prior for the diagonal (Dyer et al. 2013,
+fast_align), taken where both directions agree (Liang et al. 2006). The loss is a cross-entropy
+with them, as in Garg et al. 2019, Jointly Learning to Align and Translate (arXiv:1909.02074); rows
+of links are not made to add up to 1, so that a token counts by how sure its links are.
+
+Shapes: B batch, S source tokens, T target tokens, V vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from model.bundle.measurements import READS, WRITES
+from model.trace.tap import Tap
+from model.train.data import Corpus, TokenBatch
+from model.transformer.config import ModelConfig
+
+ROUNDS = 5  # of expectation and maximisation, as fast_align
+UNALIGNED = 0.08  # how probable it is beforehand that nothing is translated: p_0 of fast_align
+TENSION = 4.0  # how strongly the diagonal is preferred: λ of fast_align
+SIZE = 30_000  # tokens of a batch to count in
+WRITER, READER = 0, 1  # the heads
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """How probable a piece is in the translation of another: t(said | given), (given V, said V)."""
+
+    table: Tensor
+
+    @classmethod
+    def learned(cls, corpus: Corpus, vocabulary: int) -> Lexicon:
+        """Counts in every example, both ways: each side is said, given the other."""
+        found = cls(torch.ones(vocabulary, vocabulary, device=corpus.device))
+        for _ in range(ROUNDS):
+            counts = torch.zeros_like(found.table)
+            for batch in corpus.batches(SIZE, 0, 0):
+                for given, said, share in found._both_ways(batch):
+                    cell = given[:, None, :] * vocabulary + said[:, :, None]
+                    counts.view(-1).scatter_add_(0, cell.flatten(), share.flatten())
+            counts /= counts.sum(dim=1, keepdim=True).clamp(min=1e-9)
+            found = cls(counts)
+        return found
+
+    def links(self, batch: TokenBatch) -> Tensor:
+        """(B, T, S): how sure it is that a written token translates a source token, 0 to 1.
+
+        Rows add up to at most 1, and to little where a token translates nothing in particular.
+        """
+        (_, _, there), (_, _, back) = self._both_ways(batch)
+        agreed = there[:, :, 1:] * back[:, :, 1:].transpose(1, 2)
+        return F.pad(agreed, (1, 0))  # the tag is nobody's word
+
+    def _both_ways(self, batch: TokenBatch) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+        """Twice (given ids, said ids, shares (B, said, given)): the target said, then the source.
+
+        What is given begins with what stands for nothing: the tag of a source, <bos> of a target
+        (which does so in both languages, and claims half of what a tag does).
+        """
+        target = torch.cat([batch.read[:, :1], batch.written], dim=1)
+        real = F.pad(batch.target_real, (1, 0), value=True)
+        sides = (batch.source, batch.source_real), (target, real)
+        for (given, given_real), (said, said_real) in (sides, sides[::-1]):
+            said, said_real = said[:, 1:], said_real[:, 1:]
+            likely = self.table[given[:, None, :], said[:, :, None]] * prior(said_real, given_real)
+            yield given, said, likely / likely.sum(dim=-1, keepdim=True).clamp(min=1e-30)
+
+
+def prior(said: Tensor, given: Tensor) -> Tensor:
+    """How probable links are beforehand (B, said, given), by how near to the diagonal they are.
+
+    `said` and `given` are true where there is no padding; the first of `given` stands for nothing.
+    """
+    places = (_place(said)[:, :, None] - _place(given[:, 1:])[:, None, :]).abs()
+    near = torch.exp(-TENSION * places) * given[:, None, 1:]
+    near = near * (1 - UNALIGNED) / near.sum(dim=-1, keepdim=True)
+    return F.pad(near, (1, 0), value=UNALIGNED) * said[:, :, None]
+
+
+def _place(real: Tensor) -> Tensor:
+    """Where a token stands in its row, 0 to 1; `real` (B, N)."""
+    count = real.sum(dim=1, keepdim=True)
+    return torch.arange(1, real.shape[1] + 1, device=real.device) / count.clamp(min=1)
+
+
+def check(config: ModelConfig) -> None:
+    """Raises `ValueError` for a model that has no two heads to teach."""
+    if config.heads < 2:
+        raise ValueError(f"a guide needs two heads, not {config.heads}")
+
+
+def taught(config: ModelConfig, since: int | None) -> list[dict[str, int | str]]:
+    """The heads that a guide has taught since a step, if it has, counted from 0."""
+    heads = (config.decoder_layers - 1, WRITER, WRITES), (0, READER, READS)
+    return [
+        {"layer": layer, "head": head, "rows": rows, "since": since}
+        for layer, head, rows in heads
+        if since is not None
+    ]
+
+
+@dataclass(frozen=True)
+class Guide:
+    """Draws two heads of the cross attention to what tokens translate.
+
+    Head 1 of the last layer looks at what the token that is being written translates, head 2 of
+    the first layer at what the token that was read last does: the first layer knows hardly more
+    than that token, and the last one what is to come of it.
+
+    """
+
+    lexicon: Lexicon
+    layers: int
+    weight: float = 1.0
+
+    @classmethod
+    def of(cls, corpus: Corpus, config: ModelConfig, weight: float) -> Guide:
+        """Learns the lexicon of a corpus."""
+        check(config)
+        lexicon = Lexicon.learned(corpus, config.vocabulary)
+        return cls(lexicon, config.decoder_layers, weight)
+
+    def loss(self, watch: Watch, batch: TokenBatch) -> Tensor:
+        """`weight` times the nats a written token between links and what the two heads look at."""
+        first, last = watch.found[0], watch.found[self.layers - 1]  # (B, H, T, S)
+        seen = torch.stack([last[:, WRITER], first[:, READER]], dim=1)
+        writes = self.lexicon.links(batch)
+        reads = F.pad(writes, (0, 0, 1, 0))[:, :-1]  # a row reads what the one before it wrote
+        links = torch.stack([writes, reads], dim=1) * batch.target_real[:, None, :, None]
+        nats = -(links * seen.float().clamp(min=1e-9).log()).sum()
+        return self.weight * nats / batch.target_real.sum()
+
+
+@dataclass
+class Watch(Tap):
+    """Keeps the weights of the cross attention, a layer after the other, with their gradients."""
+
+    place: str = ""
+    found: list[Tensor] = field(default_factory=list)
+
+    def at(self, place: str, **over: str) -> Tap:
+        return Watch(place, self.found)
+
+    def __call__(self, name: str, value: Tensor, dims: tuple[str, ...]) -> Tensor:
+        if (self.place, name) == ("cross", "weights"):
+            self.found.append(value)
+        return value

@@ -1,0 +1,130 @@
+"""A run's folder: everything that it needs to go on as if it had never stopped.
+
+lock                             held by the process that trains here
+run.json                         the plan: a resumed run is held to it
+tokenizer.json
+state.safetensors                weights, Adam's moments, random-number states; JSON in its header
+checkpoints/007000.safetensors   the weights at the last looks, for averaging
+snapshots/000400.safetensors     the weights at steps each √2 times the last, to look back
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+from torch.optim import Optimizer
+
+from model.bundle.card import TRAINING
+from model.bundle.weights import TOKENIZER, WEIGHTS
+from model.train.randomness import Chance
+from model.transformer.stacks import Transformer
+
+STATE = "state.safetensors"
+
+
+@dataclass
+class Progress:
+    """Where a run is."""
+
+    epoch: int = 0  # the epoch under way
+    batch: int = 0  # batches of it that are done
+    step: int = 0
+    begun: int = 0  # the step at which Adam began
+    seconds: float = 0.0
+    tokens: int = 0
+    best: float = float("inf")  # dev loss, nats a token
+    best_step: int = 0
+    looks: int = 0  # since the best
+    guided: int | None = None  # the first step with a guide, if there was one
+    loss: float = 0.0  # smoothed train loss summed since the last look, nats a token
+    history: list[dict[str, float]] = field(default_factory=list)
+
+
+def save_state(
+    path: Path, model: Transformer, optimizer: Optimizer, chance: Chance, progress: Progress
+) -> None:
+    """Writes the state beside the old one, then puts it in its place: a kill leaves one whole."""
+    tensors = {f"model.{name}": value for name, value in model.state_dict().items()}
+    for index, moments in optimizer.state_dict()["state"].items():
+        for name, value in moments.items():
+            tensors[f"adam.{index}.{name}"] = value
+    tensors |= chance.tensors()
+    write(path, tensors, {"progress": json.dumps(asdict(progress))})
+
+
+def load_state(path: Path, model: Transformer, optimizer: Optimizer, chance: Chance) -> Progress:
+    """Puts model, optimizer and random numbers back; returns where the run was.
+
+    Raises `ValueError` where the state is of a model of another shape.
+    """
+    tensors = load_file(path)
+    try:
+        model.load_state_dict(_under("model.", tensors))
+    except RuntimeError as error:
+        raise ValueError(f"{path} holds a model of another shape: {error}") from error
+    state: dict[int, dict[str, Tensor]] = {}
+    for key, value in _under("adam.", tensors).items():
+        index, name = key.split(".")
+        state.setdefault(int(index), {})[name] = value
+    groups = optimizer.state_dict()["param_groups"]
+    optimizer.load_state_dict({"state": state, "param_groups": groups})
+    chance.restore(tensors)
+    with safe_open(path, "pt") as opened:
+        return Progress(**json.loads(opened.metadata()["progress"]))
+
+
+def take_over(old: Path, new: Path, soften: float = 1.0) -> None:
+    """Starts the run in the folder `new` where `old` is, on other data from its first batch on.
+
+    `old` is the folder of a run, whose vocabulary, weights, moments, random numbers and count of
+    steps are taken over, or a bundle, which has neither moments
+    nor random numbers: Adam begins anew, and so does chance. W_q and W_k are
+    multiplied by `soften`, scores thus by its square: heads that have come to look at one token
+    each, whatever stands there, have hardly a gradient to leave it by.
+
+    Raises `FileNotFoundError` where `old` is neither.
+    """
+    if (old / STATE).is_file():
+        with safe_open(old / STATE, "pt") as opened:
+            progress = json.loads(opened.metadata()["progress"])
+        tensors = load_file(old / STATE)
+    elif (old / WEIGHTS).is_file():
+        progress = _written(old / TRAINING)
+        progress["begun"] = progress.get("step", 0)
+        tensors = {f"model.{k}": v.float() for k, v in load_file(old / WEIGHTS).items()}
+    else:
+        raise FileNotFoundError(f"{old} holds neither a run ({STATE}) nor a bundle ({WEIGHTS})")
+    for name, value in tensors.items():
+        if name.startswith("model.") and (".W_q." in name or ".W_k." in name):
+            value *= soften
+    progress |= {"epoch": 0, "batch": 0, "looks": 0, "best": float("inf"), "best_step": 0}
+    new.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(old / TOKENIZER, new / TOKENIZER)
+    write(new / STATE, tensors, {"progress": json.dumps(progress)})
+
+
+def _written(path: Path) -> dict[str, Any]:
+    """Where the run that wrote a bundle was; the start of one if the bundle does not say."""
+    told = json.loads(path.read_text()) if path.is_file() else {}
+    return {f.name: told[f.name] for f in fields(Progress) if f.name in told}
+
+
+def write(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
+    """A safetensors file that is either the old one or the new one, never half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".partial")
+    plain = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
+    save_file(plain, partial, dict(metadata))
+    partial.replace(path)
+
+
+def _under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}

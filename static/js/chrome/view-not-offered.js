@@ -1,0 +1,19 @@
+/** Above a view that stands for another one: that what was asked for is not to be had. */
+
+import { find, h } from "../lib/dom.js";
+import { view } from "../views/index.js";
+
+/** @param {import("./types.js").Desk} desk */
+export function bindUnoffered({ store, t }) {
+  const line = h("p", { className: "not-offered", role: "status", hidden: true });
+  find(".figure").before(line);
+  const show = () => {
+    const { unoffered, link } = store.get();
+    line.hidden = unoffered === null;
+    if (unoffered === null) return;
+    const names = { wanted: view(unoffered).name(t), open: view(link.view).name(t) };
+    line.textContent = t("“{wanted}” cannot be shown here; this is “{open}”.", names);
+  };
+  store.subscribe(({ unoffered, link }) => [unoffered, link.view], show);
+  show();
+}

@@ -1,0 +1,159 @@
+/** What is found inside a run, a written row at a time: the logit lens, contributions, relevance. */
+
+import { masked, place, stacked, writing } from "../data/attentions.js";
+import { memo } from "../lib/memo.js";
+import { plane } from "../data/wire.js";
+
+/** @typedef {import("../data/wire.js").Trace} Trace */
+/** @typedef {import("../data/wire.js").Tensor} Tensor */
+/** @typedef {import("../data/attentions.js").Model} Model */
+/** @typedef {import("../state/link.js").State} State */
+/** @typedef {{id: number, text: string, special: boolean, probability: number, written: boolean}} Candidate */
+/** @typedef {{top: Candidate[], probability: number, rank: number}} Layer  what its stream says; rank and probability are those of the token that is written */
+/**
+ * @typedef {object} Sum  of what makes a logit
+ * @property {{block: string, kind: string, values: number[][]}[]} heads  of each attention, [layer][head]
+ * @property {Record<Part, number[]>} parts  each by layer; what is added at the input alone has one
+ * @property {number} sum  of all of it
+ * @property {number} logit  from the last stream
+ * @property {{head: number, part: number}} most  the largest of a head, and of a part of a layer, whatever the sign
+ */
+/** @typedef {"embedding" | "position" | "ffn" | "bias" | "norm"} Part */
+
+const LENS = ["probabilities", "candidates", "written", "rank"].map((name) => `inside.lens.${name}`);
+export const INPUT = /** @type {const} */ (["embedding", "position"]);
+export const LAYERS = /** @type {const} */ (["ffn", "bias", "norm"]);
+
+/** @param {Model} model  The attentions whose heads add to a logit themselves. */
+const adding = (model) => stacked(model, writing(model).stack);
+/** @param {Model} model */
+const logits = (model) =>
+  [...adding(model).map(({ kind }) => kind), ...INPUT, ...LAYERS, "total"].map((name) => `inside.logit.${name}`);
+
+/** @param {Model} model @param {Pick<State, "block" | "layer">} at */
+const relevanceOf = (model, at) => `inside.relevance.${place(model, at)}`;
+
+/** @param {Model} model @param {Pick<State, "block" | "layer">} at @returns {string[]}  tensors */
+export const needed = (model, at) => [
+  ...LENS,
+  ...logits(model),
+  relevanceOf(model, at),
+  place(model, at, "weights"),
+  place(model, at, "mask"),
+];
+
+/**
+ * @param {Trace} trace
+ * @param {number} row  that writes
+ * @returns {Layer[] | null}  null where the trace lacks it, or the row writes nothing
+ */
+export function lens(trace, row) {
+  const [probabilities, candidates, written, ranks] = LENS.map((name) => trace.tensors[name]);
+  const token = trace.output.tokens[row];
+  if (!probabilities || !token) return null;
+  const [layers, rows, count] = probabilities.shape;
+  return Array.from({ length: layers }, (_, layer) => {
+    const at = layer * rows + row;
+    const top = Array.from({ length: count }, (_, n) => {
+      const id = candidates.data[at * count + n];
+      const { text, special } = trace.pieces?.[id] ?? { text: `#${id}`, special: false };
+      return { id, text, special, probability: probabilities.data[at * count + n], written: id === token.id };
+    });
+    return { top, probability: written.data[at], rank: ranks.data[at] };
+  });
+}
+
+/**
+ * From which layer on the token that is written is the most probable one.
+ * @param {Layer[]} layers
+ * @returns {number | null}  null: never
+ */
+export function settled(layers) {
+  const last = layers.findLastIndex(({ rank }) => rank !== 1);
+  return last === layers.length - 1 ? null : last + 1;
+}
+
+/**
+ * @param {Model} model
+ * @param {Trace} trace
+ * @param {number} row  that writes
+ * @returns {Sum | null}  null where the trace lacks it, or the row writes nothing
+ */
+export function contributions(model, trace, row) {
+  if (!logits(model).every((name) => trace.tensors[name]) || !trace.output.tokens[row]) return null;
+  const of = (/** @type {string} */ name) => trace.tensors[`inside.logit.${name}`];
+  const heads = adding(model).map(({ id, kind }) => ({ block: id, kind, values: byHead(of(kind), row) }));
+  const parts = /** @type {Sum["parts"]} */ (
+    Object.fromEntries([...INPUT, ...LAYERS].map((name) => [name, byLayer(of(name), row)]))
+  );
+  const layers = heads.flatMap(({ values }) => values);
+  const all = [...layers.flat(), ...Object.values(parts).flat()];
+  return {
+    heads,
+    parts,
+    sum: total(all),
+    logit: of("total").data[row],
+    most: {
+      head: largest(layers.flat()),
+      part: largest([...layers.map(total), ...Object.values(parts).flat()]),
+    },
+  };
+}
+
+/** @param {number[]} values */
+const largest = (values) => Math.max(...values.map(Math.abs));
+
+/** @param {number[]} values */
+export const total = (values) => values.reduce((sum, value) => sum + value, 0);
+
+/**
+ * The head that adds most to the logit.
+ * @param {Sum} sum
+ * @returns {{block: string, layer: number, head: number, value: number}}
+ */
+export function strongest({ heads }) {
+  const all = heads.flatMap(({ block, values }) =>
+    values.flatMap((row, layer) => row.map((value, head) => ({ block, layer, head, value }))),
+  );
+  return all.reduce((best, one) => (one.value > best.value ? one : best));
+}
+
+/** @param {Tensor} tensor  [layer, head, query] @param {number} row */
+function byHead({ shape: [layers, heads, rows], data }, row) {
+  return Array.from({ length: layers }, (_, layer) =>
+    Array.from({ length: heads }, (_, head) => data[(layer * heads + head) * rows + row]),
+  );
+}
+
+/** @param {Tensor} tensor  [layer, query], or [query] alone @param {number} row */
+function byLayer({ shape, data }, row) {
+  const rows = shape[shape.length - 1];
+  return Array.from({ length: data.length / rows }, (_, layer) => data[layer * rows + row]);
+}
+
+/**
+ * One head's gradient × attention; NaN where the mask forbids.
+ * @param {Model} model
+ * @param {Trace} trace
+ * @param {Pick<State, "block" | "layer" | "head">} at
+ * @returns {import("../data/wire.js").Matrix | null}  null where the trace lacks it
+ */
+export function relevance(model, trace, at) {
+  const found = trace.tensors[relevanceOf(model, at)];
+  const mask = trace.tensors[place(model, at, "mask")];
+  if (!found || !mask || at.head >= found.shape[0]) return null;
+  return memo(found, String(at.head), () => masked(plane(found, { head: at.head }), plane(mask).values));
+}
+
+/**
+ * @param {import("../data/wire.js").Matrix} matrix
+ * @returns {{row: number, col: number, value: number}}  the cell that is farthest from zero
+ */
+export function farthest({ values, cols }) {
+  let at = 0;
+  values.forEach((value, i) => {
+    if (Math.abs(value) > Math.abs(values[at] || 0)) at = i;
+  });
+  return { row: Math.floor(at / cols), col: at % cols, value: values[at] || 0 };
+}
+

@@ -1,0 +1,35 @@
+/** The page's main figure, and what stands around it. */
+
+import { find } from "../lib/dom.js";
+import { bindTheme } from "../draw/theme.js";
+import { createSurroundings } from "../parts/shared-context.js";
+import { format } from "../state/link.js";
+import { createFigure } from "../views/figure.js";
+import { OPTIONS } from "../views/index.js";
+import { surround } from "../chrome/view-tabs.js";
+import { screenful } from "../chrome/figure-height.js";
+
+/**
+ * The page's main figure, which needs no name of its own, and what the chrome around it is given.
+ * @param {Omit<import("../views/figure.js").Plan, "root" | "page">} plan
+ * @param {import("../data/api.js").Api} api
+ * @param {{messages: import("../lib/i18n.js").Messages, plotly?: string}} words  plotly: where it is, if anywhere
+ * @returns {import("../chrome/types.js").Desk}
+ */
+export function createDesk(plan, api, words) {
+  const page = createSurroundings(window, { ...words, live: find("#announce") });
+  bindTheme(window, /** @type {HTMLButtonElement} */ (find("#theme")), page.restyle);
+  const figure = createFigure({
+    root: find("#view"),
+    page,
+    name: "",
+    main: true,
+    measure: screenful,
+    legend: find("#legend"),
+    caption: find("#caption"),
+    onView: surround,
+    ...plan,
+  });
+  const { onTheme, restyle } = page;
+  return { ...figure.context, figure, api, onTheme, restyle, format: (link) => format(link, OPTIONS) };
+}

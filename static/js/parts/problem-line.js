@@ -1,0 +1,24 @@
+/** What went wrong with something a view asked for by itself, and a button that asks again. */
+
+import { h } from "../lib/dom.js";
+import { wording } from "./wording.js";
+
+/**
+ * @param {Pick<import("../state/types.js").Context, "t">} context
+ * @param {() => void} again
+ */
+export function trouble({ t }, again) {
+  const words = h("span", {});
+  const button = h("button", { type: "button", className: "button" }, t("Try again"));
+  const element = h("p", { className: "problem", role: "alert", hidden: true }, words, " ", button);
+  button.addEventListener("click", again);
+  return {
+    element,
+    /** @param {import("../data/problem.js").Problem | null} problem */
+    show(problem) {
+      element.hidden = !problem;
+      words.textContent = problem ? wording(t, problem) : "";
+      button.hidden = !problem?.passing || problem.retryAfter !== null;
+    },
+  };
+}

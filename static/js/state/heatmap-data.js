@@ -1,0 +1,200 @@
+/**
+ * What the heatmap shows of a page: its weights after all that the link chooses (see `reshape.js`),
+ * with the tokens behind each row and column. The caption and the inspector speak of the same.
+ */
+
+import { attention, axes, blockAt, blockOf, extent } from "../data/attentions.js";
+import { lit } from "./highlight.js";
+import { explained, salient } from "../compute/row-finding.js";
+import { comparison } from "./comparison.js";
+import { axis, combine, fold, shares, strongest } from "../compute/reshape.js";
+import { memo, together } from "../lib/memo.js";
+import { labels, languages, ofWord } from "../data/tokens.js";
+import { joined, singles, words } from "../data/words.js";
+
+/** @typedef {import("./store.js").Page} Page */
+/** @typedef {import("../data/wire.js").Matrix} Matrix */
+/** @typedef {import("../data/wire.js").Token} Token */
+/** @typedef {import("../data/wire.js").Trace} Trace */
+/** @typedef {import("../data/tokens.js").Step} Step */
+/** @typedef {import("../compute/reshape.js").Axis} Axis */
+/** @typedef {{row: number | null, col: number | null, by: "hover" | "pin" | "default"}} At  in rows and columns that are shown */
+/**
+ * @typedef {object} Choice
+ * @property {import("../compute/reshape.js").Heads} pool
+ * @property {boolean} words
+ * @property {boolean} hides  special tokens
+ * @property {number} top  percent
+ */
+/**
+ * @typedef {object} Reading
+ * @property {Choice} choice
+ * @property {Matrix} matrix  NaN where masked
+ * @property {Matrix[]} planes  each head's own, folded alike; one where one head is shown
+ * @property {Uint8Array} cover
+ * @property {number} shown  cells, of those that are `open`
+ * @property {number} open
+ * @property {{axis: Axis, steps: Step[]}} rows
+ * @property {{axis: Axis, steps: Step[]}} cols
+ * @property {Float32Array} sinks  what each row gives to special tokens, hidden or not; to the
+ *   first token where there are none
+ * @property {number} specials  how many of the keys are
+ */
+
+/** @param {Page} page @returns {Choice}  Only the heatmap chooses. */
+export function choice({ link: { view, options } }) {
+  if (view !== "attention") return { pool: "one", words: false, hides: false, top: 100 };
+  const { pool = "one", words = false, special, top } = options;
+  return { pool, words, hides: special === "hide", top: top ?? 100 };
+}
+
+/** Readings of a trace that are kept: the pointer asks sixty times a second, for the same few. */
+const KEPT = 16;
+/** Stands for them beside what else is worked out of a trace. */
+const READINGS = {};
+
+/**
+ * @param {Page} page
+ * @returns {Reading | null}  null until the trace has what it takes
+ */
+export function reading(page) {
+  const { trace, link, model } = page;
+  if (!trace) return null;
+  const chosen = choice(page);
+  const { block, layer, head } = link;
+  const count = chosen.pool === "one" || !model ? 1 : extent(model, block).heads;
+  const name = `reading ${JSON.stringify([block, layer, head, count, chosen])}`;
+  return memo(together(trace, READINGS), name, () => read(model, link, trace, chosen, count), KEPT);
+}
+
+/**
+ * @param {Page["model"]} model
+ * @param {Page["link"]} link
+ * @param {Trace} trace
+ * @param {Choice} choice
+ * @param {number} count  of heads; 1: the link's own
+ * @returns {Reading | null}
+ */
+function read(model, link, trace, choice, count) {
+  const heads = count === 1 ? [link.head] : Array.from({ length: count }, (_, head) => head);
+  const whole = heads.flatMap((head) => attention(model, trace, { ...link, head }) ?? []);
+  if (!whole.length) return null;
+  const { keys, queries } = sided(blockOf(model, link.block), trace);
+  const steps = axes(model, trace, link.block);
+  const rows = along(queries, steps.rows, choice, language(trace, blockOf(model, link.block).query));
+  const cols = along(keys, steps.cols, choice, language(trace, blockOf(model, link.block).key));
+  const planes = whole.map((plane) => fold(plane, rows.axis.groups, cols.axis.groups));
+  const matrix = combine(planes, choice.pool);
+  const special = keys.flatMap((token, i) => (token.special ? [i] : []));
+  const sinks = shares(whole, rows.axis.groups, special.length ? special : [0], choice.pool);
+  const found = strongest(matrix, choice.top);
+  return { choice, matrix, planes, ...found, rows, cols, sinks, specials: special.length };
+}
+
+/**
+ * The tokens that rows and columns stand for: a row that writes for the one that it writes.
+ * @param {import("../data/attentions.js").Block} block
+ * @param {Trace} trace
+ * @returns {{queries: Token[], keys: Token[]}}
+ */
+function sided({ query, key, writes }, { tokens, output }) {
+  const queries = tokens[query].map((token, i) => (writes && output.tokens[i]) || token);
+  return { queries, keys: tokens[key] };
+}
+
+/** @param {Trace} trace @param {string} text */
+function language({ tokens, direction }, text) {
+  return languages(direction)[Object.keys(tokens).indexOf(text) > 0 ? 1 : 0];
+}
+
+/**
+ * @param {Token[]} tokens
+ * @param {Step[]} steps  one a token
+ * @param {Choice} choice
+ * @param {string} lang
+ * @returns {{axis: Axis, steps: Step[]}}
+ */
+function along(tokens, steps, choice, lang) {
+  const groups = choice.words ? words(tokens) : singles(tokens);
+  const shown = axis(groups, (token) => choice.hides && tokens[token].special);
+  const names = choice.words ? labels(joined(tokens, groups), lang) : [];
+  const merged = groups.map((group, i) => {
+    const step = steps[group[0]];
+    if (!choice.words) return step;
+    return { ...step, writes: names[i], short: step.short || (group.length > 1 && step.reads !== null) };
+  });
+  return { axis: shown, steps: merged.filter((_, i) => shown.at[groups[i][0]] !== null) };
+}
+
+/**
+ * What is lit, in rows and columns that are shown. A pin on a token that is hidden lights nothing.
+ * @param {Page} page
+ * @param {import("./store.js").Lit | null} hovered
+ * @param {Reading} reading
+ * @returns {At}
+ */
+export function litIn(page, hovered, { matrix, rows, cols }) {
+  const { query, key, by } = lit(page, hovered);
+  if (by !== "default") {
+    const row = query === null ? null : (rows.axis.at[query] ?? null);
+    return { row, col: key === null ? null : (cols.axis.at[key] ?? null), by };
+  }
+  const block = blockAt(page);
+  const first = memo(matrix, "first row", () =>
+    salient(matrix, rows.steps.map(ofWord), cols.steps.map(ofWord), block.query === block.key),
+  );
+  return { row: matrix.rows ? first : null, col: null, by };
+}
+
+/**
+ * The trace's own tokens that are lit: of a word, all its pieces.
+ * @param {Page} page
+ * @param {import("./store.js").Lit | null} hovered
+ * @returns {{queries: number[], keys: number[]}}
+ */
+export function litTokens(page, hovered) {
+  const found = reading(page);
+  const { query, key, by } = lit(page, hovered);
+  if (by === "default" && page.link.view === "compare") return changed(page);
+  const first = found && by === "default" ? litIn(page, hovered, found).row : null;
+  /** @param {number | null} token @param {{axis: Axis} | undefined} side */
+  const pieces = (token, side) => {
+    if (token === null) return [];
+    const place = side?.axis.at[token] ?? null;
+    return place === null || !side ? [token] : side.axis.groups[place];
+  };
+  if (found && first !== null) return { queries: found.rows.axis.groups[first], keys: [] };
+  return { queries: pieces(query, found?.rows), keys: pieces(key, found?.cols) };
+}
+
+/**
+ * What the comparison lights by itself: the tokens of its largest change, as far as A has them.
+ * @param {Page} page
+ * @returns {{queries: number[], keys: number[]}}
+ */
+function changed(page) {
+  const shown = comparison(page);
+  const first = shown && "changes" in shown ? shown.changes[0] : null;
+  if (!shown || !("changes" in shown) || !first) return { queries: [], keys: [] };
+  const [query, key] = [shown.rows.pairs[first.row].a, shown.cols.pairs[first.col].a];
+  return { queries: query === null ? [] : [query], keys: key === null ? [] : [key] };
+}
+
+/**
+ * The pair to explain: what is lit, and where no column is, the one that the row looks at most.
+ * @param {Page} page
+ * @param {import("./store.js").Lit | null} hovered
+ * @param {Reading} reading
+ * @returns {{row: number, col: number} | null}
+ */
+export function pairIn(page, hovered, reading) {
+  const at = litIn(page, hovered, reading);
+  return explained(reading.matrix, at.row ?? litIn(page, null, reading).row ?? 0, at.col);
+}
+
+/**
+ * The trace's own token behind a row or a column: a word's first.
+ * @param {{axis: Axis}} side
+ * @param {number | null} place
+ */
+export const tokenAt = ({ axis }, place) => (place === null ? null : axis.groups[place][0]);

@@ -1,0 +1,78 @@
+/** What is lit: the row and the column that the whole page speaks of. */
+
+import { explained, salient, telling } from "../compute/row-finding.js";
+import { ofWord } from "../data/tokens.js";
+import { memo } from "../lib/memo.js";
+import { attention, axes, between, blockAt, blockOf, extent } from "../data/attentions.js";
+
+/** @typedef {import("./store.js").Lit} Lit */
+/** @typedef {import("../data/wire.js").Trace} Trace */
+/** @typedef {import("../data/wire.js").Matrix} Matrix */
+/** @typedef {import("../data/tokens.js").Step} Step */
+/** @typedef {import("./link.js").State} State */
+
+/**
+ * What is lit in a block: the row and the column of what is hovered, else of what is pinned, else
+ * of what is worth a first look.
+ * @param {import("./store.js").Page} page
+ * @param {Lit | null} hovered
+ * @returns {{query: number | null, key: number | null, by: "hover" | "pin" | "default"}}
+ */
+export function lit({ link, model, trace }, hovered) {
+  const { query, key } = blockAt({ model, link });
+  const row = hovered?.query?.side === query ? hovered.query.index : null;
+  const col = hovered?.key?.side === key ? hovered.key.index : null;
+  if (row !== null || col !== null) return { query: row, key: col, by: "hover" };
+  if (link.query !== null) return { query: link.query, key: link.key, by: "pin" };
+  const matrix = trace && attention(model, trace, link);
+  if (!trace || !matrix) return { query: null, key: null, by: "default" };
+  const first = memo(matrix, `salient ${link.block}`, () => firstLook(model, trace, link.block, matrix));
+  return { query: first, key: null, by: "default" };
+}
+
+/** @param {import("../data/attentions.js").Model} model @param {Trace} trace @param {string} block @param {Matrix} matrix */
+function firstLook(model, trace, block, matrix) {
+  const { query, key } = blockOf(model, block);
+  const { rows, cols } = axes(model, trace, block);
+  return salient(matrix, rows.map(ofWord), cols.map(ofWord), query === key);
+}
+
+/**
+ * Where a page opens that was not told where: across, the head that aligns best while it writes, or
+ * in the alignment view by any rows, where that is known; else the head of the block that tells most
+ * at first sight.
+ * @param {Trace} trace  with all weights of the block
+ * @param {import("../data/api.js").ModelInfo} model
+ * @param {Pick<State, "block" | "view">} link
+ * @returns {{layer: number, head: number}}
+ */
+export function opener(trace, model, { block, view }) {
+  const best = model.aligners?.find(({ rows }) => view === "alignment" || rows === "writes");
+  if (best && between(blockOf(model, block))) return { layer: best.layer, head: best.head };
+  const { rows, cols } = axes(model, trace, block);
+  const special = (/** @type {Step} */ step) => ({ special: step.writes.special });
+  const { layers, heads } = extent(model, block);
+  let most = { layer: 0, head: 0, score: -1 };
+  for (let layer = 0; layer < layers; layer++) {
+    for (let head = 0; head < heads; head++) {
+      const matrix = attention(model, trace, { block, layer, head });
+      const score = matrix ? telling(matrix, rows.map(special), cols.map(special)) : 0;
+      if (score > most.score) most = { layer, head, score };
+    }
+  }
+  return { layer: most.layer, head: most.head };
+}
+
+/**
+ * The pair to explain: what is lit, and where no key is, the one that the row looks at most.
+ * @param {import("./store.js").Page} page
+ * @param {Lit | null} [hovered]
+ * @returns {{query: number, key: number} | null}
+ */
+export function pair(page, hovered = null) {
+  const matrix = page.trace && attention(page.model, page.trace, page.link);
+  if (!matrix) return null;
+  const at = lit(page, hovered);
+  const cell = explained(matrix, at.query ?? lit(page, null).query ?? 0, at.key);
+  return cell && { query: cell.row, key: cell.col };
+}

@@ -1,0 +1,74 @@
+/** What views and parts are given to work with, and what a view gives in return: types alone. */
+
+/** @typedef {import("./store.js").Page} Page */
+/** @typedef {import("./link.js").State} State */
+/**
+ * @typedef {object} Surroundings  what all figures of a page share
+ * @property {import("../draw/plotly.js").Plotter | null} plotter  null where Plotly is not to be had
+ * @property {import("../lib/i18n.js").Translate} t
+ * @property {import("../lib/i18n.js").Say} say
+ * @property {(text: string) => void} announce  to a screen reader
+ * @property {() => import("../draw/theme.js").Theme} theme
+ * @property {(listener: () => void) => () => void} onTheme  after colours or sizes have changed; what
+ *   it gives back stops it
+ */
+/** @typedef {{width: number, height: number, wide: boolean}} Room */
+/** @typedef {(element: HTMLElement) => Room} Measure */
+/**
+ * @typedef {object} Context  what a part and a view of a figure may use: nothing of it is the page's alone
+ * @property {import("./store.js").Store} store
+ * @property {import("./sources.js").Source} source
+ * @property {Surroundings["plotter"]} plotter
+ * @property {Surroundings["t"]} t
+ * @property {Surroundings["say"]} say
+ * @property {Surroundings["announce"]} announce
+ * @property {Surroundings["theme"]} theme
+ * @property {() => Room} room
+ * @property {(word: string) => string} own  an id, or a name of radio buttons, that no other figure has
+ * @property {import("../parts/figure-keys.js").Keys} keys  those that are meant for this figure
+ */
+/**
+ * @typedef {object} View
+ * @property {string} id  in the address bar
+ * @property {(t: import("../lib/i18n.js").Translate) => string} name
+ * @property {(t: import("../lib/i18n.js").Translate) => string} about  how to read it, in a paragraph
+ * @property {string[]} [capabilities]  that a model has to have, as it names them; absent: none
+ * @property {(block: import("../data/attentions.js").Block) => boolean} [blocks]  attentions that it is
+ *   for; absent: all
+ * @property {Frame} frame
+ * @property {boolean} [live]  whether it is nothing without a server to ask
+ * @property {import("./options.js").Options} [options]  what it lets one choose
+ * @property {(page: Page) => string[]} needs  tensors of the present trace that it shows
+ * @property {(page: Page) => import("./questions.js").Question[]} [asks]  all else that it shows
+ * @property {(page: Page) => Subject | null} [subject]  absent: the page's own run
+ * @property {(page: Page, previous: Page) => State} [settle]  what follows for its link from a change
+ * @property {(context: Context, root: HTMLElement) => Mounted} mount
+ */
+/**
+ * @typedef {object} Subject  what a view shows in place of the page's own run
+ * @property {string} source
+ * @property {import("../data/wire.js").Trace} trace
+ * @property {(t: import("../lib/i18n.js").Translate) => string} says  which run of it
+ * @property {string} name  the same in a file's name
+ * @property {string} path  where the API has its numbers
+ */
+/**
+ * @typedef {object} Frame  what stands around a view
+ * @property {"both" | "layer" | "none"} rail  pickers
+ * @property {boolean} inspector
+ * @property {boolean} caption
+ * @property {"attention" | "signed" | "none"} legend
+ */
+/**
+ * @typedef {object} Mounted
+ * @property {() => void} draw  what the store holds, in the room there is
+ * @property {() => void} light  what is hovered or pinned
+ * @property {() => void} destroy
+ * @property {() => Picture | null} [picture]  of what is drawn; null where nothing is
+ * @property {() => import("../data/shown-numbers.js").Shown | null} [numbers]  of what is drawn; absent: they are the
+ *   tensors that it needs
+ */
+/** @typedef {(page: Page) => View[]} Offer  the views that are offered */
+/** @typedef {{svg: string} | {canvas: HTMLCanvasElement}} Picture */
+
+export {};

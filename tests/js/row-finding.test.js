@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { finding, salient, telling } from "../../static/js/compute/row-finding.js";
+import { four, two } from "../../static/js/lib/numbers.js";
+
+const row = (/** @type {number[]} */ ...values) => Float32Array.from(values);
+
+test("a finding claims no more than the printed numbers do", () => {
+  const { kind, weight } = /** @type {any} */ (finding(row(0.1, 0.61, 0.29)));
+  assert.deepEqual([kind, weight.toFixed(2)], ["most", "0.61"]);
+  assert.equal(finding(row(0.498, 0.502)).kind, "both");
+  assert.equal(finding(row(0.25, 0.25, 0.25, 0.25)).kind, "spread");
+  assert.equal(finding(row(1, NaN, NaN)).kind, "only");
+  assert.equal(finding(row(NaN, NaN)).kind, "nothing");
+  assert.equal(finding(row(0, 0)).kind, "nothing");
+});
+
+test("masked cells neither win nor tie", () => {
+  assert.deepEqual(/** @type {any} */ (finding(row(NaN, 0.3, 0.7))).keys, [2]);
+});
+
+test("the first row shown is a word's that looks at another word, not at itself", () => {
+  const values = row(0, 0, 1, 0.1, 0.9, 0, 0.2, 0.6, 0.2);
+  const tokens = [false, true, true];
+  assert.equal(salient({ rows: 3, cols: 3, values }, tokens, tokens, true), 2);
+  assert.equal(salient({ rows: 3, cols: 3, values }, tokens, tokens, false), 1);
+});
+
+test("a head tells more the harder its words look at different words", () => {
+  const tokens = [{ special: false }, { special: false }, { special: true }];
+  const score = (/** @type {number[]} */ ...values) =>
+    telling({ rows: 3, cols: 3, values: row(...values) }, tokens, tokens);
+  const aligned = score(0, 0.9, 0.1, 0.9, 0, 0.1, 0, 0, 1);
+  assert.ok(aligned > score(0, 0.6, 0.4, 0.6, 0, 0.4, 0, 0, 1), "harder");
+  assert.ok(aligned > score(0.9, 0, 0.1, 0.9, 0, 0.1, 0, 0, 1), "at different words");
+  assert.equal(score(0, 0, 1, 0, 0, 1, 1, 0, 0), 0, "special tokens say nothing");
+});
+
+test("numbers have a minus sign, and no zero is negative", () => {
+  assert.deepEqual(
+    [two(0.614), two(-0.5), two(-0.001), four(-8.76214)],
+    ["0.61", "−0.50", "0.00", "−8.7621"],
+  );
+});
