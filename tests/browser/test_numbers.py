@@ -90,7 +90,7 @@ WRITTEN = """(() => {
 
 def test_tooltip_has_four_decimals_and_cells_have_two(workspace: Workspace) -> None:
     workspace.page.add_init_script(WRITTEN)
-    workspace.open(source=SENTENCE, target=TARGET, block="cross", layer=1, head=HEAD)
+    workspace.load(source=SENTENCE, target=TARGET, block="cross", layer=1, head=HEAD)
     plotted, _ = workspace.figure()
     workspace.page.mouse.move(*workspace.cell(3, 2))
     assert workspace.find(".tip b").inner_text() == f"{plotted[3, 2]:.4f}"

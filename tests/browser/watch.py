@@ -44,7 +44,7 @@ class Watch:
             self.faults.append(f"console: {message.text}")
 
     def _error(self, error: WebError) -> None:
-        self.faults.append(f"error: {error.error}")
+        self.faults.append(f"error: {error.error.stack or error.error}")
 
     def _request(self, request: Request) -> None:
         self.requests.append(request.url)

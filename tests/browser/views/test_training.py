@@ -168,8 +168,8 @@ def test_what_is_saved_is_the_fixed_sentence(
     lines = table.read_text("utf-8-sig").splitlines()
     found = [float(line.rpartition(",")[2]) for line in lines if line.startswith(CROSS)]
     np.testing.assert_allclose(found, weights(told[0], 0).ravel(), atol=1e-6)
-    arrays = np.load(save(workspace, "NPZ", tmp_path))
-    assert {name for name in arrays if name != "trace.json"} == set(told[0]["tensors"])
+    with np.load(save(workspace, "NPZ", tmp_path)) as arrays:
+        assert {name for name in arrays if name != "trace.json"} == set(told[0]["tensors"])
     assert save(workspace, "PNG", tmp_path).stat().st_size > 10_000
 
 
