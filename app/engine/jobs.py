@@ -1,4 +1,4 @@
-"""What the engine is asked for, as plain data: a job can be pickled and run in another process."""
+"""What the engine is asked for, as plain data: a job can be sent to another process."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

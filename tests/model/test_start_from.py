@@ -51,7 +51,7 @@ def test_a_bundle_is_trained_further(counted: Path, data: list[str], tmp_path: P
     assert training(bundle)["step"] == steps + 5
     assert training(bundle)["tokens"] > training(counted / "bundle")["tokens"]
     losses = [look["dev"] for look in training(bundle)["history"]]
-    assert losses[-1] == pytest.approx(training(counted / "bundle")["best"], abs=0.1)
+    assert losses[-1] < training(counted / "bundle")["best"] + 0.1  # no step back to a beginner
     assert translate(load(bundle, "cpu"), ["three one"], "en-zh", Decode()) == ["三一"]
 
     # A bundle that does not say how it was trained begins at step 0.

@@ -1,5 +1,6 @@
 /** Attention as it formed: the heads of a block over a fixed sentence, at each step of the training. */
 
+import { extent } from "../../data/attentions.js";
 import { arrange, ordered } from "../../draw/head-grid.js";
 import { Problem } from "../../data/problem.js";
 import { counted, learned, placeOf, subject, traceAt, watched } from "../../state/training-history.js";
@@ -98,7 +99,7 @@ function mount(context, root) {
     if (found instanceof Problem) {
       nothing.textContent = wording(t, found);
       nothing.dataset.drawn = "nothing";
-    } else if (found) show(page, found);
+    } else if (found && extent(model, page.link.block).heads) show(page, found); // else its block is yet to be known
   }
 
   /** @param {Page} page @param {Learned} found */
