@@ -81,7 +81,9 @@ def test_pointing_and_clicking_in_it_speak_to_the_page(workspace: Workspace) -> 
     expect(workspace.find("#source-tokens .chip").nth(4)).to_have_class(re.compile("as-query"))
     expect(workspace.find("#source-tokens .chip").nth(2)).to_have_class(re.compile("as-key"))
     workspace.page.mouse.click(*at)
-    workspace.page.wait_for_url("**query=4&key=2**")  # a click in Plotly is told when it is no double one
+    workspace.page.wait_for_url(
+        "**query=4&key=2**"
+    )  # a click in Plotly is told when it is no double one
 
 
 def test_without_plotly_the_picture_stays(workspace: Workspace, watch: Any) -> None:

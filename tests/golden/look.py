@@ -57,9 +57,13 @@ def differences(seen: dict[str, Any], golden: dict[str, Any]) -> list[str]:
 
 
 def missing(workspace: Workspace, shows: list[str]) -> list[str]:
-    """What the view should say and does not: texts as they are, numbers up to the last digit."""
+    """What the view should say and does not: texts as they are, numbers up to the last digit.
+
+    Numbers may stand in the cells of its charts, which are canvases.
+    """
     text = workspace.find("#view").inner_text()
-    numbers = NUMBER.findall(text)
+    cells = (value for chart in workspace.charts() for value in chart.values.flat)
+    numbers = [*NUMBER.findall(text), *(f"{value:.2f}" for value in cells)]
     return [
         one
         for one in shows
