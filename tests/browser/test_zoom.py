@@ -95,7 +95,7 @@ def test_without_plotly_the_picture_stays(workspace: Workspace, watch: Any) -> N
         route.abort()
 
     workspace.page.route("**/plotly.min.js", fail)
-    workspace.open(**LONG)
+    workspace.load(**LONG)
     workspace.find(".matrix > .zoom").click()
     workspace.page.wait_for_timeout(500)
     assert broken
