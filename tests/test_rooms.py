@@ -231,7 +231,7 @@ def test_one_file_touches_each_outside_thing(path: Path, owner: str) -> None:
 # A model's own names: what they are called, what a model without a table had, a stage's name in a
 # link, a sentence with the word in it; and a mark of Plotly's.
 NAMED_IN = {
-    "state/names.js",
+    "state/model-part-names.js",
     "data/model.js",
     "views/worksheet/sheet-model.js",
     "data/examples.js",

@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag
 from pydantic import Strict as Strictly
 
-from app.schemas.derive import Within
 from app.schemas.fields import Count, Name, Strict, Text, Whole
+from app.schemas.from_dataclass import Within
 from model.adapters.request import Request
 from model.limits import Probability, Seed, Temperature
 from model.trace.interventions import Cell, Intervention

@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Tag
 
 from app.engine.wire import Dtype
-from app.schemas.derive import DOCUMENTED, fields_of
 from app.schemas.fields import (
     ONE_TEXT,
     TWO_TEXTS,
@@ -20,6 +19,7 @@ from app.schemas.fields import (
     Text,
     Whole,
 )
+from app.schemas.from_dataclass import DOCUMENTED, fields_of
 from app.schemas.interventions import InterventionRequest
 from model.adapters.model_info import ModelInfo
 from model.adapters.request import Decode, Output, Request

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model.adapters.binding import bind, frozen
+from model.adapters.bind_interventions import bind, frozen
 from model.adapters.encoder_decoder import attentions, capabilities
 from model.adapters.model_info import ModelInfo
 from model.adapters.recorded_pass import forward

@@ -7,7 +7,7 @@ import { texts } from "../../static/js/data/attentions.js";
 import { initials } from "../../static/js/state/options.js";
 import { keyOf } from "../../static/js/state/questions.js";
 import { litTokens } from "../../static/js/state/heatmap-data.js";
-import { COVER } from "../../static/js/compute/reshape.js";
+import { COVER } from "../../static/js/compute/aggregate-attention.js";
 import { createStore } from "../../static/js/state/store.js";
 import { DEFAULTS } from "../../static/js/state/link.js";
 import { compare } from "../../static/js/views/compare/view.js";

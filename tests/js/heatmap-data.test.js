@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { initials } from "../../static/js/state/options.js";
 import { choice, litIn, litTokens, pairIn, reading, tokenAt } from "../../static/js/state/heatmap-data.js";
-import { COVER } from "../../static/js/compute/reshape.js";
+import { COVER } from "../../static/js/compute/aggregate-attention.js";
 import { createStore } from "../../static/js/state/store.js";
 import { texts } from "../../static/js/data/attentions.js";
 import { DEFAULTS } from "../../static/js/state/link.js";

@@ -35,12 +35,12 @@ const ROOMS = {
   "state/answers.js": ["session", "frozen"],
   "state/highlight.js": ["highlight", "heatmap-data"],
   "state/link.js": ["link"],
-  "state/sources.js": ["session", "frozen"],
+  "state/data-sources.js": ["session", "frozen"],
   "state/questions.js": ["questions", "session", "frozen"],
   "state/heatmap-data.js": ["heatmap-data", "comparison"],
   "state/session.js": ["session", "questions", "frozen"],
-  "state/consequences.js": ["consequences", "session"],
-  "state/store.js": ["store", "consequences"],
+  "state/reconcile-link.js": ["reconcile-link", "session"],
+  "state/store.js": ["store", "reconcile-link"],
 };
 /** Milliseconds after which a mutant hangs, which its tests notice. */
 const LIMIT = 10_000;

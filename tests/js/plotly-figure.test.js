@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { distinct, figure, frames, NUMBERS } from "../../static/js/draw/plotly-figure.js";
 import { fit } from "../../static/js/draw/geometry.js";
 import { colourOf } from "../../static/js/draw/paint.js";
-import { COVER } from "../../static/js/compute/reshape.js";
+import { COVER } from "../../static/js/compute/aggregate-attention.js";
 import { colour, sequential } from "../../static/js/draw/scale.js";
 
 const THEME = {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Problem } from "../../static/js/data/problem.js";
-import { frozen } from "../../static/js/state/sources.js";
+import { frozen } from "../../static/js/state/data-sources.js";
 import { bindSession } from "../../static/js/state/session.js";
 import { answer, encoding, keyOf } from "../../static/js/state/questions.js";
 import { createStore } from "../../static/js/state/store.js";

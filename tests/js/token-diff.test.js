@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { align, changes, difference, reach, spread, transpose } from "../../static/js/compute/token-diff.js";
 import { attention } from "../../static/js/data/attentions.js";
-import { COVER } from "../../static/js/compute/reshape.js";
+import { COVER } from "../../static/js/compute/aggregate-attention.js";
 import { MODEL, trace } from "./trace.js";
 
 /** @param {string} text */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { attention, axes } from "../../static/js/data/attentions.js";
 import { made, nameOf } from "../../static/js/state/export-contents.js";
-import { beside } from "../../static/js/state/frozen.js";
+import { beside } from "../../static/js/state/share-contents.js";
 import { counted, learned, placeOf, subject, traceAt, watched } from "../../static/js/state/training-history.js";
 import { keyOf } from "../../static/js/state/questions.js";
 import { DEFAULTS } from "../../static/js/state/link.js";

@@ -5,18 +5,18 @@ import { request } from "../data/request.js";
 import { Problem } from "../data/problem.js";
 import { changes, plainly } from "../state/interventions.js";
 import { csv } from "../lib/csv.js";
-import { blockName } from "../state/names.js";
+import { blockName } from "../state/model-part-names.js";
 import { find, h } from "../lib/dom.js";
 import { behind, frozen, made, nameOf, pooled } from "../state/export-contents.js";
 import { npz } from "../lib/npz.js";
-import { poster } from "../draw/poster.js";
+import { poster } from "../draw/export-picture.js";
 import { json } from "../data/shown-numbers.js";
 import { chosen } from "../state/link.js";
 import { OPTIONS, view } from "../views/index.js";
 import { wording } from "../parts/wording.js";
 
 /** @typedef {import("./types.js").Desk} Desk */
-/** @typedef {import("../draw/poster.js").Picture} Picture */
+/** @typedef {import("../draw/export-picture.js").Picture} Picture */
 /** @typedef {"png" | "svg" | "csv" | "json" | "npz" | "html"} Kind */
 
 /** Pixels of a PNG for one of the page. */

@@ -8,9 +8,9 @@ import { step } from "../draw/token.js";
 import { working } from "../compute/softmax-row.js";
 import { litIn, pairIn, reading, tokenAt } from "../state/heatmap-data.js";
 import { view } from "../views/index.js";
-import { COVER } from "../compute/reshape.js";
+import { COVER } from "../compute/aggregate-attention.js";
 import { plane, row } from "../data/wire.js";
-import { origin } from "./cell-sources.js";
+import { cellBreakdown } from "./cell-breakdown.js";
 
 /** @typedef {import("./types.js").Desk} Desk */
 /** @typedef {import("../state/store.js").Page} Page */
@@ -74,7 +74,7 @@ function fill(context) {
       ? t("open; dotted, as it is not among the strongest")
       : t("open: the query may look there");
   find("#working").replaceChildren(
-    ...(origin(context, read, at) ?? steps(context, compute(page, read, at), weight)),
+    ...(cellBreakdown(context, read, at) ?? steps(context, compute(page, read, at), weight)),
   );
   find("#row-title").replaceChildren(
     ...context.say(t("{query} looks at"), { query: step(rows.steps[at.row]) }),

@@ -2,9 +2,9 @@
 
 import { Problem } from "../data/problem.js";
 import { find, h } from "../lib/dom.js";
-import { missing } from "../state/frozen.js";
+import { missing } from "../state/share-contents.js";
 import { DEFAULTS, merge, stated } from "../state/link.js";
-import { nearest } from "../state/consequences.js";
+import { nearest } from "../state/reconcile-link.js";
 import { OPTIONS, view } from "../views/index.js";
 import { wording } from "../parts/wording.js";
 

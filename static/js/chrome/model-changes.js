@@ -1,9 +1,9 @@
-/** What is changed in the machine, on every view: a chip each, which goes with a click. */
+/** What is changed in the model, on every view: a chip each, which goes with a click. */
 
 import { blamed, changes, labelOf, worded } from "../state/interventions.js";
 import { find, h } from "../lib/dom.js";
 import { quoted } from "../draw/token.js";
-import { machine } from "../state/edit-model.js";
+import { editModel } from "../state/edit-model.js";
 
 /** @typedef {import("../state/types.js").Context} Context */
 /** @typedef {import("../state/interventions.js").Change} Change */
@@ -15,7 +15,7 @@ export function bindChanges(context) {
   const list = h("ol", { className: "change-chips", role: "list" });
   const all = h("button", { type: "button", className: "button quiet" }, t("Undo all"));
   const wrong = h("p", { className: "change-problem", role: "alert", hidden: true });
-  const { clear, drop, fixed } = machine(context);
+  const { clear, drop, fixed } = editModel(context);
   bar.append(h("b", {}, t("Changed machine")), list, all, wrong);
   all.addEventListener("click", () => {
     clear();

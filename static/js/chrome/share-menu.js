@@ -4,7 +4,7 @@ import { copyText } from "../lib/clipboard.js";
 import { asked } from "../data/request.js";
 import { find } from "../lib/dom.js";
 import { Problem, failure } from "../data/problem.js";
-import { beside } from "../state/frozen.js";
+import { beside } from "../state/share-contents.js";
 import { chosen } from "../state/link.js";
 import { here } from "../state/address.js";
 import { OPTIONS, view } from "../views/index.js";

@@ -2,7 +2,7 @@
 
 import { blocks } from "../data/attentions.js";
 import { h } from "../lib/dom.js";
-import { blockName } from "../state/names.js";
+import { blockName } from "../state/model-part-names.js";
 import { view } from "../views/index.js";
 import { bindUnfrozen } from "./missing-from-share.js";
 import { bindUnoffered } from "./view-not-offered.js";

@@ -12,8 +12,8 @@
  * is not Explanation".
  */
 
-import { fold } from "./reshape.js";
-import { joined, words } from "../data/words.js";
+import { fold } from "./aggregate-attention.js";
+import { joined, words } from "../data/word-groups.js";
 
 /** @typedef {import("../data/wire.js").Matrix} Matrix */
 /** @typedef {import("../data/wire.js").Token} Token */

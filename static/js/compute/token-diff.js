@@ -5,7 +5,7 @@
  * What has no partner keeps a row or a column of its own, with a gap on the other side.
  */
 
-import { COVER } from "./reshape.js";
+import { COVER } from "./aggregate-attention.js";
 
 /** @typedef {import("../data/wire.js").Matrix} Matrix */
 /**

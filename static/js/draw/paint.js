@@ -1,7 +1,7 @@
 /** Matrices on a canvas: cells, what covers them, numbers. */
 
 import { two } from "../lib/numbers.js";
-import { COVER } from "../compute/reshape.js";
+import { COVER } from "../compute/aggregate-attention.js";
 import { colour, contrast, logarithmic, rgb } from "./scale.js";
 
 /** @typedef {import("../data/wire.js").Matrix} Matrix */

@@ -5,7 +5,7 @@ import { createDesk } from "./main-figure.js";
 import { find } from "../lib/dom.js";
 import { bindChanges } from "../chrome/model-changes.js";
 import { bindStage } from "../chrome/view-tabs.js";
-import { frozen } from "../state/sources.js";
+import { frozen } from "../state/data-sources.js";
 import { read } from "../state/address.js";
 import { linkTo, storeOf } from "../views/figure.js";
 import { OPTIONS } from "../views/index.js";

@@ -9,15 +9,15 @@ import { opener } from "../state/highlight.js";
 import { createDesk } from "./main-figure.js";
 import { find } from "../lib/dom.js";
 import { opening } from "../data/examples.js";
-import { held } from "../state/frozen.js";
+import { held } from "../state/share-contents.js";
 import { bindChanges } from "../chrome/model-changes.js";
 import { bindChips } from "../chrome/token-chips.js";
 import { bindExport } from "../chrome/export-menu.js";
 import { bindInspector } from "../chrome/inspector.js";
 import { bindPickers } from "../chrome/head-pickers.js";
 import { bindStage } from "../chrome/view-tabs.js";
-import { nearest } from "../state/consequences.js";
-import { frozen } from "../state/sources.js";
+import { nearest } from "../state/reconcile-link.js";
+import { frozen } from "../state/data-sources.js";
 import { linkTo, storeOf } from "../views/figure.js";
 import { OPTIONS, VIEWS } from "../views/index.js";
 

@@ -2,7 +2,7 @@
 
 import { find } from "../lib/dom.js";
 import { bindTheme } from "../draw/theme.js";
-import { createSurroundings } from "../parts/shared-context.js";
+import { createPageContext } from "../parts/page-context.js";
 import { format } from "../state/link.js";
 import { createFigure } from "../views/figure.js";
 import { OPTIONS } from "../views/index.js";
@@ -17,7 +17,7 @@ import { screenful } from "../chrome/figure-height.js";
  * @returns {import("../chrome/types.js").Desk}
  */
 export function createDesk(plan, api, words) {
-  const page = createSurroundings(window, { ...words, live: find("#announce") });
+  const page = createPageContext(window, { ...words, live: find("#announce") });
   bindTheme(window, /** @type {HTMLButtonElement} */ (find("#theme")), page.restyle);
   const figure = createFigure({
     root: find("#view"),

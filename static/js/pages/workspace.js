@@ -5,10 +5,10 @@ import { place } from "../data/attentions.js";
 import { createDesk } from "./main-figure.js";
 import { find } from "../lib/dom.js";
 import { opening } from "../data/examples.js";
-import { bindAnnouncer } from "../chrome/announcer.js";
+import { bindAnnouncer } from "../chrome/screen-reader.js";
 import { bindChanges } from "../chrome/model-changes.js";
 import { bindChips } from "../chrome/token-chips.js";
-import { bindChrome } from "../chrome/shell.js";
+import { bindTitleAndLanguage } from "../chrome/title-and-language.js";
 import { bindExport } from "../chrome/export-menu.js";
 import { bindHelp } from "../chrome/help.js";
 import { bindInspector } from "../chrome/inspector.js";
@@ -19,8 +19,8 @@ import { bindProjector } from "../chrome/projector.js";
 import { bindSentence } from "../chrome/sentence-box.js";
 import { bindShare } from "../chrome/share-menu.js";
 import { bindStage } from "../chrome/view-tabs.js";
-import { bindSwitches } from "../chrome/quick-changes.js";
-import { frozen, served } from "../state/sources.js";
+import { bindChangeButtons } from "../chrome/change-buttons.js";
+import { frozen, served } from "../state/data-sources.js";
 import { thumbnails } from "../state/questions.js";
 import { merge } from "../state/link.js";
 import { bind, read, write } from "../state/address.js";
@@ -48,13 +48,13 @@ async function start() {
     bindChanges,
     bindStage,
     bindPickers,
-    bindSwitches,
+    bindChangeButtons,
     bindAnnouncer,
     bindInspector,
     bindProblems,
     bindShare,
     bindExport,
-    bindChrome,
+    bindTitleAndLanguage,
     bindHelp,
     bindKeys,
   ]) {

@@ -6,7 +6,7 @@ import { pairIn, reading } from "../state/heatmap-data.js";
 import { plainStep } from "../data/tokens.js";
 
 /** @typedef {import("../state/types.js").Context} Context */
-/** @typedef {import("../compute/row-finding.js").Finding} Finding */
+/** @typedef {import("../compute/row-summary.js").Finding} Finding */
 
 /**
  * @param {Context} context

@@ -1,7 +1,7 @@
 /** What the colours and patterns of a matrix mean, in one line below it. */
 
 import { h } from "../lib/dom.js";
-import { COVER } from "../compute/reshape.js";
+import { COVER } from "../compute/aggregate-attention.js";
 import { gradient } from "../draw/scale.js";
 
 /** @typedef {import("../state/types.js").Context} Context */

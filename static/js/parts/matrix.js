@@ -12,7 +12,7 @@ import { createEnds, roomForEnds } from "../draw/row-bars.js";
 import { bindGestures } from "./gestures.js";
 import { createLabels, ruler, stands } from "../draw/labels.js";
 import { hasRoom } from "../draw/paint.js";
-import { createMarks } from "./marks.js";
+import { createMatrixHighlight } from "./matrix-highlight.js";
 import { createZoom } from "./zoom.js";
 
 /** @typedef {import("../state/types.js").Context} Context */
@@ -55,7 +55,7 @@ export function createMatrix(context, options) {
   const host = h("div", { className: "chart" });
   const labels = createLabels();
   const ends = createEnds();
-  const marks = createMarks();
+  const marks = createMatrixHighlight();
   const element = h(
     "div",
     { className: "matrix", tabIndex: 0, role: "application", "aria-label": label },

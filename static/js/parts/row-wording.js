@@ -1,6 +1,6 @@
 /** What a lit row says, in a sentence. */
 
-import { finding } from "../compute/row-finding.js";
+import { finding } from "../compute/row-summary.js";
 import { litIn, reading } from "../state/heatmap-data.js";
 import { two } from "../lib/numbers.js";
 import { h } from "../lib/dom.js";
@@ -9,7 +9,7 @@ import { row } from "../data/wire.js";
 import { blockAt, extent, taught } from "../data/attentions.js";
 
 /** @typedef {import("../state/types.js").Context} Context */
-/** @typedef {import("../compute/row-finding.js").Finding} Finding */
+/** @typedef {import("../compute/row-summary.js").Finding} Finding */
 
 /**
  * @param {Pick<Context, "say" | "t">} context

@@ -2,7 +2,7 @@
 
 import { Problem } from "../data/problem.js";
 import { createAsker } from "../data/retry.js";
-import { held } from "./frozen.js";
+import { held } from "./share-contents.js";
 import { keyOf } from "./questions.js";
 
 /** @typedef {import("./store.js").Page} Page */
@@ -14,7 +14,7 @@ const KEPT = { answers: 32, bytes: 64 * 2 ** 20 };
 
 /**
  * @param {import("./store.js").Store} store
- * @param {Pick<import("./sources.js").Source, "answer">} source
+ * @param {Pick<import("./data-sources.js").Source, "answer">} source
  * @param {(page: Page) => Question[]} asks
  */
 export function bindAnswers(store, source, asks) {

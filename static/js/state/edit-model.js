@@ -7,7 +7,7 @@ import { changes, found, linked, plainly, put, same, toggled, without } from "./
 /** @typedef {import("./store.js").Origin} Origin */
 
 /** @param {Pick<Context, "store" | "t" | "announce">} context */
-export function machine({ store, t, announce }) {
+export function editModel({ store, t, announce }) {
   const list = () => changes(store.get().link);
 
   /** @param {Change[]} next @param {Origin} [origin] */

@@ -3,7 +3,7 @@
 import { asked, request } from "../data/request.js";
 import { blockAt } from "../data/attentions.js";
 import { isChanged } from "./interventions.js";
-import { held } from "./frozen.js";
+import { held } from "./share-contents.js";
 import { keyOf, ofThisRun, traced } from "./questions.js";
 import { chosen } from "./link.js";
 

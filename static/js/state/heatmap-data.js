@@ -1,27 +1,27 @@
 /**
- * What the heatmap shows of a page: its weights after all that the link chooses (see `reshape.js`),
+ * What the heatmap shows of a page: its weights after all that the link chooses (see `aggregate-attention.js`),
  * with the tokens behind each row and column. The caption and the inspector speak of the same.
  */
 
 import { attention, axes, blockAt, blockOf, extent } from "../data/attentions.js";
 import { lit } from "./highlight.js";
-import { explained, salient } from "../compute/row-finding.js";
+import { explained, salient } from "../compute/row-summary.js";
 import { comparison } from "./comparison.js";
-import { axis, combine, fold, shares, strongest } from "../compute/reshape.js";
+import { axis, combine, fold, shares, strongest } from "../compute/aggregate-attention.js";
 import { memo, together } from "../lib/memo.js";
 import { labels, languages, ofWord } from "../data/tokens.js";
-import { joined, singles, words } from "../data/words.js";
+import { joined, singles, words } from "../data/word-groups.js";
 
 /** @typedef {import("./store.js").Page} Page */
 /** @typedef {import("../data/wire.js").Matrix} Matrix */
 /** @typedef {import("../data/wire.js").Token} Token */
 /** @typedef {import("../data/wire.js").Trace} Trace */
 /** @typedef {import("../data/tokens.js").Step} Step */
-/** @typedef {import("../compute/reshape.js").Axis} Axis */
+/** @typedef {import("../compute/aggregate-attention.js").Axis} Axis */
 /** @typedef {{row: number | null, col: number | null, by: "hover" | "pin" | "default"}} At  in rows and columns that are shown */
 /**
  * @typedef {object} Choice
- * @property {import("../compute/reshape.js").Heads} pool
+ * @property {import("../compute/aggregate-attention.js").Heads} pool
  * @property {boolean} words
  * @property {boolean} hides  special tokens
  * @property {number} top  percent

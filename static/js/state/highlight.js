@@ -1,6 +1,6 @@
 /** What is lit: the row and the column that the whole page speaks of. */
 
-import { explained, salient, telling } from "../compute/row-finding.js";
+import { explained, salient, telling } from "../compute/row-summary.js";
 import { ofWord } from "../data/tokens.js";
 import { memo } from "../lib/memo.js";
 import { attention, axes, between, blockAt, blockOf, extent } from "../data/attentions.js";

@@ -6,7 +6,7 @@
 import { keyOf } from "./questions.js";
 import { attentionAt, blockOf, placeOf } from "../data/attentions.js";
 import { numbered, sides } from "../data/tokens.js";
-import { sublayer } from "./names.js";
+import { sublayer } from "./model-part-names.js";
 
 /** @typedef {import("./store.js").Page} Page */
 /** @typedef {import("./link.js").State} State */

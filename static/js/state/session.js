@@ -10,18 +10,18 @@ import { request } from "../data/request.js";
 import { bindAnswers, without } from "./answers.js";
 import { opener } from "./highlight.js";
 import { REQUEST_KEYS } from "./link.js";
-import { nearest } from "./consequences.js";
+import { nearest } from "./reconcile-link.js";
 
 /** @typedef {import("./store.js").Store} Store */
 /** @typedef {import("./store.js").Page} Page */
-/** @typedef {import("./sources.js").Source} Source */
+/** @typedef {import("./data-sources.js").Source} Source */
 /** @typedef {import("../data/model.js").ModelInfo} ModelInfo */
 /** @typedef {ReturnType<typeof bindSession>} Session */
 /**
  * @typedef {object} Wishes  what the present view shows
  * @property {(page: Page) => string[]} needs  tensors of the present trace
  * @property {(page: Page) => import("./questions.js").Question[]} asks  all that is not in it
- * @property {import("./consequences.js").Views} [viewOf]  what the views ask of a model
+ * @property {import("./reconcile-link.js").Views} [viewOf]  what the views ask of a model
  * @property {(page: Page) => string} [opens]  the view that opens where the link's own is not offered
  */
 

@@ -4,7 +4,7 @@
  * part of it hears when that part has changed. It knows no page: several can stand on one.
  */
 
-import { settler } from "./consequences.js";
+import { settler } from "./reconcile-link.js";
 
 /** @typedef {import("./link.js").State} State */
 /** @typedef {import("../data/wire.js").Trace} Trace */

@@ -3,7 +3,7 @@
 /** @typedef {import("./store.js").Page} Page */
 /** @typedef {import("./link.js").State} State */
 /**
- * @typedef {object} Surroundings  what all figures of a page share
+ * @typedef {object} PageContext  what all figures of a page share
  * @property {import("../draw/plotly.js").Plotter | null} plotter  null where Plotly is not to be had
  * @property {import("../lib/i18n.js").Translate} t
  * @property {import("../lib/i18n.js").Say} say
@@ -17,12 +17,12 @@
 /**
  * @typedef {object} Context  what a part and a view of a figure may use: nothing of it is the page's alone
  * @property {import("./store.js").Store} store
- * @property {import("./sources.js").Source} source
- * @property {Surroundings["plotter"]} plotter
- * @property {Surroundings["t"]} t
- * @property {Surroundings["say"]} say
- * @property {Surroundings["announce"]} announce
- * @property {Surroundings["theme"]} theme
+ * @property {import("./data-sources.js").Source} source
+ * @property {PageContext["plotter"]} plotter
+ * @property {PageContext["t"]} t
+ * @property {PageContext["say"]} say
+ * @property {PageContext["announce"]} announce
+ * @property {PageContext["theme"]} theme
  * @property {() => Room} room
  * @property {(word: string) => string} own  an id, or a name of radio buttons, that no other figure has
  * @property {import("../parts/figure-keys.js").Keys} keys  those that are meant for this figure

@@ -9,7 +9,7 @@ import { bindSession } from "../state/session.js";
 import { DEFAULTS } from "../state/link.js";
 import { initials } from "../state/options.js";
 import { keyOf } from "../state/questions.js";
-import { settler } from "../state/consequences.js";
+import { settler } from "../state/reconcile-link.js";
 import { createStore } from "../state/store.js";
 import { bindCaption } from "../parts/caption.js";
 import { createKeys } from "../parts/figure-keys.js";
@@ -25,8 +25,8 @@ import { OPTIONS, nearestView, offered, view } from "./index.js";
  * @typedef {object} Plan
  * @property {HTMLElement} root  that it stands in, and is emptied when it goes
  * @property {import("../state/store.js").Store} store
- * @property {import("../state/sources.js").Source} source
- * @property {import("../state/types.js").Surroundings} page
+ * @property {import("../state/data-sources.js").Source} source
+ * @property {import("../state/types.js").PageContext} page
  * @property {string} [view]  that it opens on; absent: what the store's link says
  * @property {string} [name]  that its ids begin with; absent: one that no other figure has
  * @property {boolean} [main]  whether keys are meant for it that are pressed where no figure stands

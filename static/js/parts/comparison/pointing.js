@@ -9,7 +9,7 @@ import { four } from "../../lib/numbers.js";
 import { shownAt } from "../../state/comparison.js";
 import { h } from "../../lib/dom.js";
 import { step } from "../../draw/token.js";
-import { COVER } from "../../compute/reshape.js";
+import { COVER } from "../../compute/aggregate-attention.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../state/comparison.js").Comparison} Comparison */

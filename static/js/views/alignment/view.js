@@ -13,7 +13,7 @@ import { token } from "../../draw/token.js";
 import { choice, some, whole } from "../../state/options.js";
 import { controls } from "../../parts/controls.js";
 import { createMatrix } from "../../parts/matrix.js";
-import { combine } from "../../compute/reshape.js";
+import { combine } from "../../compute/aggregate-attention.js";
 import { sequential } from "../../draw/scale.js";
 import { file } from "../../draw/svg.js";
 import { labels, languages } from "../../data/tokens.js";

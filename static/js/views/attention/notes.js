@@ -39,7 +39,7 @@ export function notes({ store, t }, reading, floor) {
   ].filter((line) => typeof line === "string");
 }
 
-/** @param {...import("../../compute/reshape.js").Axis} axes */
+/** @param {...import("../../compute/aggregate-attention.js").Axis} axes */
 const joins = (...axes) => axes.some(({ groups }) => groups.some((group) => group.length > 1));
 
 /**

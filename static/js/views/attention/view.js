@@ -9,7 +9,7 @@ import { controls } from "../../parts/controls.js";
 import { legend } from "../../parts/legend.js";
 import { createMatrix } from "../../parts/matrix.js";
 import { litIn, pairIn, reading, tokenAt } from "../../state/heatmap-data.js";
-import { COVER } from "../../compute/reshape.js";
+import { COVER } from "../../compute/aggregate-attention.js";
 import { sequential } from "../../draw/scale.js";
 import { notes } from "./notes.js";
 import { padding } from "./padding.js";

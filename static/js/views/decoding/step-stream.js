@@ -14,7 +14,7 @@ import { NOTHING, heard, recorded } from "../../compute/decoding-steps.js";
 const CANDIDATES = 10;
 
 /**
- * @param {Pick<import("../../state/sources.js").Source, "lines">} source
+ * @param {Pick<import("../../state/data-sources.js").Source, "lines">} source
  * @param {() => void} changed
  */
 export function createFeed(source, changed) {

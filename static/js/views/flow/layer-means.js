@@ -3,7 +3,7 @@
 import { alone, attention, axes, between, blockAt, blockOf, place, stacked, within } from "../../data/attentions.js";
 import { both, stack } from "../../compute/flow.js";
 import { sides } from "../../data/tokens.js";
-import { combine } from "../../compute/reshape.js";
+import { combine } from "../../compute/aggregate-attention.js";
 import { cosines, norms, stations } from "../../compute/residual-stream.js";
 
 /** @typedef {import("../../state/store.js").Page} Page */

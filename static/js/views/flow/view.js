@@ -9,7 +9,7 @@ import { prose } from "../../lib/i18n.js";
 import { four, two } from "../../lib/numbers.js";
 import { within } from "../../parts/arrow-keys.js";
 import { whenFree } from "../../lib/timing.js";
-import { readers } from "../../state/names.js";
+import { readers } from "../../state/model-part-names.js";
 import { h } from "../../lib/dom.js";
 import { memo } from "../../lib/memo.js";
 import { step } from "../../draw/token.js";

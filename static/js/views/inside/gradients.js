@@ -10,7 +10,7 @@ import { step } from "../../draw/token.js";
 import { farthest, relevance } from "../../compute/logit-lens.js";
 import { legend } from "../../parts/legend.js";
 import { createMatrix } from "../../parts/matrix.js";
-import { COVER } from "../../compute/reshape.js";
+import { COVER } from "../../compute/aggregate-attention.js";
 import { diverging, sequential } from "../../draw/scale.js";
 import { signed } from "./head-contributions.js";
 

@@ -1,7 +1,7 @@
 /** The drawing: tokens down both sides, lines between them, and what is told apart of it. */
 
 import { onArrows, within } from "../../parts/arrow-keys.js";
-import { finding } from "../../compute/row-finding.js";
+import { finding } from "../../compute/row-summary.js";
 import { four, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { ruler } from "../../draw/labels.js";
@@ -10,7 +10,7 @@ import { dash, touched } from "../../compute/attention-lines.js";
 import { curve, drawing, fine, s } from "../../draw/svg.js";
 import { row } from "../../data/wire.js";
 import { lay } from "./layout.js";
-import { written } from "./token-end.js";
+import { written } from "./token-label.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../data/tokens.js").Step} Step */

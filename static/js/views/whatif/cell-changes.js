@@ -5,7 +5,7 @@ import { pair } from "../../state/highlight.js";
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { cellPicker } from "../../parts/cell-picker.js";
-import { machine } from "../../state/edit-model.js";
+import { editModel } from "../../state/edit-model.js";
 import { amount, onOff } from "./change-controls.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
@@ -19,7 +19,7 @@ const PLAIN = { read: (/** @type {number} */ at) => at, write: (/** @type {numbe
  */
 export function cellChanges(context) {
   const { store, t } = context;
-  const { put, remove, found, on, toggle, fixed } = machine(context);
+  const { put, remove, found, on, toggle, fixed } = editModel(context);
   let shares = true;
 
   /** @param {any} what */

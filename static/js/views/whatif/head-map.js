@@ -3,7 +3,7 @@
 import { alone, onArrows } from "../../parts/arrow-keys.js";
 import { four, two } from "../../lib/numbers.js";
 import { changes, touches, where } from "../../state/interventions.js";
-import { blockName } from "../../state/names.js";
+import { blockName } from "../../state/model-part-names.js";
 import { h } from "../../lib/dom.js";
 import { legible } from "../../draw/paint.js";
 import { colour, css, diverging } from "../../draw/scale.js";

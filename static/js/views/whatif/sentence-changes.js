@@ -1,11 +1,11 @@
 /** What is done to the sentence: tokens that nobody may look at, positions; and to what is added on the way. */
 
 import { axes, stacked, within } from "../../data/attentions.js";
-import { networks } from "../../state/names.js";
+import { networks } from "../../state/model-part-names.js";
 import { where } from "../../state/interventions.js";
 import { h } from "../../lib/dom.js";
 import { token } from "../../draw/token.js";
-import { machine } from "../../state/edit-model.js";
+import { editModel } from "../../state/edit-model.js";
 import { plain } from "../../data/tokens.js";
 import { oneOf, onOff } from "./change-controls.js";
 
@@ -16,7 +16,7 @@ const SEED = 1;
 /** @param {Context} context */
 export function sentenceChanges(context) {
   const { store, t } = context;
-  const { put, remove, found, on, toggle, fixed } = machine(context);
+  const { put, remove, found, on, toggle, fixed } = editModel(context);
   const [sentence, translation] = [0, 1].map((which) => () => store.get().model?.texts[which] ?? "");
   const ordered = () => `${sentence()}.position`;
   const late = () => ({ at: `${translation()}.position`, do: "drop" });
@@ -82,7 +82,7 @@ export function sentenceChanges(context) {
  */
 export function residualChanges(context) {
   const { store, t } = context;
-  const { on, toggle, fixed } = machine(context);
+  const { on, toggle, fixed } = editModel(context);
   const select = h("select", { "aria-label": t("Residual connection") });
   const drop = onOff(t("dropped"), () => toggle(change()));
   const change = () => ({ at: select.value, do: "drop" });

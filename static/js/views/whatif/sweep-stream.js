@@ -20,7 +20,7 @@ const known = new Map();
 const KEPT = 32;
 
 /**
- * @param {Pick<import("../../state/sources.js").Source, "lines">} source
+ * @param {Pick<import("../../state/data-sources.js").Source, "lines">} source
  * @param {() => void} show  called whenever there is more
  */
 export function sweeper(source, show) {

@@ -8,7 +8,7 @@ import { placeOf } from "../../data/attentions.js";
 import { h } from "../../lib/dom.js";
 import { quoted } from "../../draw/token.js";
 import { controls } from "../../parts/controls.js";
-import { machine } from "../../state/edit-model.js";
+import { editModel } from "../../state/edit-model.js";
 import { trouble } from "../../parts/problem-line.js";
 import { left, strongest, tensors } from "../../compute/head-sweep.js";
 import { plain } from "../../data/tokens.js";
@@ -27,7 +27,7 @@ const NOTHING = 0.005;
 /** @param {Context} context */
 export function headSweep(context) {
   const { store, t } = context;
-  const { toggle, fixed } = machine(context);
+  const { toggle, fixed } = editModel(context);
   /** @type {Runs | null} */
   let base = null;
   const run = sweeper(context.source, show);
@@ -95,7 +95,7 @@ export function headSweep(context) {
 }
 
 /**
- * What is asked: about the translation as it was, on the machine as it was or as it is.
+ * What is asked: about the translation as it was, on the model as trained or as changed.
  * @param {Context} context
  * @param {Runs | null} runs
  */

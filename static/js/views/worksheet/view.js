@@ -4,7 +4,7 @@ import { axes, between, blockAt } from "../../data/attentions.js";
 import { pair } from "../../state/highlight.js";
 import { four } from "../../lib/numbers.js";
 import { waitingLine } from "../../parts/waiting.js";
-import { blockWord } from "../../state/names.js";
+import { blockWord } from "../../state/model-part-names.js";
 import { h } from "../../lib/dom.js";
 import { quoted } from "../../draw/token.js";
 import { Problem } from "../../data/problem.js";

@@ -6,7 +6,7 @@ import { box } from "../draw/geometry.js";
 /** @typedef {import("../draw/geometry.js").Geometry} Geometry */
 /** @typedef {import("../draw/geometry.js").Place} Place */
 
-export function createMarks() {
+export function createMatrixHighlight() {
   const [row, col, cell] = ["row", "col", "cell"].map((which) =>
     h("div", { className: `mark ${which}`, hidden: true }),
   );

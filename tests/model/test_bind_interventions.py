@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 import torch
 
-from model.adapters.binding import MAX_SENTENCES
+from model.adapters.bind_interventions import MAX_SENTENCES
 from model.adapters.native import Native
 from model.adapters.request import Decode, Request, Trace
 from model.errors import InputError

@@ -3,8 +3,8 @@ import { test } from "node:test";
 
 import { Problem } from "../../static/js/data/problem.js";
 import { bindSession } from "../../static/js/state/session.js";
-import { given, served } from "../../static/js/state/sources.js";
-import { settler } from "../../static/js/state/consequences.js";
+import { given, served } from "../../static/js/state/data-sources.js";
+import { settler } from "../../static/js/state/reconcile-link.js";
 import { createStore } from "../../static/js/state/store.js";
 import { DEFAULTS } from "../../static/js/state/link.js";
 import { encoding } from "../../static/js/state/questions.js";

@@ -14,7 +14,7 @@ import { token } from "../draw/token.js";
  * @param {{row: number, col: number}} at
  * @returns {HTMLElement[] | null}  null for one head's one pair of tokens
  */
-export function origin(context, reading, { row, col }) {
+export function cellBreakdown(context, reading, { row, col }) {
   const { choice, planes, rows, cols, matrix } = reading;
   const cell = row * matrix.cols + col;
   const [queries, keys] = [rows.axis.groups[row], cols.axis.groups[col]];

@@ -5,16 +5,16 @@ import { changes, found, touches } from "../state/interventions.js";
 import { find } from "../lib/dom.js";
 import { pairIn, reading, tokenAt } from "../state/heatmap-data.js";
 import { view } from "../views/index.js";
-import { machine } from "../state/edit-model.js";
+import { editModel } from "../state/edit-model.js";
 
 /** @typedef {import("./types.js").Desk} Desk */
 /** @typedef {import("../state/interventions.js").Change} Change */
 /** @typedef {"head" | "edge" | "token"} Which */
 
 /** @param {Desk} context */
-export function bindSwitches(context) {
+export function bindChangeButtons(context) {
   const { store } = context;
-  const { on, toggle, fixed } = machine(context);
+  const { on, toggle, fixed } = editModel(context);
   const group = find("#switches");
   const buttons = /** @type {Which[]} */ (["head", "edge", "token"]).map((which) => {
     const button = /** @type {HTMLButtonElement} */ (find(`#switch-${which}`));

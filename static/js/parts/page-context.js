@@ -10,10 +10,10 @@ import { translator } from "../lib/i18n.js";
  * @param {string} [of.plotly]  where plotly.js is; absent: nowhere
  * @param {HTMLElement} of.live  the page's live region, for screen readers
  * @param {import("../lib/i18n.js").Messages} [of.messages]  absent: English
- * @returns {import("../state/types.js").Surroundings & {restyle: () => void}}  restyle is called
+ * @returns {import("../state/types.js").PageContext & {restyle: () => void}}  restyle is called
  *   after the page's colours or sizes have changed
  */
-export function createSurroundings(window, { plotly, live, messages = {} }) {
+export function createPageContext(window, { plotly, live, messages = {} }) {
   /** @type {Set<() => void>} */
   const themed = new Set();
   /** @type {import("../draw/theme.js").Theme | null} */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { kept, nearest, settler } from "../../static/js/state/consequences.js";
+import { kept, nearest, settler } from "../../static/js/state/reconcile-link.js";
 import { createStore } from "../../static/js/state/store.js";
 import { DEFAULTS } from "../../static/js/state/link.js";
 import { initials } from "../../static/js/state/options.js";

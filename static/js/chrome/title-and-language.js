@@ -5,7 +5,7 @@ import { find } from "../lib/dom.js";
 /** @typedef {import("./types.js").Desk} Desk */
 
 /** @param {Desk} context */
-export function bindChrome({ store, format }) {
+export function bindTitleAndLanguage({ store, format }) {
   const other = /** @type {HTMLAnchorElement} */ (find("#language"));
   const name = document.title;
   function show() {

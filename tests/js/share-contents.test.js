@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { beside, held, missing } from "../../static/js/state/frozen.js";
+import { beside, held, missing } from "../../static/js/state/share-contents.js";
 import { answer, encoding, keyOf, parameters, thumbnails, traced } from "../../static/js/state/questions.js";
-import { frozen } from "../../static/js/state/sources.js";
+import { frozen } from "../../static/js/state/data-sources.js";
 import { bindSession } from "../../static/js/state/session.js";
 import { createStore } from "../../static/js/state/store.js";
 import { DEFAULTS } from "../../static/js/state/link.js";

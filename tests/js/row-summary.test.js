@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { finding, salient, telling } from "../../static/js/compute/row-finding.js";
+import { finding, salient, telling } from "../../static/js/compute/row-summary.js";
 import { four, two } from "../../static/js/lib/numbers.js";
 
 const row = (/** @type {number[]} */ ...values) => Float32Array.from(values);

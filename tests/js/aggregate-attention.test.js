@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { COVER, axis, combine, fold, shares, strongest } from "../../static/js/compute/reshape.js";
+import { COVER, axis, combine, fold, shares, strongest } from "../../static/js/compute/aggregate-attention.js";
 import { attention } from "../../static/js/data/attentions.js";
 import { MODEL, trace } from "./trace.js";
 
