@@ -193,3 +193,30 @@ def test_a_model_that_was_not_watched_says_so(workspace: Workspace) -> None:
         "This model came without snapshots of its training."
     )
     expect(workspace.find(".training")).to_be_hidden()
+
+
+def test_the_curves_are_those_of_the_snapshots(
+    workspace: Workspace, told: list[dict[str, Any]]
+) -> None:
+    snapshots = told[0]["snapshots"]
+    workspace.open(**PLACE)
+    shows(workspace, told[0], len(snapshots) - 1)
+    button = workspace.page.get_by_role("button", name="Loss and BLEU curves")
+    button.click()
+    plot = workspace.find(".timeline .plot")
+    plot.locator(".scatterlayer .trace").first.wait_for()
+    expect(workspace.find(".chart-of-steps")).to_be_hidden()
+    drawn = plot.evaluate("it => it.data.map(({name, x, y}) => ({name, x, y}))")
+    steps = [snapshot["step"] for snapshot in snapshots]
+    assert {curve["name"]: (curve["x"], curve["y"]) for curve in drawn} == {
+        "BLEU en → zh": (steps, [snapshot["bleu"]["en-zh"] for snapshot in snapshots]),
+        "BLEU zh → en": (steps, [snapshot["bleu"]["zh-en"] for snapshot in snapshots]),
+        "Dev loss": (steps, [snapshot["loss"] for snapshot in snapshots]),
+    }
+    point = plot.locator(".scatterlayer .trace").first.locator(".point").nth(4).bounding_box()
+    assert point
+    workspace.page.mouse.click(point["x"] + point["width"] / 2, point["y"] + point["height"] / 2)
+    shows(workspace, told[0], 4)
+    button.click()
+    expect(plot).to_be_hidden()
+    expect(workspace.find(".chart-of-steps svg")).to_be_visible()

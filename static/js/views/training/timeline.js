@@ -5,6 +5,7 @@ import { h } from "../../lib/dom.js";
 import { counted } from "../../state/training-history.js";
 import { margins, plot } from "../../draw/curves.js";
 import { createTransport } from "../../parts/playback.js";
+import { createLearningCurves } from "./learning-curves.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("./view.js").Moment} Moment */
@@ -41,12 +42,18 @@ export function createTimeline(context, { now, go }) {
     const last = Number(slider.max);
     if (share > -0.1 && share < 1.1) go(Math.min(Math.max(Math.round(share * last), 0), last));
   });
-  const element = h("div", { className: "timeline" }, step, numbers, chart, slider, transport.element);
+  const closer = createLearningCurves(context, {
+    go,
+    name: arrow,
+    onTurn: () => (chart.hidden = closer.open()),
+  });
+  const element = h("div", { className: "timeline" }, step, numbers, chart, ...closer.elements, slider, transport.element);
 
   /** @param {Moment} moment */
   function show({ found: { snapshots }, place }) {
     const names = snapshots.map(({ step }) => counted(step));
-    const width = chart.clientWidth;
+    const width = element.clientWidth;
+    closer.show(snapshots, place, width);
     const look = theme();
     const curves = Object.keys(snapshots[0].bleu).map((direction, i) => ({
       name: arrow(direction),
@@ -91,7 +98,14 @@ export function createTimeline(context, { now, go }) {
     return place === snapshots.length - 1 ? t("trained") : "";
   }
 
-  return { element, show, destroy: transport.destroy };
+  return {
+    element,
+    show,
+    destroy() {
+      transport.destroy();
+      closer.destroy();
+    },
+  };
 }
 
 /** @param {string} name @param {string} value */

@@ -1,0 +1,92 @@
+/** The loss and BLEU of every snapshot, to zoom into: Plotly, in place of the small chart. */
+
+import { h } from "../../lib/dom.js";
+import { figure } from "../../draw/plotly-curves.js";
+import { createPlot } from "../../draw/plotly.js";
+import { words } from "../../parts/zoom.js";
+
+/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../state/training-history.js").Snapshot} Snapshot */
+
+const HEIGHT = 340;
+const DASHES = ["solid", "dash"];
+
+/**
+ * @param {Context} context
+ * @param {{go: (place: number) => void, name: (direction: string) => string, onTurn: () => void}} actions
+ *   onTurn: after it was opened or closed
+ */
+export function createLearningCurves({ plotter, theme, t }, { go, name, onTurn }) {
+  const opener = h("button", { type: "button", className: "button quiet", hidden: !plotter, "aria-expanded": "false" }, t("Loss and BLEU curves"));
+  const problem = h("p", { className: "note", role: "alert", hidden: true }, t("The curves did not load. Try again."));
+  const plot = h("div", { className: "plot", hidden: true });
+  const chart = plotter && createPlot(plot, plotter, { plotly_click: ({ points: [{ pointIndex }] }) => go(pointIndex) });
+  let asked = false;
+  /** @type {{snapshots: Snapshot[], place: number, width: number} | null} */
+  let now = null;
+
+  async function draw() {
+    if (!chart || !now) return;
+    opener.setAttribute("aria-busy", "true");
+    try {
+      if (!(await chart.show(figure(curves(now), { width: now.width, height: HEIGHT }, theme(), words(t))))) return;
+      turn(true);
+    } catch {
+      asked = false; // the small chart stays, and the button
+      problem.hidden = false;
+    } finally {
+      opener.removeAttribute("aria-busy");
+    }
+  }
+
+  /** @param {boolean} on */
+  function turn(on) {
+    problem.hidden = true;
+    if (plot.hidden === !on) return;
+    plot.hidden = !on;
+    opener.setAttribute("aria-expanded", String(on));
+    onTurn();
+  }
+
+  /** @param {NonNullable<typeof now>} shown @returns {import("../../draw/plotly-curves.js").Curves} */
+  function curves({ snapshots, place }) {
+    const look = theme();
+    const bleu = Object.keys(snapshots[0].bleu).map((direction, i) => ({
+      name: `BLEU ${name(direction)}`,
+      values: snapshots.map((one) => one.bleu[direction]),
+      color: look.q,
+      dash: DASHES[i % DASHES.length],
+    }));
+    const loss = { name: t("Dev loss"), values: snapshots.map((one) => one.loss), color: look.k, right: true };
+    return {
+      steps: snapshots.map(({ step }) => step),
+      curves: [...bleu, loss],
+      at: place,
+      titles: { x: t("training step"), left: "BLEU", right: t("Dev loss (nats a token)") },
+    };
+  }
+
+  function close() {
+    asked = false;
+    turn(false);
+    chart?.clear();
+  }
+
+  opener.addEventListener("click", () => {
+    asked = !asked;
+    if (asked) void draw();
+    else close();
+  });
+
+  return {
+    elements: [opener, problem, plot],
+    open: () => !plot.hidden,
+
+    /** @param {Snapshot[]} snapshots @param {number} place @param {number} width  in pixels */
+    show(snapshots, place, width) {
+      now = { snapshots, place, width };
+      if (asked) void draw();
+    },
+    destroy: close,
+  };
+}
