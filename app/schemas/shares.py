@@ -13,6 +13,7 @@ from app.schemas.fields import (
     Count,
     Name,
     NamePattern,
+    Selected,
     Strict,
     Text,
 )
@@ -117,8 +118,8 @@ class ShareRequest(Strict):
     )
 
     state: AnyShareState
-    select: list[NamePattern] = Field(
-        default=[], description="Patterns of tensors to freeze beside what every share holds."
+    select: list[Selected] = Field(
+        default=[], description="What to freeze beside what every share holds, as in a trace."
     )
     asks: list[Question] = Field(
         default=[], max_length=MAX_ASKS, description="Further questions, frozen with their answers."

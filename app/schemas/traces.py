@@ -8,13 +8,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Tag
 
-from app.engine.wire import Dtype
+from app.engine.selection import Dtype
 from app.schemas.fields import (
     ONE_TEXT,
     TWO_TEXTS,
     ByTexts,
     Name,
     NamePattern,
+    Selected,
     Strict,
     Text,
     Whole,
@@ -109,10 +110,13 @@ class OneTextRunRequest(OneText, Running):
 class Recording(Strict):
     """What to record of a run."""
 
-    select: list[NamePattern] = Field(
+    select: list[Selected] = Field(
         default=["*.weights"],
         description='Patterns (`*`, `?`, `[…]`) of tensor names. `[]` selects none, `["*"]` all '
-        "but `….logits` and what is computed from the others, which `inside.*` names.",
+        "but `….logits` and what is computed from the others, which `inside.*` names. After a "
+        "pattern may stand a window, an index or a range for each axis, and a dtype: "
+        "`encoder.0.self.weights@3,0:64,0:64:float16`. A tensor stands in the reply under its "
+        "name with both.",
     )
     summarise: list[NamePattern] = Field(
         default=[],
@@ -122,7 +126,8 @@ class Recording(Strict):
     )
     dtype: Dtype = Field(
         default="float32",
-        description="Of the numbers sent. `uint8` is value · 255, for weights only.",
+        description="Of the numbers sent, where `select` says no other. `uint8` is value · 255, "
+        "for weights only.",
     )
 
 
