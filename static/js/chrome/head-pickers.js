@@ -1,11 +1,10 @@
 /** Layer and head pickers that are pictures: each choice shows the weights it would show. */
 
 import { find, h } from "../lib/dom.js";
-import { alike, extent, glimpse, place } from "../data/attentions.js";
-import { answer, thumbnails } from "../state/questions.js";
+import { alike, extent, glimpse, pictures, place } from "../data/attentions.js";
+import { tensorAt, valueAt } from "../data/tensor-address.js";
 import { table, thumbnail } from "../draw/head-grid.js";
 import { sequential } from "../draw/scale.js";
-import { Problem } from "../data/problem.js";
 import { mean } from "../data/wire.js";
 
 /** @typedef {import("./types.js").Desk} Desk */
@@ -54,18 +53,13 @@ export function bindPickers(context) {
     if (!trace || !model) return;
     const colours = stale.layer || stale.head ? table(sequential(context.theme())) : null;
     const size = extent(model, link.block);
-    const small = weights(page);
     layers(size.layers).forEach((label, layer) => {
       choose(label, layer === link.layer);
-      if (!stale.layer) return;
-      const own = small?.[place(model, { ...link, layer }, "weights")];
-      paint(label, layerMean(page, { ...link, layer }, own), colours);
+      if (stale.layer) paint(label, layerMean(page, { ...link, layer }), colours);
     });
     heads(size.heads).forEach((label, head) => {
       choose(label, head === link.head);
-      if (!stale.head) return;
-      const own = small?.[place(model, link, "weights")];
-      paint(label, glimpse(page, { ...link, head }, own), colours);
+      if (stale.head) paint(label, glimpse(model, trace, { ...link, head }), colours);
     });
     owed.layer &&= !stale.layer;
     owed.head &&= !stale.head;
@@ -121,26 +115,16 @@ function paint(label, picture, colours) {
 const pool = ({ link }) => (link.view === "attention" ? link.options.pool : "one");
 
 /** What all pictures are of. @param {Page} page */
-const pictured = (page) => [page.link.block, page.model, page.trace, answer(page, thumbnails(page))];
-
-/**
- * All weights of the block in 8 bits.
- * @param {Page} page
- */
-function weights(page) {
-  const found = /** @type {import("../data/wire.js").Trace | Problem | undefined} */ (
-    answer(page, thumbnails(page))
-  );
-  return found && !(found instanceof Problem) ? found.tensors : null;
+function pictured({ link, model, trace }) {
+  return [link.block, model, trace?.id, ...pictures(model, link.block).map((address) => valueAt(trace, address))];
 }
 
 /**
  * @param {Page} page
  * @param {import("../state/link.js").State} state
- * @param {import("../data/wire.js").Tensor} [small]
  */
-function layerMean({ model, trace }, state, small) {
-  const found = trace?.tensors[place(model, state, "weights")] ?? small;
+function layerMean({ model, trace }, state) {
+  const found = tensorAt(trace, place(model, state, "weights"));
   if (!found) return null;
   return { ...mean(found), may: (trace && alike(model, trace, state)?.data) ?? null };
 }
