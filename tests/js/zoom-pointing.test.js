@@ -3,24 +3,32 @@ import test from "node:test";
 
 import { bindZoomPointing } from "../../static/js/parts/zoom-pointing.js";
 
-/** Cells of 10 pixels, ten by ten. */
+/** @typedef {[number, number]} Point */
+
+/** Cells of 10 pixels, ten by ten. @param {number} x @param {number} y */
 const cellAt = (x, y) => (x >= 0 && y >= 0 && x < 100 && y < 100 ? { row: Math.floor(y / 10), col: Math.floor(x / 10) } : null);
 
 function plot() {
   const ownerDocument = new EventTarget();
   const element = Object.assign(new EventTarget(), { ownerDocument });
+  /** @type {[string, string | null][]} */
   const told = [];
-  bindZoomPointing(element, {
+  bindZoomPointing(/** @type {any} */ (element), {
     cellAt,
     onHover: (cell) => told.push(["hover", cell && `${cell.row} ${cell.col}`]),
     onPick: ({ row, col }) => told.push(["pick", `${row} ${col}`]),
   });
+  /** @param {string} name @param {Point} at @param {number} [time] @param {object} [more] */
   const tell = (name, [clientX, clientY], time = 0, more = {}) => {
     const event = Object.assign(new Event(name), { clientX, clientY, isPrimary: true, button: 0, pointerType: "mouse", ...more });
     Object.defineProperty(event, "timeStamp", { value: time });
     (["pointerup", "pointercancel"].includes(name) ? ownerDocument : element).dispatchEvent(event);
   };
-  const click = (at, time, more) => (tell("pointerdown", at, time, more), tell("pointerup", at, time + 20, more));
+  /** @param {Point} at @param {number} time @param {object} [more] */
+  const click = (at, time, more) => {
+    tell("pointerdown", at, time, more);
+    tell("pointerup", at, time + 20, more);
+  };
   return { told, tell, click };
 }
 
