@@ -13,8 +13,8 @@ from app.answers.traces import run
 from app.engine.jobs import Encoding
 from app.engine.wire import SAFETENSORS, Reply
 from app.handout import SELECT, handout
+from app.schemas.replies import ModelReply
 from app.schemas.shares import AnyShareState
-from app.schemas.traces import ModelReply
 from app.services import Services
 from app.store.store import Share
 from model.trace.select import present

@@ -18,8 +18,8 @@ from app.engine.jobs import Encoded, Encoding
 from app.engine.wire import JSON, SAFETENSORS, ZSTD, Reply
 from app.http.problems import ProblemError
 from app.preview.card import preview, sentence
+from app.schemas.replies import ModelReply
 from app.schemas.shares import Looking, Question, ShareRequest
-from app.schemas.traces import ModelReply
 from app.services import Services
 from app.settings import Settings
 from app.store import share_formats as formats

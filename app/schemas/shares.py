@@ -18,13 +18,8 @@ from app.schemas.fields import (
     Text,
 )
 from app.schemas.history import ExampleRequest
-from app.schemas.traces import (
-    AnyTraceRequest,
-    ModelReply,
-    OneTextRunRequest,
-    RunRequest,
-    TraceReply,
-)
+from app.schemas.replies import ModelReply, TraceReply
+from app.schemas.traces import AnyTraceRequest, OneTextRunRequest, RunRequest
 
 MAX_ASKS = 4
 MAX_OPTIONS = 32
