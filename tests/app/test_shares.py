@@ -15,7 +15,8 @@ from app.engine.wire import Reply
 from app.schemas.traces import ModelReply
 from app.store.share_formats import FORMAT
 from app.store.share_upgrades import upgraded
-from app.store.store import ALPHABET, ID_LENGTH, new_id
+from app.store.ids import ALPHABET, new_id
+from app.store.tables import ID_LENGTH
 from model.adapters.native import Native
 from tests.app.conftest import Serving
 from tests.app.slow import Slow
