@@ -1,10 +1,12 @@
 """How much shares may take, and whether there is room for another."""
 
 from dataclasses import dataclass
+from typing import Self
 
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from app.settings import Settings
 from app.store.failures import FULL, QUOTA, StorageError
 from app.store.tables import contents, shares
 
@@ -15,7 +17,16 @@ class Limits:
 
     total: int | None = None
     by_address: int | None = None
-    days: int | None = None
+    days: float | None = None
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """Those that an operator has set."""
+        return cls(
+            total=settings.max_shares_bytes,
+            by_address=settings.max_shares_bytes_per_address,
+            days=settings.keep_shares_days,
+        )
 
 
 async def check_room(

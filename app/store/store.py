@@ -4,10 +4,11 @@ A share that `add` returned from is on the disk. Everything here raises StorageE
 database cannot do it now.
 """
 
+import asyncio
 import hmac
 import os
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -19,7 +20,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.store.contents import checked, digest_of, digests_of, drop, lacking, put
 from app.store.database import Database, open_database
-from app.store.failures import DamagedError
+from app.store.failures import DamagedError, StorageError
 from app.store.ids import is_id, new_id
 from app.store.quota import Limits, check_room
 from app.store.tables import answers, contents, secrets, shares
@@ -27,6 +28,7 @@ from app.store.tables import answers, contents, secrets, shares
 ADDRESS_KEY = "address"
 UNLIMITED = Limits()
 AT_ONCE = 100  # shares deleted in one transaction
+PRUNING_SECONDS = 3600
 
 
 @dataclass(frozen=True)
@@ -203,6 +205,13 @@ class Store:
             deleted += len(found)
             if len(found) < AT_ONCE:
                 return deleted
+
+    async def keep_pruning(self, seconds: float = PRUNING_SECONDS) -> None:
+        """Deletes shares as they expire, until it is cancelled."""
+        while self.limits.days is not None:
+            with suppress(StorageError):  # it is logged; the next time may go better
+                await self.prune()
+            await asyncio.sleep(seconds)
 
     def _is(self, share_id: str) -> ColumnElement[bool]:
         """The share of an id in either case, unless it is older than the limits say."""
