@@ -6,8 +6,6 @@ find; so its files are compared with those that were opened, before a use and af
 """
 
 import asyncio
-import contextlib
-import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -20,6 +18,7 @@ from sqlalchemy.exc import DisconnectionError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from app.store.failures import UNAVAILABLE, StorageError, log, translated
+from app.store.private_files import make_private_file
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 # Any numbers that nothing else in a PostgreSQL locks.
@@ -42,9 +41,13 @@ class Database:
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncConnection]:
-        """A connection to read with."""
+        """A connection to read with; what others write meanwhile is not seen."""
         with translated():
             async with asyncio.timeout(ANSWER_SECONDS), self._engine.connect() as connection:
+                if self._sqlite:
+                    await connection.exec_driver_sql("BEGIN")
+                else:
+                    await connection.execution_options(isolation_level="REPEATABLE READ")
                 yield connection
 
     @asynccontextmanager
@@ -99,7 +102,7 @@ async def open_database(url: str) -> AsyncIterator[Database]:
     file = _file(make_url(url))
     options: dict[str, Any] = {"hide_parameters": True}
     if file:
-        _prepare(file)
+        make_private_file(file, FILES)
         options["pool_timeout"] = LOCK_SECONDS
     elif make_url(url).get_backend_name() != "sqlite":
         options |= {
@@ -118,12 +121,6 @@ async def open_database(url: str) -> AsyncIterator[Database]:
         await engine.dispose()
 
 
-def make_private(folder: Path) -> None:
-    """Makes a folder for its owner alone; one that is there stays as it is."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    folder.mkdir(mode=0o700, exist_ok=True)
-
-
 def upgrade(connection: Connection, revision: str = "head") -> None:
     """Brings the tables to a revision of `app/store/migrations/`."""
     config = Config()
@@ -138,15 +135,6 @@ def _file(url: URL) -> Path | None:
         return None
     assert url.database is not None
     return Path(url.database).absolute()
-
-
-def _prepare(file: Path) -> None:
-    make_private(file.parent)
-    os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
-    for suffix in FILES:
-        own = Path(f"{file}{suffix}")
-        with contextlib.suppress(FileNotFoundError, PermissionError):  # another owner's own choice
-            own.chmod(own.stat().st_mode & 0o700)
 
 
 def _watch(engine: AsyncEngine, file: Path) -> None:

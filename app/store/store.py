@@ -95,8 +95,8 @@ class Store:
         edit_key: bytes | None,
         *,
         limited: bool,
-    ) -> None:
-        """Keeps a share under its id; durable when this returns."""
+    ) -> bool:
+        """Keeps a share under its id; durable when this returns. False where the id is known."""
         held = [share.trace, *(one.answer for one in more)]
         digests = await to_thread.run_sync(digests_of, held)
         documents = len(orjson.dumps([share.state, share.model, share.asks]))
@@ -108,7 +108,10 @@ class Store:
             {"share": share.id, "n": n, "question": one.question, "digest": digest}
             for n, (one, digest) in enumerate(zip(more, digests[1:], strict=True))
         ]
+        known = select(shares.c.id).where(shares.c.id == share.id)
         async with self.database.writing() as connection:
+            if await connection.scalar(known) is not None:
+                return False
             new = await lacking(connection, dict(zip(digests, held, strict=True)))
             if limited:
                 grows = documents + sum(map(len, new.values()))
@@ -117,6 +120,7 @@ class Store:
             await connection.execute(insert(shares).values(row))
             if rows:
                 await connection.execute(insert(answers), rows)
+        return True
 
     async def check_room(self, address: str) -> None:
         """Raises StorageError where an address cannot keep another share, however small."""
