@@ -7,8 +7,9 @@ from typing import Any
 
 from anyio import to_thread
 
+from app.answers.share_creation import within
 from app.answers.share_state import check
-from app.answers.shares import thaw, within
+from app.answers.shares import thaw
 from app.answers.traces import run
 from app.engine.jobs import Encoding
 from app.engine.wire import SAFETENSORS, Reply

@@ -126,6 +126,8 @@ class ShareCreated(BaseModel):
 
     id: str
     url: str
+    edit_key: str = Field(description="Deletes the share. It is told here and nowhere else.")
+    expires: str | None = Field(description="ISO 8601, UTC; null: it is kept for good.")
 
 
 class ShareReply(BaseModel):

@@ -77,7 +77,11 @@ def test_equal_to_what_was_recorded_in_the_shipped_model() -> None:
     """Its taught heads have the sharpest rows that there are."""
     shipped = load("en-zh")
     assert isinstance(shipped, Native)
-    texts = ("Hi.", "The cat sat on the mat because it was tired.", "他昨天没有去学校，因为他病了。")
+    texts = (
+        "Hi.",
+        "The cat sat on the mat because it was tired.",
+        "他昨天没有去学校，因为他病了。",
+    )
     for trace in shipped.run([Request(text, select=SELECT) for text in texts]):
         check(trace, shipped)
 

@@ -11,7 +11,7 @@ import { lacking } from "./tensor-cache.js";
 /** @typedef {Pick<import("./types.js").View, "needs" | "asks">} Wanting */
 /** @typedef {{select: string[], summarise?: string[], dtype?: string}} Recorded */
 
-/** What the server freezes of every run by itself; `FROZEN` in app/sharing.py. */
+/** What the server freezes of every run by itself; `FROZEN` in app/answers/share_creation.py. */
 const KINDS = ["weights", "mask", "q", "k", "v"];
 /** Further questions in one share. */
 const MOST = 4;
