@@ -12,7 +12,7 @@ from torch import Tensor
 
 from model.adapters.request import Request
 from model.decode.search import Draw, Reader, beam, sample
-from model.decode.steps import Step
+from model.decode.steps import SearchStep
 from model.errors import Excess, InputError
 from model.text.tokens import Token, Tokenizer
 from model.trace.interventions import Intervention
@@ -93,7 +93,7 @@ class Writer:
         return found | dict(zip(missing, new, strict=True))
 
     @torch.inference_mode()
-    def steps(self, row: Row) -> Iterator[Step]:
+    def steps(self, row: Row) -> Iterator[SearchStep]:
         """The steps of one row, each taken when it is asked for."""
         for step in self._search([row]):
             yield step
@@ -118,7 +118,7 @@ class Writer:
         ids = tuple(token.id for token in row.source)
         return ids, row.request.decode, row.request.interventions
 
-    def _search(self, rows: Sequence[Row]) -> Iterator[Step]:
+    def _search(self, rows: Sequence[Row]) -> Iterator[SearchStep]:
         """Greedy and sampled rows in one batch, or the beam search of one row."""
         limits = [self.limit(row.request, row.source) for row in rows]
         first = rows[0].request.decode
