@@ -24,7 +24,7 @@ from model.transformer.positions import Table
 if TYPE_CHECKING:
     from ctranslate2.specs import TransformerSpec
 
-STORED = None
+STORED = "int8"  # matrices in bytes with a scale a row, all else in float32
 EPSILON = 1e-5  # of torch's layer norm
 
 
@@ -146,4 +146,5 @@ def _norm(there: Any, here: torch.nn.LayerNorm) -> None:
 
 
 def _array(value: Tensor) -> Any:
-    return value.detach().float().cpu().numpy()
+    # A copy: CTranslate2 quantizes in place, and a tensor on the CPU shares its memory with NumPy.
+    return value.detach().float().cpu().numpy().copy()
