@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from app.engine.catalog import Catalog
 from app.main import create_app
+from app.services import load_catalog
 from app.settings import Settings
 from app.store.store import open_store
 
@@ -41,7 +42,7 @@ def main() -> int:
         return 2
     print(f"Loading {', '.join(settings.bundles)}", flush=True)
     try:
-        catalog = Catalog.load(settings.bundles, settings.device, settings.max_models)
+        catalog = load_catalog(settings)
     except Exception as error:  # whatever is wrong with a bundle or a device, its words are enough
         print(f"HEADLIGHT_MODELS, HEADLIGHT_DEVICE: {error}", file=sys.stderr)
         return 2

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 from anyio import to_thread
@@ -15,6 +16,7 @@ from app.engine.engine import Engine
 from app.http.rate_limits import PerMinute
 from app.settings import Settings
 from app.store.store import Store, open_store
+from model.adapters.native import load
 
 PREVIEWS = 128  # pictures kept, of some 60 kB
 
@@ -32,6 +34,16 @@ class Services:
     previews: LRUCache[str, bytes]  # pictures by share
 
 
+def load_catalog(settings: Settings) -> Catalog:
+    """Opens every model that the settings name; raises what `model.adapters.native.load` raises."""
+    drafts = settings.data_dir / "cache" / "drafts" if settings.draft else None
+    loaders = {
+        name: partial(load, path, settings.device, drafts=drafts)
+        for name, path in settings.bundles.items()
+    }
+    return Catalog(loaders, settings.max_models)
+
+
 @asynccontextmanager
 async def open_services(
     settings: Settings, catalog: Catalog | None = None
@@ -41,9 +53,7 @@ async def open_services(
     `catalog` stands in for the one that the settings name.
     """
     if catalog is None:
-        catalog = await to_thread.run_sync(
-            Catalog.load, settings.bundles, settings.device, settings.max_models
-        )
+        catalog = await to_thread.run_sync(load_catalog, settings)
     vendor = Vendor(vendored(), settings.data_dir / "cache")
     engine = Engine(
         catalog,
