@@ -48,8 +48,8 @@ class Writer:
         self.batch = batch
         self._known: LRUCache[Hashable, Ids] = LRUCache(KNOWN)
         self._lock = Lock()
-        self._specials = tokenizer.specials - {tokenizer.eos}
-        self.never = torch.tensor(sorted(self._specials))  # ids that are not written
+        # Ids that are not written.
+        self.never = torch.tensor(sorted(tokenizer.specials - {tokenizer.eos}))
 
     def limit(self, request: Request, source: Sequence[Token]) -> int:
         """How many tokens are written at most."""
@@ -98,11 +98,11 @@ class Writer:
         """Whether each of its tokens is the most probable one, and nothing is changed inside."""
         return row.request.decode.method == "greedy" and not row.made
 
-    def writable(self, ids: Sequence[int], row: Row) -> Ids:
-        """Some ids up to what ends the row, or to one that cannot be written."""
+    def within(self, ids: Sequence[int], row: Row) -> Ids:
+        """Some ids up to what ends the row, or to one that is not of the vocabulary."""
         limit, kept = self.limit(row.request, row.source), list[int]()
         for id_ in ids[:limit]:
-            if not 0 <= id_ < len(self.tokenizer) or id_ in self._specials:
+            if not 0 <= id_ < len(self.tokenizer):
                 break
             kept.append(id_)
             if id_ == self.tokenizer.eos:

@@ -83,7 +83,7 @@ class Targets:
         begun = [self._begun[index] for index in drafted]
         guesses = self.drafter.draft(sources, begun, most)
         for index, row, start, guess in zip(drafted, rows, begun, guesses, strict=True):
-            draft = self.writer.writable((*start, *guess[len(start) :]), row)
+            draft = self.writer.within((*start, *guess[len(start) :]), row)
             if len(draft) > len(start):
                 self._drafts[index] = draft
 
