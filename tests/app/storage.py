@@ -38,6 +38,12 @@ def kept(folder: Path) -> tuple[int, int]:
     return len(found), sum(size for _, size, _ in found)
 
 
+def store_of(client: httpx.AsyncClient) -> Store:
+    """The store of the app that a client speaks to."""
+    store: Store = client._transport.app.state.services.store  # type: ignore[attr-defined]
+    return store
+
+
 async def add(store: Store) -> str:
     return (await store.add(2, {"source": "Hi."}, {}, b"trace", MORE)).id
 
