@@ -13,12 +13,7 @@ const YET = {
   "state/store.js": ["createStore"],
   "views/alignment/view.js": ["mount"],
   "views/alignment/word-lines.js": ["createLines"],
-  "views/decoding/candidates.js": ["createCandidates"],
-  "views/decoding/search-tree.js": ["createBranches"],
-  "views/decoding/view.js": ["mount"],
   "views/flow/view.js": ["mount"],
-  "views/inside/view.js": ["mount"],
-  "views/positions/rotation.js": ["createTurn"],
 };
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));

@@ -14,8 +14,11 @@
 /** @typedef {Element & Record<string, any>} Any */
 
 const HTML = "http://www.w3.org/1999/xhtml";
-const SVG = "http://www.w3.org/2000/svg";
+/** What these elements and all in them are of. @type {Record<string, string>} */
+const NAMESPACES = { svg: "http://www.w3.org/2000/svg", math: "http://www.w3.org/1998/Math/MathML" };
 const TEXT = "#text";
+/** Held to what it is, as a reader may have changed it; all else to what was described last. */
+const LIVE = new Set(["value", "checked"]);
 
 /** What nodes were made of. @type {WeakMap<Node, {name?: string, props: Record<string, any>}>} */
 const known = new WeakMap();
@@ -70,7 +73,7 @@ function blank(tag, parent) {
   const page = parent.ownerDocument ?? document;
   if (tag === TEXT) return page.createTextNode("");
   const inherited = parent.nodeName === "foreignObject" ? HTML : (parent.namespaceURI ?? HTML);
-  return page.createElementNS(tag === "svg" ? SVG : inherited, tag);
+  return page.createElementNS(NAMESPACES[tag] ?? inherited, tag);
 }
 
 /** @param {Node} node @param {Described | string} wanted */
@@ -86,22 +89,22 @@ function fill(node, wanted) {
 }
 
 /**
- * Sets properties; attributes where the name has a dash, in a drawing, and of `role` and `for`; `style`
+ * Sets properties; attributes where the name has a dash, in drawings and formulas, and of `role` and `for`; `style`
  * is several. A null is as if it were not there.
  * @param {Any} element  whose children are there: a menu's value is one of its options
  * @param {Record<string, any>} props
  * @param {Record<string, any>} before  what it was made of
  */
 function set(element, { style = {}, ...props }, { style: worn = {}, ...before }) {
-  for (const name of Object.keys({ ...worn, ...style })) element.style.setProperty(name, style[name] ?? "");
+  for (const name of Object.keys({ ...worn, ...style }))
+    if (style[name] !== worn[name]) element.style.setProperty(name, style[name] ?? "");
   for (const name of Object.keys({ ...before, ...props })) {
     const [value, old] = [props[name] ?? null, before[name] ?? null];
+    if (value === (old !== null && LIVE.has(name) ? element[name] : old)) continue;
     const attribute = /-|^(role|for)$/.test(name) || (element.namespaceURI !== HTML && !name.startsWith("on"));
-    if (value === null) {
-      if (old !== null) clear(element, name, attribute);
-    } else if (attribute) {
-      if (element.getAttribute(name) !== String(value)) element.setAttribute(name, String(value));
-    } else if (old === null || element[name] !== value) element[name] = value;
+    if (value === null) clear(element, name, attribute);
+    else if (attribute) element.setAttribute(name, String(value));
+    else element[name] = value;
   }
 }
 

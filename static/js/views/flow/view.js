@@ -11,6 +11,7 @@ import { within } from "../../parts/arrow-keys.js";
 import { whenFree } from "../../lib/timing.js";
 import { readers } from "../../state/model-part-names.js";
 import { h } from "../../lib/dom.js";
+import { render } from "../../lib/render.js";
 import { memo } from "../../lib/memo.js";
 import { step } from "../../draw/token.js";
 import { arriving, rollout } from "../../compute/flow.js";
@@ -169,7 +170,7 @@ function mount(context, root) {
     );
     water.replaceChildren(enlarge(made.svg, unit));
     water.dataset.drawn = "";
-    finding.replaceChildren(...found(top, goal ?? most, shares, flows));
+    render(finding, ...found(top, goal ?? most, shares, flows));
     if (!shown.stream) return;
     if (!cells) {
       const row = Math.min(24, made.row);
