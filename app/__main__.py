@@ -1,17 +1,26 @@
-"""`python -m app`: the server, with its settings from the environment."""
+"""`python -m app`: the server, with its settings from the environment; and what is done beside it.
+
+python -m app                     serve
+python -m app shares export FILE  and import, prune
+"""
 
 import asyncio
 import contextlib
 import socket
 import sys
 import tempfile
+from argparse import ArgumentParser
+from collections.abc import Sequence
 
 import uvicorn
 from pydantic import ValidationError
 
 from app.engine.catalog import Catalog
+from app.http import log_format
 from app.main import create_app
 from app.settings import Settings
+from app.store.commands import add_arguments, run
+from app.store.private_files import make_private_folder
 from app.store.store import open_store
 
 GRACE_SECONDS = 10  # for requests that are running when the server is told to end
@@ -27,8 +36,12 @@ class Server(uvicorn.Server):
             print(f"\n  Headlight is on\n\n{_addresses(self.config.host, port)}\n", flush=True)
 
 
-def main() -> int:
-    """Serves until told to end; returns the exit status."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serves until told to end, or does what the arguments say; returns the exit status."""
+    parser = ArgumentParser("python -m app", description="Without a command: the server.")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    add_arguments(commands.add_parser("shares", help="export, import or prune shares"))
+    asked = parser.parse_args(arguments)
     try:
         settings = Settings()
     except ValidationError as error:
@@ -36,6 +49,8 @@ def main() -> int:
             name = "HEADLIGHT_" + "_".join(str(step) for step in wrong["loc"]).upper()
             print(f"{name}: {wrong['msg']}", file=sys.stderr)
         return 2
+    if asked.command == "shares":
+        return asyncio.run(run(asked, settings))
     if obstacle := asyncio.run(_obstacle(settings)):
         print(obstacle, file=sys.stderr)
         return 2
@@ -51,7 +66,7 @@ def main() -> int:
 async def _obstacle(settings: Settings) -> str | None:
     """What keeps the server from writing, in one line; None if it can."""
     try:
-        settings.data_dir.mkdir(parents=True, exist_ok=True)
+        make_private_folder(settings.data_dir)
         with tempfile.TemporaryFile(dir=settings.data_dir):
             pass
     except OSError as error:
@@ -70,6 +85,7 @@ def serve(settings: Settings, catalog: Catalog) -> int:
         create_app(settings, catalog),
         host=settings.host,
         port=settings.port,
+        log_config=log_format.CONFIG,
         log_level="warning",
         timeout_graceful_shutdown=GRACE_SECONDS,
         server_header=False,

@@ -1,5 +1,6 @@
 """What the routes work with, opened when the server starts and closed when it ends."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from app.engine.catalog import Catalog
 from app.engine.engine import Engine
 from app.http.rate_limits import PerMinute
 from app.settings import Settings
+from app.store.quota import Limits
 from app.store.store import Store, open_store
 
 PREVIEWS = 128  # pictures kept, of some 60 kB
@@ -51,10 +53,21 @@ async def open_services(
         max_batch=settings.max_batch,
         max_wait_seconds=settings.max_wait_seconds,
     )
-    async with open_store(settings.database) as store, engine:
+    limits = Limits.of(settings)
+    async with open_store(settings.database, limits) as store, engine, _expiring(store):
         vendor.compress()
         sharing = PerMinute(settings.max_shares_per_minute)
         yield Services(settings, catalog, engine, store, vendor, sharing, LRUCache(PREVIEWS))
+
+
+@asynccontextmanager
+async def _expiring(store: Store) -> AsyncIterator[None]:
+    pruning = asyncio.create_task(store.keep_pruning())
+    try:
+        yield
+    finally:
+        pruning.cancel()
+        await asyncio.gather(pruning, return_exceptions=True)
 
 
 def _services(request: Request) -> Services:

@@ -7,14 +7,15 @@ from typing import Any
 
 from anyio import to_thread
 
+from app.answers.share_creation import within
 from app.answers.share_state import check
-from app.answers.shares import thaw, within
+from app.answers.shares import thaw
 from app.answers.traces import run
 from app.engine.jobs import Encoding
 from app.engine.wire import SAFETENSORS, Reply
 from app.handout import SELECT, handout
+from app.schemas.replies import ModelReply
 from app.schemas.shares import AnyShareState
-from app.schemas.traces import ModelReply
 from app.services import Services
 from app.store.store import Share
 from model.trace.select import present

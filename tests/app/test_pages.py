@@ -134,7 +134,7 @@ async def test_an_old_address_is_answered_but_not_kept(client: httpx.AsyncClient
     [
         "js/none.js",
         "page/none.js",
-        "page/not-found.js",
+        "page/problem.js",
         "page/workspace",
         "js",
         "",

@@ -2,11 +2,10 @@
 
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { alike, extent, glimpse, place } from "../data/attentions.js";
-import { answer, thumbnails } from "../state/questions.js";
+import { alike, extent, glimpse, pictures, place } from "../data/attentions.js";
+import { tensorAt, valueAt } from "../data/tensor-address.js";
 import { table, thumbnail } from "../draw/head-grid.js";
 import { sequential } from "../draw/scale.js";
-import { Problem } from "../data/problem.js";
 import { mean } from "../data/wire.js";
 
 /** @typedef {import("./types.js").Desk} Desk */
@@ -51,16 +50,11 @@ export function bindPickers(context) {
     if (!trace || !model) return;
     const colours = stale.layer || stale.head ? table(sequential(context.theme())) : null;
     const size = extent(model, link.block);
-    const small = weights(page);
     layers(size.layers, link.layer).forEach((canvas, layer) => {
-      if (!stale.layer) return;
-      const own = small?.[place(model, { ...link, layer }, "weights")];
-      paint(canvas, layerMean(page, { ...link, layer }, own), colours);
+      if (stale.layer) paint(canvas, layerMean(page, { ...link, layer }), colours);
     });
     heads(size.heads, link.head).forEach((canvas, head) => {
-      if (!stale.head) return;
-      const own = small?.[place(model, link, "weights")];
-      paint(canvas, glimpse(page, { ...link, head }, own), colours);
+      if (stale.head) paint(canvas, glimpse(model, trace, { ...link, head }), colours);
     });
     owed.layer &&= !stale.layer;
     owed.head &&= !stale.head;
@@ -103,26 +97,16 @@ function paint(canvas, picture, colours) {
 const pool = ({ link }) => (link.view === "attention" ? link.options.pool : "one");
 
 /** What all pictures are of. @param {Page} page */
-const pictured = (page) => [page.link.block, page.model, page.trace, answer(page, thumbnails(page))];
-
-/**
- * All weights of the block in 8 bits.
- * @param {Page} page
- */
-function weights(page) {
-  const found = /** @type {import("../data/wire.js").Trace | Problem | undefined} */ (
-    answer(page, thumbnails(page))
-  );
-  return found && !(found instanceof Problem) ? found.tensors : null;
+function pictured({ link, model, trace }) {
+  return [link.block, model, trace?.id, ...pictures(model, link.block).map((address) => valueAt(trace, address))];
 }
 
 /**
  * @param {Page} page
  * @param {import("../state/link.js").State} state
- * @param {import("../data/wire.js").Tensor} [small]
  */
-function layerMean({ model, trace }, state, small) {
-  const found = trace?.tensors[place(model, state, "weights")] ?? small;
+function layerMean({ model, trace }, state) {
+  const found = tensorAt(trace, place(model, state, "weights"));
   if (!found) return null;
   return { ...mean(found), may: (trace && alike(model, trace, state)?.data) ?? null };
 }

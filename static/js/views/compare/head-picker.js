@@ -1,16 +1,20 @@
 /** B's own picker: which other head, or which other layer, as pictures like those of the page. */
 
-import { extent, glimpse, place } from "../../data/attentions.js";
+import { extent, glimpse, pictures } from "../../data/attentions.js";
 import { otherPlace } from "../../state/comparison.js";
-import { Problem } from "../../data/problem.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { table, thumbnail } from "../../draw/head-grid.js";
-import { answer, thumbnails } from "../../state/questions.js";
 import { sequential } from "../../draw/scale.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
-/** @typedef {import("../../data/wire.js").Trace} Trace */
+/** @typedef {import("../../state/store.js").Page} Page */
+
+/** @param {Page} page @returns {boolean}  whether B is another head or layer, and there are pictures to pick from */
+const picks = ({ link }) => link.options.other === "head" || link.options.other === "layer";
+
+/** @param {Page} page @returns {string[]}  addresses of what is offered */
+export const offered = (page) => (picks(page) ? pictures(page.model, page.link.block) : []);
 
 /** @param {Context} context */
 export function otherPicker(context) {
@@ -44,19 +48,16 @@ export function otherPicker(context) {
     const page = store.get();
     const { link, model, trace } = page;
     const { other: by } = link.options;
-    element.hidden = !model || (by !== "head" && by !== "layer");
-    if (element.hidden || !model || !trace) return;
+    element.hidden = !model || !picks(page);
+    if (!model || !trace || (by !== "head" && by !== "layer")) return;
     const { layers, heads } = extent(model, link.block);
     build(by, by === "head" ? heads : layers, otherPlace(page)[/** @type {"head" | "layer"} */ (by)]);
-    const small = /** @type {Trace | Problem | undefined} */ (answer(page, thumbnails(page)));
-    const tensors = small && !(small instanceof Problem) ? small.tensors : {};
     const colours = table(sequential(context.theme()));
     list.querySelectorAll("canvas").forEach((canvas, i) => {
       const at = { ...link, [by]: i };
-      const matrix = glimpse(page, at, tensors[place(model, at, "weights")]);
+      const matrix = glimpse(model, trace, at);
       if (matrix) thumbnail(canvas, matrix, colours);
     });
   }
-  const destroy = store.subscribe((page) => answer(page, thumbnails(page)), refresh);
-  return { element, refresh, destroy };
+  return { element, refresh };
 }

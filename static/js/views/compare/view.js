@@ -10,7 +10,7 @@ import { trio as trioOf } from "../../data/shown-numbers.js";
 import { controls } from "../../parts/controls.js";
 import { wording } from "../../parts/wording.js";
 import { changeList, headline } from "../../parts/comparison/largest-changes.js";
-import { otherPicker } from "./head-picker.js";
+import { offered, otherPicker } from "./head-picker.js";
 import { panels } from "../../parts/comparison/panels.js";
 import { pointing } from "../../parts/comparison/pointing.js";
 import { otherBox } from "./other-sentence.js";
@@ -35,7 +35,8 @@ export const compare = {
   },
   needs(page) {
     const places = [page.link, { ...page.link, ...otherPlace(page) }];
-    return places.flatMap((at) => [place(page.model, at, "weights"), place(page.model, at, "mask")]);
+    const both = places.flatMap((at) => [place(page.model, at, "weights"), place(page.model, at, "mask")]);
+    return [...both, ...offered(page)];
   },
   asks: (page) => [otherRun(page)].flatMap((question) => question ?? []),
   mount,
@@ -78,16 +79,11 @@ function mount(context, root) {
     light();
   }
 
-  function destroy() {
-    picker.destroy();
-    trio.destroy();
-  }
-
   const numbers = () => {
     const shown = found();
     return shown && trioOf(shown);
   };
-  return { draw, light, destroy, picture: () => (found() ? trio.picture() : null), numbers };
+  return { draw, light, destroy: trio.destroy, picture: () => (found() ? trio.picture() : null), numbers };
 }
 
 /** @param {Context["t"]} t @returns {import("../../parts/controls.js").Control} */
