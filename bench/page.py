@@ -162,7 +162,8 @@ def other_views(browser: Browser, urls: Sequence[str], rounds: int) -> Times:
                 page.evaluate("() => probes.view('attention')")
                 page.wait_for_timeout(REST_MS)
 
-            found[f"to {view}, 64 tokens"] = in_turns(pages, clocks, f"() => probes.view('{view}')", rounds, back)
+            there = f"() => probes.view('{view}')"
+            found[f"to {view}, 64 tokens"] = in_turns(pages, clocks, there, rounds, back)
     return found
 
 
