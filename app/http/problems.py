@@ -59,6 +59,7 @@ TITLES = {
     "no-means": "The model came without the means of its heads",
     "no-learning": "The model came without snapshots of its training",
     "reply-too-large": "The reply would be too large",
+    "bad-selection": "An entry of select is no window of a tensor",
     "not-weights": "Only weights can be sent as uint8",
     "unknown-share": "There is no such share",
     "newer-share": "The share was made by a newer version",

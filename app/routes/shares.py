@@ -12,8 +12,8 @@ from app.answers.traces import while_present
 from app.http.rate_limits import client_network
 from app.http.replies import in_both_forms, media_type, problems, reply, run_problems
 from app.schemas.history import ExampleReply
+from app.schemas.replies import ParametersReply, TraceReply
 from app.schemas.shares import ShareCreated, ShareReply, ShareRequest
-from app.schemas.traces import ParametersReply, TraceReply
 from app.services import Opened
 
 router = APIRouter(prefix="/shares", tags=["shares"])

@@ -12,7 +12,7 @@ import pytest
 
 from app.engine.catalog import Catalog
 from app.engine.wire import Reply
-from app.schemas.traces import ModelReply
+from app.schemas.replies import ModelReply
 from app.store.ids import ALPHABET, KEY_LENGTH, new_id
 from app.store.share_formats import FORMAT
 from app.store.share_upgrades import upgraded

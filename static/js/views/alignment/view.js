@@ -9,6 +9,7 @@ import { lit } from "../../state/highlight.js";
 import { prose } from "../../lib/i18n.js";
 import { four, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
+import { render } from "../../lib/render.js";
 import { token } from "../../draw/token.js";
 import { choice, some, whole } from "../../state/options.js";
 import { controls } from "../../parts/controls.js";
@@ -199,7 +200,7 @@ function mount(context, root) {
     const at = words();
     lines.light(at);
     table.mark({ row: at.target < 0 ? null : at.target, col: at.source < 0 ? null : at.source });
-    if (at.target >= 0) finding.replaceChildren(...sentence(context, shown, at.target));
+    if (at.target >= 0) render(finding, ...sentence(context, shown, at.target));
   }
 
   return {
