@@ -3,8 +3,8 @@
 import sys
 from collections.abc import Sequence
 
-from app.__main__ import serve
 from app.engine.catalog import Catalog
+from app.server import serve
 from app.settings import Settings
 from model.adapters.request import Decoding, Request, Trace
 from tests.app.slow import Slow

@@ -200,9 +200,8 @@ def test_an_export_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
     assert command(tmp_path, "prune")[0] == 0
     with sqlite3.connect(tmp_path / "headlight.db") as connection:
         connection.execute("DROP TABLE answers")
-        connection.execute(
-            "INSERT INTO shares (id, created, state, model, digest) VALUES ('a', '', '{}', '{}', '')"
-        )
+        row = "INSERT INTO shares (id, created, state, model, digest) VALUES ('a', '', '', '', '')"
+        connection.execute(row)
     connection.close()
     assert command(tmp_path, "export", file)[0] == 1
     assert file.read_bytes() == b"yesterday's"
