@@ -63,6 +63,7 @@ RANKS = {
         "answers",
         "routes",
         "main",
+        "server",
         "__main__",
     ),
 }
