@@ -18,6 +18,7 @@ from pydantic import ValidationError
 from app.engine.catalog import Catalog
 from app.http import log_format
 from app.main import create_app
+from app.services import load_catalog
 from app.settings import Settings
 from app.store.commands import add_arguments, run
 from app.store.private_files import make_private_folder
@@ -56,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     print(f"Loading {', '.join(settings.bundles)}", flush=True)
     try:
-        catalog = Catalog.load(settings.bundles, settings.device, settings.max_models)
+        catalog = load_catalog(settings)
     except Exception as error:  # whatever is wrong with a bundle or a device, its words are enough
         print(f"HEADLIGHT_MODELS, HEADLIGHT_DEVICE: {error}", file=sys.stderr)
         return 2

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 from anyio import to_thread
@@ -17,6 +18,7 @@ from app.http.rate_limits import PerMinute
 from app.settings import Settings
 from app.store.quota import Limits
 from app.store.store import Store, open_store
+from model.adapters.native import load
 
 PREVIEWS = 128  # pictures kept, of some 60 kB
 
@@ -34,6 +36,16 @@ class Services:
     previews: LRUCache[str, bytes]  # pictures by share
 
 
+def load_catalog(settings: Settings) -> Catalog:
+    """Opens every model that the settings name; raises what `model.adapters.native.load` raises."""
+    drafts = settings.data_dir / "cache" / "drafts" if settings.draft else None
+    loaders = {
+        name: partial(load, path, settings.device, drafts=drafts)
+        for name, path in settings.bundles.items()
+    }
+    return Catalog(loaders, settings.max_models)
+
+
 @asynccontextmanager
 async def open_services(
     settings: Settings, catalog: Catalog | None = None
@@ -43,9 +55,7 @@ async def open_services(
     `catalog` stands in for the one that the settings name.
     """
     if catalog is None:
-        catalog = await to_thread.run_sync(
-            Catalog.load, settings.bundles, settings.device, settings.max_models
-        )
+        catalog = await to_thread.run_sync(load_catalog, settings)
     vendor = Vendor(vendored(), settings.data_dir / "cache")
     engine = Engine(
         catalog,

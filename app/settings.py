@@ -52,6 +52,11 @@ class Settings(BaseSettings):
     device: Literal["auto", "cpu", "cuda"] = Field(
         default="auto", description="Where models run; auto is the GPU if there is one."
     )
+    draft: bool = Field(
+        default=True,
+        description="Whether CTranslate2, if it is installed, drafts greedy translations; "
+        "they are the same without.",
+    )
     max_models: int = Field(
         default=2, ge=1, description="Models loaded at once; the least recently used makes room."
     )

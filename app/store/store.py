@@ -181,7 +181,7 @@ class Store:
             row = (await connection.execute(wanted)).one_or_none()
             if row is None:
                 return None
-            given = digest_of(edit_key.encode())
+            given = digest_of(edit_key.strip().lower().encode())
             if row.edit_key is None or not hmac.compare_digest(row.edit_key, given):
                 return False
             await _delete(connection, [row.id])
