@@ -73,6 +73,23 @@ class Settings(BaseSettings):
     max_wait_seconds: float = Field(
         default=30.0, gt=0, description="Longest wait for the model; then 503."
     )
+    max_connections: int = Field(default=1_000, ge=1, description="Connections at once; then 503.")
+    max_head_bytes: int = Field(
+        default=131_072, ge=1_024, description="Size of a request line with its headers; then 431."
+    )
+    max_request_seconds: float = Field(
+        default=30.0, gt=0, description="Time for a request to arrive; then 408."
+    )
+    max_stall_seconds: float = Field(
+        default=30.0,
+        gt=0,
+        description="Longest wait for a client that reads nothing.",
+    )
+    max_unsent_bytes: int = Field(
+        default=500_000_000,
+        ge=1_000_000,
+        description="Bytes of replies that wait for slow clients; then the slowest is cut off.",
+    )
     max_shares_per_minute: int = Field(
         default=60, ge=1, description="Shares that one address may make."
     )

@@ -40,6 +40,8 @@ TITLES = {
     "invalid-json": "The body is not valid JSON",
     "unsupported-media-type": "The body must be sent as application/json",
     "body-too-large": "The body is too large",
+    "head-too-large": "The request's headers are too large",
+    "too-slow": "The request took too long to arrive",
     "not-acceptable": "No form of the reply is acceptable",
     "not-found": "There is nothing at this address",
     "method-not-allowed": "The method is not allowed here",
