@@ -10,6 +10,7 @@ and notes when things began; `sweep`, once a second, ends those that are beyond 
     where all that is unsent is too much                            cut off
 """
 
+import socket
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from app.http.problems import MEDIA_TYPE, ProblemError
 
 MIN_BYTES_A_SECOND = 4_096  # a client that reads more slowly is stalled
+KERNEL_BYTES = 131_072  # that the kernel takes of a reply before it can send them
 MAX_PIPELINED = 16  # requests that are sent before the reply to the first
 
 
@@ -55,8 +57,12 @@ class Connection(HttpToolsProtocol):
         """Refuses a connection too many; it would otherwise wait for its first byte."""
         super().connection_made(transport)
         self._arriving = self.loop.time()
-        # A reply is over when the kernel has taken all of it: what remains here is unsent.
+        # A reply is over when the kernel has taken all of it, and the kernel takes little ahead, or
+        # a reader's progress would show only once in megabytes.
         transport.set_write_buffer_limits(high=0)
+        if hasattr(socket, "TCP_NOTSENT_LOWAT"):
+            connection = transport.get_extra_info("socket")
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, KERNEL_BYTES)
         if len(self.connections) > self.bounds.connections:
             detail = f"the server has {self.bounds.connections} connections already"
             self.refuse(ProblemError(503, "busy", detail, headers={"Retry-After": "5"}))
