@@ -113,6 +113,8 @@ def serve(settings: Settings, catalog: Catalog) -> int:
         log_level="warning",
         timeout_graceful_shutdown=GRACE_SECONDS,
         server_header=False,
+        proxy_headers=bool(settings.proxies),
+        forwarded_allow_ips=settings.proxies,
         http=cast(type[asyncio.Protocol], partial(Connection, bounds)),
         ws="none",
     )

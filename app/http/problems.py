@@ -40,6 +40,7 @@ TITLES = {
     "invalid-json": "The body is not valid JSON",
     "unsupported-media-type": "The body must be sent as application/json",
     "body-too-large": "The body is too large",
+    "unknown-host": "This server is not known by that name",
     "head-too-large": "The request's headers are too large",
     "too-slow": "The request took too long to arrive",
     "not-acceptable": "No form of the reply is acceptable",
