@@ -56,6 +56,7 @@ RANKS = {
         "http",
         "assets",
         "preview",
+        "readiness",
         "services",
         "handout",
         "notebook",

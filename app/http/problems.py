@@ -70,6 +70,7 @@ TITLES = {
     "wrong-edit-key": "The edit key is not the share's",
     "too-many-shares": "Too many shares in a short time",
     "busy": "The model is busy",
+    "not-ready": "The server cannot work now",
     BUSY: "The database is busy",
     FULL: "There is no room for shares",
     UNAVAILABLE: "The database cannot be used",
