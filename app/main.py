@@ -13,6 +13,7 @@ from app.engine.catalog import Catalog
 from app.engine.wire import SAFETENSORS
 from app.http import problems
 from app.http.conditional import Conditional
+from app.http.hosts import AllowedHosts
 from app.http.rate_limits import BodyLimit
 from app.http.replies import problems as problems_of_routes
 from app.http.security import SecurityHeaders
@@ -54,7 +55,7 @@ def create_app(settings: Settings | None = None, catalog: Catalog | None = None)
         title="Headlight",
         version=__version__,
         description=DESCRIPTION,
-        openapi_url="/openapi.json",
+        openapi_url=None if settings.public else "/openapi.json",
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
@@ -81,7 +82,8 @@ def create_app(settings: Settings | None = None, catalog: Catalog | None = None)
     app.add_middleware(BodyLimit, limit=settings.max_body_bytes)
     app.add_middleware(Conditional)
     app.add_middleware(CompressMiddleware)
-    app.add_middleware(SecurityHeaders)
+    app.add_middleware(AllowedHosts, names=settings.hosts, local=not settings.public)
+    app.add_middleware(SecurityHeaders, hsts=settings.public)
     return app
 
 

@@ -15,6 +15,7 @@ from app.assets.files import Vendor, vendored
 from app.engine.catalog import Catalog
 from app.engine.engine import Engine
 from app.http.rate_limits import PerMinute
+from app.readiness import Readiness
 from app.settings import Settings
 from app.store.quota import Limits
 from app.store.store import Store, open_store
@@ -33,6 +34,7 @@ class Services:
     store: Store
     vendor: Vendor
     sharing: PerMinute
+    readiness: Readiness
     previews: LRUCache[str, bytes]  # pictures by share
 
 
@@ -67,7 +69,16 @@ async def open_services(
     async with open_store(settings.database, limits) as store, engine, _expiring(store):
         vendor.compress()
         sharing = PerMinute(settings.max_shares_per_minute)
-        yield Services(settings, catalog, engine, store, vendor, sharing, LRUCache(PREVIEWS))
+        yield Services(
+            settings=settings,
+            catalog=catalog,
+            engine=engine,
+            store=store,
+            vendor=vendor,
+            sharing=sharing,
+            readiness=Readiness(catalog, engine, store),
+            previews=LRUCache(PREVIEWS),
+        )
 
 
 @asynccontextmanager

@@ -57,6 +57,7 @@ RANKS = {
         "http",
         "assets",
         "preview",
+        "readiness",
         "services",
         "handout",
         "notebook",
