@@ -11,6 +11,7 @@ from cachetools import LRUCache
 from fastapi import Depends, Request
 
 from app.assets.files import Vendor, vendored
+from app.engine.byte_cache import ByteCache
 from app.engine.catalog import Catalog
 from app.engine.engine import Engine
 from app.http.rate_limits import PerMinute
@@ -32,11 +33,12 @@ class Services:
     vendor: Vendor
     sharing: PerMinute
     previews: LRUCache[str, bytes]  # pictures by share
+    cache: ByteCache[bytes]  # of what never changes
 
 
 @asynccontextmanager
 async def open_services(
-    settings: Settings, catalog: Catalog | None = None
+    settings: Settings, cache: ByteCache[bytes], catalog: Catalog | None = None
 ) -> AsyncIterator[Services]:
     """Opens the models, opens the store and starts the engine.
 
@@ -57,7 +59,8 @@ async def open_services(
     async with open_store(settings.database, limits) as store, engine, _expiring(store):
         vendor.compress()
         sharing = PerMinute(settings.max_shares_per_minute)
-        yield Services(settings, catalog, engine, store, vendor, sharing, LRUCache(PREVIEWS))
+        previews: LRUCache[str, bytes] = LRUCache(PREVIEWS)
+        yield Services(settings, catalog, engine, store, vendor, sharing, previews, cache)
 
 
 @asynccontextmanager
@@ -70,7 +73,7 @@ async def _expiring(store: Store) -> AsyncIterator[None]:
         await asyncio.gather(pruning, return_exceptions=True)
 
 
-def _services(request: Request) -> Services:
+async def _services(request: Request) -> Services:
     services: Services = request.app.state.services
     return services
 

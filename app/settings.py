@@ -73,6 +73,9 @@ class Settings(BaseSettings):
     max_wait_seconds: float = Field(
         default=30.0, gt=0, description="Longest wait for the model; then 503."
     )
+    max_cache_bytes: int = Field(
+        default=256_000_000, ge=0, description="Bytes of replies kept in memory."
+    )
     max_shares_per_minute: int = Field(
         default=60, ge=1, description="Shares that one address may make."
     )
