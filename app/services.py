@@ -12,6 +12,7 @@ from cachetools import LRUCache
 from fastapi import Depends, Request
 
 from app.assets.files import Vendor, vendored
+from app.engine.byte_cache import ByteCache
 from app.engine.catalog import Catalog
 from app.engine.engine import Engine
 from app.http.rate_limits import PerMinute
@@ -36,6 +37,7 @@ class Services:
     sharing: PerMinute
     readiness: Readiness
     previews: LRUCache[str, bytes]  # pictures by share
+    cache: ByteCache[bytes]  # of what never changes
 
 
 def load_catalog(settings: Settings) -> Catalog:
@@ -50,7 +52,7 @@ def load_catalog(settings: Settings) -> Catalog:
 
 @asynccontextmanager
 async def open_services(
-    settings: Settings, catalog: Catalog | None = None
+    settings: Settings, cache: ByteCache[bytes], catalog: Catalog | None = None
 ) -> AsyncIterator[Services]:
     """Opens the models, opens the store and starts the engine.
 
@@ -78,6 +80,7 @@ async def open_services(
             sharing=sharing,
             readiness=Readiness(catalog, engine, store),
             previews=LRUCache(PREVIEWS),
+            cache=cache,
         )
 
 
@@ -91,7 +94,7 @@ async def _expiring(store: Store) -> AsyncIterator[None]:
         await asyncio.gather(pruning, return_exceptions=True)
 
 
-def _services(request: Request) -> Services:
+async def _services(request: Request) -> Services:
     services: Services = request.app.state.services
     return services
 

@@ -132,6 +132,9 @@ class Settings(BaseSettings):
         ge=1_000_000,
         description="Bytes of replies that wait for slow clients; then the slowest is cut off.",
     )
+    max_cache_bytes: int = Field(
+        default=256_000_000, ge=0, description="Bytes of replies kept in memory."
+    )
     max_shares_per_minute: int = Field(
         default=60, ge=1, description="Shares that one address may make."
     )

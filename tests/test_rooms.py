@@ -51,6 +51,7 @@ RANKS = {
     "app": (
         "__init__",
         "settings",
+        "off_loop",
         "store",
         "engine",
         "schemas",
