@@ -8,7 +8,7 @@ from fastapi.routing import APIRoute
 from starlette_compress import CompressMiddleware, add_compress_type
 
 from app import __version__
-from app.answers.pages import not_found_page
+from app.answers.pages import problem_page
 from app.engine.catalog import Catalog
 from app.engine.wire import SAFETENSORS
 from app.http import problems
@@ -76,7 +76,7 @@ def create_app(settings: Settings | None = None, catalog: Catalog | None = None)
     app.include_router(handouts.router)
     app.include_router(pages.router)
     app.include_router(assets.router)
-    problems.install(app, not_found_page)
+    problems.install(app, problem_page)
     # The last added is the outermost.
     app.add_middleware(BodyLimit, limit=settings.max_body_bytes)
     app.add_middleware(Conditional)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from app.engine.wire import trace_reply
 from app.handout import SELECT, handout
-from app.schemas.traces import ModelReply
+from app.schemas.replies import ModelReply
 from model.adapters.request import Adapter, Request
 from model.trace.select import present
 

@@ -1,8 +1,10 @@
 """What the routes work with, opened when the server starts and closed when it ends."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 from anyio import to_thread
@@ -14,7 +16,9 @@ from app.engine.catalog import Catalog
 from app.engine.engine import Engine
 from app.http.rate_limits import PerMinute
 from app.settings import Settings
+from app.store.quota import Limits
 from app.store.store import Store, open_store
+from model.adapters.native import load
 
 PREVIEWS = 128  # pictures kept, of some 60 kB
 
@@ -32,6 +36,16 @@ class Services:
     previews: LRUCache[str, bytes]  # pictures by share
 
 
+def load_catalog(settings: Settings) -> Catalog:
+    """Opens every model that the settings name; raises what `model.adapters.native.load` raises."""
+    drafts = settings.data_dir / "cache" / "drafts" if settings.draft else None
+    loaders = {
+        name: partial(load, path, settings.device, drafts=drafts)
+        for name, path in settings.bundles.items()
+    }
+    return Catalog(loaders, settings.max_models)
+
+
 @asynccontextmanager
 async def open_services(
     settings: Settings, catalog: Catalog | None = None
@@ -41,9 +55,7 @@ async def open_services(
     `catalog` stands in for the one that the settings name.
     """
     if catalog is None:
-        catalog = await to_thread.run_sync(
-            Catalog.load, settings.bundles, settings.device, settings.max_models
-        )
+        catalog = await to_thread.run_sync(load_catalog, settings)
     vendor = Vendor(vendored(), settings.data_dir / "cache")
     engine = Engine(
         catalog,
@@ -51,10 +63,21 @@ async def open_services(
         max_batch=settings.max_batch,
         max_wait_seconds=settings.max_wait_seconds,
     )
-    async with open_store(settings.database) as store, engine:
+    limits = Limits.of(settings)
+    async with open_store(settings.database, limits) as store, engine, _expiring(store):
         vendor.compress()
         sharing = PerMinute(settings.max_shares_per_minute)
         yield Services(settings, catalog, engine, store, vendor, sharing, LRUCache(PREVIEWS))
+
+
+@asynccontextmanager
+async def _expiring(store: Store) -> AsyncIterator[None]:
+    pruning = asyncio.create_task(store.keep_pruning())
+    try:
+        yield
+    finally:
+        pruning.cancel()
+        await asyncio.gather(pruning, return_exceptions=True)
 
 
 def _services(request: Request) -> Services:

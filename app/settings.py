@@ -52,6 +52,11 @@ class Settings(BaseSettings):
     device: Literal["auto", "cpu", "cuda"] = Field(
         default="auto", description="Where models run; auto is the GPU if there is one."
     )
+    draft: bool = Field(
+        default=True,
+        description="Whether CTranslate2, if it is installed, drafts greedy translations; "
+        "they are the same without.",
+    )
     max_models: int = Field(
         default=2, ge=1, description="Models loaded at once; the least recently used makes room."
     )
@@ -75,6 +80,18 @@ class Settings(BaseSettings):
     )
     max_shares_per_minute: int = Field(
         default=60, ge=1, description="Shares that one address may make."
+    )
+    max_shares_bytes: int = Field(
+        default=10_000_000_000, ge=0, description="Bytes of all shares together; then 507."
+    )
+    max_shares_bytes_per_address: int = Field(
+        default=2_000_000_000, ge=0, description="Bytes of the shares of one address; then 507."
+    )
+    keep_shares_days: float | None = Field(
+        default=None,
+        gt=0,
+        le=36_500,
+        description="Days after which a share is deleted; without it, shares are kept for good.",
     )
 
     @field_validator("database_url")

@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[1]
 MODEL_USES = {
     "annotated_types",
     "cachetools",
+    "ctranslate2",
     "filelock",
     "model",
     "numpy",
@@ -62,6 +63,7 @@ RANKS = {
         "answers",
         "routes",
         "main",
+        "server",
         "__main__",
     ),
 }
@@ -70,7 +72,7 @@ OFFLINE = ("model.train", "model.measure", "model.commands")
 # The browser's one-of-a-kind files, and what only they may say; the entries hand it to them.
 ENTRIES = ("workspace.js", "embed.js", "handout.js")
 ONLY_IN = {
-    "api.js": r"\bfetch\(|\bXMLHttpRequest\b|\bWebSocket\b|\bEventSource\b",
+    "connection.js": r"\bfetch\(|\bXMLHttpRequest\b|\bWebSocket\b|\bEventSource\b",
     "address.js": r"\bpushState\(|\breplaceState\(|\blocation\.(search|hash|href)\b",
     "plotly.js": r"\bPlotly\b",
     "arrow-keys.js": r"\bArrow(Left|Right|Up|Down)\b",

@@ -7,14 +7,15 @@ from typing import Any
 
 from anyio import to_thread
 
-from app.answers.share_state import check
-from app.answers.shares import thaw, within
+from app.answers.share_creation import within
+from app.answers.share_state import check, check_options
+from app.answers.shares import thaw
 from app.answers.traces import run
 from app.engine.jobs import Encoding
 from app.engine.wire import SAFETENSORS, Reply
 from app.handout import SELECT, handout
+from app.schemas.replies import ModelReply
 from app.schemas.shares import AnyShareState
-from app.schemas.traces import ModelReply
 from app.services import Services
 from app.store.store import Share
 from model.trace.select import present
@@ -25,6 +26,7 @@ PLAIN = re.compile(r"[A-Za-z0-9-]+")
 async def create(services: Services, state: AnyShareState, home: str, theme: str | None) -> bytes:
     """The handout of a state that is run for it; raises what `run` and `check` raise."""
     encoding = Encoding(SAFETENSORS, services.settings.max_values)
+    check_options(services.settings, state)
     with within("state"):
         name = services.catalog.pick(state.model)
         model = services.catalog.describe(name)

@@ -4,7 +4,7 @@ Every template is given: ``lang`` and ``languages``; ``asset(path)``, the addres
 `static/`; ``page_file(name)``, that of a page's one script or stylesheet; ``vendor(name)``, that of
 a file out of a package; ``plotly_url`` and ``catalog_url``; ``url_for(name, **parameters)``, the
 path of a route; ``page_url``, the address without its query; ``share``, which is None or
-``{"id", "title", "translation"}``.
+``{"id", "title", "translation"}``; ``problem``, which is None or the kind of a problem.
 """
 
 from collections.abc import Mapping
@@ -15,6 +15,7 @@ from fastapi.responses import HTMLResponse
 
 from app.assets.languages import languages, negotiate
 from app.assets.templates import environment, static_digest
+from app.http.problems import ProblemError
 from app.services import Services
 
 HEADERS = {"Cache-Control": "no-cache", "Vary": "Accept-Language, Cookie"}
@@ -31,6 +32,7 @@ def render(
     template: str,
     *,
     share: dict[str, Any] | None = None,
+    problem: str | None = None,
     status: int = 200,
     headers: Mapping[str, str] | None = None,
 ) -> HTMLResponse:
@@ -50,10 +52,19 @@ def render(
         url_for=request.app.url_path_for,
         page_url=base_url(request, services) + request.url.path,
         share=share,
+        problem=problem,
     )
     return HTMLResponse(content, status, {**HEADERS, **(headers or {})})
 
 
-def not_found_page(request: Request) -> HTMLResponse:
-    """What a reader sees at an address where there is nothing."""
-    return render(request, request.app.state.services, "not-found.html", status=404)
+def problem_page(request: Request, problem: ProblemError) -> HTMLResponse:
+    """What a reader sees at an address that cannot be shown."""
+    services: Services = request.app.state.services
+    return render(
+        request,
+        services,
+        "problem.html",
+        problem=problem.kind,
+        status=problem.status_code,
+        headers=problem.headers,
+    )

@@ -10,11 +10,11 @@ from fastapi import Request
 from starlette.requests import ClientDisconnect
 
 from app.engine.jobs import Encoded, Encoding, TraceJob
-from app.engine.wire import Dtype, parameters_reply
+from app.engine.selection import Dtype, Selection
+from app.engine.wire import parameters_reply
 from app.schemas.traces import AnyTraceRequest, Asking, OneTextRunRequest, Running, RunRequest
 from app.services import Services
 from app.settings import Settings
-from model.adapters.request import Request as Asked
 from model.errors import Excess, InputError
 
 Result = TypeVar("Result")
@@ -33,9 +33,11 @@ async def run(
     Raises InputError for bad input and BusyError where the model has no time.
     """
     name = chosen(services, wanted)
-    asked = wanted.request(select, summarise or [])
-    identity = _identity(wanted, asked, dtype, services.catalog.describe(name).digest)
-    return await services.engine.run(TraceJob(name, asked, identity, dtype, encoding))
+    selection = Selection.parse(select)
+    asked = wanted.request(list(selection.patterns), summarise or [])
+    recorded = {"select": select, "summarise": asked.summarise, "dtype": dtype}
+    identity = _identity(wanted, recorded, services.catalog.describe(name).digest)
+    return await services.engine.run(TraceJob(name, asked, identity, dtype, encoding, selection))
 
 
 async def run_trace(services: Services, wanted: AnyTraceRequest, encoding: Encoding) -> Encoded:
@@ -97,12 +99,11 @@ def check_limits(settings: Settings, wanted: Asking) -> None:
         raise InputError("too-long", "interventions", detail, excess)
 
 
-def _identity(wanted: Running, asked: Asked, dtype: Dtype, digest: str) -> str:
+def _identity(wanted: Running, recorded: dict[str, Any], digest: str) -> str:
     """A digest of the request in one canonical form, and of the model that answers it."""
     run = RunRequest if isinstance(wanted, RunRequest) else OneTextRunRequest
     canonical = wanted.model_dump(include=set(run.model_fields) - {"model"})
-    canonical |= {"select": asked.select, "summarise": asked.summarise}
-    canonical |= {"dtype": dtype, "model": digest}
+    canonical |= {**recorded, "model": digest}
     return hashlib.sha256(orjson.dumps(canonical, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
 
 

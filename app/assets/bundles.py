@@ -57,7 +57,7 @@ PAGES = {
     "embed": Page(["pages/workspace", *FIGURE], [*NARROW, "pages/embed"]),
     "handout": Page([*FRAME, *FIGURE, "chrome/export"], [*NARROW, "pages/handout"]),
     "docs": Page([], ["pages/docs"], views=False),
-    "not-found": Page([], ["pages/workspace"], views=False),
+    "problem": Page([], ["pages/workspace"], views=False),
 }
 
 

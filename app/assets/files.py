@@ -8,6 +8,7 @@ Every address holds a digest of what it answers with, so a browser may keep it f
 
 import gzip
 import hashlib
+import re
 import threading
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -16,6 +17,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 import brotli
+from filelock import FileLock
 
 from app.settings import ROOT
 
@@ -23,6 +25,7 @@ STATIC = ROOT / "static"
 FOREVER = "public, max-age=31536000, immutable"
 BROTLI = 9  # 11 would be a tenth smaller and take fifteen times as long
 SUFFIXES = {"br": ".br", "gzip": ".gz"}
+HALF_WRITTEN = re.compile(r"[0-9a-f]{16}-.+\.(br|gz)\w+")  # names of `_write`
 
 
 def vendored() -> dict[str, Path]:
@@ -96,10 +99,14 @@ class Vendor:
 
     def _compress(self) -> None:
         self.cache.mkdir(parents=True, exist_ok=True)
-        for name, source in self.sources.items():
-            data = source.read_bytes()
-            _write(self._copy(name, "gzip"), partial(gzip.compress, data, 9))
-            _write(self._copy(name, "br"), partial(brotli.compress, data, quality=BROTLI))
+        with FileLock(self.cache / "compress.lock"):  # servers with one folder take turns
+            for left in self.cache.iterdir():
+                if HALF_WRITTEN.fullmatch(left.name):  # by a server that was killed
+                    left.unlink()
+            for name, source in self.sources.items():
+                data = source.read_bytes()
+                _write(self._copy(name, "gzip"), partial(gzip.compress, data, 9))
+                _write(self._copy(name, "br"), partial(brotli.compress, data, quality=BROTLI))
 
 
 def _write(path: Path, content: Callable[[], bytes]) -> None:

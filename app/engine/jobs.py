@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from app.engine.wire import Dtype, Reply, trace_reply
+from app.engine.selection import Dtype, Selection
+from app.engine.wire import Reply, trace_reply
 from model.adapters.request import Adapter, Request, Trace
 
 
@@ -37,10 +38,12 @@ class TraceJob:
     identity: str  # digest of the request and the model
     dtype: Dtype
     encoding: Encoding
+    selection: Selection | None = None  # None: all that the request records
 
     def answer(self, trace: Trace) -> Encoded:
         """The reply; raises `InputError` for one that is too large or of the wrong dtype."""
-        return self.encoding(trace_reply(trace, self.identity, self.model, self.dtype))
+        reply = trace_reply(trace, self.identity, self.model, self.dtype, self.selection)
+        return self.encoding(reply)
 
 
 class StreamJob(Protocol):

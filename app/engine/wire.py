@@ -8,7 +8,7 @@ without ``data``, as JSON text in its metadata.
 import io
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 import orjson
@@ -16,12 +16,12 @@ import safetensors.numpy
 import zstandard
 from numpy.typing import NDArray
 
+from app.engine.selection import Dtype, Selection
 from model.adapters.request import Decoding, Trace
 from model.errors import Excess, InputError
 from model.explain.patterns import Summary
 from model.trace.tap import NamedTensor
 
-Dtype = Literal["float32", "float16", "uint8"]
 Array = NDArray[Any]
 
 JSON = "application/json"
@@ -122,18 +122,32 @@ WRITERS: dict[str, Callable[[Reply], bytes]] = {
 }
 
 
-def trace_reply(trace: Trace, identity: str, model: str, dtype: Dtype = "float32") -> Reply:
-    """The reply to a trace request.
+def trace_reply(
+    trace: Trace,
+    identity: str,
+    model: str,
+    dtype: Dtype = "float32",
+    selection: Selection | None = None,
+) -> Reply:
+    """The reply to a trace request; without a selection, all that was recorded.
 
-    Raises InputError where uint8 is asked for tensors that are not weights.
+    Raises InputError where uint8 is asked for tensors that are not weights, and for a window that
+    lies outside of its tensor.
     """
-    arrays = {name: _array(name, tensor, dtype) for name, tensor in trace.tensors.items()}
+    tensors, arrays = dict(trace.tensors), {}
+    if selection is None:
+        arrays = {name: _array(name, tensor, dtype) for name, tensor in tensors.items()}
+    else:
+        tensors = {}
+        for part in selection.parts(trace.tensors):
+            tensors[part.key] = part.tensor
+            arrays[part.key] = _array(part.name, part.tensor, part.dtype or dtype)
     document = {
         "id": identity,
         "model": model,
         **told(trace),
         **({"output": asdict(trace.written)} if trace.written else {}),
-        "tensors": _about(trace.tensors, arrays),
+        "tensors": _about(tensors, arrays),
     }
     if trace.pieces:
         document["pieces"] = {
@@ -185,7 +199,7 @@ def _measured(summary: Summary) -> dict[str, list[float] | list[str]]:
 def _array(name: str, tensor: NamedTensor, dtype: Dtype) -> Array:
     """The numbers as they travel: `dtype` is for real numbers; truth and ids have their own."""
     array = tensor.value.detach().float() if tensor.value.is_floating_point() else tensor.value
-    numbers: Array = np.ascontiguousarray(array.cpu().numpy())
+    numbers: Array = array.cpu().contiguous().numpy()
     if numbers.dtype == np.bool_:
         return numbers
     if not np.issubdtype(numbers.dtype, np.floating):

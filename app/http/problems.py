@@ -5,6 +5,8 @@
     │   └── ProblemError        raised by the server's own rooms; names its kind
     ├── InputError              raised by `model/` for bad input
     ├── BusyError               raised by the engine; 503
+    ├── StorageError            raised by the store; 503 or 507
+    ├── DamagedError            a share that cannot be read any more; 410
     ├── NewerShareError         a share in a format that is not known yet; 501
     ├── RequestValidationError  raised by FastAPI
     └── anything else           a bug; 500, logged, nothing told
@@ -27,6 +29,7 @@ from app.engine.engine import BusyError
 from app.http.accept import choose
 from app.http.security import HEADERS
 from app.schemas.fields import ONE_TEXT, TWO_TEXTS
+from app.store.failures import BUSY, FULL, QUOTA, UNAVAILABLE, DamagedError, StorageError
 from app.store.share_formats import NewerShareError
 from model.errors import Excess, InputError
 
@@ -56,13 +59,22 @@ TITLES = {
     "no-means": "The model came without the means of its heads",
     "no-learning": "The model came without snapshots of its training",
     "reply-too-large": "The reply would be too large",
+    "bad-selection": "An entry of select is no window of a tensor",
     "not-weights": "Only weights can be sent as uint8",
     "unknown-share": "There is no such share",
     "newer-share": "The share was made by a newer version",
+    "damaged-share": "The share is damaged",
+    "wrong-edit-key": "The edit key is not the share's",
     "too-many-shares": "Too many shares in a short time",
     "busy": "The model is busy",
+    BUSY: "The database is busy",
+    FULL: "There is no room for shares",
+    UNAVAILABLE: "The database cannot be used",
+    QUOTA: "This address has no room for shares",
     "internal": "Something went wrong in the server",
 }
+
+PAGES = {404, 410, 501, 503, 507}  # what a reader is told on a page
 
 STATUS_KINDS = {
     400: "invalid-json",  # FastAPI's word for a body that it could not read
@@ -75,6 +87,9 @@ DETAILS = {
     "method-not-allowed": "the method is not allowed here; Allow names those that are",
     "bad-request": "the request cannot be read",
 }
+
+# Status, and seconds until it may be tried again.
+STORAGE = {BUSY: (503, 2), UNAVAILABLE: (503, 30), FULL: (507, 600), QUOTA: (507, 600)}
 
 Handler = Callable[[Request, Exception], Awaitable[Response]]
 
@@ -119,12 +134,14 @@ class ProblemError(HTTPException):
         return Response(orjson.dumps(self.document), self.status_code, headers, MEDIA_TYPE)
 
 
-def install(app: FastAPI, not_found_page: Callable[[Request], Response]) -> None:
-    """Makes every error of the application a problem document; a reader's 404 is a page."""
+def install(app: FastAPI, page: Callable[[Request, ProblemError], Response]) -> None:
+    """Makes every error of the application a problem document; for a reader, some are a page."""
     conversions: dict[type[Exception], Callable[[Request, Any], ProblemError]] = {
         ProblemError: lambda _, error: error,
         InputError: _input_problem,
         BusyError: _busy_problem,
+        StorageError: _storage_problem,
+        DamagedError: lambda _, error: ProblemError(410, "damaged-share", str(error)),
         NewerShareError: _newer_problem,
         RequestValidationError: _validation_problem,
         HTTPException: _http_problem,
@@ -134,8 +151,8 @@ def install(app: FastAPI, not_found_page: Callable[[Request], Response]) -> None
     def handler(convert: Callable[[Request, Any], ProblemError]) -> Handler:
         async def handle(request: Request, error: Exception) -> Response:
             problem = convert(request, error)
-            if problem.status_code == 404 and _is_reader(request):
-                return not_found_page(request)
+            if problem.status_code in PAGES and _is_reader(request):
+                return page(request, problem)
             return problem.response()
 
         return handle
@@ -168,6 +185,12 @@ def _input_problem(_: Request | None, error: InputError) -> ProblemError:
 def _busy_problem(_: Request | None, error: BusyError) -> ProblemError:
     headers = {"Retry-After": str(error.retry_after)}
     return ProblemError(503, "busy", f"{error}; try again shortly", headers=headers)
+
+
+def _storage_problem(_: Request, error: StorageError) -> ProblemError:
+    status, seconds = STORAGE[error.kind]
+    detail = f"{error}; try again later"
+    return ProblemError(status, error.kind, detail, headers={"Retry-After": str(seconds)})
 
 
 def _newer_problem(_: Request, error: NewerShareError) -> ProblemError:

@@ -2,15 +2,32 @@
 
 import math
 import time
+from ipaddress import IPv4Address, IPv6Network, ip_address
 
 from limits import RateLimitItemPerMinute
 from limits.storage import MemoryStorage
 from limits.strategies import FixedWindowRateLimiter
 from starlette.datastructures import Headers
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.http.problems import ProblemError
 from model.errors import Excess
+
+
+def client_network(request: Request) -> str:
+    """Where a request comes from: an IPv4 address, or the /64 that one IPv6 client has to itself.
+
+    Empty where the server was not told.
+    """
+    host = request.client.host if request.client else ""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return host
+    if isinstance(address, IPv4Address):
+        return str(address)
+    return str(address.ipv4_mapped or IPv6Network((int(address), 64), strict=False))
 
 
 class PerMinute:

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from app.engine.wire import FORMS, NPZ, SAFETENSORS
 from app.http.accept import choose
 from app.http.problems import MEDIA_TYPE, ProblemError
-from app.schemas.traces import ProblemReply
+from app.schemas.replies import ProblemReply
 
 
 def media_type(request: Request) -> str:

@@ -3,7 +3,7 @@
 from fastapi import APIRouter
 
 from app import __version__
-from app.schemas.traces import Health
+from app.schemas.replies import Health
 from app.services import Opened
 
 router = APIRouter(tags=["server"])

@@ -12,7 +12,7 @@ from app.engine.jobs import Encoding
 from app.http.problems import ProblemError
 from app.http.replies import in_both_forms, media_type, problems, reply
 from app.schemas.history import ExampleReply, LearningReply
-from app.schemas.traces import ModelReply, ParametersReply
+from app.schemas.replies import ModelReply, ParametersReply
 from app.services import Opened
 from model.errors import InputError
 

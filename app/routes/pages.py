@@ -8,9 +8,10 @@ from fastapi.responses import HTMLResponse
 
 from app.answers import shares as sharing
 from app.answers.pages import render
-from app.assets.files import FOREVER
 from app.http.security import FOR_OTHERS, FRAMED
 from app.services import Opened
+
+PICTURES = "public, max-age=3600"  # a picture never changes, but its share may be deleted
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
@@ -34,7 +35,7 @@ async def share_page(
 @router.get("/s/{id}/preview.png")
 async def share_preview(services: Opened, share_id: Annotated[str, Path(alias="id")]) -> Response:
     """The share's heatmap, for link previews; other sites may show it."""
-    headers = {**FOR_OTHERS, "Cache-Control": FOREVER}
+    headers = {**FOR_OTHERS, "Cache-Control": PICTURES}
     content = await sharing.picture(services, share_id)
     return Response(content, headers=headers, media_type="image/png")
 

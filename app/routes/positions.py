@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Response
 
 from app.answers.positions import positions_table
 from app.http.replies import problems
-from app.schemas.traces import PositionsReply
+from app.schemas.replies import PositionsReply
 from app.services import Opened
 
 router = APIRouter(tags=["positions"])

@@ -1,20 +1,29 @@
-"""POST /api/shares, GET /api/shares/{id} and the answers that it holds."""
+"""POST /api/shares, GET and DELETE /api/shares/{id}, and the answers that it holds."""
 
 from typing import Annotated
 
 from anyio import to_thread
-from fastapi import APIRouter, Path, Request, Response
+from fastapi import APIRouter, Header, Path, Request, Response
 
+from app.answers import share_creation
 from app.answers import shares as sharing
 from app.answers.pages import base_url
 from app.answers.traces import while_present
+from app.http.rate_limits import client_network
 from app.http.replies import in_both_forms, media_type, problems, reply, run_problems
 from app.schemas.history import ExampleReply
+from app.schemas.replies import ParametersReply, TraceReply
 from app.schemas.shares import ShareCreated, ShareReply, ShareRequest
-from app.schemas.traces import ParametersReply, TraceReply
 from app.services import Opened
 
 router = APIRouter(prefix="/shares", tags=["shares"])
+
+ShareId = Annotated[str, Path(alias="id")]
+READING = {
+    "_406": "No form of the reply is acceptable.",
+    "_410": "The share is damaged.",
+    "_503": "The database cannot be used; `Retry-After` says when to come back.",
+}
 
 
 @router.post(
@@ -22,7 +31,8 @@ router = APIRouter(prefix="/shares", tags=["shares"])
     status_code=201,
     summary="Keep what is on the screen",
     responses=run_problems(
-        _429="Too many shares in a minute; `Retry-After` says when to come back."
+        _429="Too many shares in a minute; `Retry-After` says when to come back.",
+        _507="There is no room; `Retry-After` says when to come back.",
     ),
 )
 async def create_share(
@@ -33,11 +43,18 @@ async def create_share(
     When the 201 arrives the share is on the disk; it opens the same when the model has changed or
     gone.
     """
-    services.sharing.count(request.client.host if request.client else "")
-    share = await while_present(request, sharing.create(services, body))
-    path = request.app.url_path_for("share_page", id=share.id)
-    response.headers["Location"] = request.app.url_path_for("share", id=share.id)
-    return ShareCreated(id=share.id, url=base_url(request, services) + path)
+    address = client_network(request)
+    services.sharing.count(address)
+    made = await while_present(request, share_creation.create(services, body, address))
+    path = request.app.url_path_for("share_page", id=made.id)
+    response.headers["Location"] = request.app.url_path_for("share", id=made.id)
+    response.headers["Cache-Control"] = "no-store"
+    return ShareCreated(
+        id=made.id,
+        url=base_url(request, services) + path,
+        edit_key=made.edit_key,
+        expires=made.expires.isoformat(timespec="seconds") if made.expires else None,
+    )
 
 
 @router.get(
@@ -45,19 +62,42 @@ async def create_share(
     summary="Open a share",
     response_class=Response,
     responses=in_both_forms(ShareReply)
-    | problems(_404="No such share.", _406="Neither form is acceptable."),
+    | problems(_404="No such share.", _422="As JSON it would be too large.", **READING),
 )
-async def share(
-    request: Request, services: Opened, share_id: Annotated[str, Path(alias="id")]
-) -> Response:
+async def share(request: Request, services: Opened, share_id: ShareId) -> Response:
     """The state, and what was seen when the share was made.
 
     As a safetensors file, the metadata holds the share without its trace under `share`.
     """
     form = media_type(request)
     found = await sharing.find(services, share_id)
-    content = await to_thread.run_sync(sharing.encode, found, form)
+    limit = services.settings.max_values
+    content = await to_thread.run_sync(sharing.encode, found, form, limit)
     return reply(content, form, "no-cache")
+
+
+@router.delete(
+    "/{id}",
+    status_code=204,
+    summary="Delete a share",
+    response_class=Response,
+    responses=problems(
+        _403="Not the edit key of this share.",
+        _404="No such share.",
+        _422="The header `Edit-Key` is missing.",
+        _503="The database cannot be used; `Retry-After` says when to come back.",
+    ),
+)
+async def delete_share(
+    services: Opened,
+    share_id: ShareId,
+    edit_key: Annotated[
+        str, Header(alias="Edit-Key", description="As the reply to `POST` told it.")
+    ],
+) -> Response:
+    """The share and its answers are gone when the 204 arrives; its link opens nothing."""
+    await sharing.delete(services, share_id, edit_key)
+    return Response(status_code=204)
 
 
 @router.get(
@@ -67,18 +107,19 @@ async def share(
     responses=in_both_forms(TraceReply | ParametersReply | ExampleReply)
     | problems(
         _404="No such share, or no such question in it.",
-        _406="Neither form is acceptable.",
-        _422="n is not a number.",
+        _422="n is not a number, or as JSON the answer would be too large.",
+        **READING,
     ),
 )
 async def share_answer(
     request: Request,
     services: Opened,
-    share_id: Annotated[str, Path(alias="id")],
+    share_id: ShareId,
     n: Annotated[int, Path(description="The question's place in `asks`, from 0.")],
 ) -> Response:
     """The frozen answer to one of the questions in `asks`."""
     form = media_type(request)
     found = await sharing.find_answer(services, share_id, n)
-    content = await to_thread.run_sync(sharing.encode_answer, found, form)
+    limit = services.settings.max_values
+    content = await to_thread.run_sync(sharing.encode_answer, found, form, limit)
     return reply(content, form, "no-cache")

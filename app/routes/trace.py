@@ -5,7 +5,8 @@ from fastapi import APIRouter, Request, Response
 from app.answers.traces import run_trace, while_present
 from app.engine.jobs import Encoding
 from app.http.replies import in_both_forms, media_type, reply, run_problems
-from app.schemas.traces import AnyTraceRequest, TraceReply
+from app.schemas.replies import TraceReply
+from app.schemas.traces import AnyTraceRequest
 from app.services import Opened
 
 router = APIRouter(tags=["trace"])

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
+from app.engine.selection import ENTRY
+
 # Far beyond any model, and within what JSON and the database hold. The model has the real limits,
 # so the reference does not say these.
 FAR = 1_000_000_000
@@ -26,6 +28,9 @@ def _unicode(text: str) -> str:
 Text = Annotated[str, AfterValidator(_unicode)]
 Name = Annotated[str, Field(max_length=64), AfterValidator(_unicode)]
 NamePattern = Annotated[Name, Field(pattern=r"^[A-Za-z0-9_.*?\[\]!-]*$")]
+
+# Of what is recorded: names, and a window and a dtype of their own.
+Selected = Annotated[str, Field(max_length=128, pattern=ENTRY), AfterValidator(_unicode)]
 
 
 class Strict(BaseModel):

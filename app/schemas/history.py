@@ -3,7 +3,7 @@
 from pydantic import BaseModel, Field
 
 from app.schemas.fields import Count, Name, Strict
-from app.schemas.traces import TensorReply, TokenReply, TokensReply
+from app.schemas.replies import TensorReply, TokenReply, TokensReply
 
 
 class SnapshotReply(BaseModel):

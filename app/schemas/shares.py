@@ -13,17 +13,13 @@ from app.schemas.fields import (
     Count,
     Name,
     NamePattern,
+    Selected,
     Strict,
     Text,
 )
 from app.schemas.history import ExampleRequest
-from app.schemas.traces import (
-    AnyTraceRequest,
-    ModelReply,
-    OneTextRunRequest,
-    RunRequest,
-    TraceReply,
-)
+from app.schemas.replies import ModelReply, TraceReply
+from app.schemas.traces import AnyTraceRequest, OneTextRunRequest, RunRequest
 
 MAX_ASKS = 4
 MAX_OPTIONS = 32
@@ -117,8 +113,8 @@ class ShareRequest(Strict):
     )
 
     state: AnyShareState
-    select: list[NamePattern] = Field(
-        default=[], description="Patterns of tensors to freeze beside what every share holds."
+    select: list[Selected] = Field(
+        default=[], description="What to freeze beside what every share holds, as in a trace."
     )
     asks: list[Question] = Field(
         default=[], max_length=MAX_ASKS, description="Further questions, frozen with their answers."
@@ -130,6 +126,8 @@ class ShareCreated(BaseModel):
 
     id: str
     url: str
+    edit_key: str = Field(description="Deletes the share. It is told here and nowhere else.")
+    expires: str | None = Field(description="ISO 8601, UTC; null: it is kept for good.")
 
 
 class ShareReply(BaseModel):

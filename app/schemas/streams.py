@@ -5,17 +5,15 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, Tag
 
 from app.schemas.fields import ONE_TEXT, TWO_TEXTS, ByTexts, Count, Strict, Text, Whole
-from app.schemas.traces import (
-    DecodeOptions,
-    OneText,
+from app.schemas.replies import (
     OneTextReply,
     OutputReply,
     PieceReply,
     ProblemReply,
-    Sentence,
     TokenReply,
     TokensReply,
 )
+from app.schemas.traces import DecodeOptions, OneText, Sentence
 from model.adapters.sweep import Ablated
 
 MAX_CANDIDATES = 50

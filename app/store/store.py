@@ -1,63 +1,34 @@
 """The store: shares in SQLite or PostgreSQL.
 
-A share that `add` returned from is on the disk: SQLite keeps a write-ahead log that it syncs at
-every commit, PostgreSQL does so by itself.
+A share that `add` returned from is on the disk. Everything here raises StorageError where the
+database cannot do it now.
 """
 
-import secrets
+import asyncio
+import hmac
+import os
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from pathlib import Path
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from alembic import command
-from alembic.config import Config
-from sqlalchemy import (
-    JSON,
-    Column,
-    Connection,
-    DateTime,
-    ForeignKey,
-    Integer,
-    LargeBinary,
-    MetaData,
-    String,
-    Table,
-    event,
-    insert,
-    make_url,
-    select,
-)
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+import orjson
+from anyio import to_thread
+from sqlalchemy import ColumnElement, delete, insert, select, true
+from sqlalchemy.ext.asyncio import AsyncConnection
 
-MIGRATIONS = Path(__file__).parent / "migrations"
-MIGRATION_LOCK = 20170612  # any number that nothing else in the database locks
+from app.store.contents import checked, digest_of, digests_of, drop, lacking, put
+from app.store.database import Database, open_database
+from app.store.failures import DamagedError, StorageError
+from app.store.ids import is_id, new_id
+from app.store.quota import Limits, check_room
+from app.store.tables import answers, contents, secrets, shares
 
-# No letter or digit that looks like another; one case, so that an id can be read aloud.
-ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
-ID_LENGTH = 13  # 31 ** 13 > 2 ** 64
-
-metadata = MetaData()
-shares = Table(
-    "shares",
-    metadata,
-    Column("id", String(ID_LENGTH), primary_key=True),
-    Column("format", Integer, nullable=False, server_default="1"),
-    Column("created", DateTime(timezone=True), nullable=False),
-    Column("state", JSON, nullable=False),
-    Column("model", JSON, nullable=False),
-    Column("trace", LargeBinary, nullable=False),
-)
-answers = Table(
-    "answers",
-    metadata,
-    Column("share", String(ID_LENGTH), ForeignKey("shares.id"), primary_key=True),
-    Column("n", Integer, primary_key=True, autoincrement=False),
-    Column("question", JSON, nullable=False),
-    Column("answer", LargeBinary, nullable=False),
-)
+ADDRESS_KEY = "address"
+UNLIMITED = Limits()
+AT_ONCE = 100  # shares deleted in one transaction
+PRUNING_SECONDS = 3600
 
 
 @dataclass(frozen=True)
@@ -88,8 +59,10 @@ class Share:
 class Store:
     """Shares by id. Made by `open_store`."""
 
-    def __init__(self, engine: AsyncEngine) -> None:
-        self._engine = engine
+    def __init__(self, database: Database, limits: Limits, address_key: bytes) -> None:
+        self.database = database
+        self.limits = limits
+        self._address_key = address_key
 
     async def add(
         self,
@@ -98,99 +71,191 @@ class Store:
         model: dict[str, Any],
         trace: bytes,
         more: Sequence[Answer] = (),
+        *,
+        address: str | None = None,
+        edit_key: str | None = None,
     ) -> Share:
-        """Keeps a share written in a format; durable, with all its answers, when this returns."""
+        """Keeps a share written in a format; durable, with all its answers, when this returns.
+
+        `address` is where it comes from, `edit_key` deletes it; neither is kept as it is. Raises
+        StorageError beyond the limits.
+        """
         asks = tuple(answer.question for answer in more)
         share = Share(new_id(), written, datetime.now(UTC), state, model, trace, asks)
-        row = {column.name: getattr(share, column.name) for column in shares.columns}
+        owner = None if address is None else self._keyed(address)
+        key = None if edit_key is None else digest_of(edit_key.encode())
+        await self.put(share, more, owner, key, limited=True)
+        return share
+
+    async def put(
+        self,
+        share: Share,
+        more: Sequence[Answer],
+        owner: bytes | None,
+        edit_key: bytes | None,
+        *,
+        limited: bool,
+    ) -> bool:
+        """Keeps a share under its id; durable when this returns. False where the id is known."""
+        held = [share.trace, *(one.answer for one in more)]
+        digests = await to_thread.run_sync(digests_of, held)
+        documents = len(orjson.dumps([share.state, share.model, share.asks]))
+        size = documents + sum(map(len, held))
+        row = {name: getattr(share, name) for name in ("id", "format", "created", "state", "model")}
+        row |= {"digest": digests[0], "documents": documents, "size": size}
+        row |= {"edit_key": edit_key, "address": owner}
         rows = [
-            {"share": share.id, "n": n, "question": one.question, "answer": one.answer}
-            for n, one in enumerate(more)
+            {"share": share.id, "n": n, "question": one.question, "digest": digest}
+            for n, (one, digest) in enumerate(zip(more, digests[1:], strict=True))
         ]
-        async with self._engine.begin() as connection:
+        known = select(shares.c.id).where(shares.c.id == share.id)
+        async with self.database.writing() as connection:
+            if await connection.scalar(known) is not None:
+                return False
+            new = await lacking(connection, dict(zip(digests, held, strict=True)))
+            if limited:
+                grows = documents + sum(map(len, new.values()))
+                await check_room(connection, self.limits, owner, grows, size)
+            await put(connection, new)
             await connection.execute(insert(shares).values(row))
             if rows:
                 await connection.execute(insert(answers), rows)
-        return share
+        return True
+
+    async def check_room(self, address: str) -> None:
+        """Raises StorageError where an address cannot keep another share, however small."""
+        async with self.database.reading() as connection:
+            await check_room(connection, self.limits, self._keyed(address), 1, 1)
+
+    async def has(self, share_id: str) -> bool:
+        """Whether there is a share of this id, in either case."""
+        wanted = select(shares.c.id).where(self._is(share_id))
+        async with self.database.reading() as connection:
+            return await connection.scalar(wanted) is not None
 
     async def find(self, share_id: str) -> Share | None:
-        """The share of an id in either case; None if there is none."""
-        share_id = share_id.lower()
-        if not _is_id(share_id):
-            return None
-        questions = select(answers.c.question).where(answers.c.share == share_id)
-        async with self._engine.connect() as connection:
-            rows = await connection.execute(select(shares).where(shares.c.id == share_id))
-            row = rows.mappings().one_or_none()
-            if row is None:
-                return None
-            asks = tuple((await connection.scalars(questions.order_by(answers.c.n))).all())
-        created: datetime = row["created"]  # SQLite forgets the zone
-        about = {**row, "created": created.replace(tzinfo=created.tzinfo or UTC)}
-        return Share(**about, asks=asks)
+        """The share of an id in either case; None if there is none.
+
+        Raises DamagedError for one that cannot be read.
+        """
+        own = [shares.c[name] for name in ("id", "format", "created", "state", "model", "digest")]
+        wanted = select(*own, contents.c.content).where(self._is(share_id))
+        joined = wanted.outerjoin_from(shares, contents, shares.c.digest == contents.c.digest)
+        questions = select(answers.c.question).where(answers.c.share == share_id.lower())
+        try:
+            async with self.database.reading() as connection:
+                row = (await connection.execute(joined)).one_or_none()
+                if row is None:
+                    return None
+                asks = tuple((await connection.scalars(questions.order_by(answers.c.n))).all())
+        except ValueError as error:  # no JSON any more
+            raise DamagedError from error
+        trace = await to_thread.run_sync(checked, row.digest, row.content)
+        created: datetime = row.created  # SQLite forgets the zone
+        created = created.replace(tzinfo=created.tzinfo or UTC)
+        return Share(row.id, row.format, created, row.state, row.model, trace, asks)
 
     async def find_answer(self, share_id: str, n: int) -> tuple[int, bytes] | None:
-        """The format of a share and the answer to its n-th question; None if there is none."""
-        share_id = share_id.lower()
-        if not _is_id(share_id) or not 0 <= n < 1 << 31:
+        """The format of a share and the answer to its n-th question; None if there is none.
+
+        Raises DamagedError for one that cannot be read.
+        """
+        if not 0 <= n < 1 << 31:
             return None
         wanted = (
-            select(shares.c.format, answers.c.answer)
+            select(shares.c.format, answers.c.digest, contents.c.content)
             .join_from(answers, shares)
-            .where(answers.c.share == share_id, answers.c.n == n)
+            .outerjoin(contents, answers.c.digest == contents.c.digest)
+            .where(self._is(share_id), answers.c.n == n)
         )
-        async with self._engine.connect() as connection:
+        async with self.database.reading() as connection:
             found = (await connection.execute(wanted)).one_or_none()
-        return None if found is None else (found.format, found.answer)
+        if found is None:
+            return None
+        return found.format, await to_thread.run_sync(checked, found.digest, found.content)
+
+    async def delete(self, share_id: str, edit_key: str) -> bool | None:
+        """Deletes a share; False where this is not its edit key, None if there is no such share."""
+        wanted = select(shares.c.id, shares.c.edit_key).where(self._is(share_id))
+        async with self.database.writing() as connection:
+            row = (await connection.execute(wanted)).one_or_none()
+            if row is None:
+                return None
+            given = digest_of(edit_key.strip().lower().encode())
+            if row.edit_key is None or not hmac.compare_digest(row.edit_key, given):
+                return False
+            await _delete(connection, [row.id])
+            return True
+
+    async def remove(self, share_id: str) -> bool:
+        """Deletes a share without its key; False if there is none."""
+        async with self.database.writing() as connection:
+            found = await connection.scalar(select(shares.c.id).where(shares.c.id == share_id))
+            if found is not None:
+                await _delete(connection, [found])
+            return found is not None
+
+    async def prune(self, days: float | None = None) -> int:
+        """Deletes shares that are older than `days`, or than the limits say; returns how many."""
+        days = self.limits.days if days is None else days
+        if days is None:
+            return 0
+        old = select(shares.c.id).where(shares.c.created < _since(days)).limit(AT_ONCE)
+        deleted = 0
+        while True:
+            async with self.database.writing() as connection:
+                found = list(await connection.scalars(old))
+                await _delete(connection, found)
+            deleted += len(found)
+            if len(found) < AT_ONCE:
+                return deleted
+
+    async def keep_pruning(self, seconds: float = PRUNING_SECONDS) -> None:
+        """Deletes shares as they expire, until it is cancelled."""
+        while self.limits.days is not None:
+            with suppress(StorageError):  # it is logged; the next time may go better
+                await self.prune()
+            await asyncio.sleep(seconds)
+
+    def _is(self, share_id: str) -> ColumnElement[bool]:
+        """The share of an id in either case, unless it is older than the limits say."""
+        mine = shares.c.id == (share_id.lower() if is_id(share_id.lower()) else "")
+        days = self.limits.days
+        return mine & (true() if days is None else shares.c.created >= _since(days))
+
+    def _keyed(self, address: str) -> bytes:
+        return hmac.digest(self._address_key, address.encode(), "sha256")
 
 
-def _is_id(text: str) -> bool:
-    return len(text) == ID_LENGTH and set(text) <= set(ALPHABET)
+async def _delete(connection: AsyncConnection, ids: Sequence[str]) -> None:
+    mine, theirs = shares.c.id.in_(ids), answers.c.share.in_(ids)
+    held = list(await connection.scalars(select(shares.c.digest).where(mine)))
+    held += list(await connection.scalars(select(answers.c.digest).where(theirs)))
+    await connection.execute(delete(answers).where(theirs))
+    await connection.execute(delete(shares).where(mine))
+    await drop(connection, held)
 
 
-def new_id() -> str:
-    """An id that nobody guesses: 64 random bits and a little more."""
-    return "".join(secrets.choice(ALPHABET) for _ in range(ID_LENGTH))
+def _since(days: float) -> datetime:
+    return datetime.now(UTC) - timedelta(days=days)
 
 
 @asynccontextmanager
-async def open_store(url: str) -> AsyncIterator[Store]:
+async def open_store(url: str, limits: Limits = UNLIMITED) -> AsyncIterator[Store]:
     """Opens the database, after bringing its tables up to date.
 
-    Raises what SQLAlchemy raises if the database cannot be reached.
+    Raises what `open_database` raises.
     """
-    sqlite = make_url(url).get_backend_name() == "sqlite"
-    if sqlite and (name := make_url(url).database):
-        Path(name).parent.mkdir(parents=True, exist_ok=True)
-    engine = create_async_engine(url, pool_pre_ping=not sqlite)
-    if sqlite:
-        event.listen(engine.sync_engine, "connect", _make_durable)
-    try:
-        async with engine.begin() as connection:
-            await _migrate(connection, sqlite=sqlite)
-        yield Store(engine)
-    finally:
-        await engine.dispose()
+    async with open_database(url) as database:
+        yield Store(database, limits, await _address_key(database))
 
 
-async def _migrate(connection: AsyncConnection, *, sqlite: bool) -> None:
-    # Servers that start together migrate one after the other.
-    lock = "BEGIN IMMEDIATE" if sqlite else f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})"
-    await connection.exec_driver_sql(lock)
-    await connection.run_sync(upgrade)
-
-
-def upgrade(connection: Connection, revision: str = "head") -> None:
-    """Brings the tables to a revision of `app/store/migrations/`."""
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
-    config.attributes["connection"] = connection
-    command.upgrade(config, revision)
-
-
-def _make_durable(connection: Any, _: object) -> None:
-    cursor = connection.cursor()
-    cursor.execute("PRAGMA busy_timeout = 5000")
-    cursor.execute("PRAGMA journal_mode = WAL")
-    cursor.execute("PRAGMA synchronous = FULL")
-    cursor.close()
+async def _address_key(database: Database) -> bytes:
+    """What addresses are digested with: made once for a database, so that servers agree."""
+    wanted = select(secrets.c.value).where(secrets.c.name == ADDRESS_KEY)
+    async with database.writing() as connection:
+        found: bytes | None = await connection.scalar(wanted)
+        if found is None:
+            found = os.urandom(32)
+            await connection.execute(insert(secrets).values(name=ADDRESS_KEY, value=found))
+        return found

@@ -61,7 +61,7 @@ class Rows:
         """The tokens with <pad> up to `pad_to`."""
         return tokens + [self.tokenizer.control(PAD)] * ((pad_to or 0) - len(tokens))
 
-    def batch(self, rows: Sequence[list[Token]]) -> tuple[Tensor, Tensor]:
+    def batch(self, rows: Sequence[Sequence[Token]]) -> tuple[Tensor, Tensor]:
         """Ids (B, longest), and true where they are no padding."""
         ids = nn.utils.rnn.pad_sequence(
             [torch.tensor([token.id for token in row]) for row in rows],

@@ -29,9 +29,9 @@ def select(patterns: Sequence[str], names: Iterable[str], field: str = "select")
         raise InputError("too-many-patterns", field, detail, excess)
     known = list(names)
     chosen: set[str] = set()
-    for index, pattern in enumerate(dict.fromkeys(patterns)):
+    for index, pattern in enumerate(patterns):
         # A whole name is the commonest pattern, and matches itself alone.
-        matched = [pattern] if pattern in known else [n for n in known if _matches(pattern, n)]
+        matched = [pattern] if pattern in known else [n for n in known if matches(pattern, n)]
         if not matched:
             at = f"{field}[{index}]"
             kind, noun = NOUNS[field]
@@ -43,10 +43,11 @@ def select(patterns: Sequence[str], names: Iterable[str], field: str = "select")
 def present(patterns: Iterable[str], names: Iterable[str]) -> list[str]:
     """The patterns that match a name, of those that a model need not have."""
     known = list(names)
-    return [pattern for pattern in patterns if any(_matches(pattern, name) for name in known)]
+    return [pattern for pattern in patterns if any(matches(pattern, name) for name in known)]
 
 
-def _matches(pattern: str, name: str) -> bool:
+def matches(pattern: str, name: str) -> bool:
+    """Whether a pattern names it; what is large, or computed, only where that is meant."""
     large = name == EMBEDDING or name.endswith(LOGITS)  # only when named in full
     if large or (name.startswith(INSIDE) and not pattern.startswith(INSIDE)):
         return name == pattern

@@ -34,6 +34,8 @@ HIDDEN = "hidden"  # one of the feed-forward layer's d_ff units
 VOCAB = "vocab"
 IN = "in"  # rows of a matrix that multiplies from the right: x @ W
 OUT = "out"
+POSITION = "position"  # a place in a text, from 0
+OFFSET = "offset"  # of a key from a query
 RANK = "rank"  # 0 is the most probable token
 
 SOURCE = "source"

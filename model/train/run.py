@@ -16,6 +16,7 @@ from model.train.alignment_loss import check, taught
 from model.train.data import Corpus
 from model.train.events import Event, Finished, Started
 from model.train.loop import Trainer
+from model.train.options import TrainingOptions
 from model.train.plan import PLAN_OPTIONS, TrainingPlan
 from model.train.prepare import (
     RefusedError,
@@ -27,6 +28,7 @@ from model.train.prepare import (
 )
 from model.train.randomness import Chance
 from model.train.run_state import STATE, take_over
+from model.transformer.config import ModelConfig
 from model.transformer.stacks import Transformer
 
 HELD = "run.json"
@@ -85,8 +87,7 @@ def _train(plan: TrainingPlan) -> Generator[Event, None, None]:
         Corpus(part, tokenizer, config.max_tokens, device)
         for part in (examples, dev_examples(data))
     )
-    # A guide looks inside; on a CPU torch's own kernel is slow in bfloat16 (docs/bench.md).
-    kernel = "explicit" if options.guide or device.type == "cpu" else "fused"
+    kernel = kernel_for(config, options, device)
     chance = Chance(options.seed, device)
     with chance:
         model = Transformer(replace(config, kernel=kernel)).to(device)
@@ -108,6 +109,15 @@ def _train(plan: TrainingPlan) -> Generator[Event, None, None]:
     }
     (plan.folder / BUNDLE / TRAINING).write_text(json.dumps(told, indent=1) + "\n")
     yield Finished(str(plan.folder / BUNDLE), trainer.progress.step)
+
+
+def kernel_for(config: ModelConfig, options: TrainingOptions, device: torch.device) -> str:
+    """The kernel of attention to train with, "fused" where it computes the same and is faster.
+
+    A guide looks inside; on a CPU torch's own kernel is slow in bfloat16 (docs/bench.md).
+    """
+    blind = config.fusible and not options.guide
+    return "fused" if blind and device.type != "cpu" else "explicit"
 
 
 def _device(name: str) -> torch.device:

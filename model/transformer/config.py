@@ -72,13 +72,18 @@ class ModelConfig:
         named(self.encoder_mask)
         if named(self.decoder_mask)(torch.tensor([0]), torch.tensor([1])).any():
             raise ValueError(f"decoder_mask {self.decoder_mask} shows what comes next: add causal")
-        positions, scoring = POSITIONS[self.positions], SCORINGS[self.scoring]
+        positions = POSITIONS[self.positions]
         if positions.pairs and getattr(self, positions.pairs) % 2:
             size = f"{positions.pairs} {getattr(self, positions.pairs)}"
             raise ValueError(f"{size} is odd: sines and cosines come in pairs")
-        if self.kernel == "fused" and not (positions.fusible and scoring.fusible):
+        if self.kernel == "fused" and not self.fusible:
             parts = f"scoring {self.scoring} with positions {self.positions}"
             raise ValueError(f"no fused kernel computes {parts}: use explicit")
+
+    @property
+    def fusible(self) -> bool:
+        """Whether torch's fused kernel computes its attention."""
+        return POSITIONS[self.positions].fusible and SCORINGS[self.scoring].fusible
 
     @property
     def d_k(self) -> int:

@@ -10,6 +10,8 @@ from model.trace.tap import FEATURE, HIDDEN, IN, OUT, VOCAB, NamedTensor
 from model.transformer.attention import MultiHeadAttention
 from model.transformer.layers import DecoderLayer, EncoderLayer, FeedForward
 from model.transformer.norms import AddNorm
+from model.transformer.positions import Positions
+from model.transformer.scoring import Scoring
 from model.transformer.stacks import Transformer
 
 Named = tuple[str, NamedTensor]
@@ -26,6 +28,7 @@ def parameters(model: Transformer) -> Iterator[Named]:
         ("encoder", model.encoder, model.encoder_norm),
         ("decoder", model.decoder, model.decoder_norm),
     ):
+        yield from _learned(f"{stack}.positions", getattr(model, f"{stack}_positions"))
         for index, layer in enumerate(layers):
             assert isinstance(layer, EncoderLayer | DecoderLayer)
             place = f"{stack}.{index}"
@@ -42,7 +45,13 @@ def _attention(place: str, attention: MultiHeadAttention, norm: AddNorm) -> Iter
         linear = getattr(attention, f"W_{name}")
         yield f"{place}.W_{name}", _named((IN, OUT), linear.weight.T)
         yield f"{place}.b_{name}", _named((OUT,), linear.bias)
+    yield from _learned(f"{place}.scoring", attention.scoring)
     yield from _norm(place, norm.norm)
+
+
+def _learned(place: str, part: Positions | Scoring) -> Iterator[Named]:
+    for name, dims in part.learns.items():
+        yield f"{place}.{name}", _named(dims, getattr(part, name))
 
 
 def _ffn(place: str, ffn: FeedForward, norm: AddNorm) -> Iterator[Named]:

@@ -9,23 +9,25 @@ Shapes: B batch, H heads, N queries, M keys, d_k channels of a head.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
-from model.trace.tap import FEATURE, QUERY, Tap
+from model.trace.tap import FEATURE, HEAD, OFFSET, POSITION, QUERY, Tap
 
 
 class Positions(nn.Module):
     """No positions: every place leaves what it is given as it is.
 
     `length` is the most positions that there are. `at`, `queries` and `keys` are 0-based positions,
-    integers. What a variant learns are parameters of its own, made and initialised in `__init__`.
+    integers. What a variant learns are parameters of its own, made and initialised in `__init__`,
+    whose axes it names in `learns`.
     """
 
     pairs = ""  # the size ("d_model" or "d_k") that must be even: sines and cosines come in pairs
+    learns: Mapping[str, tuple[str, ...]] = {}
     fusible = True  # `on_scores` leaves scores as they are, as torch's fused kernel does
 
     def __init__(self, length: int = 0, d_model: int = 0, heads: int = 1) -> None:
@@ -124,6 +126,8 @@ class Sinusoidal(Table):
 class Learned(Table):
     """A table that is learned (section 3.5, Table 3 row E), at first as large as an embedding."""
 
+    learns: Mapping[str, tuple[str, ...]] = {"table": (POSITION, FEATURE)}
+
     def __init__(self, length: int, d_model: int, heads: int) -> None:
         super().__init__()
         self.table = nn.Parameter(torch.randn(length, d_model) * d_model**-0.5)
@@ -162,6 +166,7 @@ class Relative(Positions):
     Source: Raffel et al. 2020 (T5), section 2.1, without its buckets.
     """
 
+    learns: Mapping[str, tuple[str, ...]] = {"pi": (HEAD, OFFSET)}
     fusible = False
 
     def __init__(self, length: int, d_model: int, heads: int) -> None:

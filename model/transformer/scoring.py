@@ -8,6 +8,7 @@ Shapes: B batch, H heads, N queries, M keys, d_k channels of a head.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Protocol
 
 from torch import Tensor
@@ -16,8 +17,11 @@ from torch import Tensor
 class Scoring(Protocol):
     """The part's call shape: `q` (B, H, N, d_k), `k` (B, H, M, d_k) -> scores (B, H, N, M).
 
-    A scoring that learns is an `nn.Module` as well, and initialises its parameters itself.
+    A scoring that learns is an `nn.Module` as well, initialises its parameters itself, and names
+    their axes in `learns`.
     """
+
+    learns: Mapping[str, tuple[str, ...]]
 
     fusible: bool  # scores are `scale` · q·k, as in torch's fused kernel
     scale: float
@@ -30,6 +34,7 @@ class Scoring(Protocol):
 class ScaledDot:
     """Q Kᵀ / √d_k: products of unit size whatever d_k is (Vaswani et al. 2017, equation 1)."""
 
+    learns: Mapping[str, tuple[str, ...]] = {}
     fusible = True
 
     def __init__(self, heads: int, d_k: int) -> None:
@@ -43,6 +48,7 @@ class ScaledDot:
 class Dot:
     """Q Kᵀ as it is (Luong et al. 2015, equation 8, "dot")."""
 
+    learns: Mapping[str, tuple[str, ...]] = {}
     fusible = True
     scale = 1.0
 

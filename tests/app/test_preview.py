@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from app.answers import shares as sharing
-from app.assets.files import FOREVER
 from app.engine.wire import Reply
 from app.preview.card import (
     ALTERED,
@@ -198,7 +197,7 @@ async def test_it_is_kept_and_may_be_shown_elsewhere(
     path = f"/s/{share_id}/preview.png"
     first = await client.get(path)
     assert first.headers["content-type"] == "image/png"
-    assert first.headers["cache-control"] == FOREVER
+    assert first.headers["cache-control"] == "public, max-age=3600"
     assert first.headers["cross-origin-resource-policy"] == "cross-origin"
     monkeypatch.setattr(sharing, "preview", None)  # a second drawing would fail
     assert (await client.get(path.replace(share_id, share_id.upper()))).content == first.content

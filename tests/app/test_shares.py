@@ -12,10 +12,11 @@ import pytest
 
 from app.engine.catalog import Catalog
 from app.engine.wire import Reply
-from app.schemas.traces import ModelReply
+from app.schemas.replies import ModelReply
+from app.store.ids import ALPHABET, KEY_LENGTH, new_id
 from app.store.share_formats import FORMAT
 from app.store.share_upgrades import upgraded
-from app.store.store import ALPHABET, ID_LENGTH, new_id
+from app.store.tables import ID_LENGTH
 from model.adapters.native import Native
 from tests.app.conftest import Serving
 from tests.app.slow import Slow
@@ -48,7 +49,10 @@ async def create(client: httpx.AsyncClient, **state: object) -> str:
 async def test_it_opens_on_what_was_seen(client: httpx.AsyncClient) -> None:
     response = await client.post("/api/shares", json={"state": STATE})
     share_id = response.json()["id"]
-    assert response.json() == {"id": share_id, "url": f"http://headlight/s/{share_id}"}
+    made = response.json()
+    assert len(made.pop("edit_key")) == KEY_LENGTH
+    assert made == {"id": share_id, "url": f"http://headlight/s/{share_id}", "expires": None}
+    assert response.headers["cache-control"] == "no-store"
     assert response.headers["location"] == f"/api/shares/{share_id}"
 
     share = (await client.get(f"/api/shares/{share_id}")).json()

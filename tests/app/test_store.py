@@ -18,7 +18,9 @@ from sqlalchemy.ext.asyncio import create_async_engine
 
 from app.engine.wire import Reply
 from app.settings import Settings
-from app.store.store import Answer, metadata, open_store, upgrade
+from app.store.database import upgrade
+from app.store.store import Answer, open_store
+from app.store.tables import metadata
 from tests.golden.kept import put, rows
 from tests.servers import ROOT
 
@@ -110,7 +112,7 @@ def told(**documents: object) -> dict[str, str]:
 async def test_sqlite_syncs_every_commit(tmp_path: Path) -> None:
     path = tmp_path / "headlight.db"
     async with open_store(f"sqlite+aiosqlite:///{path}") as store:
-        async with store._engine.connect() as connection:
+        async with store.database._engine.connect() as connection:
             synchronous = await connection.exec_driver_sql("PRAGMA synchronous")
             assert synchronous.scalar_one() == 2  # FULL
         await asyncio.gather(*(store.add(1, {}, {}, b"trace") for _ in range(20)))

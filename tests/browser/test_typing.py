@@ -11,13 +11,12 @@ START = {"source": "The cat sits.", "target": "猫坐着。", "block": "cross"}
 
 
 def traced(page: Page) -> list[str]:
-    """The sentences that the page asks to be traced from now on, thumbnails left out."""
+    """The sentences that the page asks to be traced from now on."""
     asked: list[str] = []
 
     def listen(route: Route) -> None:
         body = json.loads(route.request.post_data or "{}")
-        if "dtype" not in body and any(name.endswith(".weights") for name in body["select"]):
-            asked.append(body["source"])
+        asked.append(body["source"])
         route.continue_()
 
     page.route("**/api/trace", listen)

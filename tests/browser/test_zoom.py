@@ -35,6 +35,14 @@ def plotted(workspace: Workspace) -> dict[str, Any]:
     return found
 
 
+def cell_at(workspace: Workspace, row: int, col: int) -> tuple[float, float]:
+    """The middle of a cell, in pixels of the window, from the ends of what is shown."""
+    frame = workspace.boxes(".zoomed .nsewdrag")[0]
+    (left, right), (bottom, top) = plotted(workspace)["ends"]
+    across, down = (col - left) / (right - left), (row - top) / (bottom - top)
+    return frame["x"] + frame["width"] * across, frame["y"] + frame["height"] * down
+
+
 def test_it_shows_the_same_numbers_and_leads_back(workspace: Workspace) -> None:
     found = opened(workspace)
     chart = workspace.find("#view .chart canvas")
@@ -74,16 +82,38 @@ def test_it_zooms_until_numbers_have_room_and_stays_there_for_another_head(
 
 def test_pointing_and_clicking_in_it_speak_to_the_page(workspace: Workspace) -> None:
     opened(workspace, block="encoder")
-    frame = workspace.boxes(".zoomed .nsewdrag")[0]
-    rows = workspace.charts()[0].values.shape[0]
-    at = (frame["x"] + frame["width"] * 2.5 / rows, frame["y"] + frame["height"] * 4.5 / rows)
-    workspace.page.mouse.move(*at)
+    workspace.page.mouse.move(*cell_at(workspace, 4, 2))
     expect(workspace.find("#source-tokens .chip").nth(4)).to_have_class(re.compile("as-query"))
     expect(workspace.find("#source-tokens .chip").nth(2)).to_have_class(re.compile("as-key"))
-    workspace.page.mouse.click(*at)
-    workspace.page.wait_for_url(
-        "**query=4&key=2**"
-    )  # a click in Plotly is told when it is no double one
+    workspace.page.mouse.click(*cell_at(workspace, 4, 2))
+    workspace.page.wait_for_url("**query=4&key=2**")
+
+
+def test_a_click_that_nothing_came_before_picks_too(workspace: Workspace) -> None:
+    opened(workspace, block="encoder")
+    at = cell_at(workspace, 6, 3)
+    for name in ("pointerdown", "pointerup"):
+        place = {"clientX": at[0], "clientY": at[1], "isPrimary": True, "bubbles": True}
+        workspace.find(".zoomed .nsewdrag").dispatch_event(name, place)
+    workspace.page.wait_for_url("**query=6&key=3**")
+
+
+def test_a_drag_zooms_and_a_click_finds_the_cells_of_the_part(workspace: Workspace) -> None:
+    opened(workspace, block="encoder")
+    mouse = workspace.page.mouse
+    mouse.move(*cell_at(workspace, 2, 2))
+    mouse.down()
+    mouse.move(*cell_at(workspace, 7, 7), steps=4)
+    mouse.up()
+    workspace.page.wait_for_function(
+        """() => {
+            const { xaxis, yaxis } = document.querySelector(".js-plotly-plot")._fullLayout;
+            return xaxis.range[1] - xaxis.range[0] < 6 && yaxis.range[0] - yaxis.range[1] < 6;
+        }"""
+    )
+    assert "query" not in workspace.link, "a drag picks nothing"
+    mouse.click(*cell_at(workspace, 5, 4))
+    workspace.page.wait_for_url("**query=5&key=4**")
 
 
 def test_without_plotly_the_picture_stays(workspace: Workspace, watch: Any) -> None:

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  attention, axes, blockOf, blocks, everywhere, extent, maskOf, masks, ofHead, place, placeOf, stands, taught, texts,
+  attention, axes, blockOf, blocks, extent, maskOf, masks, ofHead, pictures, place, placeOf, stands, summaries, taught, texts,
 } from "../../static/js/data/attentions.js";
 import { lit, opener, pair } from "../../static/js/state/highlight.js";
 import { working } from "../../static/js/compute/softmax-row.js";
@@ -115,8 +115,9 @@ test("a block of any name, depth and mask is what the table says", () => {
   assert.equal(place(MADE, { block: "trunk", layer: 11 }, "q"), "trunk/11/attn.q");
   assert.deepEqual(placeOf(MADE, "trunk/7/attn"), { block: "trunk", layer: 7 });
   assert.equal(placeOf(MADE, "trunk.7.attn"), null);
-  assert.deepEqual(everywhere(MADE, "trunk"), MADE.attentions.map(({ place }) => place));
-  assert.deepEqual(everywhere(MODEL, "cross"), ["decoder.*.cross"]);
+  assert.deepEqual(summaries(MADE, "trunk"), MADE.attentions.map(({ place }) => `summary of ${place}`));
+  const small = MADE.attentions.map(({ place }) => `${place}.weights:uint8`);
+  assert.deepEqual(pictures(MADE, "trunk"), [...small, "trunk/0/attn.mask", "trunk/2/attn.mask"]);
   assert.deepEqual([blockOf(MADE, "cross").rows, blocks(null)], [[], []]);
 });
 

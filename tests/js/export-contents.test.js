@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { behind, made, nameOf } from "../../static/js/state/export-contents.js";
 import { choice } from "../../static/js/state/options.js";
-import { encoding, thumbnails, traced } from "../../static/js/state/questions.js";
+import { encoding, traced } from "../../static/js/state/questions.js";
 import { DEFAULTS } from "../../static/js/state/link.js";
 import { sized } from "./trace.js";
 
@@ -16,11 +16,13 @@ const page = {
 const view = { id: "attention", frame: { rail: "both" }, needs: () => ["decoder.1.cross.weights"] };
 const options = { scale: choice("linear", "log") };
 
-test("what is behind a view is what it needs and what its thumbnails show", () => {
+test("what is behind a view is what it shows of the run, whole", () => {
   assert.deepEqual(behind(page, view), ["decoder.1.cross.weights"]);
-  const grid = { ...view, needs: () => [], asks: () => [thumbnails(page)] };
-  assert.ok(behind(page, grid).includes("decoder.*.cross.weights"));
-  const other = { ...grid, asks: () => [traced(page, { source: "No", select: ["*.q"] }), encoding({ length: 3, d_model: 8 })] };
+  const small = { ...view, needs: () => ["a.weights:uint8", "a.weights", "a.mask", "summary of a"] };
+  assert.deepEqual(behind(page, small), ["a.weights", "a.mask"]);
+  const own = { ...view, needs: () => ["a"], asks: () => [traced(page, { select: ["a", "b"] })] };
+  assert.deepEqual(behind(page, own), ["a", "b"]);
+  const other = { ...view, needs: () => [], asks: () => [traced(page, { source: "No", select: ["*.q"] }), encoding({ length: 3, d_model: 8 })] };
   assert.deepEqual(behind(page, other), ["target.position"], "another run is not this one");
 });
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { answer, encoding, keyOf, ofThisRun, parameters, thumbnails, traced } from "../../static/js/state/questions.js";
+import { answer, encoding, keyOf, ofThisRun, parameters, traced } from "../../static/js/state/questions.js";
 import { bindSession } from "../../static/js/state/session.js";
 import { createStore } from "../../static/js/state/store.js";
 import { DEFAULTS } from "../../static/js/state/link.js";
@@ -15,8 +15,9 @@ function store() {
 
 test("equal questions are one", () => {
   const page = store().get();
-  assert.equal(keyOf(thumbnails(page)), keyOf(thumbnails({ ...page })));
-  assert.notEqual(keyOf(thumbnails(page)), keyOf(thumbnails(page, "encoder")));
+  const wanted = (/** @type {string} */ name) => traced({ ...page }, { select: [name] });
+  assert.equal(keyOf(wanted("a")), keyOf(wanted("a")));
+  assert.notEqual(keyOf(wanted("a")), keyOf(wanted("b")));
 });
 
 test("the order of a question's members says nothing, that of a list does", () => {
@@ -36,17 +37,9 @@ test("matrices are asked of the model that is here, or of the one that the link 
 
 test("a question is about the page's own run, or another", () => {
   const page = store().get();
-  assert.equal(ofThisRun(page, thumbnails(page)), true);
-  assert.equal(ofThisRun(page, traced(page, { select: ["a"] })), true);
+  assert.equal(ofThisRun(page, traced(page, { select: ["a"], summarise: ["*"], dtype: "uint8" })), true);
   assert.equal(ofThisRun(page, traced(page, { select: [], source: "b" })), false);
   assert.equal(ofThisRun(page, parameters(page, [])), false);
-});
-
-test("thumbnails bring what their heads do", () => {
-  const { trace: asked } = /** @type {any} */ (thumbnails(store().get()));
-  assert.deepEqual(asked.summarise, ["decoder.*.cross"]);
-  assert.deepEqual(asked.select, ["decoder.*.cross.weights", "decoder.0.cross.mask"]);
-  assert.equal(asked.dtype, "uint8");
 });
 
 test("another run differs from the page's in what was changed, and null takes away", () => {

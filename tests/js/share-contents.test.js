@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { beside, held, missing } from "../../static/js/state/share-contents.js";
-import { answer, encoding, keyOf, parameters, thumbnails, traced } from "../../static/js/state/questions.js";
+import { answer, encoding, keyOf, parameters, traced } from "../../static/js/state/questions.js";
 import { frozen } from "../../static/js/state/data-sources.js";
 import { bindSession } from "../../static/js/state/session.js";
 import { createStore } from "../../static/js/state/store.js";
@@ -19,8 +19,14 @@ test("a share asks for what it does not hold anyway", () => {
   const own = traced(page(), { select: ["encoder.*.self.weights", "decoder.probabilities"] });
   const deeper = traced(page(), { select: ["encoder.0.norm"] });
   const view = {
-    needs: () => ["encoder.0.self.q", "encoder.0.self.scores", "encoder.0.self.scores"],
-    asks: () => [thumbnails(page()), own, deeper, other(), other(), gain(), encoding({ length: 2, d_model: 4 })],
+    needs: () => [
+      "encoder.0.self.q",
+      "encoder.0.self.scores",
+      "encoder.0.self.scores",
+      "encoder.0.self.weights:uint8",
+      "summary of encoder.0.self",
+    ],
+    asks: () => [own, deeper, other(), other(), gain(), encoding({ length: 2, d_model: 4 })],
   };
   assert.deepEqual(beside(page(), view), {
     select: ["encoder.0.self.scores"],
@@ -35,20 +41,24 @@ test("a share lacks what a view needs and it does not hold, when nobody can be a
   const lacks = { needs: () => ["decoder.0.cross.weights", "inside.lens.candidates"] };
   assert.equal(missing(opened, has), false);
   assert.equal(missing(opened, lacks), true);
+  assert.equal(missing(opened, { needs: () => ["decoder.0.cross.weights:uint8"] }), false, "it is there whole");
+  assert.equal(missing(opened, { needs: () => ["summary of nothing"] }), true);
   assert.equal(missing({ ...opened, live: true }, lacks), false, "the model is still there");
   assert.equal(missing({ ...opened, share: null }, lacks), false);
 });
 
-test("pictures of a share's own run come out of its trace", () => {
+const pictures = () => traced(page(), { select: ["decoder.*.cross.weights"] });
+
+test("questions about a share's own run are answered out of its trace", () => {
   /** @type {any} */
   const share = { trace: trace() };
   const opened = { ...page(), share };
-  const found = held(opened, thumbnails(opened));
+  const found = held(opened, pictures());
   assert.ok(found?.tensors["decoder.0.cross.weights"]);
   assert.ok(!found?.tensors["encoder.0.self.weights"]);
   assert.equal(held(opened, other()), null);
   assert.equal(held(opened, gain()), null);
-  assert.equal(held(page(), thumbnails(page())), null);
+  assert.equal(held(page(), pictures()), null);
 });
 
 test("a share without its model answers what it holds, and says so of the rest", async () => {
@@ -64,13 +74,13 @@ test("a share without its model answers what it holds, and says so of the rest",
   };
   const store = createStore(LINK);
   const late = traced(page(), { source: "b", select: ["*.weights"] });
-  const wishes = { needs: () => ["encoder.0.norm"], asks: () => [other(), gain(), late, thumbnails(page())] };
+  const wishes = { needs: () => ["encoder.0.norm"], asks: () => [other(), gain(), late, pictures()] };
   await bindSession(store, frozen(api, { id: "1", initial: LINK, options: {} }), wishes).run();
   await new Promise((resolve) => setTimeout(resolve));
   const says = store.get();
   assert.equal(keyOf(asked[0]), keyOf(other()));
   assert.deepEqual([answer(says, other()), answer(says, gain())], ["answer 0", "answer 1"]);
   assert.equal(/** @type {any} */ (answer(says, late)).kind, "frozen");
-  assert.ok("tensors" in /** @type {any} */ (answer(says, thumbnails(page()))));
+  assert.ok("tensors" in /** @type {any} */ (answer(says, pictures())));
   assert.deepEqual([says.status, says.problem], ["ready", null], "that a tensor is not in it is said above the view");
 });

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 import torch
 
-from app.engine.wire import Dtype, trace_reply
+from app.engine.selection import Dtype
+from app.engine.wire import trace_reply
 from model.adapters.request import Output, Request, Trace, candidates
 from model.text.tokens import Token
 from model.trace.tap import HEAD, KEY, QUERY, RANK, NamedTensor

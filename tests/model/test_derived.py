@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from model import load
 from model.adapters.native import Native
 from model.adapters.request import Request, Trace
 from model.bundle.weights import load_bundle
@@ -36,8 +37,9 @@ def made(bundle: Path, **changes: Any) -> Native:
     return Native(replace(loaded, model=model), "made")
 
 
-def near(found: Tensor, expected: Tensor) -> None:
-    torch.testing.assert_close(found, expected, atol=1e-6, rtol=1e-6)
+def near(found: Tensor, expected: Tensor, size: float = 1.0) -> None:
+    """To 1e-6 of numbers of this size."""
+    torch.testing.assert_close(found, expected, atol=1e-6 * size, rtol=1e-6)
 
 
 def derived(trace: Trace, model: Native, place: str) -> Derived:
@@ -60,14 +62,28 @@ def check(trace: Trace, model: Native) -> None:
         assert torch.equal(found.mask(), trace[f"{place}.mask"].value)
         known = replace(found, logsumexp=logsumexp(trace, place))
         _, rows, keys = found.shape
+        largest = max(1.0, scores.value.abs().max().item())
         for head in range(found.shape[0]):
             for some in (slice(None), slice(rows // 3, rows // 3 + 2), slice(rows - 1, rows)):
                 for of in (slice(None), slice(keys // 2, keys), slice(1, keys, 2)):
                     expected = scores.value[head, some, of]
-                    near(found.scores(head, some, of), expected)
+                    near(found.scores(head, some, of), expected, largest)
                     expected = weights.value[head, some, of]
-                    for one in (found, known):
-                        near(one.weights(head, some, of), expected)
+                    near(found.weights(head, some, of), expected)
+                    near(known.weights(head, some, of), expected, largest)
+
+
+def test_equal_to_what_was_recorded_in_the_shipped_model() -> None:
+    """Its taught heads have the sharpest rows that there are."""
+    shipped = load("en-zh")
+    assert isinstance(shipped, Native)
+    texts = (
+        "Hi.",
+        "The cat sat on the mat because it was tired.",
+        "他昨天没有去学校，因为他病了。",
+    )
+    for trace in shipped.run([Request(text, select=SELECT) for text in texts]):
+        check(trace, shipped)
 
 
 @pytest.mark.parametrize("changes", VARIANTS, ids=str)

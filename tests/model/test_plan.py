@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +18,7 @@ from model.__main__ import main
 from model.train.events import Event, Finished, Look, Snapshot, Started, Step, Tidied
 from model.train.options import TrainingOptions
 from model.train.plan import PLAN_OPTIONS, TrainingData, TrainingPlan, read_plan
-from model.train.run import train
+from model.train.run import kernel_for, train
 from model.transformer.config import ModelConfig
 
 
@@ -31,6 +31,19 @@ def planned(folder: Path, data: list[str]) -> TrainingPlan:
         ModelConfig(300, 32, 2, 64, 1, 1, attention_dropout=0.1),
         device="cpu",
     )
+
+
+def test_fused_kernel_is_taken_where_it_computes_the_same() -> None:
+    options, config = TrainingOptions(), ModelConfig(300)
+    kernels = {
+        (where, positions): kernel_for(replace(config, positions=positions), options, device)
+        for where, device in (("gpu", torch.device("cuda")), ("cpu", torch.device("cpu")))
+        for positions in ("sinusoidal", "rotary", "relative")
+    }
+    fast = {key for key, kernel in kernels.items() if kernel == "fused"}
+    assert fast == {("gpu", "sinusoidal"), ("gpu", "rotary")}
+    guided = replace(options, guide=1.0)
+    assert kernel_for(config, guided, torch.device("cuda")) == "explicit"
 
 
 @pytest.fixture

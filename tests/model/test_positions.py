@@ -6,7 +6,11 @@ import pytest
 import torch
 
 from model.trace.tap import NULL
+from model.transformer.config import ModelConfig
+from model.transformer.parameters import parameters
 from model.transformer.positions import POSITIONS, Relative, Rotary, sinusoidal
+from model.transformer.scoring import SCORINGS
+from model.transformer.stacks import Transformer
 
 
 def test_position_one_of_eight_features() -> None:
@@ -35,6 +39,17 @@ def test_a_shift_is_a_rotation() -> None:
         [sin * angle.cos() + cos * angle.sin(), cos * angle.cos() - sin * angle.sin()], -1
     )
     torch.testing.assert_close(encoding[k:], turned, atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("positions", POSITIONS)
+@pytest.mark.parametrize("scoring", SCORINGS)
+def test_what_is_learned_has_a_name_and_named_axes(positions: str, scoring: str) -> None:
+    model = Transformer(ModelConfig(50, 32, 4, 64, 2, 2, positions=positions, scoring=scoring))
+    named = dict(parameters(model))
+    assert sum(one.value.numel() for one in named.values()) == sum(
+        one.numel() for one in model.parameters()
+    )
+    assert all(one.value.ndim == len(one.dims) for one in named.values())
 
 
 def turned(x: torch.Tensor, at: torch.Tensor) -> torch.Tensor:

@@ -1,11 +1,11 @@
 /** Layer and head pickers that are pictures: each choice shows the weights it would show. */
 
-import { find, h } from "../lib/dom.js";
-import { alike, extent, glimpse, place } from "../data/attentions.js";
-import { answer, thumbnails } from "../state/questions.js";
+import { find } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
+import { alike, extent, glimpse, pictures, place } from "../data/attentions.js";
+import { tensorAt, valueAt } from "../data/tensor-address.js";
 import { table, thumbnail } from "../draw/head-grid.js";
 import { sequential } from "../draw/scale.js";
-import { Problem } from "../data/problem.js";
 import { mean } from "../data/wire.js";
 
 /** @typedef {import("./types.js").Desk} Desk */
@@ -25,14 +25,10 @@ export function bindPickers(context) {
       const { value } = /** @type {HTMLInputElement} */ (event.target);
       store.go({ [which]: Number(value) });
     });
-    /** @param {number} count */
-    return (count) => {
-      const options = [...list.querySelectorAll("label")];
-      if (options.length !== count)
-        list.replaceChildren(
-          ...Array.from({ length: count }, (_, i) => option(which, i, name(i + 1))),
-        );
-      return [...list.querySelectorAll("label")];
+    /** @param {number} count @param {number} chosen */
+    return (count, chosen) => {
+      render(list, Array.from({ length: count }, (_, i) => option(which, i, name(i + 1), i === chosen)));
+      return [...list.querySelectorAll("canvas")];
     };
   }
 
@@ -54,18 +50,11 @@ export function bindPickers(context) {
     if (!trace || !model) return;
     const colours = stale.layer || stale.head ? table(sequential(context.theme())) : null;
     const size = extent(model, link.block);
-    const small = weights(page);
-    layers(size.layers).forEach((label, layer) => {
-      choose(label, layer === link.layer);
-      if (!stale.layer) return;
-      const own = small?.[place(model, { ...link, layer }, "weights")];
-      paint(label, layerMean(page, { ...link, layer }, own), colours);
+    layers(size.layers, link.layer).forEach((canvas, layer) => {
+      if (stale.layer) paint(canvas, layerMean(page, { ...link, layer }), colours);
     });
-    heads(size.heads).forEach((label, head) => {
-      choose(label, head === link.head);
-      if (!stale.head) return;
-      const own = small?.[place(model, link, "weights")];
-      paint(label, glimpse(page, { ...link, head }, own), colours);
+    heads(size.heads, link.head).forEach((canvas, head) => {
+      if (stale.head) paint(canvas, glimpse(model, trace, { ...link, head }), colours);
     });
     owed.layer &&= !stale.layer;
     owed.head &&= !stale.head;
@@ -83,64 +72,41 @@ export function bindPickers(context) {
  * @param {Which} which
  * @param {number} i
  * @param {string} name
+ * @param {boolean} checked
  */
-function option(which, i, name) {
-  return h(
+function option(which, i, name, checked) {
+  return el(
     "label",
     { className: "thumb", title: name },
-    h("input", {
-      type: "radio",
-      name: which,
-      value: String(i),
-      className: "hidden",
-      "aria-label": name,
-    }),
-    h("canvas", { "aria-hidden": "true" }),
-    h("span", { className: "number", "aria-hidden": "true" }, String(i + 1)),
+    el("input", { type: "radio", name: which, value: String(i), className: "hidden", "aria-label": name, checked }),
+    el("canvas", { "aria-hidden": "true" }),
+    el("span", { className: "number", "aria-hidden": "true" }, String(i + 1)),
   );
 }
 
 /**
- * @param {HTMLLabelElement} label
- * @param {boolean} chosen
- */
-function choose(label, chosen) {
-  /** @type {HTMLInputElement} */ (find("input", label)).checked = chosen;
-}
-
-/**
- * @param {HTMLLabelElement} label
+ * @param {HTMLCanvasElement} canvas
  * @param {import("../draw/head-grid.js").Picture | null} picture
  * @param {Uint32Array | null} colours
  */
-function paint(label, picture, colours) {
-  if (picture && colours) thumbnail(/** @type {HTMLCanvasElement} */ (find("canvas", label)), picture, colours);
+function paint(canvas, picture, colours) {
+  if (picture && colours) thumbnail(canvas, picture, colours);
 }
 
 /** How many heads are seen as one. @param {Page} page */
 const pool = ({ link }) => (link.view === "attention" ? link.options.pool : "one");
 
 /** What all pictures are of. @param {Page} page */
-const pictured = (page) => [page.link.block, page.model, page.trace, answer(page, thumbnails(page))];
-
-/**
- * All weights of the block in 8 bits.
- * @param {Page} page
- */
-function weights(page) {
-  const found = /** @type {import("../data/wire.js").Trace | Problem | undefined} */ (
-    answer(page, thumbnails(page))
-  );
-  return found && !(found instanceof Problem) ? found.tensors : null;
+function pictured({ link, model, trace }) {
+  return [link.block, model, trace?.id, ...pictures(model, link.block).map((address) => valueAt(trace, address))];
 }
 
 /**
  * @param {Page} page
  * @param {import("../state/link.js").State} state
- * @param {import("../data/wire.js").Tensor} [small]
  */
-function layerMean({ model, trace }, state, small) {
-  const found = trace?.tensors[place(model, state, "weights")] ?? small;
+function layerMean({ model, trace }, state) {
+  const found = tensorAt(trace, place(model, state, "weights"));
   if (!found) return null;
   return { ...mean(found), may: (trace && alike(model, trace, state)?.data) ?? null };
 }

@@ -1,48 +1,46 @@
-/** The one file that touches the network. Whatever goes wrong comes out as a Problem. */
+/** What the server can be asked. Whatever goes wrong comes out as a Problem. */
 
+import { connect } from "./connection.js";
 import { completed } from "./model.js";
-import { Problem } from "./problem.js";
 import { learningPath, told as stated } from "./request.js";
-import { cut, json, sound, split, tensors } from "./reply.js";
+import { cut, json, sound, tensors } from "./reply.js";
 import { readBeside, readSafetensors } from "./wire.js";
 
 /** @typedef {import("./wire.js").Trace} Trace */
 /** @typedef {import("../state/link.js").State} State */
 /** @typedef {import("./model.js").ModelInfo} ModelInfo */
+/** @typedef {import("./connection.js").Connection} Connection */
+/** @typedef {import("../state/questions.js").Question} Question */
+/** @typedef {import("../state/questions.js").Answer} Answer */
 /** @typedef {{variant: string, length: number, d_model: number, positions: Float32Array, similarity: Float32Array}} Positions */
-/** @typedef {{id: string, state: Record<string, unknown>, created: string, model: ModelInfo, asks: import("../state/questions.js").Question[], trace: Trace}} Share */
-/** @typedef {{limit: number, unit: string, value?: number}} Excess  more than is taken at most */
+/** @typedef {{id: string, state: Record<string, unknown>, created: string, model: ModelInfo, asks: Question[], trace: Trace}} Share */
 /** @typedef {ReturnType<typeof createApi>} Api */
 
-const URN = "urn:headlight:";
 const BINARY = "application/octet-stream";
-const LINES = "application/x-ndjson";
 
 /** @param {typeof globalThis.fetch} fetch */
 export function createApi(fetch) {
-  /** @type {Promise<ModelInfo[]> | null} */
-  let models = null;
-  /**
-   * @param {string} path
-   * @param {RequestInit} [init]
-   * @returns {Promise<Response>}
-   */
-  async function ask(path, init) {
-    const response = await fetch(path, init).catch(cut);
-    if (!response.ok) throw await problem(response);
-    return response;
-  }
-  /** @param {string} path @param {AbortSignal} [signal] */
-  const read = async (path, signal) => json(await ask(path, { signal }));
-  /** @param {string} path @param {object} body @param {string} accept @param {AbortSignal} [signal] */
-  const send = (path, body, accept, signal) =>
-    ask(path, {
-      method: "POST",
-      headers: { "Content-Type": "application/json", Accept: accept },
-      body: JSON.stringify(body),
-      signal,
-    });
+  const connection = connect(fetch);
+  const api = { ...pageFiles(connection), ...models(connection), ...runs(connection), ...shares(connection) };
+  return {
+    ...api,
 
+    /**
+     * @param {Question} question
+     * @param {AbortSignal} [signal]
+     * @returns {Promise<Answer>}
+     */
+    answer(question, signal) {
+      if ("trace" in question) return api.trace(question.trace, signal);
+      if ("parameters" in question) return api.parameters(question.parameters, signal);
+      if ("learning" in question) return api.learning(question.learning, signal);
+      return api.positions(question.positions, signal);
+    },
+  };
+}
+
+/** @param {Connection} connection */
+function pageFiles({ ask, read, send }) {
   return {
     /**
      * What the interface says in another language; without it, it speaks English.
@@ -51,6 +49,24 @@ export function createApi(fetch) {
      */
     catalog: (url) => (url ? read(url).catch(() => ({})) : Promise.resolve({})),
 
+    /**
+     * What the server answers, as a file to keep.
+     * @param {string} path
+     * @param {{body?: object, accept?: string}} [asked]  without a body it is read
+     * @returns {Promise<Blob>}
+     */
+    async file(path, { body, accept = "*/*" } = {}) {
+      const headers = { Accept: accept };
+      return (await (body ? send(path, body, accept) : ask(path, { headers }))).blob().catch(cut);
+    },
+  };
+}
+
+/** @param {Connection} connection */
+function models({ ask, read }) {
+  /** @type {Promise<ModelInfo[]> | null} */
+  let models = null;
+  return {
     /** @returns {Promise<ModelInfo[]>}  the first is the default; read once */
     models() {
       models ??= read("/api/models").then((told) => told.map(completed));
@@ -58,6 +74,34 @@ export function createApi(fetch) {
       return models;
     },
 
+    /**
+     * @param {{model: string, select: string[]}} wanted
+     * @param {AbortSignal} [signal]
+     * @returns {Promise<Record<string, import("./wire.js").Tensor>>}
+     */
+    async parameters({ model, select }, signal) {
+      const path = `/api/models/${encodeURIComponent(model)}/parameters`;
+      const query = new URLSearchParams({ select: select.join(",") });
+      const response = await ask(`${path}?${query}`, { headers: { Accept: BINARY }, signal });
+      return (await tensors(response)).tensors;
+    },
+
+    /**
+     * A sentence at every step of the training that was kept.
+     * @param {{model: string, example: number}} wanted
+     * @param {AbortSignal} [signal]
+     * @returns {Promise<import("../state/training-history.js").Learned>}
+     */
+    async learning(wanted, signal) {
+      const response = await ask(learningPath(wanted), { headers: { Accept: BINARY }, signal });
+      return /** @type {any} */ (await tensors(response));
+    },
+  };
+}
+
+/** @param {Connection} connection */
+function runs({ read, send, lines }) {
+  return {
     /**
      * @param {object} request  as the API takes it
      * @param {AbortSignal} [signal]
@@ -89,43 +133,15 @@ export function createApi(fetch) {
       }));
     },
 
-    /**
-     * @param {{model: string, select: string[]}} wanted
-     * @param {AbortSignal} [signal]
-     * @returns {Promise<Record<string, import("./wire.js").Tensor>>}
-     */
-    async parameters({ model, select }, signal) {
-      const path = `/api/models/${encodeURIComponent(model)}/parameters`;
-      const query = new URLSearchParams({ select: select.join(",") });
-      const response = await ask(`${path}?${query}`, { headers: { Accept: BINARY }, signal });
-      return (await tensors(response)).tensors;
-    },
+    lines,
+  };
+}
 
+/** @param {Connection} connection */
+function shares({ ask, send }) {
+  return {
     /**
-     * A sentence at every step of the training that was kept.
-     * @param {{model: string, example: number}} wanted
-     * @param {AbortSignal} [signal]
-     * @returns {Promise<import("../state/training-history.js").Learned>}
-     */
-    async learning(wanted, signal) {
-      const response = await ask(learningPath(wanted), { headers: { Accept: BINARY }, signal });
-      return /** @type {any} */ (await tensors(response));
-    },
-
-    /**
-     * @param {import("../state/questions.js").Question} question
-     * @param {AbortSignal} [signal]
-     * @returns {Promise<import("../state/questions.js").Answer>}
-     */
-    answer(question, signal) {
-      if ("trace" in question) return this.trace(question.trace, signal);
-      if ("parameters" in question) return this.parameters(question.parameters, signal);
-      if ("learning" in question) return this.learning(question.learning, signal);
-      return this.positions(question.positions, signal);
-    },
-
-    /**
-     * @param {{state: object, select: string[], asks: import("../state/questions.js").Question[]}} body
+     * @param {{state: object, select: string[], asks: Question[]}} body
      * @returns {Promise<{id: string, url: string}>}
      */
     share: async (body) => json(await send("/api/shares", body, "application/json")),
@@ -150,7 +166,7 @@ export function createApi(fetch) {
      * The frozen answer to one of a share's further questions.
      * @param {Share} share
      * @param {number} n  its place among them
-     * @returns {Promise<import("../state/questions.js").Answer>}
+     * @returns {Promise<Answer>}
      */
     async readAnswer({ id, asks }, n) {
       const response = await ask(`/api/shares/${encodeURIComponent(id)}/asks/${n}`, {
@@ -159,56 +175,5 @@ export function createApi(fetch) {
       const file = await tensors(response);
       return "parameters" in asks[n] ? file.tensors : file;
     },
-
-    /**
-     * What the server says a line at a time, as it says it; leaving the loop stops the work.
-     * @param {string} path
-     * @param {object} body
-     * @param {AbortSignal} [signal]
-     * @returns {AsyncGenerator<any, void, void>}  documents, one a line; a Problem is thrown where
-     *   the stream says that it failed, or ends in the middle of a line
-     */
-    async *lines(path, body, signal) {
-      const response = await send(path, body, LINES, signal);
-      if (!response.body) return;
-      for await (const line of split(response.body)) {
-        const said = sound(() => JSON.parse(line));
-        if (said.error) throw told(said.error);
-        yield said;
-      }
-    },
-
-    /**
-     * What the server answers, as a file to keep.
-     * @param {string} path
-     * @param {{body?: object, accept?: string}} [asked]  without a body it is read
-     * @returns {Promise<Blob>}
-     */
-    async file(path, { body, accept = "*/*" } = {}) {
-      const headers = { Accept: accept };
-      return (await (body ? send(path, body, accept) : ask(path, { headers }))).blob().catch(cut);
-    },
   };
-}
-
-/**
- * @param {Response} response
- * @returns {Promise<Problem>}
- */
-async function problem(response) {
-  const document = await response.json().catch(() => ({}));
-  return told(document, Number(response.headers.get("Retry-After")) || null);
-}
-
-/**
- * @param {any} document  as RFC 9457 has it
- * @param {number | null} [retryAfter]  in seconds
- */
-function told(document, retryAfter = null) {
-  return new Problem(String(document.type ?? "").replace(URN, "") || "internal", {
-    detail: document.detail,
-    field: document.field,
-    retryAfter,
-    excess: document.limit === undefined ? null : document,
-  });
 }

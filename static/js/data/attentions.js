@@ -1,6 +1,7 @@
 /** Which attentions a model has, and what their rows and columns are: read off its table. */
 
 import { memo } from "../lib/memo.js";
+import { coarse, summary, tensorAt } from "./tensor-address.js";
 import { glance, plane } from "./wire.js";
 import { plainStep, sides } from "./tokens.js";
 
@@ -101,16 +102,21 @@ export function place(model, { block, layer }, tensor) {
 }
 
 /**
- * Patterns of all attentions of a block, as few as there can be.
+ * What small pictures of all heads of a block are made of.
  * @param {Model} model
  * @param {string} block
- * @returns {string[]}  e.g. ["encoder.*.self"]
+ * @returns {string[]}  addresses
  */
-export function everywhere(model, block) {
-  const { stack, kind, rows } = blockOf(model, block);
-  const regular = rows.every(({ place, layer }) => place === `${stack}.${layer}.${kind}`);
-  return regular && rows.length ? [`${stack}.*.${kind}`] : rows.map(({ place }) => place);
+export function pictures(model, block) {
+  return [...blockOf(model, block).rows.map(({ place }) => coarse(`${place}.weights`)), ...masks(model, block)];
 }
+
+/**
+ * @param {Model} model
+ * @param {string} block
+ * @returns {string[]}  addresses of what each of its heads does
+ */
+export const summaries = (model, block) => blockOf(model, block).rows.map(({ place }) => summary(place));
 
 /**
  * Where the mask of a layer's kind stands first: layers with the same rule have the same mask.
@@ -195,13 +201,13 @@ export function attention(model, trace, state) {
 
 /**
  * The same for a small picture, for which 8 bits are enough: nothing is copied.
- * @param {import("../state/store.js").Page} page
+ * @param {Model} model
+ * @param {Trace | null} trace
  * @param {Pick<State, "block" | "layer" | "head">} state
- * @param {import("./wire.js").Tensor} [small]  the weights in 8 bits
  * @returns {(Matrix & {unit: number, may: import("./wire.js").Numbers | null}) | null}
  */
-export function glimpse({ model, trace }, state, small) {
-  const weights = trace?.tensors[place(model, state, "weights")] ?? small;
+export function glimpse(model, trace, state) {
+  const weights = tensorAt(trace, place(model, state, "weights"));
   if (!trace || !weights || state.head >= weights.shape[0]) return null;
   return { ...glance(weights, state.head), may: alike(model, trace, state)?.data ?? null };
 }

@@ -1,6 +1,6 @@
 /** What could not be had from the server, and why. */
 
-/** @typedef {import("./api.js").Excess} Excess */
+/** @typedef {import("./connection.js").Excess} Excess */
 
 /** Problems that may be gone when the same is asked again. */
 const PASSING = new Set(["offline", "busy", "internal", "garbled", "unexpected"]);

@@ -1,5 +1,7 @@
 /** What is asked of the server: the request for a trace as the API takes it. */
 
+import { asked as selected } from "./tensor-address.js";
+
 /** @typedef {import("../state/link.js").State} State */
 
 /** @param {{model: string, example: number}} wanted  Where its numbers are. */
@@ -11,11 +13,11 @@ export function learningPath({ model, example }) {
  * The request that a link stands for. A model of one text takes it under that text's name.
  * @param {import("./attentions.js").Model} model
  * @param {State} link
- * @param {string[]} select  names of tensors
+ * @param {string[]} addresses  of what is needed of the run
  */
-export function request(model, link, select) {
+export function request(model, link, addresses) {
   const { source, model: id, direction, target, decode, interventions, pad_to } = link;
-  return asked(model, { source, model: id, direction, target, decode, interventions, pad_to, select });
+  return asked(model, { source, model: id, direction, target, decode, interventions, pad_to, ...selected(addresses) });
 }
 
 /**

@@ -90,6 +90,21 @@ export function createPlot(element, plotter, events = {}) {
       }
       return wanted === figure;
     },
+    /**
+     * What lies at a point of the window, as numbers on the axes: a category is its index.
+     * @param {number} clientX
+     * @param {number} clientY
+     * @returns {{x: number, y: number} | null}  null outside of what is plotted
+     */
+    at(clientX, clientY) {
+      const area = element.querySelector(".nsewdrag")?.getBoundingClientRect();
+      if (!area || !plotly) return null;
+      const { xaxis, yaxis } = drawn._fullLayout;
+      const across = (clientX - area.left) / area.width;
+      const down = (clientY - area.top) / area.height;
+      if (!(across >= 0 && across <= 1 && down >= 0 && down <= 1)) return null;
+      return { x: along(xaxis.range, across), y: along(yaxis.range, 1 - down) };
+    },
     /** @param {object} changes @param {number[]} traces */
     restyle: (changes, traces) => void plotly?.restyle(element, changes, traces),
     /** @param {object} changes  of the layout */
@@ -101,6 +116,9 @@ export function createPlot(element, plotter, events = {}) {
     },
   };
 }
+
+/** @param {[number, number]} range @param {number} share */
+const along = ([from, to], share) => from + share * (to - from);
 
 /** Plotly's texts say no language. @param {HTMLElement} element */
 function sayChinese(element) {

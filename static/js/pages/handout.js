@@ -18,6 +18,7 @@ import { bindPickers } from "../chrome/head-pickers.js";
 import { bindStage } from "../chrome/view-tabs.js";
 import { nearest } from "../state/reconcile-link.js";
 import { frozen } from "../state/data-sources.js";
+import { lacking } from "../state/tensor-cache.js";
 import { linkTo, storeOf } from "../views/figure.js";
 import { OPTIONS, VIEWS } from "../views/index.js";
 
@@ -62,7 +63,7 @@ function enough(page) {
   return VIEWS.filter(
     ({ needs, asks, live }) =>
       !live &&
-      needs(page).every((name) => page.trace?.tensors[name]) &&
+      !lacking(page.trace, needs(page)).length &&
       (asks?.(page) ?? []).every((question) => held(page, question)),
   );
 }

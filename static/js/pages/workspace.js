@@ -1,7 +1,7 @@
 /** Puts the page together: the link becomes the state, the parts hear of it, the first trace is asked for. */
 
 import { createApi } from "../data/api.js";
-import { place } from "../data/attentions.js";
+import { pictures, place } from "../data/attentions.js";
 import { createDesk } from "./main-figure.js";
 import { find } from "../lib/dom.js";
 import { opening } from "../data/examples.js";
@@ -21,7 +21,6 @@ import { bindShare } from "../chrome/share-menu.js";
 import { bindStage } from "../chrome/view-tabs.js";
 import { bindChangeButtons } from "../chrome/change-buttons.js";
 import { frozen, served } from "../state/data-sources.js";
-import { thumbnails } from "../state/questions.js";
 import { merge } from "../state/link.js";
 import { bind, read, write } from "../state/address.js";
 import { linkTo, storeOf } from "../views/figure.js";
@@ -37,7 +36,7 @@ async function start() {
   const store = storeOf(merge(initial, share ? {} : asked, { lang }));
   const free = asked.layer === undefined && asked.head === undefined;
   const source = share ? frozen(api, { id: share, initial, asked, options: OPTIONS }) : served(api);
-  const beside = { needs, asks };
+  const beside = { needs, asks: () => [] };
   const desk = createDesk({ store, source, free, beside, status: notices() }, api, { messages, plotly });
 
   bind(window, store, initial, OPTIONS);
@@ -65,21 +64,14 @@ async function start() {
 }
 
 /**
- * The tensors that the caption and the inspector show.
+ * What the caption and the inspector show, and the pickers of other layers and heads.
  * @param {import("../state/store.js").Page} page
  */
-function needs(page) {
-  const { frame } = view(page.link.view);
-  const names = frame.inspector ? ["weights", "mask", "q", "k"] : ["weights", "mask"];
-  return names.map((name) => place(page.model, page.link, name));
-}
-
-/**
- * What the pickers show of other layers and heads.
- * @param {import("../state/store.js").Page} page
- */
-function asks(page) {
-  return view(page.link.view).frame.rail !== "none" && !page.share ? [thumbnails(page)] : [];
+function needs({ model, link }) {
+  const { inspector, rail } = view(link.view).frame;
+  const names = inspector ? ["weights", "mask", "q", "k"] : ["weights", "mask"];
+  const own = names.map((name) => place(model, link, name));
+  return rail === "none" ? own : [...own, ...pictures(model, link.block)];
 }
 
 void start();

@@ -8,10 +8,11 @@ import { h } from "../lib/dom.js";
  * @property {string} option  its name in the link
  * @property {string} label
  * @property {Record<string, string>} [values]  of a choice, and what they are called
- * @property {[number, number, number]} [range]  of a slider: lowest, highest, step
+ * @property {Range | (() => Range)} [range]  of a slider
  * @property {(value: number) => string} [say]  a slider's value; absent: the number
  * @property {() => any} [otherwise]  what is meant where nothing was chosen; absent: nothing
  */
+/** @typedef {[number, number, number]} Range  lowest, highest, step */
 /** @typedef {{element: HTMLElement, show: (value: any) => void}} Bound */
 
 /**
@@ -64,14 +65,15 @@ function toggle({ label }, choose) {
 }
 
 /** @param {Control} control @param {(value: number) => void} choose @returns {Bound} */
-function slider({ label, range: [min, max, step] = [0, 1, 1], say = String }, choose) {
-  const input = h("input", { type: "range", min: String(min), max: String(max), step: String(step) });
+function slider({ label, range = [0, 1, 1], say = String }, choose) {
+  const input = h("input", { type: "range" });
   const output = h("output", {});
   input.addEventListener("input", () => choose(Number(input.value)));
   return {
     element: h("label", { className: "option slider" }, h("span", {}, label), input, output),
     show(value) {
-      input.value = String(value ?? min);
+      const [min, max, step] = (typeof range === "function" ? range() : range).map(String);
+      Object.assign(input, { min, max, step, value: value ?? min });
       output.textContent = say(Number(input.value));
       input.setAttribute("aria-valuetext", output.textContent);
     },

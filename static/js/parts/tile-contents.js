@@ -2,6 +2,7 @@
 
 import { packed, table } from "../draw/head-grid.js";
 import { alike, axes, extent, place } from "../data/attentions.js";
+import { tensorAt } from "../data/tensor-address.js";
 import { glance } from "../data/wire.js";
 import { rgb, sequential } from "../draw/scale.js";
 
@@ -13,7 +14,7 @@ import { rgb, sequential } from "../draw/scale.js";
 /**
  * @typedef {object} Seen  what is on the page
  * @property {Page} page
- * @property {Trace} trace  weights in 8 bits, and summaries
+ * @property {Trace} trace  with weights, be they in 8 bits, and summaries
  * @property {number} layers
  * @property {number} heads
  * @property {(layer: number) => Summary | undefined} summary
@@ -34,7 +35,7 @@ export function look({ theme }, page, trace) {
     axes: axes(model, trace, block),
     summary: (layer) => trace.summaries?.[place(model, { block, layer })],
     matrix({ layer, head }) {
-      const weights = trace.tensors[place(model, { block, layer }, "weights")];
+      const weights = tensorAt(trace, place(model, { block, layer }, "weights"));
       if (!weights || head >= weights.shape[0]) return null;
       return { ...glance(weights, head), may: alike(model, trace, { block, layer })?.data ?? null };
     },

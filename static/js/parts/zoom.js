@@ -6,6 +6,7 @@
 import { figure, frames, hatching, legible, NUMBERS } from "../draw/plotly-figure.js";
 import { createPlot } from "../draw/plotly.js";
 import { h } from "../lib/dom.js";
+import { bindZoomPointing } from "./zoom-pointing.js";
 
 /** @typedef {import("../state/types.js").Context} Context */
 /** @typedef {import("../draw/chart.js").Picture} Picture */
@@ -37,11 +38,18 @@ export function createZoom({ plotter, t }, { onHover, onPick, onTurn, opens = fa
   let numbered = false;
 
   const chart = plotter && createPlot(plot, plotter, {
-    plotly_hover: ({ points: [{ pointIndex }] }) => onHover(placeOf(pointIndex)),
-    plotly_unhover: () => onHover(null),
-    plotly_click: ({ points: [{ pointIndex }] }) => onPick(placeOf(pointIndex)),
     plotly_relayout: (_, { _fullLayout }) => number(_fullLayout),
   });
+  bindZoomPointing(plot, { cellAt, onHover, onPick });
+
+  /** @param {number} x @param {number} y */
+  function cellAt(x, y) {
+    const point = chart?.at(x, y);
+    if (!shown || !point) return null;
+    const cell = { row: Math.round(point.y), col: Math.round(point.x) };
+    const { rows, cols } = shown.picture.matrix;
+    return cell.row >= 0 && cell.row < rows && cell.col >= 0 && cell.col < cols ? cell : null;
+  }
 
   /** Numbers stand in the cells once these have room. @param {any} layout  as Plotly has worked it out */
   function number({ xaxis, yaxis }) {
@@ -129,9 +137,6 @@ export function createZoom({ plotter, t }, { onHover, onPick, onTurn, opens = fa
     destroy: close,
   };
 }
-
-/** @param {[number, number]} index @returns {{row: number, col: number}} */
-const placeOf = ([row, col]) => ({ row, col });
 
 /** What Plotly says on its toolbars. @param {Context["t"]} t @returns {Record<string, string>} */
 export const words = (t) => ({

@@ -4,6 +4,7 @@ import { Problem } from "../data/problem.js";
 import { createAsker } from "../data/retry.js";
 import { held } from "./share-contents.js";
 import { keyOf } from "./questions.js";
+import { size } from "./tensor-cache.js";
 
 /** @typedef {import("./store.js").Page} Page */
 /** @typedef {import("./questions.js").Question} Question */
@@ -85,8 +86,7 @@ export function bounded(answers, wanted, more) {
 
 /** How much memory an answer's tensors take. @param {Answers[string]} answer */
 function bytes(answer) {
-  const { tensors = {} } = /** @type {Partial<import("../data/wire.js").Trace>} */ (answer);
-  return Object.values(tensors).reduce((sum, { data }) => sum + data.byteLength, 0);
+  return size(/** @type {Partial<import("../data/wire.js").Trace>} */ (answer).tensors ?? {});
 }
 
 /**

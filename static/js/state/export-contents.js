@@ -2,6 +2,7 @@
 
 import { asked, request } from "../data/request.js";
 import { blockAt } from "../data/attentions.js";
+import { whole } from "../data/tensor-address.js";
 import { isChanged } from "./interventions.js";
 import { held } from "./share-contents.js";
 import { keyOf, ofThisRun, traced } from "./questions.js";
@@ -19,7 +20,7 @@ export function pooled({ view, options }) {
 }
 
 /**
- * The tensors that a view's picture is made of: those that it needs, and those of its thumbnails.
+ * The tensors that a view's picture is made of, each whole: those that it needs, and those that it asks for.
  * @param {Page} page
  * @param {View} view
  * @returns {string[]}  names or patterns
@@ -28,7 +29,8 @@ export function behind(page, view) {
   const asked = (view.asks?.(page) ?? []).flatMap((question) =>
     "trace" in question && ofThisRun(page, question) ? selected(question.trace) : [],
   );
-  const select = [...new Set([...view.needs(page), ...asked])];
+  const needed = view.needs(page).flatMap((address) => whole(address) ?? []);
+  const select = [...new Set([...needed, ...asked])];
   return select.length ? select : [`${blockAt(page).query}.position`];
 }
 

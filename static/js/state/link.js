@@ -1,6 +1,6 @@
 /**
- * The one file that touches the address bar. A permalink holds the request's keys as the API
- * names them and the view's keys; what is at its default is left out.
+ * A permalink: it holds the request's keys as the API names them and the view's keys; what is at its
+ * default is left out.
  */
 
 /**

@@ -3,8 +3,7 @@
  * questions are one, whoever asks them, and their answer stands in the store under their key.
  */
 
-import { asked, request } from "../data/request.js";
-import { everywhere, masks } from "../data/attentions.js";
+import { asked } from "../data/request.js";
 
 /** @typedef {import("./store.js").Page} Page */
 /** @typedef {import("../data/problem.js").Problem} Problem */
@@ -36,19 +35,6 @@ function sorted(value) {
  */
 export function answer(page, question) {
   return /** @type {T | Problem | undefined} */ (page.answers[keyOf(question)]);
-}
-
-/**
- * All heads of a block in 8 bits, which is what a thumbnail shows, and what each one does.
- * @param {Page} page
- * @param {string} [block]
- * @returns {Question}
- */
-export function thumbnails({ model, link }, block = link.block) {
-  const summarise = everywhere(model, block);
-  // One mask of every rule is enough: layers with the same have the same.
-  const select = [...summarise.map((at) => `${at}.weights`), ...masks(model, block)];
-  return { trace: { ...request(model, link, select), summarise, dtype: "uint8" } };
 }
 
 /**

@@ -3,7 +3,7 @@
  * tensors and the answers that a view needs when they are not there yet.
  */
 
-import { everywhere } from "../data/attentions.js";
+import { blockOf } from "../data/attentions.js";
 import { createAsker } from "../data/retry.js";
 import { Problem } from "../data/problem.js";
 import { request } from "../data/request.js";
@@ -11,6 +11,7 @@ import { bindAnswers, without } from "./answers.js";
 import { opener } from "./highlight.js";
 import { REQUEST_KEYS } from "./link.js";
 import { nearest } from "./reconcile-link.js";
+import { joined, lacking } from "./tensor-cache.js";
 
 /** @typedef {import("./store.js").Store} Store */
 /** @typedef {import("./store.js").Page} Page */
@@ -19,7 +20,7 @@ import { nearest } from "./reconcile-link.js";
 /** @typedef {ReturnType<typeof bindSession>} Session */
 /**
  * @typedef {object} Wishes  what the present view shows
- * @property {(page: Page) => string[]} needs  tensors of the present trace
+ * @property {(page: Page) => string[]} needs  addresses of what it shows of the present run
  * @property {(page: Page) => import("./questions.js").Question[]} asks  all that is not in it
  * @property {import("./reconcile-link.js").Views} [viewOf]  what the views ask of a model
  * @property {(page: Page) => string} [opens]  the view that opens where the link's own is not offered
@@ -82,9 +83,9 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
     // What goes wrong with the first trace is said in the model's words.
     if (!store.get().trace) store.set({ model });
     const link = fit(store.get(), model);
-    const select = wishes.needs({ ...store.get(), model, link });
-    if (free) select.push(...everywhere(model, link.block).flatMap((at) => [`${at}.weights`, `${at}.mask`]));
-    return { model, trace: await source.trace(request(model, link, unique(select)), signal) };
+    const needs = wishes.needs({ ...store.get(), model, link });
+    if (free) needs.push(...blockOf(model, link.block).rows.flatMap(({ place }) => [`${place}.weights`, `${place}.mask`]));
+    return { model, trace: await source.trace(request(model, link, needs), signal) };
   }
 
   /** Asks again for what went wrong, and for nothing else. */
@@ -138,7 +139,7 @@ function bindTensors(store, source, needs) {
     const page = store.get();
     const { trace: seen, link, status } = page;
     if (!seen || status !== "ready") return;
-    const missing = unique(needs(page)).filter((name) => !seen.tensors[name]);
+    const missing = lacking(seen, needs(page));
     if (!missing.length) {
       if (!page.problem) return;
       stop();
@@ -150,15 +151,14 @@ function bindTensors(store, source, needs) {
     const more = await asker.ask(async (signal) => {
       store.set({ problem: null });
       const answer = await source.trace(request(page.model, link, missing), signal);
-      if (!missing.every((name) => answer.tensors[name])) throw new Problem("garbled");
+      if (lacking(answer, missing).length) throw new Problem("garbled");
       return answer;
     }, fails);
-    const { trace: present } = store.get();
-    if (more === null || present?.id !== seen.id) return;
+    const now = store.get();
+    if (more === null || now.trace?.id !== seen.id) return;
     // What a share does not hold the page says (chrome/missing-from-share.js); its trace is as it was.
     if (more instanceof Problem) return more.kind === "frozen" ? undefined : fails(more);
-    const pieces = { ...present.pieces, ...more.pieces };
-    store.set({ trace: { ...present, pieces, tensors: { ...present.tensors, ...more.tensors } } });
+    store.set({ trace: joined(now.trace, more, needs(now)) });
   }
 
   /** @param {Problem} problem */
@@ -176,6 +176,3 @@ async function named(source, id) {
   const models = await source.models();
   return models.find((model) => model.id === id) ?? models[0];
 }
-
-/** @param {string[]} names */
-const unique = (names) => [...new Set(names)];

@@ -1,7 +1,9 @@
 /** What a share holds, and what has to be asked for it so that its view opens without the model. */
 
 import { nexts } from "../data/attentions.js";
+import { whole } from "../data/tensor-address.js";
 import { keyOf, ofThisRun } from "./questions.js";
+import { lacking } from "./tensor-cache.js";
 
 /** @typedef {import("./store.js").Page} Page */
 /** @typedef {import("./questions.js").Question} Question */
@@ -9,7 +11,7 @@ import { keyOf, ofThisRun } from "./questions.js";
 /** @typedef {Pick<import("./types.js").View, "needs" | "asks">} Wanting */
 /** @typedef {{select: string[], summarise?: string[], dtype?: string}} Recorded */
 
-/** What the server freezes of every run by itself; `FROZEN` in app/sharing.py. */
+/** What the server freezes of every run by itself; `FROZEN` in app/answers/share_creation.py. */
 const KINDS = ["weights", "mask", "q", "k", "v"];
 /** Further questions in one share. */
 const MOST = 4;
@@ -54,7 +56,7 @@ export function held(page, question) {
  */
 export function missing(page, view) {
   const { share, live, trace } = page;
-  return Boolean(share && !live && trace && view.needs(page).some((name) => !trace.tensors[name]));
+  return Boolean(share && !live && trace && lacking(trace, view.needs(page)).length);
 }
 
 /** @param {Page} page @param {Question} question  Whether every share of this run answers it. */
@@ -64,9 +66,10 @@ function inTrace(page, question) {
   return select.every((name) => always(page.model, name));
 }
 
-/** @param {Page["model"]} model @param {string} name  of a tensor, or a pattern */
-function always(model, name) {
-  return KINDS.includes(name.split(".").at(-1) ?? "") || nexts(model).includes(name);
+/** @param {Page["model"]} model @param {string} address  of a tensor, or a pattern; every share has all summaries */
+function always(model, address) {
+  const name = whole(address);
+  return name === null || KINDS.includes(name.split(".").at(-1) ?? "") || nexts(model).includes(name);
 }
 
 /** @param {string} pattern  with "*" for anything */

@@ -9,6 +9,7 @@ import { bindSession } from "../state/session.js";
 import { DEFAULTS } from "../state/link.js";
 import { initials } from "../state/options.js";
 import { keyOf } from "../state/questions.js";
+import { valueAt } from "../data/tensor-address.js";
 import { settler } from "../state/reconcile-link.js";
 import { createStore } from "../state/store.js";
 import { bindCaption } from "../parts/caption.js";
@@ -171,13 +172,19 @@ function createStand(context, root, onView) {
   };
 }
 
-/** What a view draws: the run, the place in it, and the answers that it asked for. @param {Page} page */
+/**
+ * What a view draws: the place in the run, what it needs of it, and the answers that it asked for. What
+ * else has come of the same run changes nothing in it.
+ * @param {Page} page
+ */
 function drawn(page) {
   const { link, trace, model, answers, status, problem } = page;
-  const asked = (trace && view(link.view).asks?.(page)) ?? [];
   const { view: id, block, layer, head, options } = link;
+  const { needs, asks = () => [] } = view(id);
+  const needed = trace ? needs(page).map((address) => valueAt(trace, address)) : [];
+  const asked = trace ? asks(page).map((question) => answers[keyOf(question)]) : [];
   const lacks = status === "ready" && problem;
-  return [trace, model, lacks, id, block, layer, head, options, ...asked.map((question) => answers[keyOf(question)])];
+  return [trace?.id, model, lacks, id, block, layer, head, options, ...needed, ...asked];
 }
 
 /** What it lights without being drawn anew. @param {Page} page */

@@ -27,8 +27,9 @@ BARS = """() => [...document.querySelectorAll(".river [data-leaf]")].map((leaf) 
     [...leaf.querySelectorAll("text")].slice(0, 2).map((text) => text.textContent))"""
 EDGES = """() => [...document.querySelectorAll(".river [data-carried]")].map((edge) =>
     [...edge.dataset.edge.split(" ").map(Number), Number(edge.dataset.carried)])"""
-STRIP = """() => [...document.querySelectorAll(".stream [data-strip]")].map((panel) =>
-    [...panel.querySelectorAll("[data-value]")].map((cell) => Number(cell.dataset.value)))"""
+# The canvas of cells carries the numbers that it shows, a list for each station.
+STRIP = """() => Object.values(document.querySelector(".stream canvas").picture)
+    .map((stations) => stations.flat())"""
 
 Array = NDArray[np.float64]
 

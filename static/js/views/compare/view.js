@@ -4,12 +4,13 @@ import { Problem } from "../../data/problem.js";
 import { across, between, blockAt, place } from "../../data/attentions.js";
 import { comparison, otherPlace, otherRun } from "../../state/comparison.js";
 import { h } from "../../lib/dom.js";
+import { el, render } from "../../lib/render.js";
 import { choice, text, whole } from "../../state/options.js";
 import { trio as trioOf } from "../../data/shown-numbers.js";
 import { controls } from "../../parts/controls.js";
 import { wording } from "../../parts/wording.js";
 import { changeList, headline } from "../../parts/comparison/largest-changes.js";
-import { otherPicker } from "./head-picker.js";
+import { offered, otherPicker } from "./head-picker.js";
 import { panels } from "../../parts/comparison/panels.js";
 import { pointing } from "../../parts/comparison/pointing.js";
 import { otherBox } from "./other-sentence.js";
@@ -34,7 +35,8 @@ export const compare = {
   },
   needs(page) {
     const places = [page.link, { ...page.link, ...otherPlace(page) }];
-    return places.flatMap((at) => [place(page.model, at, "weights"), place(page.model, at, "mask")]);
+    const both = places.flatMap((at) => [place(page.model, at, "weights"), place(page.model, at, "mask")]);
+    return [...both, ...offered(page)];
   },
   asks: (page) => [otherRun(page)].flatMap((question) => question ?? []),
   mount,
@@ -67,9 +69,9 @@ function mount(context, root) {
     bar.refresh();
     picker.refresh();
     box.refresh(store.get().link.options.other === "sentence", wrong);
-    hint.replaceChildren(...hints(context, wrong));
+    render(hint, hints(context, wrong));
     trio.element.hidden = !shown;
-    lead.replaceChildren(...(shown ? headline(context, shown) : []));
+    render(lead, shown ? headline(context, shown) : []);
     if (!shown) return;
     points.forget();
     trio.draw(shown);
@@ -77,16 +79,11 @@ function mount(context, root) {
     light();
   }
 
-  function destroy() {
-    picker.destroy();
-    trio.destroy();
-  }
-
   const numbers = () => {
     const shown = found();
     return shown && trioOf(shown);
   };
-  return { draw, light, destroy, picture: () => (found() ? trio.picture() : null), numbers };
+  return { draw, light, destroy: trio.destroy, picture: () => (found() ? trio.picture() : null), numbers };
 }
 
 /** @param {Context["t"]} t @returns {import("../../parts/controls.js").Control} */
@@ -105,18 +102,18 @@ const differences = (t) => ({
  * What stands in the way of comparing the two directions.
  * @param {Context} context
  * @param {Problem | null} wrong  with B
- * @returns {Node[]}
+ * @returns {import("../../lib/render.js").Described[]}
  */
 function hints({ store, t }, wrong) {
   const { link } = store.get();
   if (link.options.other !== "direction") return [];
-  if (wrong?.kind === "frozen") return [h("p", {}, wording(t, wrong))];
+  if (wrong?.kind === "frozen") return [el("p", {}, wording(t, wrong))];
   if (between(blockAt(store.get())))
     return wrong
-      ? [h("p", {}, t("The translation cannot be read back: the other direction has nothing to show."))]
+      ? [el("p", {}, t("The translation cannot be read back: the other direction has nothing to show."))]
       : [];
-  const button = h("button", { type: "button", className: "button" }, t("Show cross attention"));
-  button.addEventListener("click", () => store.go({ block: across(store.get().model).id, query: null, key: null }));
+  const onclick = () => store.go({ block: across(store.get().model).id, query: null, key: null });
+  const button = el("button", { type: "button", className: "button", onclick }, t("Show cross attention"));
   const why = t("The two directions meet in cross attention only, where one language looks at the other.");
-  return [h("p", {}, why), button];
+  return [el("p", {}, why), button];
 }

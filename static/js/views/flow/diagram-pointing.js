@@ -1,14 +1,20 @@
-/** Pointing, clicking and arrow keys in the river: to the tokens above and to the inputs. */
+/** Pointing, clicking and arrow keys in the diagram: to the tokens above and to the inputs. */
 
 import { blockAt } from "../../data/attentions.js";
 import { lit } from "../../state/highlight.js";
-import { onArrows } from "../../parts/arrow-keys.js";
+import { onArrows, within } from "../../parts/arrow-keys.js";
+
+/** @typedef {import("../../state/store.js").Store} Store */
+/** @typedef {import("../../compute/flow.js").Graph} Graph */
 
 /**
- * @param {HTMLElement} element  that holds the river
- * @param {{store: import("../../state/store.js").Store, move: (down: number, right: number) => void, announce: () => void}} page
+ * @param {HTMLElement} element  that holds the diagram
+ * @param {object} page
+ * @param {Store} page.store
+ * @param {() => Graph | null} page.graph  that is shown
+ * @param {() => void} page.announce
  */
-export function bindRiver(element, { store, move, announce }) {
+export function bindDiagram(element, { store, graph, announce }) {
   /** @param {Event} event */
   function under(event) {
     const spot = /** @type {Element} */ (event.target).closest("[data-top], [data-leaf]");
@@ -32,7 +38,31 @@ export function bindRiver(element, { store, move, announce }) {
     announce();
   });
   onArrows(element, (down, right) => {
-    move(down, right);
+    const shown = graph();
+    if (shown) move(store, shown, down, right);
     announce();
   });
+}
+
+/**
+ * The token above and the input that are lit.
+ * @param {Store} store
+ * @param {Graph} graph
+ */
+export function chosenIn(store, { nodes, tops, leaves }) {
+  const page = store.get();
+  const at = lit(page, store.hovered());
+  const top = Math.min(at.query ?? lit(page, null).query ?? 0, tops.length - 1);
+  const text = blockAt(page).key;
+  const leaf = leaves.findIndex((node) => nodes[node].side === text && nodes[node].index === at.key);
+  return { top, leaf: leaf < 0 ? null : leaf };
+}
+
+/** @param {Store} store @param {Graph} graph @param {number} down @param {number} right */
+function move(store, graph, down, right) {
+  const { link, trace } = store.get();
+  const keys = trace?.tokens[blockAt(store.get()).key]?.length ?? 0;
+  const query = within(chosenIn(store, graph).top + down, graph.tops.length);
+  const key = right ? within((link.key ?? -1) + right, keys) : link.key;
+  store.go({ query, key });
 }

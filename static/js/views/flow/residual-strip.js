@@ -1,35 +1,40 @@
 /** The residual stream: how long each token's vector is behind every sublayer, and where it points. */
 
 import { texts } from "../../data/attentions.js";
+import { prepare } from "../../draw/chart.js";
 import { lettering } from "../../draw/token-svg.js";
 import { colour, css, diverging, sequential } from "../../draw/scale.js";
-import { drawing, fine, s } from "../../draw/svg.js";
+import { drawing, enlarge, fine, s } from "../../draw/svg.js";
 
 /** @typedef {import("../../draw/theme.js").Theme} Theme */
 /** @typedef {import("../../lib/i18n.js").Translate} Translate */
 /** @typedef {import("./layer-means.js").Stream} Stream */
+/** @typedef {{row: number, measure: (text: string) => number, unit: number}} Room  rows as high as the diagram's; all of it so many times larger */
+/**
+ * @typedef {object} Panel
+ * @property {"length" | "cosine"} id
+ * @property {string} name
+ * @property {number[][]} values  [station][token]
+ * @property {number} x
+ * @property {(value: number) => string} shade
+ */
+/** @typedef {HTMLCanvasElement & {picture?: Record<string, number[][]>}} Cells  carries the numbers that it shows */
 
 const HEAD = 46;
 const CELL = 22;
 
 /**
- * Drawn once for a layer; which token is chosen changes under the pointer.
+ * Drawn once for a layer: cells on a canvas, names over it; which token is chosen changes under the
+ * pointer.
  * @param {{stream: Stream, tokens: import("../../data/tokens.js").Step[]}} content
- * @param {{row: number, measure: (text: string) => number}} room  rows as high as the river's
+ * @param {Room} room
  * @param {Theme} theme
  * @param {Translate} t
  */
-export function strip({ stream, tokens }, { row, measure }, theme, t) {
-  const names = texts(tokens);
-  const left = Math.max(...names.map(measure)) + 12;
+export function createStrip({ stream, tokens }, { row, measure, unit }, theme, t) {
+  const left = Math.max(...texts(tokens).map(measure)) + 12;
   const across = stream.stations.length * CELL;
-  const gap = Math.max(24, measure(t("cosine to embedding")) - across + 16);
-  const longest = Math.max(...stream.norms.flat()) || 1;
-  const scales = [sequential(theme), diverging(theme)];
-  const panels = [
-    { name: t("length"), values: stream.norms, x: left, at: (/** @type {number} */ v) => colour(scales[0], v / longest) },
-    { name: t("cosine to embedding"), values: stream.cosines, x: left + across + gap, at: (/** @type {number} */ v) => colour(scales[1], (v + 1) / 2) },
-  ];
+  const shown = panels(stream, { left, across, measure }, theme, t);
   const labels = tokens.map((token, i) =>
     s(
       "text",
@@ -37,42 +42,82 @@ export function strip({ stream, tokens }, { row, measure }, theme, t) {
       ...lettering(token, theme),
     ),
   );
-  const groups = panels.map(({ name, values, x, at }) => {
-    const group = s("g", { "data-strip": name }, s("text", { x, y: HEAD - 30, fill: theme.muted }, name));
-    stream.stations.forEach((station, n) => {
-      group.append(
-        s("text", { x: fine(x + (n + 0.5) * CELL), y: HEAD - 12, "text-anchor": "middle", fill: theme.muted }, sign(station, t)),
-      );
-      values[n].forEach((value, i) =>
-        group.append(
-          s("rect", {
-            x: fine(x + n * CELL),
-            y: fine(HEAD + i * row),
-            width: CELL - 1,
-            height: fine(row - 1),
-            fill: Number.isNaN(value) ? "none" : css(at(value)),
-            "data-value": value.toFixed(6),
-          }),
-        ),
-      );
-    });
-    const frame = s("rect", { x: x - 1, width: across + 1, height: fine(row + 1), fill: "none", stroke: theme.q, "stroke-width": 2 });
-    group.append(frame);
-    return { group, frame };
-  });
-  const width = left + 2 * across + gap + 4;
-  const svg = drawing(Math.ceil(width), Math.ceil(HEAD + tokens.length * row + 2), theme, ...labels, ...groups.map(({ group }) => group));
+  const frames = shown.map(({ x }) =>
+    s("rect", { x: x - 1, width: across + 1, height: fine(row + 1), fill: "none", stroke: theme.q, "stroke-width": 2 }),
+  );
+  const groups = shown.map((panel, i) => s("g", { "data-strip": panel.name }, ...heads(panel, stream, theme, t), frames[i]));
+  const width = Math.ceil(shown[1].x + across + 4);
+  const svg = drawing(width, Math.ceil(HEAD + tokens.length * row + 2), theme, ...labels, ...groups);
   svg.setAttribute("aria-hidden", "true");
+  const size = sizeOf(enlarge(svg, unit));
   return {
-    svg,
-    /** @param {number} top */
-    mark(top) {
-      groups.forEach(({ frame }) => frame.setAttribute("y", String(fine(HEAD + top * row - 1))));
-      labels.forEach((label, i) => {
-        label.setAttribute("font-weight", i === top ? "600" : "400");
-        label.setAttribute("fill", i === top ? theme.q : theme.ink);
-      });
-    },
+    size: { width: `${size.width}px`, height: `${size.height}px` },
+    elements: [cells(shown, row, size, unit), svg],
+    mark: marker(labels, frames, row, theme),
+  };
+}
+
+/**
+ * @param {Stream} stream
+ * @param {{left: number, across: number, measure: Room["measure"]}} room
+ * @param {Theme} theme
+ * @param {Translate} t
+ * @returns {Panel[]}
+ */
+function panels({ norms, cosines }, { left, across, measure }, theme, t) {
+  const gap = Math.max(24, measure(t("cosine to embedding")) - across + 16);
+  const longest = Math.max(...norms.flat()) || 1;
+  const [lengths, directions] = [sequential(theme), diverging(theme)];
+  return [
+    { id: "length", name: t("length"), values: norms, x: left, shade: (value) => css(colour(lengths, value / longest)) },
+    { id: "cosine", name: t("cosine to embedding"), values: cosines, x: left + across + gap, shade: (value) => css(colour(directions, (value + 1) / 2)) },
+  ];
+}
+
+/** @param {Panel} panel @param {Stream} stream @param {Theme} theme @param {Translate} t */
+function heads({ name, x }, { stations }, theme, t) {
+  return [
+    s("text", { x, y: HEAD - 30, fill: theme.muted }, name),
+    ...stations.map((station, n) =>
+      s("text", { x: fine(x + (n + 0.5) * CELL), y: HEAD - 12, "text-anchor": "middle", fill: theme.muted }, sign(station, t)),
+    ),
+  ];
+}
+
+/** @param {SVGSVGElement} svg */
+const sizeOf = (svg) => ({ width: Number(svg.getAttribute("width")), height: Number(svg.getAttribute("height")) });
+
+/** @param {Panel[]} panels @param {number} row @param {{width: number, height: number}} size @param {number} unit */
+function cells(panels, row, { width, height }, unit) {
+  const canvas = /** @type {Cells} */ (document.createElement("canvas"));
+  const brush = prepare(canvas, width, height);
+  brush.scale(unit, unit);
+  for (const { values, x, shade } of panels)
+    values.forEach((all, n) =>
+      all.forEach((value, i) => {
+        if (Number.isNaN(value)) return;
+        brush.fillStyle = shade(value);
+        brush.fillRect(x + n * CELL, HEAD + i * row, CELL - 1, row - 1);
+      }),
+    );
+  canvas.picture = Object.fromEntries(panels.map(({ id, values }) => [id, values]));
+  return canvas;
+}
+
+/** @param {SVGTextElement[]} labels @param {SVGRectElement[]} frames @param {number} row @param {Theme} theme */
+function marker(labels, frames, row, theme) {
+  /** @type {number | null} */
+  let marked = null;
+  const light = (/** @type {number} */ i, /** @type {boolean} */ on) => {
+    labels[i].setAttribute("font-weight", on ? "600" : "400");
+    labels[i].setAttribute("fill", on ? theme.q : theme.ink);
+  };
+  return (/** @type {number} */ top) => {
+    if (top === marked) return;
+    frames.forEach((frame) => frame.setAttribute("y", String(fine(HEAD + top * row - 1))));
+    if (marked !== null) light(marked, false);
+    light(top, true);
+    marked = top;
   };
 }
 

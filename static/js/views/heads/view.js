@@ -1,23 +1,20 @@
 /** All heads of a block at once: a row of thumbnails a layer, each with what its head does. */
 
 import { arrange, ordered } from "../../draw/head-grid.js";
-import { blockAt } from "../../data/attentions.js";
+import { blockAt, pictures, summaries } from "../../data/attentions.js";
 import { lit } from "../../state/highlight.js";
-import { Problem } from "../../data/problem.js";
 import { h } from "../../lib/dom.js";
 import { choice } from "../../state/options.js";
 import { menu } from "../../parts/menu.js";
-import { wording } from "../../parts/wording.js";
 import { look } from "../../parts/tile-contents.js";
 import { createTiles } from "../../parts/head-tiles.js";
 import { known, measures, patterns } from "../../compute/patterns.js";
-import { answer, thumbnails } from "../../state/questions.js";
+import { lacking } from "../../state/tensor-cache.js";
 import { preview } from "./head-card.js";
 
 /** @typedef {import("../../state/types.js").View} View */
 /** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../state/store.js").Page} Page */
-/** @typedef {import("../../data/wire.js").Trace} Trace */
 /** @typedef {import("../../parts/tile-contents.js").Seen} Seen */
 /** @typedef {import("../../draw/head-grid.js").Tile} Tile */
 
@@ -37,10 +34,14 @@ export const heads = {
     sort: choice("layer", ...MEASURES),
     pattern: choice("all", ...PATTERNS),
   },
-  needs: () => [],
-  asks: (page) => [thumbnails(page)],
+  needs,
   mount,
 };
+
+/** @param {Page} page  Every head's picture, and what it does. */
+function needs({ model, link }) {
+  return [...pictures(model, link.block), ...summaries(model, link.block)];
+}
 
 /** @type {View["mount"]} */
 function mount(context, root) {
@@ -79,10 +80,8 @@ function mount(context, root) {
 
   function draw() {
     const page = store.get();
-    const found = answer(page, thumbnails(page));
-    nothing.hidden = !(found instanceof Problem);
-    if (found instanceof Problem) nothing.textContent = wording(t, found);
-    else if (found && page.model) show(look(context, page, /** @type {Trace} */ (found)));
+    const { trace, model } = page;
+    if (model && trace && !lacking(trace, needs(page)).length) show(look(context, page, trace));
   }
 
   /** @param {Seen} next */

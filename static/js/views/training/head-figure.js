@@ -3,6 +3,7 @@
 import { blockAt } from "../../data/attentions.js";
 import { two } from "../../lib/numbers.js";
 import { h, heightOf } from "../../lib/dom.js";
+import { el, render } from "../../lib/render.js";
 import { step } from "../../draw/token.js";
 import { traceAt } from "../../state/training-history.js";
 import { compose } from "../../parts/row-wording.js";
@@ -96,7 +97,7 @@ export function createFigure(context, { now, above, lit }) {
     if (!found) return [];
     const weight = found.matrix.values[row * found.matrix.cols + col];
     const said = Number.isNaN(weight) ? t("masked") : `≈ ${two(weight)}`;
-    return [step(found.rows.steps[row]), " → ", step(found.cols.steps[col]), h("b", {}, said)];
+    return [step(found.rows.steps[row]), " → ", step(found.cols.steps[col]), el("b", {}, said)];
   }
 
   /** @param {Moment} moment */
@@ -126,7 +127,8 @@ export function createFigure(context, { now, above, lit }) {
     matrix.mark(place);
     const { query } = blockAt(moment.page);
     const row = place.row === null ? null : { query: { side: query, index: place.row }, key: null };
-    says.replaceChildren(...(compose(context, page(moment), row) ?? says.childNodes));
+    const said = compose(context, page(moment), row);
+    if (said) render(says, said);
   }
 
   return {

@@ -1,0 +1,159 @@
+"""Making a share: what was seen is frozen, with the answers to what else the view asked."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+
+from anyio import to_thread
+
+from app.answers.history import example
+from app.answers.share_state import check, check_options
+from app.answers.shares import thaw
+from app.answers.traces import chosen, parameters, run, run_trace
+from app.engine.engine import BusyError
+from app.engine.jobs import Encoded, Encoding
+from app.engine.wire import ZSTD
+from app.schemas.replies import ModelReply
+from app.schemas.shares import Question, ShareRequest
+from app.schemas.traces import Asking
+from app.services import Services
+from app.store import share_formats as formats
+from app.store.ids import new_edit_key
+from app.store.store import Answer
+from model.errors import Excess, InputError
+from model.trace.select import present
+
+# What the page draws, so that a share needs no model: attention, what it is made of, and the
+# next-token probabilities.
+FROZEN = ["*.weights", "*.mask", "*.q", "*.k", "*.v", "*.probabilities", "*.candidates"]
+
+
+@dataclass(frozen=True)
+class Created:
+    """A share that is kept, and what its maker alone is told."""
+
+    id: str
+    edit_key: str
+    expires: datetime | None
+
+
+async def create(services: Services, wanted: ShareRequest, address: str) -> Created:
+    """Runs the state and the questions and keeps them with what was seen; durable on return.
+
+    `address` is where the request comes from. Raises what `run` and `check` raise, with fields
+    named as they stand in a request for a share, and StorageError.
+    """
+    settings = services.settings
+    check_options(settings, wanted.state)
+    _check_asks(services, wanted.asks)
+    await services.store.check_room(address)
+    freezer = Freezer(settings.max_values)
+    try:
+        async with asyncio.timeout(settings.max_wait_seconds):
+            trace = await _freeze_state(services, wanted, freezer)
+            more = [
+                await _freeze_answer(services, question, f"asks[{n}]", freezer)
+                for n, question in enumerate(wanted.asks)
+            ]
+    except TimeoutError as error:
+        detail = f"the model took more than {settings.max_wait_seconds:g} seconds"
+        raise BusyError(detail) from error
+    name = services.catalog.pick(wanted.state.model)
+    model = ModelReply.model_validate(services.catalog.describe(name)).model_dump()
+    state = wanted.state.model_dump(exclude_unset=True)
+    edit_key = new_edit_key()
+    kept = await services.store.add(
+        formats.FORMAT, state, model, trace, more, address=address, edit_key=edit_key
+    )
+    days = settings.keep_shares_days
+    expires = None if days is None else kept.created + timedelta(days=days)
+    return Created(kept.id, edit_key, expires)
+
+
+class Freezer:
+    """Counts the numbers of the replies that a share keeps, as long as there is room for them."""
+
+    def __init__(self, max_values: int) -> None:
+        self.max_values = max_values
+        self.left = max_values
+
+    async def keep(self, work: Callable[[Encoding], Awaitable[Encoded]]) -> bytes:
+        """What the store keeps of a reply; InputError where all of them hold too many numbers."""
+        try:
+            encoded = await work(Encoding(ZSTD, self.left))
+        except InputError as error:
+            if error.kind != "reply-too-large":
+                raise
+            detail = f"a share has at most {self.max_values} numbers"
+            excess = Excess(self.max_values, "numbers")
+            raise InputError("reply-too-large", "", detail, excess) from error
+        self.left -= encoded.values
+        return encoded.content
+
+
+def _check_asks(services: Services, asks: Sequence[Question]) -> None:
+    """Refuses before any of them runs what the settings or the catalog do not take."""
+    for n, question in enumerate(asks):
+        for kind, asked in question:
+            with within(f"asks[{n}].{kind}"):
+                if isinstance(asked, Asking):
+                    chosen(services, asked)
+                elif asked is not None:
+                    services.catalog.pick(asked.model)
+
+
+async def _freeze_state(services: Services, wanted: ShareRequest, freezer: Freezer) -> bytes:
+    # The client's own patterns come first, so that an error counts them as the client does.
+    with within("state", but="select" if wanted.select else None):
+        model = services.catalog.pick(wanted.state.model)
+        select = [*wanted.select, *present(FROZEN, services.catalog.names(model))]
+        frozen = await freezer.keep(
+            lambda encoding: run(services, wanted.state, select, encoding, summarise=["*"])
+        )
+        seen = await to_thread.run_sync(thaw, frozen)
+        check(wanted.state, services.catalog.describe(model).attentions, seen)
+        return frozen
+
+
+async def _freeze_answer(
+    services: Services, question: Question, place: str, freezer: Freezer
+) -> Answer:
+    kind, answer = _answering(services, question)
+    with within(f"{place}.{kind}"):
+        frozen = await freezer.keep(answer)
+    return Answer(question.model_dump(exclude_unset=True), frozen)
+
+
+def _answering(
+    services: Services, question: Question
+) -> tuple[str, Callable[[Encoding], Awaitable[Encoded]]]:
+    """What a question is called in a request, and how it is answered in a form."""
+    if (traced := question.trace) is not None:
+        return "trace", lambda encoding: run_trace(services, traced, encoding)
+    if (asked := question.parameters) is not None:
+        answer = partial(parameters, services, asked.model, asked.select)
+        return "parameters", partial(to_thread.run_sync, answer)
+    watched = question.learning
+    assert watched is not None  # the schema takes one of the three
+    learned = partial(example, services, watched.model, watched.example)
+    return "learning", partial(to_thread.run_sync, learned)
+
+
+@contextmanager
+def within(place: str, but: str | None = None) -> Iterator[None]:
+    """Names the field of an InputError as it stands in the request, under `place`.
+
+    A field that begins with `but` stands at the top.
+    """
+    try:
+        yield
+    except InputError as error:
+        if but and error.field.startswith(but):
+            raise
+        field = f"{place}.{error.field}".removesuffix(".")
+        detail = str(error)
+        named = detail.replace(error.field, field, 1) if error.field else f"{field}: {detail}"
+        raise InputError(error.kind, field, named, error.excess) from error

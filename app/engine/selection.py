@@ -1,0 +1,133 @@
+"""What of a trace travels: an entry of `select` names tensors, and may say a window and a dtype.
+
+    encoder.2.self.weights                      whole, in the request's dtype
+    encoder.*.self.weights:uint8                value · 255 in a byte
+    encoder.2.self.weights@3,0:64,128:192       head 3, queries 0–63, keys 128–191
+
+In the reply each tensor stands under its name with the window and the dtype that were asked for,
+so that one request can hold a tensor whole and coarse, and many windows of it.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Self, cast
+
+from model.errors import Excess, InputError
+from model.trace.select import matches
+from model.trace.tap import NamedTensor
+
+Dtype = Literal["float32", "float16", "uint8"]
+
+PATTERN = r"[A-Za-z0-9_.*?\[\]!-]*"
+RANGE = r"(?:\d{1,9}|\d{0,9}:\d{0,9})"
+ENTRY = rf"^({PATTERN})(?:@({RANGE}(?:,{RANGE})*))?(?::(float32|float16|uint8))?$"
+_ENTRY = re.compile(ENTRY)
+
+Index = int | slice
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry of `select`."""
+
+    field: str  # where it stands in the request, such as "select[2]"
+    pattern: str
+    window: str | None
+    dtype: Dtype | None
+
+    @classmethod
+    def parse(cls, text: str, field: str) -> Self:
+        """Raises InputError for what is not `pattern[@window][:dtype]`."""
+        found = _ENTRY.match(text)
+        if not found:
+            detail = f"{field} is not of the form pattern@window:dtype"
+            raise InputError("bad-selection", field, detail)
+        pattern, window, dtype = found.groups()
+        return cls(field, pattern, window, cast(Dtype | None, dtype))
+
+    @property
+    def suffix(self) -> str:
+        """What stands after a tensor's name in the reply."""
+        window = f"@{self.window}" if self.window else ""
+        return window + (f":{self.dtype}" if self.dtype else "")
+
+    def cut(self, name: str, tensor: NamedTensor) -> NamedTensor:
+        """The part of a tensor that the window is: an index takes its axis away, a range keeps it.
+
+        Axes that the window does not reach stay whole, as a range's end does beyond the last place.
+
+        Raises InputError for a window of more axes than the tensor has, and for an index or a
+        beginning beyond the last place.
+        """
+        if self.window is None:
+            return tensor
+        indices = [_index(part) for part in self.window.split(",")]
+        if len(indices) > len(tensor.dims):
+            detail = f"{self.field} has {len(indices)} axes; {name} has {len(tensor.dims)}"
+            excess = Excess(len(tensor.dims), "axes", len(indices))
+            raise InputError("bad-selection", self.field, detail, excess)
+        for index, dim, size in zip(indices, tensor.dims, tensor.value.shape, strict=False):
+            self._check(index, dim, size)
+        kept = [
+            dim
+            for place, dim in enumerate(tensor.dims)
+            if place >= len(indices) or isinstance(indices[place], slice)
+        ]
+        over = {dim: text for dim, text in tensor.over.items() if dim in kept}
+        return NamedTensor(tuple(kept), over, tensor.value[tuple(indices)])
+
+    def _check(self, index: Index, dim: str, size: int) -> None:
+        first = index if isinstance(index, int) else (index.start or 0)
+        empty = isinstance(index, slice) and index.stop is not None and index.stop <= first
+        if first < size and not empty:
+            return
+        detail = f"{self.field} begins at {dim} {first}; there are {size}"
+        if empty:
+            detail = f"{self.field} has a range of {dim} that ends where it begins, or before"
+        raise InputError("bad-selection", self.field, detail, Excess(size - 1, "places", first))
+
+
+def _index(part: str) -> Index:
+    if ":" not in part:
+        return int(part)
+    start, stop = part.split(":")
+    return slice(int(start) if start else None, int(stop) if stop else None)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A tensor as far as it is asked for."""
+
+    key: str  # in the reply
+    name: str
+    tensor: NamedTensor
+    dtype: Dtype | None  # its own; None: the request's
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The entries of a request's `select`, in its order."""
+
+    entries: tuple[Entry, ...]
+
+    @classmethod
+    def parse(cls, select: Sequence[str]) -> Self:
+        """Raises InputError for an entry that is not `pattern[@window][:dtype]`."""
+        return cls(tuple(Entry.parse(text, f"select[{i}]") for i, text in enumerate(select)))
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """What has to be recorded."""
+        return tuple(entry.pattern for entry in self.entries)
+
+    def parts(self, tensors: Mapping[str, NamedTensor]) -> Iterator[Part]:
+        """What is asked for, in the order of the tensors; what two entries ask alike comes once."""
+        for name, tensor in tensors.items():
+            for entry in _distinct(self.entries, name):
+                yield Part(name + entry.suffix, name, entry.cut(name, tensor), entry.dtype)
+
+
+def _distinct(entries: Iterable[Entry], name: str) -> Iterable[Entry]:
+    """The entries that name a tensor, one for each suffix."""
+    return {one.suffix: one for one in entries if matches(one.pattern, name)}.values()

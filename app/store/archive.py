@@ -1,0 +1,161 @@
+"""Shares as one file, to keep or to take to another database.
+
+    shares.zip
+    ├── contents/{sha256}    a compressed file, once for all shares that hold it
+    └── shares/{id}.json     the rest of a share; `trace` and `asks` name contents
+
+Addresses are left out: their digests mean nothing to another database.
+"""
+
+import json
+import os
+import zlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from sqlalchemy import Row, select
+
+from app.store.contents import checked
+from app.store.failures import DamagedError
+from app.store.ids import is_id
+from app.store.store import Answer, Share, Store
+from app.store.tables import answers, contents, shares
+
+SHARES, CONTENTS, JSON = "shares/", "contents/", ".json"
+
+
+class ArchiveError(Exception):
+    """The file is no archive of shares, or not what it was."""
+
+
+class ArchivedAnswer(BaseModel):
+    """A further question, and the digest of its answer."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    question: dict[str, Any]
+    answer: str
+
+
+class ArchivedShare(BaseModel):
+    """A share, without its contents."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    id: str
+    format: int
+    created: datetime
+    state: dict[str, Any]
+    model: dict[str, Any]
+    trace: str
+    asks: list[ArchivedAnswer]
+    edit_key: str | None
+
+
+@dataclass(frozen=True)
+class Counted:
+    """How many shares were taken over, and how many were not."""
+
+    taken: int
+    left: int
+
+
+async def write_archive(store: Store, path: Path) -> Counted:
+    """Writes all shares into a file, for its owner alone; those that are damaged are left.
+
+    The file is there whole or not at all. Raises StorageError and OSError.
+    """
+    part = path.with_name(f".{path.name}.part")
+    taken = left = 0
+    with os.fdopen(os.open(part, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600), "w+b") as file:
+        with ZipFile(file, "w", ZIP_STORED) as archive:
+            written: set[str] = set()
+            async for share in _kept(store):
+                try:
+                    _write(archive, written, *share)
+                    taken += 1
+                except DamagedError:
+                    left += 1
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)
+    return Counted(taken, left)
+
+
+async def read_archive(store: Store, path: Path) -> Counted:
+    """Keeps the shares of a file under their ids, whatever the limits; known ids are left.
+
+    Raises ArchiveError, StorageError and OSError; what was read until then is kept.
+    """
+    try:
+        with ZipFile(path) as archive:
+            names = sorted(set(archive.namelist()))
+            found = [name for name in names if name.startswith(SHARES) and name.endswith(JSON)]
+            taken = sum([await _take(store, archive, name) for name in found])
+            return Counted(taken, len(found) - taken)
+    except BadZipFile as error:
+        raise ArchiveError(f"{path} is damaged, or no archive of shares") from error
+
+
+async def _kept(store: Store) -> AsyncIterator[tuple[Row[Any], list[Row[Any]]]]:
+    """Each share with its trace, and the rows of its answers."""
+    joined = select(shares, contents.c.content).outerjoin(
+        contents, shares.c.digest == contents.c.digest
+    )
+    asked = select(answers, contents.c.content).outerjoin(
+        contents, answers.c.digest == contents.c.digest
+    )
+    last = ""
+    while True:
+        async with store.database.reading() as connection:
+            following = joined.where(shares.c.id > last).order_by(shares.c.id).limit(1)
+            share = (await connection.execute(following)).one_or_none()
+            if share is None:
+                return
+            mine = asked.where(answers.c.share == share.id).order_by(answers.c.n)
+            more = list(await connection.execute(mine))
+        last = share.id
+        yield share, more
+
+
+def _write(archive: ZipFile, written: set[str], share: Row[Any], more: list[Row[Any]]) -> None:
+    held = {row.digest.hex(): checked(row.digest, row.content) for row in (share, *more)}
+    for digest in held.keys() - written:
+        archive.writestr(CONTENTS + digest, held[digest])
+        written.add(digest)
+    document = ArchivedShare(
+        id=share.id,
+        format=share.format,
+        created=share.created.replace(tzinfo=share.created.tzinfo or UTC),
+        state=share.state,
+        model=share.model,
+        trace=share.digest.hex(),
+        asks=[ArchivedAnswer(question=one.question, answer=one.digest.hex()) for one in more],
+        edit_key=share.edit_key.hex() if share.edit_key else None,
+    )
+    told = json.dumps(document.model_dump(mode="json"), ensure_ascii=False)
+    archive.writestr(f"{SHARES}{share.id}{JSON}", told, ZIP_DEFLATED)
+
+
+async def _take(store: Store, archive: ZipFile, name: str) -> bool:
+    """Keeps one share; False where its id is known."""
+    try:
+        read = ArchivedShare.model_validate_json(archive.read(name))
+        key = None if read.edit_key is None else bytes.fromhex(read.edit_key)
+        trace, *found = (
+            checked(bytes.fromhex(digest), archive.read(CONTENTS + digest))
+            for digest in (read.trace, *(one.answer for one in read.asks))
+        )
+    except (ValidationError, ValueError, KeyError, zlib.error, DamagedError) as error:
+        raise ArchiveError(f"{name} of the archive is damaged") from error
+    if name != f"{SHARES}{read.id}{JSON}" or not is_id(read.id):
+        raise ArchiveError(f"{name} of the archive holds another share")
+    asks = tuple(one.question for one in read.asks)
+    share = Share(read.id, read.format, read.created, read.state, read.model, trace, asks)
+    more = [Answer(ask, answer) for ask, answer in zip(asks, found, strict=True)]
+    return await store.put(share, more, None, key, limited=False)

@@ -1,0 +1,182 @@
+"""The database below the store: opening it, one writer at a time, and knowing that it is there.
+
+SQLite keeps a write-ahead log that it syncs at every commit, PostgreSQL does so by itself. An
+SQLite file that was deleted or replaced while it is open goes on taking commits that nobody will
+find; so its files are compared with those that were opened, before a use and after a commit.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import URL, Connection, event, make_url
+from sqlalchemy.exc import DisconnectionError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from app.store.failures import UNAVAILABLE, StorageError, log, translated
+from app.store.private_files import make_private_file
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+# Any numbers that nothing else in a PostgreSQL locks.
+MIGRATION_LOCK, WRITE_LOCK = 20170612, 20170613
+
+LOCK_SECONDS = 5  # a writer waits so long for another
+MIGRATION_SECONDS = 600
+ANSWER_SECONDS = 30  # for one use of the database, whatever it does
+FILES = ("", "-wal", "-shm")  # of an SQLite database
+IN_MEMORY = (None, "", ":memory:")
+
+
+class Database:
+    """A database that is open: `reading()` and `writing()` raise StorageError for its failures."""
+
+    def __init__(self, engine: AsyncEngine, file: Path | None) -> None:
+        self._engine = engine
+        self._file = file
+        self._sqlite = engine.dialect.name == "sqlite"
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[AsyncConnection]:
+        """A connection to read with; what others write meanwhile is not seen."""
+        with translated():
+            async with asyncio.timeout(ANSWER_SECONDS), self._engine.connect() as connection:
+                if self._sqlite:
+                    await connection.exec_driver_sql("BEGIN")
+                else:
+                    await connection.execution_options(isolation_level="REPEATABLE READ")
+                yield connection
+
+    @asynccontextmanager
+    async def writing(self) -> AsyncIterator[AsyncConnection]:
+        """A connection that nobody writes beside; what was written is durable after the block.
+
+        Nothing is written where the block raises.
+        """
+        with translated():
+            async with asyncio.timeout(ANSWER_SECONDS), self._engine.connect() as connection:
+                async with connection.begin():
+                    await self._lock(connection)
+                    yield connection
+                await self._check_files(connection)
+
+    async def migrate(self) -> None:
+        """Brings the tables up to date; servers that start together do so one after the other.
+
+        Raises what SQLAlchemy and the drivers raise.
+        """
+        async with self._engine.begin() as connection:
+            if self._sqlite:
+                await connection.exec_driver_sql(_patience(MIGRATION_SECONDS))
+                await connection.exec_driver_sql("BEGIN IMMEDIATE")
+            else:
+                await connection.exec_driver_sql(_advisory(MIGRATION_LOCK))
+            await connection.run_sync(upgrade)
+        await self._engine.dispose()  # and with it the patience of the connection
+
+    async def _lock(self, connection: AsyncConnection) -> None:
+        if self._sqlite:
+            await connection.exec_driver_sql("BEGIN IMMEDIATE")
+        else:
+            await connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{LOCK_SECONDS}s'")
+            await connection.exec_driver_sql(_advisory(WRITE_LOCK))
+
+    async def _check_files(self, connection: AsyncConnection) -> None:
+        opened = (await connection.get_raw_connection()).info.get("files")
+        if self._file and opened != _identity(self._file):
+            log.error("%s: the file of the database was taken away", UNAVAILABLE)
+            raise StorageError(UNAVAILABLE)
+
+
+@asynccontextmanager
+async def open_database(url: str) -> AsyncIterator[Database]:
+    """Opens a database, after bringing its tables up to date.
+
+    The file of an SQLite database is made where there is none, for its owner alone.
+
+    Raises OSError where the file cannot be made, and what SQLAlchemy and the drivers raise.
+    """
+    file = _file(make_url(url))
+    options: dict[str, Any] = {"hide_parameters": True}
+    if file:
+        make_private_file(file, FILES)
+        options["pool_timeout"] = LOCK_SECONDS
+    elif make_url(url).get_backend_name() != "sqlite":
+        options |= {
+            "pool_pre_ping": True,
+            "pool_timeout": LOCK_SECONDS,
+            "connect_args": {"timeout": LOCK_SECONDS},
+        }
+    engine = create_async_engine(url, **options)
+    if file:
+        _watch(engine, file)
+    database = Database(engine, file)
+    try:
+        await database.migrate()
+        yield database
+    finally:
+        await engine.dispose()
+
+
+def upgrade(connection: Connection, revision: str = "head") -> None:
+    """Brings the tables to a revision of `app/store/migrations/`."""
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    command.upgrade(config, revision)
+
+
+def _file(url: URL) -> Path | None:
+    """The file of an SQLite database; None for another one."""
+    if url.get_backend_name() != "sqlite" or url.database in IN_MEMORY:
+        return None
+    assert url.database is not None
+    return Path(url.database).absolute()
+
+
+def _watch(engine: AsyncEngine, file: Path) -> None:
+    """Opens the file that is there, never a new one, and gives up connections to another."""
+
+    def open_existing(_: object, __: object, arguments: list[Any], options: dict[str, Any]) -> None:
+        arguments[0], options["uri"] = f"{file.as_uri()}?mode=rw", True
+
+    def opened(connection: Any, record: Any) -> None:
+        cursor = connection.cursor()
+        cursor.execute(_patience(LOCK_SECONDS))
+        cursor.execute("PRAGMA journal_mode = WAL")
+        cursor.execute("PRAGMA synchronous = FULL")
+        cursor.execute("SELECT count(*) FROM sqlite_master")  # opens the log
+        cursor.close()
+        record.info["files"] = _identity(file)
+
+    def used(_: object, record: Any, __: object) -> None:
+        if record.info["files"] != _identity(file):
+            raise DisconnectionError
+
+    event.listen(engine.sync_engine, "do_connect", open_existing)
+    event.listen(engine.sync_engine, "connect", opened)
+    event.listen(engine.sync_engine, "checkout", used)
+
+
+def _identity(file: Path) -> tuple[object, ...]:
+    """Which files the database and its log are, wherever they have moved; None is not there."""
+    return tuple(_inode(Path(f"{file}{suffix}")) for suffix in FILES[:2])
+
+
+def _inode(file: Path) -> tuple[int, int] | None:
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _patience(seconds: int) -> str:
+    return f"PRAGMA busy_timeout = {1000 * seconds}"
+
+
+def _advisory(number: int) -> str:
+    return f"SELECT pg_advisory_xact_lock({number})"

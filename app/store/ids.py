@@ -1,0 +1,28 @@
+"""Ids of shares, and keys to delete them with: random, and easy to read aloud."""
+
+import secrets
+
+from app.store.tables import ID_LENGTH
+
+# No letter or digit that looks like another, and one case. 31 ** 13 > 2 ** 64
+ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
+KEY_LENGTH = 26  # 31 ** 26 > 2 ** 128
+
+
+def is_id(text: str) -> bool:
+    """Whether a share may have it as its id."""
+    return len(text) == ID_LENGTH and set(text) <= set(ALPHABET)
+
+
+def new_id() -> str:
+    """An id that nobody guesses: 64 random bits and a little more."""
+    return _random(ID_LENGTH)
+
+
+def new_edit_key() -> str:
+    """A key that nobody guesses: 128 random bits and a little more."""
+    return _random(KEY_LENGTH)
+
+
+def _random(length: int) -> str:
+    return "".join(secrets.choice(ALPHABET) for _ in range(length))

@@ -1,0 +1,115 @@
+"""Contents, each kept once by its SHA-256; who may delete a share, and how much it takes."""
+
+import hashlib
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0004"
+down_revision = "0003"
+
+
+def upgrade() -> None:
+    op.create_table(
+        "contents",
+        sa.Column("digest", sa.LargeBinary, primary_key=True),
+        sa.Column("size", sa.BigInteger, nullable=False),
+        sa.Column("content", sa.LargeBinary, nullable=False),
+    )
+    op.create_table(
+        "secrets",
+        sa.Column("name", sa.String(32), primary_key=True),
+        sa.Column("value", sa.LargeBinary, nullable=False),
+    )
+    for column in ("documents", "size"):
+        op.add_column(
+            "shares", sa.Column(column, sa.BigInteger, nullable=False, server_default="0")
+        )
+    for column in ("edit_key", "address"):
+        op.add_column("shares", sa.Column(column, sa.LargeBinary))
+    # A digest takes the place of what it is the digest of. Neither database needs to rewrite the
+    # table for that, and SQLite fills the room that one content leaves with the next.
+    op.execute("ALTER TABLE shares RENAME COLUMN trace TO digest")
+    op.execute("ALTER TABLE answers RENAME COLUMN answer TO digest")
+    _move_contents(op.get_bind())
+    op.create_index("ix_contents_size", "contents", ["size"])
+    op.create_index("ix_shares_created", "shares", ["created"])
+    op.create_index("ix_shares_digest", "shares", ["digest"])
+    op.create_index("ix_shares_documents", "shares", ["documents"])
+    op.create_index("ix_shares_address", "shares", ["address", "size"])
+    op.create_index("ix_answers_digest", "answers", ["digest"])
+
+
+def downgrade() -> None:
+    bind = op.get_bind()
+    for table in (SHARES, ANSWERS):
+        of_table = sa.select(CONTENTS.c.content).where(CONTENTS.c.digest == table.c.digest)
+        bind.execute(sa.update(table).values(digest=of_table.scalar_subquery()))
+    for table in ("shares", "answers"):
+        for index in sa.inspect(bind).get_indexes(table):
+            op.drop_index(index["name"], table)
+    op.execute("ALTER TABLE shares RENAME COLUMN digest TO trace")
+    op.execute("ALTER TABLE answers RENAME COLUMN digest TO answer")
+    for column in ("documents", "size", "edit_key", "address"):
+        op.drop_column("shares", column)
+    op.drop_table("contents")
+    op.drop_table("secrets")
+
+
+SHARES = sa.table(
+    "shares",
+    sa.column("id", sa.String),
+    sa.column("state", sa.JSON),
+    sa.column("model", sa.JSON),
+    sa.column("digest", sa.LargeBinary),
+    sa.column("documents", sa.BigInteger),
+    sa.column("size", sa.BigInteger),
+)
+ANSWERS = sa.table(
+    "answers",
+    sa.column("share", sa.String),
+    sa.column("n", sa.Integer),
+    sa.column("question", sa.JSON),
+    sa.column("digest", sa.LargeBinary),
+)
+CONTENTS = sa.table(
+    "contents",
+    sa.column("digest", sa.LargeBinary),
+    sa.column("size", sa.BigInteger),
+    sa.column("content", sa.LargeBinary),
+)
+
+
+def _move_contents(bind: sa.Connection) -> None:
+    """Moves what rows hold into `contents`, one at a time, however large the database is."""
+    for share in bind.scalars(sa.select(SHARES.c.id)).all():
+        mine, asked = SHARES.c.id == share, ANSWERS.c.share == share
+        row = sa.select(SHARES.c.digest, _length(bind, SHARES.c.state, SHARES.c.model))
+        trace, documents = bind.execute(row.where(mine)).one()
+        held = [_put(bind, trace)]
+        rows = sa.select(ANSWERS.c.n, ANSWERS.c.digest, _length(bind, ANSWERS.c.question))
+        for n, answer, length in bind.execute(rows.where(asked)).all():
+            held.append(_put(bind, answer))
+            documents += length
+            here = sa.and_(asked, ANSWERS.c.n == n)
+            bind.execute(sa.update(ANSWERS).where(here).values(digest=held[-1][0]))
+        size = documents + sum(length for _, length in held)
+        values = {"digest": held[0][0], "documents": documents, "size": size}
+        bind.execute(sa.update(SHARES).where(mine).values(values))
+
+
+def _length(bind: sa.Connection, *documents: sa.ColumnElement) -> sa.ColumnElement:
+    """The bytes of JSON, which is not read: one row that cannot be must not keep others."""
+    if bind.dialect.name == "sqlite":
+        return sum(sa.func.length(sa.cast(one, sa.LargeBinary)) for one in documents)
+    return sum(sa.func.octet_length(sa.cast(one, sa.Text)) for one in documents)
+
+
+def _put(bind: sa.Connection, content: bytes) -> tuple[bytes, int]:
+    """The digest of a content that is there now, and its size."""
+    digest = hashlib.sha256(content).digest()
+    known = sa.select(sa.literal(1)).where(CONTENTS.c.digest == digest)
+    if bind.scalar(known) is None:
+        row = {"digest": digest, "size": len(content), "content": content}
+        bind.execute(sa.insert(CONTENTS).values(row))
+    return digest, len(content)

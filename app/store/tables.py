@@ -1,0 +1,60 @@
+"""The tables, as the migrations leave them."""
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Column,
+    DateTime,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+)
+
+ID_LENGTH = 13
+
+metadata = MetaData()
+shares = Table(
+    "shares",
+    metadata,
+    Column("id", String(ID_LENGTH), primary_key=True),
+    Column("format", Integer, nullable=False, server_default="1"),
+    Column("created", DateTime(timezone=True), nullable=False),
+    Column("state", JSON, nullable=False),
+    Column("model", JSON, nullable=False),
+    Column("digest", LargeBinary, nullable=False),  # of the trace, in `contents`
+    Column("documents", BigInteger, nullable=False, server_default="0"),  # bytes of JSON
+    Column("size", BigInteger, nullable=False, server_default="0"),  # bytes, with all contents
+    Column("edit_key", LargeBinary),  # SHA-256; shares from before there were any have none
+    Column("address", LargeBinary),  # keyed digest of the address that made it
+    Index("ix_shares_created", "created"),
+    Index("ix_shares_digest", "digest"),
+    Index("ix_shares_documents", "documents"),
+    Index("ix_shares_address", "address", "size"),
+)
+answers = Table(
+    "answers",
+    metadata,
+    Column("share", String(ID_LENGTH), ForeignKey("shares.id"), primary_key=True),
+    Column("n", Integer, primary_key=True, autoincrement=False),
+    Column("question", JSON, nullable=False),
+    Column("digest", LargeBinary, nullable=False),
+    Index("ix_answers_digest", "digest"),
+)
+contents = Table(
+    "contents",
+    metadata,
+    Column("digest", LargeBinary, primary_key=True),  # SHA-256 of the content
+    Column("size", BigInteger, nullable=False),
+    Column("content", LargeBinary, nullable=False),
+    Index("ix_contents_size", "size"),
+)
+secrets = Table(
+    "secrets",
+    metadata,
+    Column("name", String(32), primary_key=True),
+    Column("value", LargeBinary, nullable=False),
+)

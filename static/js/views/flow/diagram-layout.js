@@ -1,0 +1,54 @@
+/** Where a flow's tokens lie: rows are tokens, columns layers, from the input to the picked layer. */
+
+import { texts } from "../../data/attentions.js";
+
+/** @typedef {import("../../compute/flow.js").Graph} Graph */
+/** @typedef {import("../../compute/flow.js").Side} Side */
+/** @typedef {import("../../data/tokens.js").Step} Step */
+/** @typedef {{width: number, height: number, wide: boolean, measure: (text: string) => number}} Room */
+/** @typedef {ReturnType<typeof layout>} Places */
+
+/** Of the columns' names above the rows. */
+export const HEAD = 46;
+const BAR = { wide: 92, narrow: 58 };
+const COLUMN = { wide: 64, narrow: 46 };
+
+/**
+ * @param {{graph: Graph, tops: Step[], leaves: Record<Side, Step[]>}} content
+ * @param {Room} room
+ */
+export function layout({ graph, tops, leaves }, { width, height, wide, measure }) {
+  const size = wide ? "wide" : "narrow";
+  const side = graph.nodes[graph.tops[0]].side;
+  const below = graph.nodes[graph.leaves[0]].side;
+  const through = graph.leaves.some((node) => graph.nodes[node].side !== side);
+  const sources = through ? leaves[below].length : 0;
+  const rows = graph.leaves.length;
+  const row = Math.min(30, Math.max(18, (height - HEAD) / rows));
+  const last = (/** @type {Side} */ one) =>
+    Math.max(...graph.nodes.map((node) => (node.side === one ? node.column : 0)));
+  // A stack starts where the one that it looks at ends.
+  const shift = through ? last(below) : 0;
+  const columns = shift + last(side);
+  const label = (/** @type {Step[]} */ steps) => Math.max(...texts(steps).map(measure)) + 16;
+  const inputs = 2 * BAR[size] + Math.max(label(through ? leaves[below] : []), label(leaves[side]));
+  const outputs = label(tops);
+  const span = Math.max(columns * COLUMN[size], Math.min(columns * 190, width - inputs - outputs - 8));
+  const behind = (/** @type {Side} */ one) => through && one !== below;
+  return {
+    width: Math.ceil(inputs + span + outputs + 8),
+    height: Math.ceil(HEAD + rows * row),
+    row,
+    bar: BAR[size],
+    inputs,
+    through,
+    side,
+    below,
+    shift,
+    columns,
+    x: (/** @type {Side} */ one, /** @type {number} */ column) =>
+      inputs + (span * (column + (behind(one) ? shift : 0))) / columns,
+    y: (/** @type {Side} */ one, /** @type {number} */ index) =>
+      HEAD + (index + (behind(one) ? sources : 0) + 0.5) * row,
+  };
+}

@@ -1,0 +1,61 @@
+/** What is worked out of a trace for its flow, once, and the numbers that can be taken away. */
+
+import { rollout } from "../../compute/flow.js";
+import { network } from "../../compute/maxflow.js";
+import { named, tensor } from "../../data/shown-numbers.js";
+import { memo } from "../../lib/memo.js";
+import { graphOf, names, needs, streamOf } from "./layer-means.js";
+
+/** @typedef {import("../../compute/flow.js").Graph} Graph */
+/**
+ * @typedef {object} Shown
+ * @property {Graph} graph
+ * @property {import("./layer-means.js").Stream | null} stream
+ * @property {ReturnType<typeof names>} names
+ * @property {ReturnType<typeof network>} network
+ * @property {Map<number, (number | undefined)[]>} flows  of each leaf, by the token that was chosen
+ */
+
+/** Contents of a trace that are kept: a hand goes to and fro between a few layers. */
+const KEPT = 4;
+
+/**
+ * @param {import("../../state/store.js").Page} page
+ * @returns {Shown | null}  null until all of it is here
+ */
+export function content(page) {
+  const { trace, model, link } = page;
+  if (!trace || !model || !needs(page).every((name) => trace.tensors[name])) return null;
+  return memo(trace, `flow ${link.block} ${link.layer}`, () => {
+    const graph = graphOf(page);
+    if (!graph) return null;
+    return { graph, stream: streamOf(page), names: names(model, trace, link.block), network: network(graph), flows: new Map() };
+  }, KEPT);
+}
+
+/**
+ * Of every token above its rollout, and of the chosen one its flow, which takes longer.
+ * @param {Shown} shown
+ * @param {number} top
+ * @returns {import("../../data/shown-numbers.js").Shown}
+ */
+export function numbersOf({ graph, stream, names, network, flows }, top) {
+  const { nodes, tops, leaves } = graph;
+  const shares = tops.map((node) => rollout(graph, node).nodes);
+  const flow = leaves.map((leaf, n) => flows.get(top)?.[n] ?? network.flow(tops[top], leaf).value);
+  const stations = stream?.stations ?? [];
+  const read = { station: "station", query: "query" };
+  const size = [stations.length, tops.length];
+  return {
+    tokens: {
+      query: named(names.tops),
+      key: named(leaves.map((node) => names.leaves[nodes[node].side][nodes[node].index])),
+      station: stations.map(({ layer, part }) => ({ text: layer < 0 ? part : `${layer}.${part}` })),
+    },
+    tensors: {
+      rollout: tensor({ query: "query", key: "key" }, [tops.length, leaves.length], shares.flatMap((all) => leaves.map((node) => all[node]))),
+      [`flow.${top}`]: tensor({ key: "key" }, [leaves.length], flow),
+      ...(stream && { length: tensor(read, size, stream.norms.flat()), cosine: tensor(read, size, stream.cosines.flat()) }),
+    },
+  };
+}

@@ -1,0 +1,53 @@
+/** What the flow view says: the shares of a pair, a token's numbers in the stream, what is not exact. */
+
+import { between, blockAt } from "../../data/attentions.js";
+import { four, two } from "../../lib/numbers.js";
+import { h } from "../../lib/dom.js";
+import { step } from "../../draw/token.js";
+import { FAINT, STRONG } from "./diagram-edges.js";
+
+/** @typedef {import("../../state/types.js").Context} Context */
+
+/**
+ * @param {Context} context
+ * @param {import("./flow-content.js").Shown} shown
+ * @param {import("./flow-shares.js").Shares} shares
+ */
+export function finding({ store, say, t }, { graph, names }, { top, named, rollout, flow }) {
+  const { side, index } = graph.nodes[graph.leaves[named]];
+  const flows = flow[named];
+  return say(t("From {token} in layer {layer} back to {input}: rollout {rollout}, flow {flow}."), {
+    token: step(names.tops[top]),
+    layer: store.get().link.layer + 1,
+    input: step(names.leaves[side][index]),
+    rollout: four(rollout[named]),
+    flow: flows === undefined ? "…" : four(flows),
+  });
+}
+
+/** A token's way through the stream. @param {Context} context @param {import("./layer-means.js").Stream} stream @param {number} top */
+export function series({ t }, { norms, cosines }, top) {
+  const line = (/** @type {number[][]} */ values) => values.map((all) => two(all[top])).join(" → ");
+  return [
+    h("span", {}, t("length"), " ", line(norms)),
+    h("br", {}),
+    h("span", {}, t("cosine to embedding"), " ", line(cosines)),
+  ];
+}
+
+/** @param {Context} context  What is exact in this, and what is not. */
+export function remarks({ store, t }) {
+  const joins = between(blockAt(store.get()));
+  return [
+    t("Exact: rollout is the product of the layers, ½ mean of the heads + ½ residual; flow is the largest one that these weights let through, one of many ways being drawn."),
+    ...(joins
+      ? [t("Through cross attention both go on into the encoder; that half and half holds at each of the decoder's two attentions.")]
+      : []),
+    t("Approximate: values, output projections, feed-forward layers and layer norms are not in it, and heads count alike. It says where information could have come from, not what was used."),
+    t("Grey edges below {weight} and coloured ones below {part} of the whole are not drawn; where an input is lit, the whole is what arrives there.", {
+      weight: two(FAINT.least),
+      part: STRONG.least,
+    }),
+    t("The residual stream is read at the input and behind every sublayer, a number opening each layer: its length before the layer norm, its direction after it."),
+  ];
+}

@@ -1,0 +1,110 @@
+"""What tests of the store do to it, and to the database under it."""
+
+import hashlib
+import sqlite3
+from collections.abc import Awaitable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+from sqlalchemy import event, text
+
+from app.store.failures import StorageError
+from app.store.store import Answer, Store
+
+STATE = {"source": "The cat sat.", "target": "猫坐着。"}
+ALL = {"parameters": {"select": ["*"]}}
+ASKS = [{"parameters": {"select": ["*.gain"]}}, {"trace": STATE}]
+
+MORE = [Answer({"trace": {}}, b"one answer"), Answer({"trace": {}}, b"another")]
+TABLES = ("shares", "answers", "contents")
+
+
+async def share(client: httpx.AsyncClient, **more: object) -> dict[str, Any]:
+    made = await client.post("/api/shares", json={"state": STATE, **more})
+    assert made.status_code == 201, made.text
+    told: dict[str, Any] = made.json()
+    return told
+
+
+def kept(folder: Path) -> tuple[int, int]:
+    """How many contents there are, and their bytes; each is under the digest of what it is."""
+    with closing(sqlite3.connect(folder / "headlight.db")) as connection:
+        found = connection.execute("SELECT digest, size, content FROM contents").fetchall()
+    for digest, size, content in found:
+        assert hashlib.sha256(content).digest() == digest
+        assert len(content) == size
+    return len(found), sum(size for _, size, _ in found)
+
+
+def store_of(client: httpx.AsyncClient) -> Store:
+    """The store of the app that a client speaks to."""
+    store: Store = client._transport.app.state.services.store  # type: ignore[attr-defined]
+    return store
+
+
+async def add(store: Store) -> str:
+    return (await store.add(2, {"source": "Hi."}, {}, b"trace", MORE)).id
+
+
+async def failure(work: Awaitable[object]) -> str | None:
+    """The kind of the StorageError that it ends with; None if it ends well."""
+    try:
+        await work
+    except StorageError as error:
+        return error.kind
+    return None
+
+
+async def counts(store: Store) -> list[int]:
+    """How many rows there are of shares, answers and contents."""
+    async with store.database._engine.connect() as connection:
+        return [
+            (await connection.execute(text(f"SELECT count(*) FROM {table}"))).scalar_one()
+            for table in TABLES
+        ]
+
+
+@contextmanager
+def failing(store: Store, nth: int, error: Exception) -> Iterator[list[str]]:
+    """Fail at the n-th statement or commit; yields what came so far."""
+    engine, done = store.database._engine.sync_engine, list[str]()
+    commit = engine.dialect.do_commit
+
+    def count(what: str) -> None:
+        done.append(what)
+        if len(done) == nth + 1:
+            raise error
+
+    def execute(_: Any, statement: str, *__: object) -> None:
+        count(statement)
+
+    def commits(connection: Any) -> None:
+        count("COMMIT")
+        commit(connection)
+
+    for one in ("do_execute", "do_executemany", "do_execute_no_params"):
+        event.listen(engine, one, execute)
+    engine.dialect.do_commit = commits  # type: ignore[method-assign,assignment]
+    try:
+        yield done
+    finally:
+        for one in ("do_execute", "do_executemany", "do_execute_no_params"):
+            event.remove(engine, one, execute)
+        engine.dialect.do_commit = commit  # type: ignore[method-assign]
+
+
+@contextmanager
+def pragma(store: Store, statement: str) -> Iterator[None]:
+    """Set something for every connection to the database."""
+    engine = store.database._engine.sync_engine
+
+    def say(connection: Any, *_: object) -> None:
+        cursor = connection.cursor()
+        cursor.execute(f"PRAGMA {statement}")
+        cursor.close()
+
+    event.listen(engine, "checkout", say)
+    yield
+    event.remove(engine, "checkout", say)

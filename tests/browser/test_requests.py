@@ -1,0 +1,104 @@
+"""What the page asks the server for: what it shows in one request, then only what is missing."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, Request
+
+from tests.browser.workspace import Workspace
+
+START = {"source": "The cat sits.", "target": "猫坐着。", "block": "cross", "layer": 1, "head": 0}
+VIEWS = (
+    "attention",
+    "heads",
+    "lines",
+    "alignment",
+    "qkv",
+    "space",
+    "flow",
+    "decoding",
+    "inside",
+)
+
+
+def listening(page: Page) -> list[dict[str, list[str]]]:
+    """The bodies of all requests for a trace from now on."""
+    asked: list[dict[str, list[str]]] = []
+
+    def listen(request: Request) -> None:
+        if request.url.endswith("/api/trace"):
+            asked.append(json.loads(request.post_data or "{}"))
+
+    page.on("request", listen)
+    return asked
+
+
+@pytest.fixture
+def asks(workspace: Workspace) -> Callable[..., list[dict[str, list[str]]]]:
+    """Open the page on a view, and listen."""
+
+    def opened(**link: str | int) -> list[dict[str, list[str]]]:
+        workspace.open(**{**START, **link})
+        workspace.page.wait_for_load_state("networkidle")
+        return listening(workspace.page)
+
+    return opened
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_new_sentence_is_one_request(
+    workspace: Workspace, asks: Callable[..., list[dict[str, list[str]]]], view: str
+) -> None:
+    asked = asks(view=view)
+    workspace.find("#source").fill("A dog sleeps.")
+    workspace.find("#source").press("Enter")
+    workspace.says("A dog sleeps.")
+    workspace.drawn()
+    workspace.page.wait_for_load_state("networkidle")
+    workspace.page.wait_for_timeout(200)
+    assert len(asked) == 1, [body["select"] for body in asked]
+
+
+def test_pictures_travel_in_bytes_and_what_is_read_exactly(
+    workspace: Workspace, asks: Callable[..., list[dict[str, list[str]]]]
+) -> None:
+    asked = asks(view="attention")
+    workspace.find("#source").fill("A dog sleeps.")
+    workspace.find("#source").press("Enter")
+    workspace.says("A dog sleeps.")
+    workspace.drawn()
+    select = set(asked[0]["select"])
+    assert "decoder.1.cross.weights" in select
+    assert {f"decoder.{layer}.cross.weights:uint8" for layer in (0, 2)} <= select
+    assert "decoder.1.cross.weights:uint8" not in select, "the whole stands for it"
+
+
+def test_another_head_asks_for_nothing_and_another_layer_for_its_own(
+    workspace: Workspace, asks: Callable[..., list[dict[str, list[str]]]]
+) -> None:
+    asked = asks(view="attention")
+    workspace.find("#heads label").nth(3).click()
+    workspace.drawn()
+    workspace.page.wait_for_timeout(300)
+    assert asked == []
+    workspace.find("#layers label").nth(2).click()
+    workspace.drawn()
+    workspace.page.wait_for_load_state("networkidle")
+    exact = {name for body in asked for name in body["select"]}
+    assert len(asked) == 1
+    assert exact == {f"decoder.2.cross.{name}" for name in ("weights", "mask", "q", "k")}
+
+
+def test_another_view_asks_for_what_is_missing_only(
+    workspace: Workspace, asks: Callable[..., list[dict[str, list[str]]]]
+) -> None:
+    asked = asks(view="attention")
+    workspace.find("#views-wide").get_by_text("Q K V", exact=True).click()
+    workspace.drawn()
+    workspace.page.wait_for_load_state("networkidle")
+    assert [body["select"] for body in asked] == [["decoder.1.cross.v"]]
+    workspace.find("#views-wide").get_by_text("Attention", exact=True).click()
+    workspace.drawn()
+    workspace.page.wait_for_timeout(300)
+    assert len(asked) == 1, "what was there is there"
