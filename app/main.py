@@ -9,10 +9,13 @@ from starlette_compress import CompressMiddleware, add_compress_type
 
 from app import __version__
 from app.answers.pages import problem_page
+from app.engine.byte_cache import ByteCache
 from app.engine.catalog import Catalog
 from app.engine.wire import SAFETENSORS
 from app.http import problems
+from app.http.compress_large import CompressLarge
 from app.http.conditional import Conditional
+from app.http.hosts import AllowedHosts
 from app.http.rate_limits import BodyLimit
 from app.http.replies import problems as problems_of_routes
 from app.http.security import SecurityHeaders
@@ -44,17 +47,18 @@ Every request carries all it needs. Errors are problem documents
 def create_app(settings: Settings | None = None, catalog: Catalog | None = None) -> FastAPI:
     """The server; `settings` default to the environment, `catalog` to what the settings name."""
     settings = settings or Settings()
+    cache = ByteCache[bytes](settings.max_cache_bytes, len)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with open_services(settings, catalog) as app.state.services:
+        async with open_services(settings, cache, catalog) as app.state.services:
             yield
 
     app = FastAPI(
         title="Headlight",
         version=__version__,
         description=DESCRIPTION,
-        openapi_url="/openapi.json",
+        openapi_url=None if settings.public else "/openapi.json",
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
@@ -80,8 +84,10 @@ def create_app(settings: Settings | None = None, catalog: Catalog | None = None)
     # The last added is the outermost.
     app.add_middleware(BodyLimit, limit=settings.max_body_bytes)
     app.add_middleware(Conditional)
+    app.add_middleware(CompressLarge, cache=cache)
     app.add_middleware(CompressMiddleware)
-    app.add_middleware(SecurityHeaders)
+    app.add_middleware(AllowedHosts, names=settings.hosts, local=not settings.public)
+    app.add_middleware(SecurityHeaders, hsts=settings.public)
     return app
 
 

@@ -12,9 +12,11 @@ from cachetools import LRUCache
 from fastapi import Depends, Request
 
 from app.assets.files import Vendor, vendored
+from app.engine.byte_cache import ByteCache
 from app.engine.catalog import Catalog
 from app.engine.engine import Engine
 from app.http.rate_limits import PerMinute
+from app.readiness import Readiness
 from app.settings import Settings
 from app.store.quota import Limits
 from app.store.store import Store, open_store
@@ -33,7 +35,9 @@ class Services:
     store: Store
     vendor: Vendor
     sharing: PerMinute
+    readiness: Readiness
     previews: LRUCache[str, bytes]  # pictures by share
+    cache: ByteCache[bytes]  # of what never changes
 
 
 def load_catalog(settings: Settings) -> Catalog:
@@ -48,7 +52,7 @@ def load_catalog(settings: Settings) -> Catalog:
 
 @asynccontextmanager
 async def open_services(
-    settings: Settings, catalog: Catalog | None = None
+    settings: Settings, cache: ByteCache[bytes], catalog: Catalog | None = None
 ) -> AsyncIterator[Services]:
     """Opens the models, opens the store and starts the engine.
 
@@ -67,7 +71,17 @@ async def open_services(
     async with open_store(settings.database, limits) as store, engine, _expiring(store):
         vendor.compress()
         sharing = PerMinute(settings.max_shares_per_minute)
-        yield Services(settings, catalog, engine, store, vendor, sharing, LRUCache(PREVIEWS))
+        yield Services(
+            settings=settings,
+            catalog=catalog,
+            engine=engine,
+            store=store,
+            vendor=vendor,
+            sharing=sharing,
+            readiness=Readiness(catalog, engine, store),
+            previews=LRUCache(PREVIEWS),
+            cache=cache,
+        )
 
 
 @asynccontextmanager
@@ -80,7 +94,7 @@ async def _expiring(store: Store) -> AsyncIterator[None]:
         await asyncio.gather(pruning, return_exceptions=True)
 
 
-def _services(request: Request) -> Services:
+async def _services(request: Request) -> Services:
     services: Services = request.app.state.services
     return services
 
