@@ -14,6 +14,8 @@ from app.engine.wire import SAFETENSORS
 from app.http import problems
 from app.http.conditional import Conditional
 from app.http.hosts import AllowedHosts
+from app.http.metrics import Metrics
+from app.http.observed import Observed, RouteSeen
 from app.http.rate_limits import BodyLimit
 from app.http.replies import problems as problems_of_routes
 from app.http.security import SecurityHeaders
@@ -30,6 +32,7 @@ from app.routes import (
     sweep,
     trace,
 )
+from app.routes import metrics as metrics_route
 from app.services import open_services
 from app.settings import Settings
 
@@ -45,10 +48,11 @@ Every request carries all it needs. Errors are problem documents
 def create_app(settings: Settings | None = None, catalog: Catalog | None = None) -> FastAPI:
     """The server; `settings` default to the environment, `catalog` to what the settings name."""
     settings = settings or Settings()
+    metrics = Metrics()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with open_services(settings, catalog) as app.state.services:
+        async with open_services(settings, metrics, catalog) as app.state.services:
             yield
 
     app = FastAPI(
@@ -77,13 +81,16 @@ def create_app(settings: Settings | None = None, catalog: Catalog | None = None)
     app.include_router(handouts.router)
     app.include_router(pages.router)
     app.include_router(assets.router)
+    app.include_router(metrics_route.router)
     problems.install(app, problem_page)
     # The last added is the outermost.
+    app.add_middleware(RouteSeen)
     app.add_middleware(BodyLimit, limit=settings.max_body_bytes)
     app.add_middleware(Conditional)
     app.add_middleware(CompressMiddleware)
     app.add_middleware(AllowedHosts, names=settings.hosts, local=not settings.public)
     app.add_middleware(SecurityHeaders, hsts=settings.public)
+    app.add_middleware(Observed, metrics=metrics)
     return app
 
 
