@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
-from fastapi.routing import APIRoute
+from fastapi.routing import APIRoute, iter_route_contexts
 from starlette_compress import CompressMiddleware, add_compress_type
 
 from app import __version__
@@ -84,7 +84,8 @@ def create_app(settings: Settings | None = None, catalog: Catalog | None = None)
     app.include_router(metrics_route.router)
     problems.install(app, problem_page)
     # The last added is the outermost.
-    app.add_middleware(RouteSeen)
+    paths = {route.endpoint: route.path for route in iter_route_contexts(app.routes)}
+    app.add_middleware(RouteSeen, paths=paths)
     app.add_middleware(BodyLimit, limit=settings.max_body_bytes)
     app.add_middleware(Conditional)
     app.add_middleware(CompressMiddleware)

@@ -6,6 +6,7 @@ to nobody.
 
 import logging
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from secrets import token_hex
 
@@ -74,15 +75,18 @@ class Observed:
 
 
 class RouteSeen:
-    """The innermost: notes the route that was found. Others on the way copy the scope."""
+    """The innermost: notes the route that was found. Others on the way copy the scope.
 
-    def __init__(self, app: ASGIApp) -> None:
+    `paths` are those of the routes, by their functions.
+    """
+
+    def __init__(self, app: ASGIApp, paths: Mapping[object, str]) -> None:
         self.app = app
+        self.paths = paths
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await self.app(scope, receive, send)
         finally:
-            seen, route = scope.get(SEEN), scope.get("route")
-            if seen is not None and route is not None:
-                seen.route = getattr(route, "path", "")
+            if SEEN in scope:
+                scope[SEEN].route = self.paths.get(scope.get("endpoint"), "")

@@ -86,13 +86,15 @@ async def test_streams_shares_and_caches_are_counted(serving: Serving) -> None:
 
 
 async def test_two_applications_count_apart(serving: Serving, tmp_path: Path) -> None:
-    async with serving(metrics=True) as one:
-        async with serving(metrics=True, data_dir=tmp_path / "other") as other:
-            await one.get("/api/models")
-            for client, count in ((one, 1), (other, 0)):
-                text = await scraped(client)
-                labels = {"method": "GET", "route": "/api/models", "status": "200"}
-                assert sample(text, "headlight_requests_total", **labels) == count
+    async with (
+        serving(metrics=True) as one,
+        serving(metrics=True, data_dir=tmp_path / "other") as other,
+    ):
+        await one.get("/api/models")
+        for client, count in ((one, 1), (other, 0)):
+            text = await scraped(client)
+            labels = {"method": "GET", "route": "/api/models", "status": "200"}
+            assert sample(text, "headlight_requests_total", **labels) == count
 
 
 async def test_every_reply_has_an_id_of_its_own(
@@ -117,7 +119,7 @@ async def test_every_reply_has_an_id_of_its_own(
 
 
 @pytest.fixture
-def logged() -> Iterator[Callable[[Literal["text", "json"]], list[str]]]:
+def logged() -> Callable[[Literal["text", "json"]], list[str]]:
     """What a failure in a request comes to, in one of the two forms."""
 
     def told(form: Literal["text", "json"]) -> list[str]:
@@ -138,7 +140,7 @@ def logged() -> Iterator[Callable[[Literal["text", "json"]], list[str]]]:
         log.warning("later\nand so on")
         return stream.getvalue().splitlines()
 
-    yield told
+    return told
 
 
 def test_a_line_of_json_is_an_object(
