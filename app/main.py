@@ -87,7 +87,7 @@ def create_app(settings: Settings | None = None, catalog: Catalog | None = None)
     app.include_router(metrics_route.router)
     problems.install(app, problem_page)
     # The last added is the outermost.
-    paths = {
+    paths: dict[object, str] = {
         route.endpoint: route.path
         for route in iter_route_contexts(app.routes)
         if route.path is not None
