@@ -88,7 +88,7 @@ def serve(settings: Settings, catalog: Catalog) -> int:
         create_app(settings, catalog),
         host=settings.host,
         port=settings.port,
-        log_config=log_format.CONFIG,
+        log_config=log_format.config(settings.log, settings.log_requests),
         log_level="warning",
         timeout_graceful_shutdown=GRACE_SECONDS,
         server_header=False,

@@ -15,7 +15,9 @@ from app.assets.files import Vendor, vendored
 from app.engine.byte_cache import ByteCache
 from app.engine.catalog import Catalog
 from app.engine.engine import Engine
+from app.http.metrics import Metrics
 from app.http.rate_limits import PerMinute
+from app.http.recent import Recent
 from app.readiness import Readiness
 from app.settings import Settings
 from app.store.quota import Limits
@@ -23,6 +25,8 @@ from app.store.store import Store, open_store
 from model.adapters.native import load
 
 PREVIEWS = 128  # pictures kept, of some 60 kB
+
+TOTALS_SECONDS = 10.0  # that a count of all shares is told again
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,8 @@ class Services:
     vendor: Vendor
     sharing: PerMinute
     readiness: Readiness
+    metrics: Metrics
+    share_totals: Recent[tuple[int, int]]  # number, bytes
     previews: LRUCache[str, bytes]  # pictures by share
     cache: ByteCache[bytes]  # of what never changes
 
@@ -52,7 +58,10 @@ def load_catalog(settings: Settings) -> Catalog:
 
 @asynccontextmanager
 async def open_services(
-    settings: Settings, cache: ByteCache[bytes], catalog: Catalog | None = None
+    settings: Settings,
+    cache: ByteCache[bytes],
+    metrics: Metrics,
+    catalog: Catalog | None = None,
 ) -> AsyncIterator[Services]:
     """Opens the models, opens the store and starts the engine.
 
@@ -66,7 +75,10 @@ async def open_services(
         max_queue=settings.max_queue,
         max_batch=settings.max_batch,
         max_wait_seconds=settings.max_wait_seconds,
+        on_batch=metrics.count_batch,
     )
+    metrics.watch("queue_length", "Requests that wait for a model.", lambda: engine.waiting)
+    metrics.watch("streams", "Streams that are open.", lambda: engine.streams)
     limits = Limits.of(settings)
     async with open_store(settings.database, limits) as store, engine, _expiring(store):
         vendor.compress()
@@ -78,6 +90,8 @@ async def open_services(
             store=store,
             vendor=vendor,
             sharing=sharing,
+            metrics=metrics,
+            share_totals=Recent(TOTALS_SECONDS, store.totals),
             readiness=Readiness(catalog, engine, store),
             previews=LRUCache(PREVIEWS),
             cache=cache,

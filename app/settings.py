@@ -74,6 +74,11 @@ class Settings(BaseSettings):
     public: bool = Field(
         default=False, description="On the internet: only the hosts named, lower limits, HSTS."
     )
+    metrics: bool = Field(default=False, description="Answer /metrics, for Prometheus.")
+    log: Literal["text", "json"] = Field(
+        default="text", description="Log lines to read, or a JSON object a line."
+    )
+    log_requests: bool = Field(default=False, description="Log a line for each request.")
     data_dir: Path = Field(default=ROOT / "data", description="Folder for the database and caches.")
     database_url: str | None = Field(
         default=None,

@@ -17,8 +17,9 @@ its client leaves.
 
 import asyncio
 import contextlib
+import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -46,6 +47,12 @@ class Waiting:
 
     work: TraceJob | Callable[[], Any]
     answer: asyncio.Future[Any]
+    since: float = field(default_factory=time.monotonic)
+
+    @property
+    def kind(self) -> str:
+        """A trace, which may be run with others, or a stream's next line."""
+        return "trace" if isinstance(self.work, TraceJob) else "line"
 
 
 @dataclass(eq=False)
@@ -72,12 +79,19 @@ class Engine:
     """Runs jobs on worker threads; used as `async with Engine(…) as engine`."""
 
     def __init__(
-        self, catalog: Catalog, *, max_queue: int, max_batch: int, max_wait_seconds: float
+        self,
+        catalog: Catalog,
+        *,
+        max_queue: int,
+        max_batch: int,
+        max_wait_seconds: float,
+        on_batch: Callable[[str, Sequence[float]], None] = lambda kind, waits: None,
     ) -> None:
         self.catalog = catalog
         self.max_queue = max_queue
         self.max_batch = max_batch
         self.max_wait_seconds = max_wait_seconds
+        self._on_batch = on_batch  # told of each batch: its kind, how long each has waited
         self._queues = {name: Queue() for name in catalog}
         self._closing = False
         threads = min(catalog.max_models, len(catalog))
@@ -171,6 +185,8 @@ class Engine:
                         await self._run(queue.next_batch(self.max_batch))
 
     async def _run(self, batch: list[Waiting]) -> None:
+        now = time.monotonic()
+        self._on_batch(batch[0].kind, [now - one.since for one in batch])
         # One hop to the thread and one back for a whole batch: each costs a wait for the
         # interpreter's lock, which a model holds most of the time.
         loop = asyncio.get_running_loop()

@@ -12,7 +12,7 @@ import asyncpg
 import httpx
 import pytest
 
-from app.http.log_format import CONFIG
+from app.http import log_format
 from tests.app.conftest import Serving
 from tests.servers import AppServer, running_app
 
@@ -25,7 +25,7 @@ def log() -> Iterator[io.StringIO]:
     """What the server's own configuration writes."""
     written = io.StringIO()
     before = logging.root.handlers[:], logging.root.level
-    logging.config.dictConfig(CONFIG)
+    logging.config.dictConfig(log_format.config("text", requests=False))
     (handler,) = logging.root.handlers
     assert isinstance(handler, logging.StreamHandler)
     handler.setStream(written)
