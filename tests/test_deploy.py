@@ -8,6 +8,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from getpass import getuser
 from pathlib import Path
 
 import httpx
@@ -40,7 +41,7 @@ def nginx(folder: Path, backend: str, port: int) -> list[str]:
         for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )
     (folder / "nginx.conf").write_text(
-        f"pid {folder}/nginx.pid;\nerror_log {folder}/error.log;\n"
+        f"user {getuser()};\npid {folder}/nginx.pid;\nerror_log {folder}/error.log;\n"
         f"events {{}}\nhttp {{\n{kept}{site}}}\n"
     )
     return ["nginx", "-p", str(folder), "-c", f"{folder}/nginx.conf", "-g", "daemon off;"]
