@@ -9,9 +9,11 @@ from starlette_compress import CompressMiddleware, add_compress_type
 
 from app import __version__
 from app.answers.pages import problem_page
+from app.engine.byte_cache import ByteCache
 from app.engine.catalog import Catalog
 from app.engine.wire import SAFETENSORS
 from app.http import problems
+from app.http.compress_large import CompressLarge
 from app.http.conditional import Conditional
 from app.http.hosts import AllowedHosts
 from app.http.metrics import Metrics
@@ -49,10 +51,11 @@ def create_app(settings: Settings | None = None, catalog: Catalog | None = None)
     """The server; `settings` default to the environment, `catalog` to what the settings name."""
     settings = settings or Settings()
     metrics = Metrics()
+    cache = ByteCache[bytes](settings.max_cache_bytes, len)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with open_services(settings, metrics, catalog) as app.state.services:
+        async with open_services(settings, cache, metrics, catalog) as app.state.services:
             yield
 
     app = FastAPI(
@@ -88,6 +91,7 @@ def create_app(settings: Settings | None = None, catalog: Catalog | None = None)
     app.add_middleware(RouteSeen, paths=paths)
     app.add_middleware(BodyLimit, limit=settings.max_body_bytes)
     app.add_middleware(Conditional)
+    app.add_middleware(CompressLarge, cache=cache)
     app.add_middleware(CompressMiddleware)
     app.add_middleware(AllowedHosts, names=settings.hosts, local=not settings.public)
     app.add_middleware(SecurityHeaders, hsts=settings.public)

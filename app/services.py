@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 from anyio import to_thread
@@ -11,6 +12,7 @@ from cachetools import LRUCache
 from fastapi import Depends, Request
 
 from app.assets.files import Vendor, vendored
+from app.engine.byte_cache import ByteCache
 from app.engine.catalog import Catalog
 from app.engine.engine import Engine
 from app.http.metrics import Metrics
@@ -20,6 +22,7 @@ from app.readiness import Readiness
 from app.settings import Settings
 from app.store.quota import Limits
 from app.store.store import Store, open_store
+from model.adapters.native import load
 
 PREVIEWS = 128  # pictures kept, of some 60 kB
 
@@ -40,20 +43,32 @@ class Services:
     metrics: Metrics
     share_totals: Recent[tuple[int, int]]  # number, bytes
     previews: LRUCache[str, bytes]  # pictures by share
+    cache: ByteCache[bytes]  # of what never changes
+
+
+def load_catalog(settings: Settings) -> Catalog:
+    """Opens every model that the settings name; raises what `model.adapters.native.load` raises."""
+    drafts = settings.data_dir / "cache" / "drafts" if settings.draft else None
+    loaders = {
+        name: partial(load, path, settings.device, drafts=drafts)
+        for name, path in settings.bundles.items()
+    }
+    return Catalog(loaders, settings.max_models)
 
 
 @asynccontextmanager
 async def open_services(
-    settings: Settings, metrics: Metrics, catalog: Catalog | None = None
+    settings: Settings,
+    cache: ByteCache[bytes],
+    metrics: Metrics,
+    catalog: Catalog | None = None,
 ) -> AsyncIterator[Services]:
     """Opens the models, opens the store and starts the engine.
 
     `catalog` stands in for the one that the settings name.
     """
     if catalog is None:
-        catalog = await to_thread.run_sync(
-            Catalog.load, settings.bundles, settings.device, settings.max_models
-        )
+        catalog = await to_thread.run_sync(load_catalog, settings)
     vendor = Vendor(vendored(), settings.data_dir / "cache")
     engine = Engine(
         catalog,
@@ -79,6 +94,7 @@ async def open_services(
             share_totals=Recent(TOTALS_SECONDS, store.totals),
             readiness=Readiness(catalog, engine, store),
             previews=LRUCache(PREVIEWS),
+            cache=cache,
         )
 
 
@@ -92,7 +108,7 @@ async def _expiring(store: Store) -> AsyncIterator[None]:
         await asyncio.gather(pruning, return_exceptions=True)
 
 
-def _services(request: Request) -> Services:
+async def _services(request: Request) -> Services:
     services: Services = request.app.state.services
     return services
 

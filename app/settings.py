@@ -94,6 +94,11 @@ class Settings(BaseSettings):
     device: Literal["auto", "cpu", "cuda"] = Field(
         default="auto", description="Where models run; auto is the GPU if there is one."
     )
+    draft: bool = Field(
+        default=True,
+        description="Whether CTranslate2, if it is installed, drafts greedy translations; "
+        "they are the same without.",
+    )
     max_models: int = Field(
         default=2, ge=1, description="Models loaded at once; the least recently used makes room."
     )
@@ -131,6 +136,9 @@ class Settings(BaseSettings):
         default=500_000_000,
         ge=1_000_000,
         description="Bytes of replies that wait for slow clients; then the slowest is cut off.",
+    )
+    max_cache_bytes: int = Field(
+        default=256_000_000, ge=0, description="Bytes of replies kept in memory."
     )
     max_shares_per_minute: int = Field(
         default=60, ge=1, description="Shares that one address may make."

@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[1]
 MODEL_USES = {
     "annotated_types",
     "cachetools",
+    "ctranslate2",
     "filelock",
     "model",
     "numpy",
@@ -50,6 +51,7 @@ RANKS = {
     "app": (
         "__init__",
         "settings",
+        "off_loop",
         "store",
         "engine",
         "schemas",
@@ -63,6 +65,7 @@ RANKS = {
         "answers",
         "routes",
         "main",
+        "server",
         "__main__",
     ),
 }

@@ -8,7 +8,7 @@ from typing import Any
 from app.answers.streaming import line
 from app.engine.wire import told
 from model.adapters.request import Adapter, Decoding, Request
-from model.decode.steps import PRUNED, Branch, Hypothesis, Step
+from model.decode.steps import PRUNED, Branch, Hypothesis, SearchStep
 
 Document = dict[str, Any]
 
@@ -58,7 +58,7 @@ class Teller:
         self.length_penalty = length_penalty
         self.candidates = candidates
 
-    def step(self, index: int, step: Step) -> Document:
+    def step(self, index: int, step: SearchStep) -> Document:
         """A step: what had been written, what could come next, what was made of it."""
         return {
             "index": index,
@@ -78,7 +78,7 @@ class Teller:
             "finished": hypothesis.finished,
         }
 
-    def _hypothesis(self, row: int, step: Step) -> Document:
+    def _hypothesis(self, row: int, step: SearchStep) -> Document:
         read = step.read[row]
         kept = {
             branch.hypothesis.ids[-1]
@@ -104,7 +104,7 @@ class Teller:
             "rest": rest,
         }
 
-    def _branch(self, branch: Branch, step: Step) -> Document:
+    def _branch(self, branch: Branch, step: SearchStep) -> Document:
         new = branch.hypothesis
         token = self.adapter.token(new.ids[-1], first=len(new.ids) == 1)
         drawn = branch.drawn

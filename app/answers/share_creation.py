@@ -7,20 +7,18 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
-from anyio import to_thread
-
 from app.answers.history import example
-from app.answers.share_state import check
+from app.answers.share_state import check, check_options
 from app.answers.shares import thaw
 from app.answers.traces import chosen, parameters, run, run_trace
 from app.engine.engine import BusyError
 from app.engine.jobs import Encoded, Encoding
 from app.engine.wire import ZSTD
+from app.off_loop import off_loop
 from app.schemas.replies import ModelReply
-from app.schemas.shares import Looking, Question, ShareRequest
+from app.schemas.shares import Question, ShareRequest
 from app.schemas.traces import Asking
 from app.services import Services
-from app.settings import Settings
 from app.store import share_formats as formats
 from app.store.ids import new_edit_key
 from app.store.store import Answer
@@ -48,7 +46,7 @@ async def create(services: Services, wanted: ShareRequest, address: str) -> Crea
     named as they stand in a request for a share, and StorageError.
     """
     settings = services.settings
-    _check_options(settings, wanted.state)
+    check_options(settings, wanted.state)
     _check_asks(services, wanted.asks)
     await services.store.check_room(address)
     freezer = Freezer(settings.max_values)
@@ -106,15 +104,6 @@ def _check_asks(services: Services, asks: Sequence[Question]) -> None:
                     services.catalog.pick(asked.model)
 
 
-def _check_options(settings: Settings, state: Looking) -> None:
-    limit = settings.max_text_characters
-    for name, text in state.options.items():
-        if len(text) > limit:
-            detail = f"state.{name} takes at most {limit} characters"
-            excess = Excess(limit, "characters", len(text))
-            raise InputError("too-long", f"state.{name}", detail, excess)
-
-
 async def _freeze_state(services: Services, wanted: ShareRequest, freezer: Freezer) -> bytes:
     # The client's own patterns come first, so that an error counts them as the client does.
     with within("state", but="select" if wanted.select else None):
@@ -123,7 +112,7 @@ async def _freeze_state(services: Services, wanted: ShareRequest, freezer: Freez
         frozen = await freezer.keep(
             lambda encoding: run(services, wanted.state, select, encoding, summarise=["*"])
         )
-        seen = await to_thread.run_sync(thaw, frozen)
+        seen = await off_loop(thaw, frozen, size=len(frozen))
         check(wanted.state, services.catalog.describe(model).attentions, seen)
         return frozen
 
@@ -145,11 +134,11 @@ def _answering(
         return "trace", lambda encoding: run_trace(services, traced, encoding)
     if (asked := question.parameters) is not None:
         answer = partial(parameters, services, asked.model, asked.select)
-        return "parameters", partial(to_thread.run_sync, answer)
+        return "parameters", partial(off_loop, answer)
     watched = question.learning
     assert watched is not None  # the schema takes one of the three
     learned = partial(example, services, watched.model, watched.example)
-    return "learning", partial(to_thread.run_sync, learned)
+    return "learning", partial(off_loop, learned)
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-from anyio import to_thread
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from app.answers import history as learning
@@ -11,6 +10,7 @@ from app.engine.catalog import Catalog
 from app.engine.jobs import Encoding
 from app.http.problems import ProblemError
 from app.http.replies import in_both_forms, media_type, problems, reply
+from app.off_loop import off_loop
 from app.schemas.history import ExampleReply, LearningReply
 from app.schemas.replies import ModelReply, ParametersReply
 from app.services import Opened
@@ -54,7 +54,7 @@ async def model_parameters(
     encoding = Encoding(form, services.settings.max_values)
     if select is None:
         select = f"{services.catalog.describe(name).places[0]}.W_*"
-    encoded = await to_thread.run_sync(parameters, services, name, select.split(","), encoding)
+    encoded = await off_loop(parameters, services, name, select.split(","), encoding)
     return reply(encoded.content, form, "no-cache")
 
 
@@ -67,7 +67,7 @@ async def model_learning(services: Opened, response: Response, name: Id) -> Lear
     """The steps of the training run that were kept, and the sentences that were watched."""
     _learned(services.catalog, name)
     response.headers["Cache-Control"] = "no-cache"
-    told = await to_thread.run_sync(learning.overview, services, name)
+    told = await off_loop(learning.overview, services, name)
     return LearningReply.model_validate(told)
 
 
@@ -95,7 +95,7 @@ async def model_learning_example(
     form = media_type(request)
     _learned(services.catalog, name)
     encoding = Encoding(form, services.settings.max_values)
-    encoded = await to_thread.run_sync(learning.example, services, name, example, encoding)
+    encoded = await off_loop(learning.example, services, name, example, encoding)
     return reply(encoded.content, form, "no-cache")
 
 

@@ -14,10 +14,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import orjson
-from anyio import to_thread
 from sqlalchemy import ColumnElement, delete, func, insert, select, true, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from app.off_loop import off_loop
 from app.store.contents import checked, digest_of, digests_of, drop, lacking, put
 from app.store.database import Database, open_database
 from app.store.failures import DamagedError, StorageError
@@ -98,7 +98,7 @@ class Store:
     ) -> bool:
         """Keeps a share under its id; durable when this returns. False where the id is known."""
         held = [share.trace, *(one.answer for one in more)]
-        digests = await to_thread.run_sync(digests_of, held)
+        digests = await off_loop(digests_of, held, size=sum(map(len, held)))
         documents = len(orjson.dumps([share.state, share.model, share.asks]))
         size = documents + sum(map(len, held))
         row = {name: getattr(share, name) for name in ("id", "format", "created", "state", "model")}
@@ -163,7 +163,7 @@ class Store:
                 asks = tuple((await connection.scalars(questions.order_by(answers.c.n))).all())
         except ValueError as error:  # no JSON any more
             raise DamagedError from error
-        trace = await to_thread.run_sync(checked, row.digest, row.content)
+        trace = await off_loop(checked, row.digest, row.content, size=len(row.content or b""))
         created: datetime = row.created  # SQLite forgets the zone
         created = created.replace(tzinfo=created.tzinfo or UTC)
         return Share(row.id, row.format, created, row.state, row.model, trace, asks)
@@ -185,7 +185,8 @@ class Store:
             found = (await connection.execute(wanted)).one_or_none()
         if found is None:
             return None
-        return found.format, await to_thread.run_sync(checked, found.digest, found.content)
+        size = len(found.content or b"")
+        return found.format, await off_loop(checked, found.digest, found.content, size=size)
 
     async def delete(self, share_id: str, edit_key: str) -> bool | None:
         """Deletes a share; False where this is not its edit key, None if there is no such share."""
@@ -194,7 +195,7 @@ class Store:
             row = (await connection.execute(wanted)).one_or_none()
             if row is None:
                 return None
-            given = digest_of(edit_key.encode())
+            given = digest_of(edit_key.strip().lower().encode())
             if row.edit_key is None or not hmac.compare_digest(row.edit_key, given):
                 return False
             await _delete(connection, [row.id])
