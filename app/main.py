@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 from fastapi import FastAPI
 from fastapi.routing import APIRoute, iter_route_contexts
@@ -51,7 +52,8 @@ def create_app(settings: Settings | None = None, catalog: Catalog | None = None)
     """The server; `settings` default to the environment, `catalog` to what the settings name."""
     settings = settings or Settings()
     metrics = Metrics()
-    cache = ByteCache[bytes](settings.max_cache_bytes, len)
+    counted = partial(metrics.count_lookup, "replies")
+    cache = ByteCache[bytes](settings.max_cache_bytes, len, counted)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
