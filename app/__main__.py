@@ -16,8 +16,10 @@ import uvicorn
 from pydantic import ValidationError
 
 from app.engine.catalog import Catalog
+from app.engine.runners import Runners
 from app.http import log_format
 from app.main import create_app
+from app.services import open_models
 from app.settings import Settings
 from app.store.commands import add_arguments, run
 from app.store.private_files import make_private_folder
@@ -56,11 +58,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     print(f"Loading {', '.join(settings.bundles)}", flush=True)
     try:
-        catalog = Catalog.load(settings.bundles, settings.device, settings.max_models)
+        models = open_models(settings)
     except Exception as error:  # whatever is wrong with a bundle or a device, its words are enough
         print(f"HEADLIGHT_MODELS, HEADLIGHT_DEVICE: {error}", file=sys.stderr)
         return 2
-    return serve(settings, catalog)
+    return serve(settings, models)
 
 
 async def _obstacle(settings: Settings) -> str | None:
@@ -79,10 +81,10 @@ async def _obstacle(settings: Settings) -> str | None:
         return f"HEADLIGHT_DATABASE_URL: the database cannot be opened: {line}"
 
 
-def serve(settings: Settings, catalog: Catalog) -> int:
-    """Serves models that are loaded."""
+def serve(settings: Settings, models: Catalog | Runners) -> int:
+    """Serves models that are open."""
     config = uvicorn.Config(
-        create_app(settings, catalog),
+        create_app(settings, models),
         host=settings.host,
         port=settings.port,
         log_config=log_format.CONFIG,

@@ -1,11 +1,15 @@
 """What the routes work with, opened when the server starts and closed when it ends."""
 
 import asyncio
+import logging.config
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Annotated
+from functools import partial
+from typing import Annotated, Any
 
+import torch
 from anyio import to_thread
 from cachetools import LRUCache
 from fastapi import Depends, Request
@@ -13,13 +17,20 @@ from fastapi import Depends, Request
 from app.assets.files import Vendor, vendored
 from app.engine.byte_cache import ByteCache
 from app.engine.catalog import Catalog
-from app.engine.engine import Engine
-from app.http.rate_limits import PerMinute
+from app.engine.clients import Budgets, Client, asking
+from app.engine.engine import Bounds, Engine
+from app.engine.engine_process import Opening
+from app.engine.listing import Listing
+from app.engine.processes import in_processes
+from app.engine.runners import Runners
+from app.http import log_format
+from app.http.rate_limits import PerMinute, client_network
 from app.settings import Settings
 from app.store.quota import Limits
 from app.store.store import Store, open_store
 
 PREVIEWS = 128  # pictures kept, of some 60 kB
+CLIENT_HEADER = "headlight-client"  # a random token of a page: one client of many at an address
 
 
 @dataclass(frozen=True)
@@ -27,34 +38,52 @@ class Services:
     """One of each, for the life of the server."""
 
     settings: Settings
-    catalog: Catalog
+    catalog: Listing
     engine: Engine
     store: Store
     vendor: Vendor
     sharing: PerMinute
     previews: LRUCache[str, bytes]  # pictures by share
-    cache: ByteCache[bytes]  # of what never changes
+    cache: ByteCache[Any]  # of what never changes
+
+
+def open_models(settings: Settings) -> Runners:
+    """Opens the models that the settings name, in processes of their own or here. Blocks.
+
+    Raises what `model.adapters.native.load` raises, or a RuntimeError that says the same.
+    """
+    load = partial(Catalog.load, settings.bundles, settings.device, settings.max_models)
+    gpus = torch.cuda.device_count() if settings.device != "cpu" else 0
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    count = settings.engines
+    if count is None:
+        count = gpus or max(1, (cores or 1) // 2)
+    if count == 0:
+        return Runners.in_threads(load())
+    prepare = partial(logging.config.dictConfig, log_format.CONFIG)
+    threads = max(1, (cores or 1) // count)
+    return in_processes(
+        [Opening(load, prepare, threads, n % gpus if gpus else None) for n in range(count)]
+    )
 
 
 @asynccontextmanager
 async def open_services(
-    settings: Settings, cache: ByteCache[bytes], catalog: Catalog | None = None
+    settings: Settings, cache: ByteCache[Any], models: Runners | None = None
 ) -> AsyncIterator[Services]:
     """Opens the models, opens the store and starts the engine.
 
-    `catalog` stands in for the one that the settings name.
+    `models` stand in for those that the settings name.
     """
-    if catalog is None:
-        catalog = await to_thread.run_sync(
-            Catalog.load, settings.bundles, settings.device, settings.max_models
-        )
+    if models is None:
+        models = await to_thread.run_sync(open_models, settings)
+    catalog = models.listing
     vendor = Vendor(vendored(), settings.data_dir / "cache")
-    engine = Engine(
-        catalog,
-        max_queue=settings.max_queue,
-        max_batch=settings.max_batch,
-        max_wait_seconds=settings.max_wait_seconds,
+    bounds = Bounds(
+        settings.max_queue, settings.max_batch, settings.max_wait_seconds, settings.max_work
     )
+    budgets = Budgets(settings.work_per_second, settings.max_work, settings.max_clients_per_address)
+    engine = Engine(models, bounds, cache, budgets)
     limits = Limits.of(settings)
     async with open_store(settings.database, limits) as store, engine, _expiring(store):
         vendor.compress()
@@ -75,6 +104,9 @@ async def _expiring(store: Store) -> AsyncIterator[None]:
 
 async def _services(request: Request) -> Services:
     services: Services = request.app.state.services
+    token = request.headers.get(CLIENT_HEADER, "")
+    most = services.settings.max_clients_per_address
+    asking.set(Client.of(client_network(request), token, most))
     return services
 
 

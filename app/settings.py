@@ -52,6 +52,13 @@ class Settings(BaseSettings):
     device: Literal["auto", "cpu", "cuda"] = Field(
         default="auto", description="Where models run; auto is the GPU if there is one."
     )
+    engines: int | None = Field(
+        default=None,
+        ge=0,
+        le=64,
+        description="Processes that run models; 0: threads of the server's own process. "
+        "Without it, one a GPU, or else one for every two cores.",
+    )
     max_models: int = Field(
         default=2, ge=1, description="Models loaded at once; the least recently used makes room."
     )
@@ -72,6 +79,20 @@ class Settings(BaseSettings):
     max_batch: int = Field(default=8, ge=1, description="Requests that the model runs at once.")
     max_wait_seconds: float = Field(
         default=30.0, gt=0, description="Longest wait for the model; then 503."
+    )
+    max_work: float = Field(
+        default=1_000_000,
+        gt=0,
+        description="Work of one request: layers × rows × tokens; also what a client may ask for "
+        "at once.",
+    )
+    work_per_second: float = Field(
+        default=20_000,
+        gt=0,
+        description="Work that a client may ask for in the end; then 429.",
+    )
+    max_clients_per_address: int = Field(
+        default=64, ge=1, description="Pages at one address that count as clients of their own."
     )
     max_cache_bytes: int = Field(
         default=256_000_000, ge=0, description="Bytes of replies kept in memory."

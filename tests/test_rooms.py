@@ -34,6 +34,7 @@ RANKS = {
     "model": (
         "errors",
         "limits",
+        "stopping",
         "text",
         "trace",
         "transformer",
