@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI
-from fastapi.routing import APIRoute
+from fastapi.routing import APIRoute, iter_route_contexts
 from starlette_compress import CompressMiddleware, add_compress_type
 
 from app import __version__
@@ -17,6 +17,9 @@ from app.engine.wire import SAFETENSORS
 from app.http import problems
 from app.http.compress_large import CompressLarge
 from app.http.conditional import Conditional
+from app.http.hosts import AllowedHosts
+from app.http.metrics import Metrics
+from app.http.observed import Observed, RouteSeen
 from app.http.rate_limits import BodyLimit
 from app.http.replies import problems as problems_of_routes
 from app.http.security import SecurityHeaders
@@ -33,6 +36,7 @@ from app.routes import (
     sweep,
     trace,
 )
+from app.routes import metrics as metrics_route
 from app.services import open_services
 from app.settings import Settings
 
@@ -55,18 +59,19 @@ def create_app(
     if isinstance(runners, Catalog):
         runners = Runners.in_threads(runners)
     settings = settings or Settings()
+    metrics = Metrics()
     cache = ByteCache[Any](settings.max_cache_bytes, len)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with open_services(settings, cache, runners) as app.state.services:
+        async with open_services(settings, cache, metrics, runners) as app.state.services:
             yield
 
     app = FastAPI(
         title="Headlight",
         version=__version__,
         description=DESCRIPTION,
-        openapi_url="/openapi.json",
+        openapi_url=None if settings.public else "/openapi.json",
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
@@ -88,13 +93,22 @@ def create_app(
     app.include_router(handouts.router)
     app.include_router(pages.router)
     app.include_router(assets.router)
+    app.include_router(metrics_route.router)
     problems.install(app, problem_page)
     # The last added is the outermost.
+    paths: dict[object, str] = {
+        route.endpoint: route.path
+        for route in iter_route_contexts(app.routes)
+        if route.path is not None
+    }
+    app.add_middleware(RouteSeen, paths=paths)
     app.add_middleware(BodyLimit, limit=settings.max_body_bytes)
     app.add_middleware(Conditional)
     app.add_middleware(CompressLarge, cache=cache)
     app.add_middleware(CompressMiddleware)
-    app.add_middleware(SecurityHeaders)
+    app.add_middleware(AllowedHosts, names=settings.hosts, local=not settings.public)
+    app.add_middleware(SecurityHeaders, hsts=settings.public)
+    app.add_middleware(Observed, metrics=metrics)
     return app
 
 

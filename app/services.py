@@ -24,13 +24,18 @@ from app.engine.listing import Listing
 from app.engine.processes import in_processes
 from app.engine.runners import Runners
 from app.http import log_format
+from app.http.metrics import Metrics
 from app.http.rate_limits import PerMinute, client_network
+from app.http.recent import Recent
+from app.readiness import Readiness
 from app.settings import Settings
 from app.store.quota import Limits
 from app.store.store import Store, open_store
 
 PREVIEWS = 128  # pictures kept, of some 60 kB
+
 CLIENT_HEADER = "headlight-client"  # a random token of a page: one client of many at an address
+TOTALS_SECONDS = 10.0  # that a count of all shares is told again
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,9 @@ class Services:
     store: Store
     vendor: Vendor
     sharing: PerMinute
+    readiness: Readiness
+    metrics: Metrics
+    share_totals: Recent[tuple[int, int]]  # number, bytes
     previews: LRUCache[str, bytes]  # pictures by share
     cache: ByteCache[Any]  # of what never changes
 
@@ -52,7 +60,8 @@ def open_models(settings: Settings) -> Runners:
 
     Raises what `model.adapters.native.load` raises, or a RuntimeError that says the same.
     """
-    load = partial(Catalog.load, settings.bundles, settings.device, settings.max_models)
+    drafts = settings.data_dir / "cache" / "drafts" if settings.draft else None
+    load = partial(Catalog.load, settings.bundles, settings.device, settings.max_models, drafts)
     gpus = torch.cuda.device_count() if settings.device != "cpu" else 0
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     count = settings.engines
@@ -60,7 +69,9 @@ def open_models(settings: Settings) -> Runners:
         count = gpus or max(1, (cores or 1) // 2)
     if count == 0:
         return Runners.in_threads(load())
-    prepare = partial(logging.config.dictConfig, log_format.CONFIG)
+    prepare = partial(
+        logging.config.dictConfig, log_format.config(settings.log, settings.log_requests)
+    )
     threads = max(1, (cores or 1) // count)
     return in_processes(
         [Opening(load, prepare, threads, n % gpus if gpus else None) for n in range(count)]
@@ -69,7 +80,10 @@ def open_models(settings: Settings) -> Runners:
 
 @asynccontextmanager
 async def open_services(
-    settings: Settings, cache: ByteCache[Any], models: Runners | None = None
+    settings: Settings,
+    cache: ByteCache[Any],
+    metrics: Metrics,
+    models: Runners | None = None,
 ) -> AsyncIterator[Services]:
     """Opens the models, opens the store and starts the engine.
 
@@ -77,19 +91,31 @@ async def open_services(
     """
     if models is None:
         models = await to_thread.run_sync(open_models, settings)
-    catalog = models.listing
     vendor = Vendor(vendored(), settings.data_dir / "cache")
     bounds = Bounds(
         settings.max_queue, settings.max_batch, settings.max_wait_seconds, settings.max_work
     )
     budgets = Budgets(settings.work_per_second, settings.max_work, settings.max_clients_per_address)
-    engine = Engine(models, bounds, cache, budgets)
+    engine = Engine(models, bounds, cache, budgets, metrics.count_batch)
+    metrics.watch("queue_length", "Requests that wait for a model.", lambda: engine.waiting)
+    metrics.watch("streams", "Streams that are open.", lambda: engine.streams)
     limits = Limits.of(settings)
     async with open_store(settings.database, limits) as store, engine, _expiring(store):
         vendor.compress()
         sharing = PerMinute(settings.max_shares_per_minute)
-        previews: LRUCache[str, bytes] = LRUCache(PREVIEWS)
-        yield Services(settings, catalog, engine, store, vendor, sharing, previews, cache)
+        yield Services(
+            settings=settings,
+            catalog=models.listing,
+            engine=engine,
+            store=store,
+            vendor=vendor,
+            sharing=sharing,
+            metrics=metrics,
+            share_totals=Recent(TOTALS_SECONDS, store.totals),
+            readiness=Readiness(models.listing, engine, store),
+            previews=LRUCache(PREVIEWS),
+            cache=cache,
+        )
 
 
 @asynccontextmanager

@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[1]
 MODEL_USES = {
     "annotated_types",
     "cachetools",
+    "ctranslate2",
     "filelock",
     "model",
     "numpy",
@@ -58,12 +59,14 @@ RANKS = {
         "http",
         "assets",
         "preview",
+        "readiness",
         "services",
         "handout",
         "notebook",
         "answers",
         "routes",
         "main",
+        "server",
         "__main__",
     ),
 }

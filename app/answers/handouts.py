@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from app.answers.share_creation import within
-from app.answers.share_state import check
+from app.answers.share_state import check, check_options
 from app.answers.shares import thaw
 from app.answers.traces import run
 from app.engine.jobs import Encoding
@@ -25,6 +25,7 @@ PLAIN = re.compile(r"[A-Za-z0-9-]+")
 async def create(services: Services, state: AnyShareState, home: str, theme: str | None) -> bytes:
     """The handout of a state that is run for it; raises what `run` and `check` raise."""
     encoding = Encoding(SAFETENSORS, services.settings.max_values)
+    check_options(services.settings, state)
     with within("state"):
         name = services.catalog.pick(state.model)
         model = services.catalog.describe(name)

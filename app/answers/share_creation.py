@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
-from app.answers.share_state import check
+from app.answers.share_state import check, check_options
 from app.answers.shares import thaw
 from app.answers.traces import chosen, example, parameters, run, run_trace
 from app.engine.engine import BusyError
@@ -15,10 +15,9 @@ from app.engine.jobs import Encoded, Encoding
 from app.engine.wire import ZSTD
 from app.off_loop import off_loop
 from app.schemas.replies import ModelReply
-from app.schemas.shares import Looking, Question, ShareRequest
+from app.schemas.shares import Question, ShareRequest
 from app.schemas.traces import Asking
 from app.services import Services
-from app.settings import Settings
 from app.store import share_formats as formats
 from app.store.ids import new_edit_key
 from app.store.store import Answer
@@ -46,7 +45,7 @@ async def create(services: Services, wanted: ShareRequest, address: str) -> Crea
     named as they stand in a request for a share, and StorageError.
     """
     settings = services.settings
-    _check_options(settings, wanted.state)
+    check_options(settings, wanted.state)
     _check_asks(services, wanted.asks)
     await services.store.check_room(address)
     freezer = Freezer(settings.max_values)
@@ -102,15 +101,6 @@ def _check_asks(services: Services, asks: Sequence[Question]) -> None:
                     chosen(services, asked)
                 elif asked is not None:
                     services.catalog.pick(asked.model)
-
-
-def _check_options(settings: Settings, state: Looking) -> None:
-    limit = settings.max_text_characters
-    for name, text in state.options.items():
-        if len(text) > limit:
-            detail = f"state.{name} takes at most {limit} characters"
-            excess = Excess(limit, "characters", len(text))
-            raise InputError("too-long", f"state.{name}", detail, excess)
 
 
 async def _freeze_state(services: Services, wanted: ShareRequest, freezer: Freezer) -> bytes:

@@ -10,7 +10,8 @@ from collections.abc import Collection
 from app.assets.languages import languages
 from app.engine.wire import Reply
 from app.schemas.shares import Looking
-from model.errors import InputError
+from app.settings import Settings
+from model.errors import Excess, InputError
 from model.trace.attentions import AttentionInfo, Attentions
 
 VIEWS = (
@@ -47,6 +48,16 @@ def check(state: Looking, attentions: Attentions, reply: Reply) -> None:
     shape = reply.arrays[f"{layers[state.layer or 0].place}.weights"].shape
     for name, count in zip(("head", "query", "key"), shape, strict=True):
         _below(name, getattr(state, name), count)
+
+
+def check_options(settings: Settings, state: Looking) -> None:
+    """Raises InputError for a longer option of a view than the settings allow."""
+    limit = settings.max_text_characters
+    for name, text in state.options.items():
+        if len(text) > limit:
+            detail = f"state.{name} takes at most {limit} characters"
+            excess = Excess(limit, "characters", len(text))
+            raise InputError("too-long", f"state.{name}", detail, excess)
 
 
 def _one_of(field: str, value: str | None, known: Collection[str]) -> None:

@@ -73,6 +73,7 @@ async def picture(services: Services, share_id: str) -> bytes:
     """The PNG for link previews, drawn off the event loop; raises what `find` raises."""
     share_id = share_id.lower()
     known = services.previews.get(share_id)
+    services.metrics.count_lookup("previews", known is not None)
     if known is None or not await services.store.has(share_id):
         share = await find(services, share_id)
         known = services.previews[share_id] = await off_loop(_draw, share)

@@ -9,6 +9,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from threading import Lock, RLock
 
 from app.engine.listing import Listing
@@ -42,9 +43,17 @@ class Catalog(Mapping[str, Adapter]):
             self._infos[name], self._names[name] = adapter.info, tuple(adapter.names)
 
     @classmethod
-    def load(cls, bundles: Mapping[str, str], device: str, max_models: int = 1) -> "Catalog":
-        """Opens every bundle; raises what `model.adapters.native.load` raises."""
-        loaders = {name: partial(load, path, device) for name, path in bundles.items()}
+    def load(
+        cls,
+        bundles: Mapping[str, str],
+        device: str,
+        max_models: int = 1,
+        drafts: Path | None = None,
+    ) -> "Catalog":
+        """Opens every bundle; takes and raises what `model.adapters.native.load` does."""
+        loaders = {
+            name: partial(load, path, device, drafts=drafts) for name, path in bundles.items()
+        }
         return cls(loaders, max_models)
 
     @classmethod

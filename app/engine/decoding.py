@@ -10,7 +10,7 @@ from app.engine.price import lengths, writing
 from app.engine.wire import line, told
 from model.adapters.model_info import ModelInfo
 from model.adapters.request import Adapter, Decoding, Request
-from model.decode.steps import PRUNED, Branch, Hypothesis, Step
+from model.decode.steps import PRUNED, Branch, Hypothesis, SearchStep
 
 Document = dict[str, Any]
 
@@ -67,7 +67,7 @@ class Teller:
         self.length_penalty = length_penalty
         self.candidates = candidates
 
-    def step(self, index: int, step: Step) -> Document:
+    def step(self, index: int, step: SearchStep) -> Document:
         """A step: what had been written, what could come next, what was made of it."""
         return {
             "index": index,
@@ -87,7 +87,7 @@ class Teller:
             "finished": hypothesis.finished,
         }
 
-    def _hypothesis(self, row: int, step: Step) -> Document:
+    def _hypothesis(self, row: int, step: SearchStep) -> Document:
         read = step.read[row]
         kept = {
             branch.hypothesis.ids[-1]
@@ -113,7 +113,7 @@ class Teller:
             "rest": rest,
         }
 
-    def _branch(self, branch: Branch, step: Step) -> Document:
+    def _branch(self, branch: Branch, step: SearchStep) -> Document:
         new = branch.hypothesis
         token = self.adapter.token(new.ids[-1], first=len(new.ids) == 1)
         drawn = branch.drawn

@@ -15,13 +15,14 @@ its client leaves.
 
 import asyncio
 import itertools
+import time
 from collections import Counter
-from collections.abc import AsyncIterator, Hashable
+from collections.abc import AsyncIterator, Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, cast
 
 from app.engine.byte_cache import ByteCache
-from app.engine.clients import Budgets, asking
+from app.engine.clients import NOBODY, Budgets, asking
 from app.engine.fair_queue import FairQueue, Flow, Waiting
 from app.engine.jobs import AnswerJob, Encoded, StreamJob, TraceJob
 from app.engine.price import price, size
@@ -60,11 +61,13 @@ class Engine:
         bounds: Bounds,
         cache: ByteCache[Any] | None = None,
         budgets: Budgets | None = None,
+        on_batch: Callable[[str, Sequence[float]], None] = lambda kind, waits: None,
     ) -> None:
         self.listing = models.listing
         self.bounds = bounds
         self.cache = cache or ByteCache[Any](0, len)
         self.budgets = budgets
+        self._on_batch = on_batch  # told of each batch: its kind, how long each has waited
         self.runners = models.runners
         self._queue = FairQueue()
         self._coming: dict[Hashable, Waiting] = {}  # what is asked for, waiting or running
@@ -138,7 +141,7 @@ class Engine:
         if cost > most:
             detail = f"this takes the model {cost:.0f} units of work; at most {most:.0f} are taken"
             raise InputError("too-much-work", "", detail, Excess(int(most), "units", int(cost)))
-        if self.budgets:
+        if self.budgets and asking.get() != NOBODY:
             self.budgets.charge(asking.get(), cost)
         return cost
 
@@ -231,6 +234,8 @@ class Engine:
             self._running[runner][head.model] += 1
             if isinstance(head.work, Line):
                 self._homes[head.work.stream] = runner
+            now = time.monotonic()
+            self._on_batch(head.kind, [now - one.since for one in batch])
             turn = runner.start(_work(batch))
             for one in batch:
                 one.stop = lambda batch=batch, turn=turn: _stop(batch, turn)

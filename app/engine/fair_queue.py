@@ -8,6 +8,7 @@ running.
 """
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -34,11 +35,17 @@ class Waiting:
     askers: int = 0
     tries: int = 0
     stop: Callable[[], None] | None = None  # while it runs
+    since: float = field(default_factory=time.monotonic)
 
     @property
     def model(self) -> str:
         """An id of the catalog."""
         return self.flow[0]
+
+    @property
+    def kind(self) -> str:
+        """A stream's next line, or a request that has one reply."""
+        return "line" if isinstance(self.work, Line) else "trace"
 
 
 @dataclass

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Request, Response
 from fastapi.responses import HTMLResponse
+from starlette.exceptions import HTTPException
 
 from app.answers import shares as sharing
 from app.answers.pages import render
@@ -52,5 +53,7 @@ async def embed_page(
 
 @router.get("/docs")
 async def api_docs(request: Request, services: Opened) -> HTMLResponse:
-    """The API reference."""
+    """The API reference; on the internet there is none."""
+    if services.settings.public:
+        raise HTTPException(404)
     return render(request, services, "docs.html")

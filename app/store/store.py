@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import orjson
-from sqlalchemy import ColumnElement, delete, insert, select, true
+from sqlalchemy import ColumnElement, delete, func, insert, select, true, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.off_loop import off_loop
@@ -22,7 +22,7 @@ from app.store.contents import checked, digest_of, digests_of, drop, lacking, pu
 from app.store.database import Database, open_database
 from app.store.failures import DamagedError, StorageError
 from app.store.ids import is_id, new_id
-from app.store.quota import Limits, check_room
+from app.store.quota import Limits, check_room, used
 from app.store.tables import answers, contents, secrets, shares
 
 ADDRESS_KEY = "address"
@@ -127,6 +127,19 @@ class Store:
         async with self.database.reading() as connection:
             await check_room(connection, self.limits, self._keyed(address), 1, 1)
 
+    async def check_write(self) -> None:
+        """Returns once the database has taken a write that changes nothing."""
+        same = update(secrets).where(secrets.c.name == ADDRESS_KEY).values(value=secrets.c.value)
+        async with self.database.writing() as connection:
+            await connection.execute(same)
+
+    async def totals(self) -> tuple[int, int]:
+        """How many shares there are, and how many bytes they take in all."""
+        wanted = select(select(func.count()).select_from(shares).scalar_subquery(), used())
+        async with self.database.reading() as connection:
+            number, size = (await connection.execute(wanted)).one()
+        return number, int(size)
+
     async def has(self, share_id: str) -> bool:
         """Whether there is a share of this id, in either case."""
         wanted = select(shares.c.id).where(self._is(share_id))
@@ -182,7 +195,7 @@ class Store:
             row = (await connection.execute(wanted)).one_or_none()
             if row is None:
                 return None
-            given = digest_of(edit_key.encode())
+            given = digest_of(edit_key.strip().lower().encode())
             if row.edit_key is None or not hmac.compare_digest(row.edit_key, given):
                 return False
             await _delete(connection, [row.id])

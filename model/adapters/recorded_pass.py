@@ -20,8 +20,8 @@ def forward(
     model: Transformer,
     rows: Rows,
     recorders: Sequence[Recorder],
-    sources: Sequence[list[Token]],
-    targets: Sequence[list[Token]],
+    sources: Sequence[Sequence[Token]],
+    targets: Sequence[Sequence[Token]],
     written: Sequence[Sequence[Token]],
 ) -> Tensor:
     """Reads the sources and targets and records what is asked for of each row.

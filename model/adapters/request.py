@@ -10,7 +10,7 @@ from annotated_types import Interval
 
 from model.adapters.model_info import ModelInfo
 from model.bundle.history import Learning
-from model.decode.steps import Step
+from model.decode.steps import SearchStep
 from model.errors import InputError
 from model.explain.patterns import Summary
 from model.limits import Probability, Seed, Temperature
@@ -208,7 +208,7 @@ class Decoding:
     model: ModelInfo
     request: Request  # `decode.max_tokens` as it applies here
     texts: Mapping[str, tuple[Token, ...]]  # what was read before the first step
-    steps: Iterator[Step]
+    steps: Iterator[SearchStep]
     direction: str | None = None
 
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from model.adapters.request import Request
 from model.decode.search import Draw, Reader, beam, sample
-from model.decode.steps import Step
+from model.decode.steps import SearchStep
 from model.errors import Excess, InputError
 from model.text.tokens import Token, Tokenizer
 from model.trace.interventions import Intervention
@@ -20,16 +20,18 @@ from model.trace.tap import NULL, SOURCE, BatchTap, Recorder, Tap
 from model.transformer.stacks import Transformer
 
 KNOWN = 512  # decodings kept, the latest
+Ids = tuple[int, ...]
 BEYOND_SOURCE = 50  # how much longer than its source a translation may get (section 6.1)
 
 
 @dataclass(frozen=True)
 class Row:
-    """A request to decode: its tokens, and its interventions with what they take looked up."""
+    """A request, its tokens, and its interventions with what they take looked up."""
 
     request: Request
     source: list[Token]
     made: tuple[Intervention, ...]
+    target: list[Token] | None = None  # where it is given
 
 
 class Writer:
@@ -44,8 +46,10 @@ class Writer:
         self.model = model
         self.tokenizer = tokenizer
         self.batch = batch
-        self._known: LRUCache[Hashable, tuple[int, ...]] = LRUCache(KNOWN)
+        self._known: LRUCache[Hashable, Ids] = LRUCache(KNOWN)
         self._lock = Lock()
+        # Ids that are not written.
+        self.never = torch.tensor(sorted(tokenizer.specials - {tokenizer.eos}))
 
     def limit(self, request: Request, source: Sequence[Token]) -> int:
         """How many tokens are written at most."""
@@ -68,49 +72,67 @@ class Writer:
                 detail = f"{field} must be the id of a token that can stand there"
                 raise InputError("unknown-token", field, detail)
 
-    def write(self, rows: Sequence[Row]) -> dict[int, tuple[int, ...]]:
-        """The ids that decoding finds for each row without a target.
+    def known(self, rows: Sequence[Row]) -> dict[int, Ids]:
+        """The ids of the rows whose target is given, or has been decoded before.
 
         Whoever looks at another layer of the same sentence asks for the same decoding again.
         """
-        found: dict[int, tuple[int, ...]] = {}
-        keys: dict[int, Hashable] = {}
+        found: dict[int, Ids] = {}
         for index, row in enumerate(rows):
             prefix = row.request.decode.prefix
-            ended = prefix[-1:] == (self.tokenizer.eos,)
-            if row.request.target is not None:
-                continue
-            if ended or len(prefix) >= self.limit(row.request, row.source):
+            if row.target is not None:
+                found[index] = tuple(token.id for token in row.target)
+            elif self.is_complete(row, prefix):
                 found[index] = prefix  # leaves nothing to write
-            else:
-                keys[index] = self._key(row)
         with self._lock:
-            found |= {index: self._known[key] for index, key in keys.items() if key in self._known}
-        missing = [index for index in keys if index not in found]
-        new = self._searched([rows[index] for index in missing])
+            for index, row in enumerate(rows):
+                if index not in found and (key := self._key(row)) in self._known:
+                    found[index] = self._known[key]
+        return found
+
+    def is_complete(self, row: Row, ids: Ids) -> bool:
+        """Whether nothing is written behind these ids."""
+        return ids[-1:] == (self.tokenizer.eos,) or len(ids) >= self.limit(row.request, row.source)
+
+    def is_greedy(self, row: Row) -> bool:
+        """Whether each of its tokens is the most probable one, and nothing is changed inside."""
+        return row.request.decode.method == "greedy" and not row.made
+
+    def within(self, ids: Sequence[int], row: Row) -> Ids:
+        """Some ids up to what ends the row, or to one that is not of the vocabulary."""
+        limit, kept = self.limit(row.request, row.source), list[int]()
+        for id_ in ids[:limit]:
+            if not 0 <= id_ < len(self.tokenizer):
+                break
+            kept.append(id_)
+            if id_ == self.tokenizer.eos:
+                break
+        return tuple(kept)
+
+    def remember(self, row: Row, ids: Ids) -> None:
+        """Keeps what decoding a row finds."""
         with self._lock:
-            self._known.update({keys[index]: ids for index, ids in zip(missing, new, strict=True)})
-        return found | dict(zip(missing, new, strict=True))
+            self._known[self._key(row)] = ids
 
     @torch.inference_mode()
-    def steps(self, row: Row) -> Iterator[Step]:
+    def steps(self, row: Row) -> Iterator[SearchStep]:
         """The steps of one row, each taken when it is asked for."""
         for step in self._search([row]):
             yield step
-        # Whoever has watched looks inside next.
-        with self._lock:
-            self._known[self._key(row)] = step.written[0].ids
+        self.remember(row, step.written[0].ids)  # whoever has watched looks inside next
 
-    def _searched(self, rows: Sequence[Row]) -> list[tuple[int, ...]]:
-        """Greedy and sampled rows in one batch, beam searches one by one."""
+    def search(self, rows: Sequence[Row]) -> list[Ids]:
+        """The ids that decoding finds: greedy and sampled rows in one batch, beams one by one."""
         beams = [index for index, row in enumerate(rows) if row.request.decode.method == "beam"]
         others = [index for index in range(len(rows)) if index not in beams]
-        found: dict[int, tuple[int, ...]] = {}
+        found: dict[int, Ids] = {}
         for some in (*([index] for index in beams), others):
             if some:
                 *_, last = self._search([rows[index] for index in some])
                 # Of a beam search the best alone.
                 found |= {i: one.ids for i, one in zip(some, last.written, strict=False)}
+        for index, ids in found.items():
+            self.remember(rows[index], ids)
         return [found[index] for index in range(len(rows))]
 
     def _key(self, row: Row) -> Hashable:
@@ -118,7 +140,7 @@ class Writer:
         ids = tuple(token.id for token in row.source)
         return ids, row.request.decode, row.request.interventions
 
-    def _search(self, rows: Sequence[Row]) -> Iterator[Step]:
+    def _search(self, rows: Sequence[Row]) -> Iterator[SearchStep]:
         """Greedy and sampled rows in one batch, or the beam search of one row."""
         limits = [self.limit(row.request, row.source) for row in rows]
         first = rows[0].request.decode

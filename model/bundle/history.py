@@ -22,7 +22,7 @@ from model.trace.attentions import Attentions
 
 
 @dataclass(frozen=True)
-class Snapshot:
+class SnapshotScores:
     """The model at one step of its training; what is measured is measured on the same dev pairs."""
 
     step: int
@@ -46,7 +46,7 @@ class Learning:
     """A training run to look back on."""
 
     digest: str  # of the trained model's bundle
-    snapshots: Sequence[Snapshot]
+    snapshots: Sequence[SnapshotScores]
     examples: Sequence[WatchedSentence]
     weights: Mapping[str, Tensor]  # "{example}.{step}.{place}.weights": (H, N, M), bytes
 
@@ -92,7 +92,7 @@ def load_learning(path: Path) -> Learning:
         told: dict[str, Any] = json.loads(opened.metadata()["learning"])
     return Learning(
         told["digest"],
-        [Snapshot(**snapshot) for snapshot in told["snapshots"]],
+        [SnapshotScores(**snapshot) for snapshot in told["snapshots"]],
         [_example(example) for example in told["examples"]],
         load_file(path),
     )

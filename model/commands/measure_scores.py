@@ -14,7 +14,7 @@ import os
 
 from model.bundle.card import TEMPLATE, write_card
 from model.commands import arguments
-from model.measure.scores import write_figures
+from model.measure.scores import measure, write_figures
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,14 +32,9 @@ def run(asked: argparse.Namespace) -> None:
     if asked.test or asked.typed:
         first, second = asked.languages
         ways = 1 if asked.one_way else 2
-        write_figures(
-            asked.bundle,
-            dict(asked.test),
-            asked.typed,
-            asked.device,
-            (first, second),
-            ways,
-            asked.jobs,
-        )
+        tests = dict(asked.test)
+        languages = (first, second)
+        found = measure(asked.bundle, tests, asked.typed, asked.device, languages, ways, asked.jobs)
+        write_figures(asked.bundle, found)
     if (asked.bundle / TEMPLATE).is_file():
         write_card(asked.bundle)

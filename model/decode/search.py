@@ -13,7 +13,16 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from model.decode.steps import FINISHED, LIVE, PRUNED, Branch, Drawn, Hypothesis, Step, penalty
+from model.decode.steps import (
+    FINISHED,
+    LIVE,
+    PRUNED,
+    Branch,
+    Drawn,
+    Hypothesis,
+    SearchStep,
+    penalty,
+)
 from model.text.tokens import Tokenizer
 from model.trace.tap import NULL, Tap
 from model.transformer.cache import Cache
@@ -92,7 +101,7 @@ def sample(
     limits: Sequence[int],
     draws: Sequence[Draw | None],
     prefixes: Sequence[Sequence[int]] = (),
-) -> Iterator[Step]:
+) -> Iterator[SearchStep]:
     """A token drawn at each step (None: the most probable one), for all rows of a batch at once.
 
     Row i begins with `prefixes[i]` and stops at ``<eos>`` or after `limits[i]` tokens.
@@ -125,7 +134,7 @@ def sample(
             branches.append(Branch(index, new, state, forced, None if forced else drawn.get(index)))
         grown = {branch.parent: branch.hypothesis for branch in branches}
         read, rows = rows, tuple(grown.get(index, row) for index, row in enumerate(rows))
-        yield Step(read, logprobs, tuple(branches), rows)
+        yield SearchStep(read, logprobs, tuple(branches), rows)
         if all(row.finished or length >= limits[i] for i, row in enumerate(rows)):
             return
         reader.append(ids)
@@ -160,7 +169,7 @@ def beam(
     width: int = 4,
     length_penalty: float = 0.6,
     prefix: Sequence[int] = (),
-) -> Iterator[Step]:
+) -> Iterator[SearchStep]:
     """Beam search over one source (a batch of one), as in section 6.1.
 
     Each step extends every open beam by every token and keeps the `width` most probable that go
@@ -182,7 +191,7 @@ def beam(
         branches = _judged(found, width, finished)
         live = [branch for branch in branches if branch.state == LIVE]
         read, opened = opened, tuple(branch.hypothesis for branch in live)
-        yield Step(read, logprobs, branches, finished or opened)
+        yield SearchStep(read, logprobs, branches, finished or opened)
         if not opened or length == limit:
             return
         bound = opened[0].logprob / penalty(limit, length_penalty)

@@ -65,7 +65,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class SearchStep:
     """One step of a search: what had been written, what could come next, what was made of it.
 
     `read` and the rows of `logprobs` (read, V; control tokens −inf) go together. A batch of

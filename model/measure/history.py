@@ -13,7 +13,7 @@ from torch import Tensor
 
 from model.adapters.native import Native
 from model.adapters.request import Decode, Request
-from model.bundle.history import Learning, Snapshot, WatchedSentence, load_learning, save
+from model.bundle.history import Learning, SnapshotScores, WatchedSentence, load_learning, save
 from model.bundle.measurements import LEARNING
 from model.bundle.weights import Bundle, load_bundle
 from model.measure.corpus import batches_of
@@ -63,7 +63,7 @@ def watch(
             for test in tests
         }
         loss = dev_loss(bundle.model, batches)
-        snapshots.append(Snapshot(step, loss, bleu))
+        snapshots.append(SnapshotScores(step, loss, bleu))
         free = adapter.run([Request(r.source, r.direction, decode=short) for r in requests])
         texts.append([trace.output.text for trace in free])
         for index, trace in enumerate(adapter.run(requests)):

@@ -23,17 +23,8 @@ SEARCHES: tuple[Method, ...] = ("greedy", "beam")
 SENTENCES = "sentences.txt"  # one a line, of our own, in no corpus that was trained on
 
 
-def write_figures(
-    bundle: Path,
-    tests: Mapping[str, Path],
-    typed: Path | None,
-    device: str,
-    languages: Languages,
-    ways: int,
-    jobs: int,
-) -> None:
-    """Measures and writes `figures.json`; what is not asked for stays if it is of these weights."""
-    new = measure(bundle, tests, typed, device, languages, ways, jobs)
+def write_figures(bundle: Path, new: dict[str, Any]) -> None:
+    """Writes `figures.json`; what was not measured stays if it is of the same weights."""
     path = bundle / FIGURES
     old = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     if old.get("digest") == new["digest"]:

@@ -128,9 +128,9 @@ class Guide:
         lexicon = Lexicon.learned(corpus, config.vocabulary)
         return cls(lexicon, config.decoder_layers, weight)
 
-    def loss(self, watch: Watch, batch: TokenBatch) -> Tensor:
+    def loss(self, weights: CrossWeights, batch: TokenBatch) -> Tensor:
         """`weight` times the nats a written token between links and what the two heads look at."""
-        first, last = watch.found[0], watch.found[self.layers - 1]  # (B, H, T, S)
+        first, last = weights.found[0], weights.found[self.layers - 1]  # (B, H, T, S)
         seen = torch.stack([last[:, WRITER], first[:, READER]], dim=1)
         writes = self.lexicon.links(batch)
         reads = F.pad(writes, (0, 0, 1, 0))[:, :-1]  # a row reads what the one before it wrote
@@ -140,14 +140,14 @@ class Guide:
 
 
 @dataclass
-class Watch(Tap):
+class CrossWeights(Tap):
     """Keeps the weights of the cross attention, a layer after the other, with their gradients."""
 
     place: str = ""
     found: list[Tensor] = field(default_factory=list)
 
     def at(self, place: str, **over: str) -> Tap:
-        return Watch(place, self.found)
+        return CrossWeights(place, self.found)
 
     def __call__(self, name: str, value: Tensor, dims: tuple[str, ...]) -> Tensor:
         if (self.place, name) == ("cross", "weights"):

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from model.trace.tap import NULL, Tap
-from model.train.alignment_loss import Guide, Watch
+from model.train.alignment_loss import CrossWeights, Guide
 from model.train.data import TokenBatch
 from model.transformer.stacks import Transformer
 
@@ -128,7 +128,7 @@ def training_loss(
     """
     if r_drop:
         batch = _twice(batch)
-    watch = Watch()
+    watch = CrossWeights()
     tap = watch if guide else NULL
     if r_drop or batch.source.device.type != "cpu" or torch.is_autocast_enabled("cpu"):
         logits, written = answers(model, batch, tap)

@@ -14,7 +14,7 @@ from model.adapters.request import (
     Request,
     Trace,
 )
-from model.decode.steps import Branch, Hypothesis, Step
+from model.decode.steps import Branch, Hypothesis, SearchStep
 from model.errors import InputError
 from model.text.tokens import Token
 from model.trace.tap import NamedTensor
@@ -23,7 +23,7 @@ from model.trace.tap import NamedTensor
 class Slow(Adapter):
     """A model that waits for `go`, echoes the source and keeps the batches that it was given.
 
-    Step by step it writes an endless text, and counts the steps that it has taken.
+    SearchStep by step it writes an endless text, and counts the steps that it has taken.
     """
 
     info = ModelInfo(
@@ -74,7 +74,7 @@ class Slow(Adapter):
     def write(self, request: Request) -> Decoding:
         return Decoding(self.info, request, {"source": ()}, self._steps(request.source), "en-zh")
 
-    def _steps(self, source: str) -> Iterator[Step]:
+    def _steps(self, source: str) -> Iterator[SearchStep]:
         written = Hypothesis()
         while True:
             self.started.set()
@@ -83,7 +83,7 @@ class Slow(Adapter):
                 raise RuntimeError("poison")
             self.steps += 1
             read, written = written, written.then(0, -1.0, finished=False)
-            yield Step((read,), torch.zeros(1, 2), (Branch(0, written),), (written,))
+            yield SearchStep((read,), torch.zeros(1, 2), (Branch(0, written),), (written,))
 
     def written(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
         return "a" * len(ids), tuple(self.token(id_) for id_ in ids)

@@ -1,16 +1,47 @@
 """What tests of the store do to it, and to the database under it."""
 
+import hashlib
+import sqlite3
 from collections.abc import Awaitable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import Any
 
+import httpx
 from sqlalchemy import event, text
 
 from app.store.failures import StorageError
 from app.store.store import Answer, Store
 
+STATE = {"source": "The cat sat.", "target": "猫坐着。"}
+ALL = {"parameters": {"select": ["*"]}}
+ASKS = [{"parameters": {"select": ["*.gain"]}}, {"trace": STATE}]
+
 MORE = [Answer({"trace": {}}, b"one answer"), Answer({"trace": {}}, b"another")]
 TABLES = ("shares", "answers", "contents")
+
+
+async def share(client: httpx.AsyncClient, **more: object) -> dict[str, Any]:
+    made = await client.post("/api/shares", json={"state": STATE, **more})
+    assert made.status_code == 201, made.text
+    told: dict[str, Any] = made.json()
+    return told
+
+
+def kept(folder: Path) -> tuple[int, int]:
+    """How many contents there are, and their bytes; each is under the digest of what it is."""
+    with closing(sqlite3.connect(folder / "headlight.db")) as connection:
+        found = connection.execute("SELECT digest, size, content FROM contents").fetchall()
+    for digest, size, content in found:
+        assert hashlib.sha256(content).digest() == digest
+        assert len(content) == size
+    return len(found), sum(size for _, size, _ in found)
+
+
+def store_of(client: httpx.AsyncClient) -> Store:
+    """The store of the app that a client speaks to."""
+    store: Store = client._transport.app.state.services.store  # type: ignore[attr-defined]
+    return store
 
 
 async def add(store: Store) -> str:

@@ -8,6 +8,11 @@ function element() {
   /** @type {any} */
   const made = {
     children: [],
+    namespaceURI: "http://www.w3.org/1999/xhtml",
+    get childNodes() {
+      return [...made.children];
+    },
+    insertBefore: (/** @type {any} */ one) => made.append(one),
     style: { setProperty: (/** @type {string} */ name, /** @type {string} */ value) => ((made.style[name] = value), (made.placed = (made.placed ?? 0) + 1)) },
     className: "",
     append: (/** @type {any[]} */ ...more) => more.forEach((one) => (made.children.push(one), typeof one === "object" && one && (one.parent = made))),
@@ -27,7 +32,11 @@ beforeEach(() => {
   measured = 0;
   const brush = { font: "", measureText: (/** @type {string} */ text) => (measured++, { width: text.length * parseFloat(brush.font.split(" ")[1]) }) };
   Object.assign(globalThis, {
-    document: { createElement: (/** @type {string} */ tag) => (tag === "canvas" ? { getContext: () => brush } : element()) },
+    document: {
+      createElement: () => ({ getContext: () => brush }),
+      createElementNS: element,
+      createTextNode: () => ({}),
+    },
   });
 });
 afterEach(() => Object.assign(globalThis, { document: undefined }));

@@ -18,7 +18,7 @@ from model.adapters.model_info import ModelInfo
 from model.adapters.request import Adapter, Decoding, Request, Trace, candidates
 from model.adapters.validate import check_decode, check_interventions, check_range
 from model.decode.search import Draw, Predictor, beam, sample
-from model.decode.steps import Step
+from model.decode.steps import SearchStep
 from model.errors import InputError
 from model.explain.patterns import needed, summary
 from model.text.tokens import BOS, PAD, Token, Tokenizer
@@ -206,7 +206,7 @@ class OneText(Adapter):
         limited = replace(request, decode=replace(decode, max_tokens=limit))
         return Decoding(self.info, limited, {TEXT: tuple(tokens)}, self._steps(limited, tokens))
 
-    def _steps(self, request: Request, tokens: Sequence[Token]) -> Iterator[Step]:
+    def _steps(self, request: Request, tokens: Sequence[Token]) -> Iterator[SearchStep]:
         decode, limit = request.decode, request.decode.max_tokens or 1
         tap = BatchTap([Recorder(interventions=request.interventions)] * decode.beam)
         predictor = GoingOn(self.model, [token.id for token in tokens], tap)

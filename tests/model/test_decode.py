@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from model.decode.search import Draw, Reader, beam, sample
-from model.decode.steps import FINISHED, LIVE, PRUNED, Hypothesis, Step
+from model.decode.steps import FINISHED, LIVE, PRUNED, Hypothesis, SearchStep
 from model.text.tokens import Tokenizer
 from model.transformer.config import ModelConfig
 from model.transformer.stacks import Transformer
@@ -143,7 +143,7 @@ def test_a_seed_draws_the_same_whoever_else_is_there(
     assert rows[1].logprobs[0] >= max(row.logprobs[0] for row in rows)
 
 
-Search = Callable[[Reader, Tokenizer, Sequence[int]], Iterator[Step]]
+Search = Callable[[Reader, Tokenizer, Sequence[int]], Iterator[SearchStep]]
 SEARCHES: dict[str, Search] = {
     "greedy": lambda reader, tokenizer, prefix: sample(reader, tokenizer, [12], [None], [prefix]),
     "beam": lambda reader, tokenizer, prefix: beam(reader, tokenizer, 12, 3, 0.6, prefix),
@@ -153,7 +153,7 @@ SEARCHES: dict[str, Search] = {
 }
 
 
-def outcome(steps: Iterator[Step]) -> Hypothesis:
+def outcome(steps: Iterator[SearchStep]) -> Hypothesis:
     *_, last = steps
     return last.written[0]
 
@@ -261,7 +261,7 @@ def test_a_step_of_beam_search_says_what_became_of_each(
 def test_candidates_and_the_rest_are_everything() -> None:
     probabilities = [0.35, 0.05, 0.25, 0.1, 0.2, 0.05]
     logprobs = torch.tensor([[*probabilities, 0.0]]).log()  # the last can never be written
-    step = Step((Hypothesis(),), logprobs, (), ())
+    step = SearchStep((Hypothesis(),), logprobs, (), ())
     listed, rest = step.candidates(0, 2)
     assert [one.id for one in listed] == [0, 2]
     assert [one.logprob for one in listed] == pytest.approx([math.log(0.35), math.log(0.25)])

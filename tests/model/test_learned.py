@@ -12,7 +12,7 @@ import torch
 from model.__main__ import main
 from model.adapters.native import Native, load
 from model.adapters.request import Request
-from model.bundle.history import Learning, Snapshot, WatchedSentence, load_learning, save
+from model.bundle.history import Learning, SnapshotScores, WatchedSentence, load_learning, save
 from model.bundle.measurements import LEARNING
 from model.bundle.weights import CHECKPOINTS, load_bundle
 from model.measure.history import joined
@@ -30,7 +30,7 @@ def learning(tiny: Native) -> Learning:
         for step in (0, 10)
         for name, tensor in trace.tensors.items()
     }
-    snapshots = [Snapshot(step, 2.5, {"en-zh": 1.0}) for step in (0, 10)]
+    snapshots = [SnapshotScores(step, 2.5, {"en-zh": 1.0}) for step in (0, 10)]
     return Learning(tiny.info.digest, snapshots, [example], weights)
 
 

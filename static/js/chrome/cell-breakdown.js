@@ -2,7 +2,8 @@
 
 import { attention, axes } from "../data/attentions.js";
 import { four } from "../lib/numbers.js";
-import { h } from "../lib/dom.js";
+import { el } from "../lib/render.js";
+import { shareBar } from "../draw/share-bar.js";
 import { token } from "../draw/token.js";
 
 /** @typedef {import("../state/types.js").Context} Context */
@@ -12,7 +13,7 @@ import { token } from "../draw/token.js";
  * @param {Context} context
  * @param {Reading} reading
  * @param {{row: number, col: number}} at
- * @returns {HTMLElement[] | null}  null for one head's one pair of tokens
+ * @returns {import("../lib/render.js").Described[] | null}  null for one head's one pair of tokens
  */
 export function cellBreakdown(context, reading, { row, col }) {
   const { choice, planes, rows, cols, matrix } = reading;
@@ -32,15 +33,13 @@ function heads({ t }, weights, pool) {
   const masked = weights.some(Number.isNaN);
   const most = weights.indexOf(Math.max(...weights));
   const lines = weights.map((weight, head) => {
-    const bar = h("span", { className: "bar" });
-    bar.style.width = `${(weight || 0) * 100}%`;
     const name = t("head {n}", { n: head + 1 });
     const strong = pool === "max" && head === most && !masked;
-    return h(
+    return el(
       "div",
       { className: strong ? "part strong" : "part" },
-      h("dt", {}, name),
-      h("dd", {}, h("span", { className: "track" }, bar), masked ? t("masked") : four(weight)),
+      el("dt", {}, name),
+      el("dd", {}, shareBar(weight || 0), masked ? t("masked") : four(weight)),
     );
   });
   const whole = pool === "max" ? weights[most] : weights.reduce((a, b) => a + b, 0) / weights.length;
@@ -64,11 +63,11 @@ function pieces({ store, t }, queries, keys, weight) {
     const sum = open.reduce((a, b) => a + b, 0);
     const terms = open.length > 1 ? `${open.map(four).join(" + ")} = ` : "";
     const said = open.length ? four(sum) : t("masked");
-    return h("div", { className: "part" }, h("dt", {}, token(names[query])), h("dd", {}, terms, h("b", {}, said)));
+    return el("div", { className: "part" }, el("dt", {}, token(names[query])), el("dd", {}, terms, el("b", {}, said)));
   });
   const name = queries.length > 1 ? t("mean") : t("weight");
   return [...lines, result(name, Number.isNaN(weight) ? t("masked") : four(weight))];
 }
 
 /** @param {string} name @param {string} value */
-const result = (name, value) => h("div", {}, h("dt", {}, name), h("dd", {}, h("b", {}, value)));
+const result = (name, value) => el("div", {}, el("dt", {}, name), el("dd", {}, el("b", {}, value)));

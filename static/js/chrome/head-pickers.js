@@ -1,6 +1,7 @@
 /** Layer and head pickers that are pictures: each choice shows the weights it would show. */
 
-import { find, h } from "../lib/dom.js";
+import { find } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
 import { alike, extent, glimpse, pictures, place } from "../data/attentions.js";
 import { tensorAt, valueAt } from "../data/tensor-address.js";
 import { table, thumbnail } from "../draw/head-grid.js";
@@ -24,14 +25,10 @@ export function bindPickers(context) {
       const { value } = /** @type {HTMLInputElement} */ (event.target);
       store.go({ [which]: Number(value) });
     });
-    /** @param {number} count */
-    return (count) => {
-      const options = [...list.querySelectorAll("label")];
-      if (options.length !== count)
-        list.replaceChildren(
-          ...Array.from({ length: count }, (_, i) => option(which, i, name(i + 1))),
-        );
-      return [...list.querySelectorAll("label")];
+    /** @param {number} count @param {number} chosen */
+    return (count, chosen) => {
+      render(list, Array.from({ length: count }, (_, i) => option(which, i, name(i + 1), i === chosen)));
+      return [...list.querySelectorAll("canvas")];
     };
   }
 
@@ -53,13 +50,11 @@ export function bindPickers(context) {
     if (!trace || !model) return;
     const colours = stale.layer || stale.head ? table(sequential(context.theme())) : null;
     const size = extent(model, link.block);
-    layers(size.layers).forEach((label, layer) => {
-      choose(label, layer === link.layer);
-      if (stale.layer) paint(label, layerMean(page, { ...link, layer }), colours);
+    layers(size.layers, link.layer).forEach((canvas, layer) => {
+      if (stale.layer) paint(canvas, layerMean(page, { ...link, layer }), colours);
     });
-    heads(size.heads).forEach((label, head) => {
-      choose(label, head === link.head);
-      if (stale.head) paint(label, glimpse(model, trace, { ...link, head }), colours);
+    heads(size.heads, link.head).forEach((canvas, head) => {
+      if (stale.head) paint(canvas, glimpse(model, trace, { ...link, head }), colours);
     });
     owed.layer &&= !stale.layer;
     owed.head &&= !stale.head;
@@ -77,38 +72,25 @@ export function bindPickers(context) {
  * @param {Which} which
  * @param {number} i
  * @param {string} name
+ * @param {boolean} checked
  */
-function option(which, i, name) {
-  return h(
+function option(which, i, name, checked) {
+  return el(
     "label",
     { className: "thumb", title: name },
-    h("input", {
-      type: "radio",
-      name: which,
-      value: String(i),
-      className: "hidden",
-      "aria-label": name,
-    }),
-    h("canvas", { "aria-hidden": "true" }),
-    h("span", { className: "number", "aria-hidden": "true" }, String(i + 1)),
+    el("input", { type: "radio", name: which, value: String(i), className: "hidden", "aria-label": name, checked }),
+    el("canvas", { "aria-hidden": "true" }),
+    el("span", { className: "number", "aria-hidden": "true" }, String(i + 1)),
   );
 }
 
 /**
- * @param {HTMLLabelElement} label
- * @param {boolean} chosen
- */
-function choose(label, chosen) {
-  /** @type {HTMLInputElement} */ (find("input", label)).checked = chosen;
-}
-
-/**
- * @param {HTMLLabelElement} label
+ * @param {HTMLCanvasElement} canvas
  * @param {import("../draw/head-grid.js").Picture | null} picture
  * @param {Uint32Array | null} colours
  */
-function paint(label, picture, colours) {
-  if (picture && colours) thumbnail(/** @type {HTMLCanvasElement} */ (find("canvas", label)), picture, colours);
+function paint(canvas, picture, colours) {
+  if (picture && colours) thumbnail(canvas, picture, colours);
 }
 
 /** How many heads are seen as one. @param {Page} page */

@@ -1,29 +1,31 @@
 /** The help: keys, and how to read each view; it opens on the view that is on the page. */
 
-import { find, h } from "../lib/dom.js";
+import { find } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
 
 /** @typedef {import("./types.js").Desk} Desk */
 
 /** @param {Desk} context */
 export function bindHelp({ store, figure, t }) {
   const panel = /** @type {HTMLDialogElement} */ (find("#help-panel"));
-  const about = () => figure.offer().map((view) => ({ view, ...section(view.name(t), view.about(t)) }));
-  let sections = about();
-  const fill = () => find("#help-views").replaceChildren(...sections.map(({ element }) => element));
+
+  function fill() {
+    const { view: present } = store.get().link;
+    const sections = figure.offer().map(({ id, name, about }) =>
+      el("section", { key: id, className: id === present ? "help-view here" : "help-view" }, el("h4", { tabIndex: -1 }, name(t)), el("p", {}, about(t))),
+    );
+    render(find("#help-views"), sections);
+  }
   fill();
-  store.subscribe(figure.offer, () => ((sections = about()), fill()));
+  store.subscribe(figure.offer, fill);
 
   function open() {
     if (panel.open) return;
-    const { view: present } = store.get().link;
+    fill();
     panel.showModal();
-    for (const { view, element, title } of sections) {
-      const here = view.id === present;
-      element.classList.toggle("here", here);
-      if (!here) continue;
-      title.focus({ preventScroll: true });
-      element.scrollIntoView({ block: "center" });
-    }
+    const here = panel.querySelector(".help-view.here");
+    /** @type {HTMLElement | null | undefined} */ (here?.querySelector("h4"))?.focus({ preventScroll: true });
+    here?.scrollIntoView({ block: "center" });
   }
 
   find("#help").addEventListener("click", open);
@@ -33,10 +35,4 @@ export function bindHelp({ store, figure, t }) {
   panel.addEventListener("click", (event) => event.target === panel && panel.close());
   // Escape closes it, and must not let go of what is pinned behind it.
   panel.addEventListener("keydown", (event) => event.stopPropagation());
-}
-
-/** @param {string} name @param {string} about */
-function section(name, about) {
-  const title = h("h4", { tabIndex: -1 }, name);
-  return { title, element: h("section", { className: "help-view" }, title, h("p", {}, about)) };
 }

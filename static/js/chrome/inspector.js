@@ -3,7 +3,9 @@
 import { attention, ofHead, place } from "../data/attentions.js";
 import { pair } from "../state/highlight.js";
 import { four, two } from "../lib/numbers.js";
-import { find, h } from "../lib/dom.js";
+import { find } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
+import { shareBar } from "../draw/share-bar.js";
 import { step } from "../draw/token.js";
 import { working } from "../compute/softmax-row.js";
 import { litIn, pairIn, reading, tokenAt } from "../state/heatmap-data.js";
@@ -64,8 +66,8 @@ function fill(context) {
   const { by } = litIn(page, store.hovered(), read);
   find("#pair-title").textContent = by === "pin" ? t("Pinned pair") : t("Pair");
   find("#unpin").toggleAttribute("disabled", page.link.query === null);
-  find("#pair-query").replaceChildren(step(rows.steps[at.row]));
-  find("#pair-key").replaceChildren(step(cols.steps[at.col]));
+  render(find("#pair-query"), step(rows.steps[at.row]));
+  render(find("#pair-key"), step(cols.steps[at.col]));
   const cell = at.row * matrix.cols + at.col;
   const weight = matrix.values[cell];
   find("#pair-mask").textContent = Number.isNaN(weight)
@@ -73,13 +75,9 @@ function fill(context) {
     : cover[cell] === COVER.weak
       ? t("open; dotted, as it is not among the strongest")
       : t("open: the query may look there");
-  find("#working").replaceChildren(
-    ...(cellBreakdown(context, read, at) ?? steps(context, compute(page, read, at), weight)),
-  );
-  find("#row-title").replaceChildren(
-    ...context.say(t("{query} looks at"), { query: step(rows.steps[at.row]) }),
-  );
-  find("#row").replaceChildren(...ranking(matrix, at, cols.steps));
+  render(find("#working"), cellBreakdown(context, read, at) ?? steps(context, compute(page, read, at), weight));
+  render(find("#row-title"), context.say(t("{query} looks at"), { query: step(rows.steps[at.row]) }));
+  render(find("#row"), ranking(matrix, at, cols.steps));
 }
 
 /**
@@ -111,17 +109,17 @@ function compute({ model, trace, link }, { rows, cols }, at) {
  */
 function steps({ t }, work, weight) {
   const said = Number.isNaN(weight) ? t("masked") : four(weight);
-  const result = line(t("weight"), h("b", {}, said));
+  const result = line(t("weight"), el("b", {}, said));
   if (!work) return [line("q · k", "…"), line("score", "…"), result];
   const { dot, width, score, total, masked } = work;
   const lines = [
     line("q · k", four(dot)),
-    line(t("score"), `${four(dot)} / √${width} = `, h("b", {}, four(score))),
+    line(t("score"), `${four(dot)} / √${width} = `, el("b", {}, four(score))),
   ];
   if (masked) return [...lines, line("softmax", t("left out by the mask")), result];
   return [
     ...lines,
-    line("softmax", "e", h("sup", {}, four(score)), " / ", ...amount(total)),
+    line("softmax", "e", el("sup", {}, four(score)), " / ", ...amount(total)),
     ...(Math.abs(work.weight - weight) > CHANGED
       ? [line(t("changed"), t("{before} without the change here", { before: four(work.weight) }))]
       : []),
@@ -133,13 +131,11 @@ function steps({ t }, work, weight) {
 function amount(value) {
   if (value < 1e5) return [four(value)];
   const [digits, power] = value.toExponential(4).split("e+");
-  return [`${digits} · 10`, h("sup", {}, power)];
+  return [`${digits} · 10`, el("sup", {}, power)];
 }
 
-/** @param {string} name @param {...(string | Node)} value */
-function line(name, ...value) {
-  return h("div", {}, h("dt", {}, name), h("dd", {}, ...value));
-}
+/** @param {string} name @param {...import("../lib/render.js").Child} value */
+const line = (name, ...value) => el("div", {}, el("dt", {}, name), el("dd", {}, ...value));
 
 /**
  * What the query looks at most, and the key at hand where it is not among them.
@@ -151,15 +147,7 @@ function ranking(matrix, at, cols) {
   const weights = row(matrix, at.row);
   const order = [...weights.keys()].filter((key) => !Number.isNaN(weights[key]));
   order.sort((a, b) => weights[b] - weights[a]);
-  return order.filter((key, rank) => rank < TOP || key === at.col).map((key) => {
-    const bar = h("span", { className: "bar" });
-    bar.style.width = `${weights[key] * 100}%`;
-    return h(
-      "li",
-      { className: key === at.col ? "here" : "" },
-      step(cols[key]),
-      h("span", { className: "track" }, bar),
-      two(weights[key]),
-    );
-  });
+  return order
+    .filter((key, rank) => rank < TOP || key === at.col)
+    .map((key) => el("li", { key, className: key === at.col ? "here" : "" }, step(cols[key]), shareBar(weights[key]), two(weights[key])));
 }

@@ -1,7 +1,8 @@
 /** What is changed in the model, on every view: a chip each, which goes with a click. */
 
-import { blamed, changes, labelOf, worded } from "../state/interventions.js";
+import { blamed, changes, labelOf, plainly, worded } from "../state/interventions.js";
 import { find, h } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
 import { quoted } from "../draw/token.js";
 import { editModel } from "../state/edit-model.js";
 
@@ -24,17 +25,17 @@ export function bindChanges(context) {
 
   /** @param {Change} change @param {number} index @param {boolean} bad */
   function chip(change, index, bad) {
-    const said = named(context, change);
-    const item = h("li", { className: bad ? "change-chip bad" : "change-chip" }, h("span", {}, ...said));
-    if (fixed()) return item;
-    const name = item.textContent ?? "";
-    const undo = h("button", { type: "button", title: t("Undo"), "aria-label": t("Undo: {change}", { change: name }) }, "×");
-    undo.addEventListener("click", () => {
+    const label = t("Undo: {change}", { change: plainly(change, store.get(), t) });
+    const onclick = () => {
       drop(index);
       /** @type {HTMLElement | null} */ (list.querySelector("button") ?? find("#stage"))?.focus();
-    });
-    item.append(undo);
-    return item;
+    };
+    return el(
+      "li",
+      { className: bad ? "change-chip bad" : "change-chip" },
+      el("span", {}, named(context, change)),
+      !fixed() && el("button", { type: "button", title: t("Undo"), "aria-label": label, onclick }, "×"),
+    );
   }
 
   function show() {
@@ -43,7 +44,7 @@ export function bindChanges(context) {
     bar.hidden = !present.length;
     document.documentElement.toggleAttribute("data-changed", present.length > 0);
     const blame = status === "failed" ? blamed(problem) : null;
-    list.replaceChildren(...present.map((one, i) => chip(one, i, blame === i || blame === -1)));
+    render(list, present.map((one, i) => chip(one, i, blame === i || blame === -1)));
     all.hidden = fixed();
     wrong.hidden = blame === null;
     wrong.textContent =
@@ -61,18 +62,18 @@ export function bindChanges(context) {
  * A change in words, its tokens in their language.
  * @param {Context} context
  * @param {Change} change
- * @returns {(string | Node)[]}
+ * @returns {(string | import("../lib/render.js").Described)[]}
  */
-export function named({ store, say, t }, change) {
+function named({ store, say, t }, change) {
   const { trace, link, model } = store.get();
   const { words, values } = worded(change, t, model);
   const nodes = Object.entries(values).map(([name, value]) => {
-    if (name === "sentence") return [name, h("span", { lang: /\p{Script=Han}/u.test(String(value)) ? "zh-Hans" : "en" }, String(value))];
+    if (name === "sentence") return [name, el("span", { lang: /\p{Script=Han}/u.test(String(value)) ? "zh-Hans" : "en" }, String(value))];
     if (typeof value === "string") return [name, value];
     const label = labelOf(trace, value);
     const said = label ? quoted(label) : t("token {n}", { n: Number(value.index) + 1 });
     const side = name === "token" ? "as-key" : `as-${name}`;
-    return [name, h("span", { className: side, lang: label ? undefined : link.lang === "zh" ? "zh-Hans" : "en" }, said)];
+    return [name, el("span", { className: side, lang: label ? undefined : link.lang === "zh" ? "zh-Hans" : "en" }, said)];
   });
   return say(words, Object.fromEntries(nodes));
 }

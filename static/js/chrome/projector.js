@@ -1,6 +1,7 @@
 /** Projector mode: the sentence, the figure and what it says, in letters for the last row. */
 
-import { find, h } from "../lib/dom.js";
+import { find } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
 import { languages } from "../data/tokens.js";
 import { view } from "../views/index.js";
 
@@ -63,10 +64,10 @@ function say({ store, t }) {
   const { source, trace } = shown.subject?.(page) ?? { source: link.source, trace: page.trace };
   const [from, to] = languages(trace?.direction ?? link.direction ?? "");
   const written = [
-    h("span", { "aria-hidden": "true" }, " → "),
-    h("span", { lang: to }, trace?.output.text ?? "…"),
+    el("span", { "aria-hidden": "true" }, " → "),
+    el("span", { lang: to }, trace?.output.text ?? "…"),
   ];
   const writes = page.model?.texts.length !== 1;
-  find("#projector-sentence").replaceChildren(h("span", { lang: from }, source), ...(writes ? written : []));
+  render(find("#projector-sentence"), el("span", { lang: from }, source), writes ? written : []);
   find("#projector-view").textContent = shown.name(t);
 }

@@ -1,6 +1,7 @@
 /** The tokens of both sides, as buttons: pointing lights a token up, a click pins it. */
 
-import { find, h } from "../lib/dom.js";
+import { find } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
 import { token } from "../draw/token.js";
 import { axes, blockAt, within } from "../data/attentions.js";
 import { lit } from "../state/highlight.js";
@@ -21,7 +22,7 @@ export function bindChips({ store, t }) {
     const { trace, model } = store.get();
     if (!trace || !model) return;
     const steps = model.texts.map((text) => axes(model, trace, within(model, text).id).rows);
-    model.texts.forEach((text, i) => fill(lists[i], text, steps[i]));
+    model.texts.forEach((side, i) => render(lists[i], steps[i].map((step, index) => chip({ side, index }, step))));
     const [, written] = steps;
     if (!written) lists[0].setAttribute("aria-label", t("Tokens that the model reads"));
     lists[1].closest(".side")?.toggleAttribute("hidden", !written);
@@ -29,29 +30,18 @@ export function bindChips({ store, t }) {
     output.lang = written?.find(({ writes }) => !writes.special)?.writes.lang ?? "";
   }
 
-  /** @param {Element} list @param {Ref["side"]} side @param {Step[]} steps */
-  function fill(list, side, steps) {
-    list.replaceChildren(
-      ...steps.map((step, index) => h("li", {}, chip({ side, index }, step))),
-    );
-  }
-
   /** @param {Ref} ref @param {Step} step */
   function chip(ref, { reads, writes }) {
-    const button = h(
-      "button",
-      { type: "button", className: "chip" },
-      reads && token(reads, "reads"),
-      token(writes),
-    );
     const enter = () => store.hover({ query: ref, key: ref });
     const leave = () => store.hover(null);
-    button.addEventListener("pointerenter", (event) => event.pointerType === "mouse" && enter());
-    button.addEventListener("pointerleave", leave);
-    button.addEventListener("focus", () => button.matches(":focus-visible") && enter());
-    button.addEventListener("blur", leave);
-    button.addEventListener("click", () => pin(ref));
-    return button;
+    const heard = {
+      onpointerenter: (/** @type {PointerEvent} */ event) => event.pointerType === "mouse" && enter(),
+      onpointerleave: leave,
+      onfocus: (/** @type {any} */ { target }) => target.matches(":focus-visible") && enter(),
+      onblur: leave,
+      onclick: () => pin(ref),
+    };
+    return el("li", {}, el("button", { type: "button", className: "chip", ...heard }, reads && token(reads, "reads"), token(writes)));
   }
 
   /** @param {Ref} ref */

@@ -1,7 +1,9 @@
 /** Where the figure stands: tabs for the views, the kind of attention, and what is said above. */
 
-import { blocks } from "../data/attentions.js";
-import { h } from "../lib/dom.js";
+import { blockOf, blocks } from "../data/attentions.js";
+import { find } from "../lib/dom.js";
+import { render } from "../lib/render.js";
+import { radios } from "../parts/controls.js";
 import { blockName } from "../state/model-part-names.js";
 import { view } from "../views/index.js";
 import { bindUnfrozen } from "./missing-from-share.js";
@@ -33,81 +35,47 @@ export function surround({ id, frame: { rail, inspector, caption } }) {
 
 /** A tab for each view that is offered. @param {Desk} desk */
 function tabs({ store, t, figure }) {
-  for (const list of document.querySelectorAll(".views")) {
-    const name = `view-${list.id}`;
-    /** @type {Element[]} */
-    let made = [];
-    const fill = () => {
-      made.forEach((label) => label.remove());
-      made = figure.offer().map(({ id, name: says }) => choice(name, id, says(t)));
-      list.append(...made);
-    };
-    fill();
-    store.subscribe(figure.offer, fill);
-    choose(list, ({ link }) => view(link.view).id, (id) => store.go({ view: id }), store, figure.offer);
-  }
+  const slice = (/** @type {Page} */ { link }) => [view(link.view).id, ...figure.offer()];
+  const offered = () => ({ names: Object.fromEntries(figure.offer().map(({ id, name }) => [id, name(t)])) });
+  choose(".views", store, slice, offered, ({ link }) => view(link.view).id, (id) => ({ view: id }));
 }
 
-/** @param {Desk} desk */
+/** The kinds of attention that the model has. @param {Desk} desk */
 function kinds({ store, t }) {
-  const go = (/** @type {string} */ block) => store.go({ block, query: null, key: null });
-  for (const list of document.querySelectorAll(".blocks")) {
-    choose(list, ({ link }) => link.block, go, store);
-    const fill = () => {
-      const { model, link } = store.get();
-      const all = blocks(model);
-      if (!all.length) return;
-      const there = radios(list).map(({ value }) => value);
-      if (String(there) !== String(all.map(({ id }) => id))) {
-        radios(list).forEach((radio) => labelOf(radio).remove());
-        list.append(...all.map(({ id }) => choice(`block-${list.id}`, id, blockName(id, t))));
-      }
-      const { blocks: suits = () => true } = view(link.view);
-      radios(list).forEach((radio, i) => {
-        radio.disabled = !suits(all[i]);
-        radio.checked = radio.value === link.block;
-      });
-    };
-    store.subscribe(({ model, link }) => [model, link.view], fill);
-    fill();
-  }
+  const slice = (/** @type {Page} */ { model, link }) => [model, link.view, link.block];
+  const there = () => {
+    const { model, link } = store.get();
+    const { blocks: suits = () => true } = view(link.view);
+    const names = Object.fromEntries(blocks(model).map(({ id }) => [id, blockName(id, t)]));
+    return { names, fixed: (/** @type {string} */ id) => !suits(blockOf(model, id)) };
+  };
+  choose(".blocks", store, slice, there, ({ link }) => link.block, (block) => ({ block, query: null, key: null }));
 }
-
-/** @param {string} name @param {string} value @param {string} says */
-function choice(name, value, says) {
-  return h(
-    "label",
-    {},
-    h("input", { type: "radio", name, value, className: "hidden" }),
-    h("span", {}, says),
-  );
-}
-
-/** @param {Element} list @returns {HTMLInputElement[]} */
-const radios = (list) => [...list.querySelectorAll("input")];
-/** @param {HTMLInputElement} radio @returns {HTMLElement} */
-const labelOf = (radio) => /** @type {HTMLElement} */ (radio.closest("label"));
 
 /**
- * @param {Element} list
- * @param {(page: Page) => string} present
- * @param {(value: string) => void} go
+ * Radio buttons, in each place for them on the page.
+ * @param {string} places
  * @param {import("../state/store.js").Store} store
- * @param {() => unknown[]} [offer]  what there is to choose; absent: always the same
+ * @param {(page: Page) => unknown} slice  what they go by
+ * @param {() => {names: Record<string, string>, fixed?: (id: string) => boolean}} options  fixed: which
+ *   cannot be chosen
+ * @param {(page: Page) => string} present
+ * @param {(id: string) => Partial<import("../state/link.js").State>} patch
  */
-function choose(list, present, go, store, offer = () => []) {
-  const show = () => {
-    for (const radio of radios(list)) {
-      const chosen = radio.value === present(store.get());
-      if (chosen && !radio.checked) reveal(list, labelOf(radio));
-      radio.checked = chosen;
-    }
-  };
-  list.addEventListener("change", (event) =>
-    go(/** @type {HTMLInputElement} */ (event.target).value),
-  );
-  store.subscribe((page) => [present(page), ...offer()], show);
-  show();
+function choose(places, store, slice, options, present, patch) {
+  for (const list of document.querySelectorAll(places)) {
+    const legend = find("legend", list);
+    const show = () => {
+      const before = list.querySelector(":checked");
+      const { names, fixed } = options();
+      render(list, legend, radios(`choice-${list.id}`, names, present(store.get()), fixed));
+      const now = list.querySelector(":checked");
+      if (now && now !== before) reveal(list, /** @type {Element} */ (now.closest("label")));
+    };
+    list.addEventListener("change", ({ target }) => store.go(patch(/** @type {HTMLInputElement} */ (target).value)));
+    store.subscribe(slice, show);
+    show();
+  }
 }
 
 /** A list that is wider than its window moves so that a choice stands in its middle. @param {Element} list @param {Element} label */

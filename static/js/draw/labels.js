@@ -1,6 +1,7 @@
 /** The tokens along both sides of a matrix: words that slant, single characters that stand. */
 
 import { h } from "../lib/dom.js";
+import { make } from "../lib/render.js";
 import { step } from "./token.js";
 import { memo } from "../lib/memo.js";
 
@@ -75,7 +76,7 @@ function createSide(name) {
       labels.forEach(({ step: one, look, at }, i) => {
         const label = kept[i];
         const said = JSON.stringify(one);
-        if (said !== label.said) label.item.replaceChildren(step(one));
+        if (said !== label.said) label.item.replaceChildren(make(step(one)));
         if (look !== label.look) label.item.className = i === lit ? `${look} lit` : look;
         place(label.item, at, label.at);
         Object.assign(label, { said, look, at });

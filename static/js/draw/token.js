@@ -1,7 +1,7 @@
 /** Tokens as elements: each in its own language, special ones told apart. */
 
 import { numbered } from "../data/tokens.js";
-import { h } from "../lib/dom.js";
+import { el } from "../lib/render.js";
 
 /** @typedef {import("../data/tokens.js").Step} Step */
 /** @typedef {import("../data/tokens.js").Label} Label */
@@ -13,8 +13,8 @@ import { h } from "../lib/dom.js";
  */
 export function token(label, className = "") {
   const { space, special, lang } = label;
-  const dot = space && h("span", { className: "space" }, space);
-  return h(
+  const dot = space && el("span", { className: "space" }, space);
+  return el(
     "span",
     { className: `token ${special ? "special" : ""} ${className}`.trim(), lang },
     dot,
@@ -34,19 +34,19 @@ export const quoted = (label) => token({ ...label, space: "" });
  */
 export function step({ reads, writes, at, short }) {
   if (at !== undefined)
-    return h(
+    return el(
       "span",
       { className: "step" },
-      h("span", { className: "at" }, String(at)),
+      el("span", { className: "at" }, String(at)),
       " ",
       token(writes),
     );
   if (!reads) return token(writes);
-  return h(
+  return el(
     "span",
     { className: "step" },
     ...(short ? [] : [token(reads, "reads")]),
-    h("span", { className: "arrow" }, "→"),
+    el("span", { className: "arrow" }, "→"),
     token(writes),
   );
 }

@@ -1,33 +1,18 @@
 /** Making and finding elements. */
 
-/** @typedef {Node | string | null | undefined | false} Child */
+import { el, make } from "./render.js";
+
+/** @typedef {import("./render.js").Child} Child */
 
 /**
+ * An element that stays: what changes in it is rendered or set.
  * @template {keyof HTMLElementTagNameMap} T
  * @param {T} tag
- * @param {Record<string, unknown>} [props]  properties, or attributes where the name has a dash
+ * @param {Record<string, unknown>} [props]  as `render` takes them
  * @param {...(Child | Child[])} children
  * @returns {HTMLElementTagNameMap[T]}
  */
-export function h(tag, props = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(props)) {
-    if (value === undefined || value === null) continue;
-    if (name.includes("-") || name === "role" || name === "for")
-      element.setAttribute(name, String(value));
-    else Object.assign(element, { [name]: value });
-  }
-  element.append(...shown(children.flat()));
-  return element;
-}
-
-/**
- * @param {Child[]} children
- * @returns {(Node | string)[]}
- */
-function shown(children) {
-  return /** @type {(Node | string)[]} */ (children.filter((child) => child || child === ""));
-}
+export const h = (tag, props = {}, ...children) => make(el(tag, props, ...children));
 
 /**
  * @template {HTMLElement} [T=HTMLElement]

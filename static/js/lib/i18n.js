@@ -4,9 +4,9 @@
  */
 
 /** @typedef {Record<string, string | string[]>} Messages */
-/** @typedef {string | number | Node | undefined} Value */
+/** @typedef {string | number | undefined} Value */
 /** @typedef {(message: string, values?: Record<string, string | number>) => string} Translate */
-/** @typedef {(message: string, values?: Record<string, Value>) => (string | Node)[]} Say */
+/** @typedef {<V = never>(message: string, values?: Record<string, V | Value>) => (string | Exclude<V, Value>)[]} Say */
 
 /**
  * `t` says a message as text. `say` fills places with elements; it takes what `t` returned, in
@@ -15,13 +15,12 @@
  * @returns {{t: Translate, say: Say}}
  */
 export function translator(messages) {
-  /** @type {Say} */
-  const say = (message, values = {}) =>
+  const say = /** @type {Say} */ ((/** @type {string} */ message, /** @type {Record<string, any>} */ values = {}) =>
     parts(message).map((part) => {
       if ("text" in part) return part.text;
       const value = values[part.name] ?? `{${part.name}}`;
       return typeof value === "number" ? String(value) : value;
-    });
+    }));
   /** @type {Translate} */
   const t = (message, values) => {
     const found = messages[message];

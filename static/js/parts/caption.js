@@ -1,5 +1,6 @@
 /** The one sentence that says what is seen; its words follow from the numbers of the lit row. */
 
+import { render } from "../lib/render.js";
 import { compose } from "./row-wording.js";
 import { four } from "../lib/numbers.js";
 import { pairIn, reading } from "../state/heatmap-data.js";
@@ -15,8 +16,10 @@ import { plainStep } from "../data/tokens.js";
  */
 export function bindCaption(context, line) {
   const { store } = context;
-  const show = () =>
-    line.replaceChildren(...(compose(context, store.get(), store.hovered()) ?? line.childNodes));
+  const show = () => {
+    const said = compose(context, store.get(), store.hovered());
+    if (said) render(line, said);
+  };
   const deaf = [
     store.subscribe(({ link, trace, model }) => [link, trace, model], show),
     store.subscribe(({ link }) => link, ({ link }) => link.query !== null && announce(context)),

@@ -3,6 +3,7 @@
 import { axes } from "../data/attentions.js";
 import { pair } from "../state/highlight.js";
 import { h } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
 import { plainStep } from "../data/tokens.js";
 
 /** @typedef {import("../state/types.js").Context} Context */
@@ -56,11 +57,7 @@ export function cellPicker({ store, t }, sides = ["query", "key"]) {
     const { rows, cols } = axes(page.model, page.trace, page.link.block);
     for (const { side, select, buttons } of pickers) {
       const steps = side === "query" ? rows : cols;
-      const words = steps.map((step, i) => `${i + 1}  ${plainStep(step)}`);
-      if (words.join("\n") !== select.dataset.words) {
-        select.dataset.words = words.join("\n");
-        select.replaceChildren(...words.map((text, i) => h("option", { value: String(i), lang: steps[i].writes.lang }, text)));
-      }
+      render(select, steps.map((step, i) => el("option", { value: String(i), lang: step.writes.lang }, `${i + 1}  ${plainStep(step)}`)));
       select.value = String(at[side]);
       buttons[0].disabled = at[side] === 0;
       buttons[1].disabled = at[side] === steps.length - 1;

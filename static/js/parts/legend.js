@@ -1,8 +1,9 @@
 /** What the colours and patterns of a matrix mean, in one line below it. */
 
 import { h } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
 import { COVER } from "../compute/aggregate-attention.js";
-import { gradient } from "../draw/scale.js";
+import { ramp } from "./scale.js";
 
 /** @typedef {import("../state/types.js").Context} Context */
 /**
@@ -19,8 +20,6 @@ export function legend({ t }) {
 
     /** @param {Meaning} meaning */
     show({ shade, covers }) {
-      const ramp = h("span", { className: "ramp" });
-      ramp.style.backgroundImage = gradient(shade.stops);
       const [low, high] = ends(shade);
       const patterns = [
         { why: COVER.masked, name: "hatched", says: t("masked") },
@@ -28,13 +27,10 @@ export function legend({ t }) {
         { why: COVER.onlyA, name: "level", says: t("only in A") },
         { why: COVER.onlyB, name: "upright", says: t("only in B") },
       ].filter(({ why }) => covers.has(why));
-      element.replaceChildren(
-        h("span", {}, low),
-        ramp,
-        h("span", {}, high),
-        ...patterns.map(({ name, says }) =>
-          h("span", { className: "pattern" }, h("span", { className: `swatch ${name}` }), says),
-        ),
+      render(
+        element,
+        ramp(shade.stops, low, high),
+        patterns.map(({ name, says }) => el("span", { className: "pattern" }, el("span", { className: `swatch ${name}` }), says)),
       );
     },
   };

@@ -1,6 +1,7 @@
 /** What is lit in a matrix, its row, column and cell, and the tooltip of the cell pointed at. */
 
 import { h } from "../lib/dom.js";
+import { render } from "../lib/render.js";
 import { box } from "../draw/geometry.js";
 
 /** @typedef {import("../draw/geometry.js").Geometry} Geometry */
@@ -26,13 +27,13 @@ export function createMatrixHighlight() {
     /**
      * @param {Geometry | null} geometry
      * @param {Place | null} place
-     * @param {(cell: {row: number, col: number}) => (Node | string)[]} says
+     * @param {(cell: {row: number, col: number}) => import("../lib/render.js").Child[]} says
      */
     tell(geometry, place, says) {
       const { row = null, col = null } = place ?? {};
       tip.hidden = row === null || col === null || !geometry;
       if (row === null || col === null || !geometry) return;
-      tip.replaceChildren(...says({ row, col }));
+      render(tip, says({ row, col }));
       // Off the row, so that its other cells stay in sight, and towards the middle.
       const { left, top, width, height } = box(geometry, { row, col });
       const [end, below] = [col >= geometry.cols / 2, row < 2];

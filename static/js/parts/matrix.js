@@ -25,7 +25,7 @@ import { createZoom } from "./zoom.js";
  * @property {(place: Place | null) => void} onHover
  * @property {(place: Place, how: "click" | "key") => void} onPick
  * @property {() => {row: number, col: number} | null} picked  where the arrow keys start
- * @property {(cell: {row: number, col: number}) => (Node | string)[]} tip
+ * @property {(cell: {row: number, col: number}) => import("../lib/render.js").Child[]} tip
  * @property {boolean} [zoomed]  whether it opens as a heatmap to zoom into
  */
 /**

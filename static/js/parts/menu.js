@@ -1,6 +1,7 @@
 /** A choice among many, in one line: what does not fit side by side in the controls of a view. */
 
 import { h } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
 
 /**
  * @param {import("../state/types.js").Context} context
@@ -15,12 +16,9 @@ export function menu({ store, own }, option, label) {
   return {
     element: h("label", { className: "option menu" }, h("span", {}, label), select),
     fill(values) {
-      const entries = Object.entries(values);
-      const now = [...select.options].map(({ value, text }) => `${value} ${text}`).join();
-      if (now !== entries.map(([value, text]) => `${value} ${text}`).join())
-        select.replaceChildren(...entries.map(([value, text]) => h("option", { value }, text)));
+      render(select, Object.entries(values).map(([value, text]) => el("option", { value }, text)));
       const chosen = store.get().link.options[option];
-      select.value = chosen in values ? chosen : entries[0][0];
+      select.value = chosen in values ? chosen : Object.keys(values)[0];
     },
   };
 }

@@ -1,6 +1,7 @@
 /** Back, Play, Next: buttons and keys that go through steps, one at a time or by themselves. */
 
 import { h } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
 import { onSteps } from "./arrow-keys.js";
 
 /** @typedef {import("../state/types.js").Context} Context */
@@ -24,11 +25,8 @@ export function createTransport(context, { at, last, go, beat, waits = () => fal
   const { t } = context;
   /** @type {ReturnType<typeof setInterval> | undefined} */
   let playing;
-  const button = (/** @type {string} */ says, /** @type {() => void} */ act, className = "button") => {
-    const made = h("button", { type: "button", className }, says);
-    made.addEventListener("click", act);
-    return made;
-  };
+  const button = (/** @type {string} */ says, /** @type {() => void} */ onclick, className = "button") =>
+    h("button", { type: "button", className, onclick }, says);
   const back = button("← " + t("Back"), () => by(-1));
   const play = button("", toggle, "button strong play");
   const on = button(t("Next") + " →", () => by(1));
@@ -67,7 +65,7 @@ export function createTransport(context, { at, last, go, beat, waits = () => fal
 
   function label() {
     const [sign, word] = playing === undefined ? ["▶", t("Play")] : ["❚❚", t("Pause")];
-    play.replaceChildren(h("span", { "aria-hidden": "true" }, sign), word);
+    render(play, el("span", { "aria-hidden": "true" }, sign), word);
   }
 
   const release = onSteps(context.keys, {

@@ -3,7 +3,7 @@
 import { finding } from "../compute/row-summary.js";
 import { litIn, reading } from "../state/heatmap-data.js";
 import { two } from "../lib/numbers.js";
-import { h } from "../lib/dom.js";
+import { el } from "../lib/render.js";
 import { quoted } from "../draw/token.js";
 import { row } from "../data/wire.js";
 import { blockAt, extent, taught } from "../data/attentions.js";
@@ -15,7 +15,7 @@ import { blockAt, extent, taught } from "../data/attentions.js";
  * @param {Pick<Context, "say" | "t">} context
  * @param {import("../state/store.js").Page} page
  * @param {import("../state/store.js").Lit | null} hovered
- * @returns {(string | Node)[] | null}
+ * @returns {(string | import("../lib/render.js").Described)[] | null}
  */
 export function compose({ say, t }, page, hovered) {
   const read = reading(page);
@@ -26,13 +26,13 @@ export function compose({ say, t }, page, hovered) {
   const found = finding(row(matrix, at));
   const keys =
     "keys" in found
-      ? found.keys.map((i) => h("span", { className: "as-key" }, quoted(cols.steps[i].writes)))
+      ? found.keys.map((i) => el("span", { className: "as-key" }, quoted(cols.steps[i].writes)))
       : [];
   const decodes = blockAt(page).writes;
   const words = choice.pool === "max" ? most(found, t) : sentence(found, decodes, t);
   return say(words, {
-    place: h("span", { className: "place" }, whereabouts(page, choice, t)),
-    query: h("span", { className: "as-query" }, quoted(rows.steps[at].writes)),
+    place: el("span", { className: "place" }, whereabouts(page, choice, t)),
+    query: el("span", { className: "as-query" }, quoted(rows.steps[at].writes)),
     key: keys[0],
     other: keys[1],
     count: keys.length,

@@ -1,6 +1,6 @@
 /** The colours of a figure: from 0 to 1, or around zero. */
 
-import { h } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
 import { diverging, gradient, sequential } from "../draw/scale.js";
 
 /**
@@ -11,10 +11,18 @@ import { diverging, gradient, sequential } from "../draw/scale.js";
 export function showScale({ t, theme }, place, kind) {
   place.hidden = kind === "none";
   if (kind === "none") return;
-  const ramp = h("span", { className: "ramp" });
-  const signed = kind === "signed";
-  ramp.style.backgroundImage = gradient((signed ? diverging : sequential)(theme()));
-  const [low, high] = signed ? ["−", "+"] : ["0", "1"];
-  const masked = signed ? [] : [h("span", { className: "hatched" }), h("span", {}, t("masked"))];
-  place.replaceChildren(h("span", {}, low), ramp, h("span", {}, high), ...masked);
+  if (kind === "signed") return render(place, ramp(diverging(theme()), "−", "+"));
+  render(place, ramp(sequential(theme()), "0", "1"), el("span", { className: "hatched" }), el("span", {}, t("masked")));
 }
+
+/**
+ * Colours between what their ends mean.
+ * @param {import("../draw/scale.js").Stops} stops
+ * @param {string} low
+ * @param {string} high
+ */
+export const ramp = (stops, low, high) => [
+  el("span", {}, low),
+  el("span", { className: "ramp", style: { "background-image": gradient(stops) } }),
+  el("span", {}, high),
+];

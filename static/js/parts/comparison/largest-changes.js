@@ -3,6 +3,7 @@
 import { blockAt } from "../../data/attentions.js";
 import { four, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
+import { el, render } from "../../lib/render.js";
 import { quoted, step } from "../../draw/token.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
@@ -12,7 +13,7 @@ import { quoted, step } from "../../draw/token.js";
 /**
  * @param {Context} context
  * @param {Comparison} shown
- * @returns {(string | Node)[]}
+ * @returns {import("../../lib/render.js").Child[]}
  */
 export function headline({ store, t, say }, { rows, cols, changes }) {
   const { other: by } = store.get().link.options;
@@ -21,8 +22,8 @@ export function headline({ store, t, say }, { rows, cols, changes }) {
     return [by === "sentence" ? t("Nothing changes: A and B are the same. Change a word in B.") : t("Nothing changes: A and B are the same.")];
   const writes = blockAt(store.get()).writes && by !== "direction";
   const values = {
-    query: h("span", { className: "as-query" }, quoted(rows.steps[first.row].writes)),
-    key: h("span", { className: "as-key" }, quoted(cols.steps[first.col].writes)),
+    query: el("span", { className: "as-query" }, quoted(rows.steps[first.row].writes)),
+    key: el("span", { className: "as-key" }, quoted(cols.steps[first.col].writes)),
     a: two(first.a),
     b: two(first.b),
   };
@@ -45,22 +46,27 @@ export function changeList({ t }, choose) {
     /** @param {Comparison} shown */
     draw({ rows, cols, changes }) {
       element.hidden = !changes.length;
-      list.replaceChildren(
-        ...changes.map((change) => {
-          const button = h(
-            "button",
-            { type: "button", className: "change" },
-            h("span", { className: "pairing" },
-              h("span", { className: "as-query" }, step({ ...rows.steps[change.row], reads: null })),
-              " ",
-              h("span", { className: "as-key" }, step(cols.steps[change.col])),
+      render(
+        list,
+        changes.map((change) =>
+          el(
+            "li",
+            {},
+            el(
+              "button",
+              { type: "button", className: "change", onclick: () => choose(change) },
+              el(
+                "span",
+                { className: "pairing" },
+                el("span", { className: "as-query" }, step({ ...rows.steps[change.row], reads: null })),
+                " ",
+                el("span", { className: "as-key" }, step(cols.steps[change.col])),
+              ),
+              el("span", { className: "numbers" }, `${four(change.a)} → ${four(change.b)}`),
+              el("b", { className: change.change > 0 ? "more" : "less" }, `${change.change > 0 ? "+" : ""}${four(change.change)}`),
             ),
-            h("span", { className: "numbers" }, `${four(change.a)} → ${four(change.b)}`),
-            h("b", { className: change.change > 0 ? "more" : "less" }, `${change.change > 0 ? "+" : ""}${four(change.change)}`),
-          );
-          button.addEventListener("click", () => choose(change));
-          return h("li", {}, button);
-        }),
+          ),
+        ),
       );
     },
   };

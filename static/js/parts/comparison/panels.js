@@ -5,6 +5,7 @@ import { reach } from "../../compute/token-diff.js";
 import { two } from "../../lib/numbers.js";
 import { otherPlace, otherSentence } from "../../state/comparison.js";
 import { h } from "../../lib/dom.js";
+import { el, render } from "../../lib/render.js";
 import { legend } from "../legend.js";
 import { createMatrix } from "../matrix.js";
 import { diverging, sequential } from "../../draw/scale.js";
@@ -64,7 +65,7 @@ export function panels(context, points, names = compared(context)) {
         const shade = signed
           ? { stops: diverging(theme), range: [-most, most] }
           : { stops: sequential(theme), range: [0, 1] };
-        title.replaceChildren(h("b", {}, { a: "A", b: "B", delta: "Δ" }[which]), ` ${names.describe(which)}`);
+        render(title, el("b", {}, { a: "A", b: "B", delta: "Δ" }[which]), ` ${names.describe(which)}`);
         key.show({ shade, covers: new Set(shown[which].cover) });
         matrix.draw({
           ...shown[which],

@@ -7,7 +7,7 @@ import { blockAt } from "../../data/attentions.js";
 import { lit } from "../../state/highlight.js";
 import { four } from "../../lib/numbers.js";
 import { shownAt } from "../../state/comparison.js";
-import { h } from "../../lib/dom.js";
+import { el } from "../../lib/render.js";
 import { step } from "../../draw/token.js";
 import { COVER } from "../../compute/aggregate-attention.js";
 
@@ -74,10 +74,10 @@ export function pointing(context, found, light) {
       const shown = found();
       if (!shown) return [];
       return [
-        h("span", { className: "as-query" }, step(shown.rows.steps[cell.row])),
+        el("span", { className: "as-query" }, step(shown.rows.steps[cell.row])),
         " ",
-        h("span", { className: "as-key" }, step(shown.cols.steps[cell.col])),
-        ...said(context, shown, cell).map((words) => h("b", {}, words)),
+        el("span", { className: "as-key" }, step(shown.cols.steps[cell.col])),
+        ...said(context, shown, cell).map((words) => el("b", {}, words)),
       ];
     },
   };

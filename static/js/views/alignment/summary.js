@@ -64,8 +64,8 @@ export function sentence({ say, t }, { page, found, by, source, target }, row) {
   });
 }
 
-/** @param {Node | string} part */
-export const text = (part) => (typeof part === "string" ? part : (part.textContent ?? ""));
+/** @param {import("../../lib/dom.js").Child} part */
+export const text = (part) => h("span", {}, part).textContent ?? "";
 
 /** @param {Page} page @param {Context["t"]} t */
 function where({ link }, t) {

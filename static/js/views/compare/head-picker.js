@@ -3,6 +3,7 @@
 import { extent, glimpse, pictures } from "../../data/attentions.js";
 import { otherPlace } from "../../state/comparison.js";
 import { h } from "../../lib/dom.js";
+import { el, render } from "../../lib/render.js";
 import { table, thumbnail } from "../../draw/head-grid.js";
 import { sequential } from "../../draw/scale.js";
 
@@ -26,25 +27,21 @@ export function otherPicker(context) {
     const name = store.get().link.options.other === "layer" ? "layer_b" : "head_b";
     store.choose({ [name]: value });
   });
-  let built = "";
 
-  /** @param {"head" | "layer"} which @param {number} count */
-  function build(which, count) {
-    if (built === `${which} ${count}`) return;
-    built = `${which} ${count}`;
+  /** @param {"head" | "layer"} which @param {number} count @param {number} chosen */
+  function build(which, count, chosen) {
     legend.textContent = which === "head" ? t("B's head") : t("B's layer");
-    list.replaceChildren(
-      ...Array.from({ length: count }, (_, i) => {
-        const name = which === "head" ? t("Head {n}", { n: i + 1 }) : t("Layer {n}", { n: i + 1 });
-        return h(
-          "label",
-          { className: "thumb", title: name },
-          h("input", { type: "radio", name: own("other"), value: String(i), className: "hidden", "aria-label": `B: ${name}` }),
-          h("canvas", { "aria-hidden": "true" }),
-          h("span", { className: "number", "aria-hidden": "true" }, String(i + 1)),
-        );
-      }),
-    );
+    const labels = Array.from({ length: count }, (_, i) => {
+      const name = which === "head" ? t("Head {n}", { n: i + 1 }) : t("Layer {n}", { n: i + 1 });
+      return el(
+        "label",
+        { className: "thumb", title: name },
+        el("input", { type: "radio", name: own("other"), value: String(i), className: "hidden", "aria-label": `B: ${name}`, checked: i === chosen }),
+        el("canvas", { "aria-hidden": "true" }),
+        el("span", { className: "number", "aria-hidden": "true" }, String(i + 1)),
+      );
+    });
+    render(list, labels);
   }
 
   function refresh() {
@@ -54,14 +51,11 @@ export function otherPicker(context) {
     element.hidden = !model || !picks(page);
     if (!model || !trace || (by !== "head" && by !== "layer")) return;
     const { layers, heads } = extent(model, link.block);
-    build(by, by === "head" ? heads : layers);
-    const chosen = otherPlace(page)[/** @type {"head" | "layer"} */ (by)];
+    build(by, by === "head" ? heads : layers, otherPlace(page)[/** @type {"head" | "layer"} */ (by)]);
     const colours = table(sequential(context.theme()));
-    [...list.children].forEach((label, i) => {
+    list.querySelectorAll("canvas").forEach((canvas, i) => {
       const at = { ...link, [by]: i };
-      /** @type {HTMLInputElement} */ (label.querySelector("input")).checked = i === chosen;
       const matrix = glimpse(model, trace, at);
-      const canvas = /** @type {HTMLCanvasElement} */ (label.querySelector("canvas"));
       if (matrix) thumbnail(canvas, matrix, colours);
     });
   }

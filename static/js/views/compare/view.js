@@ -4,6 +4,7 @@ import { Problem } from "../../data/problem.js";
 import { across, between, blockAt, place } from "../../data/attentions.js";
 import { comparison, otherPlace, otherRun } from "../../state/comparison.js";
 import { h } from "../../lib/dom.js";
+import { el, render } from "../../lib/render.js";
 import { choice, text, whole } from "../../state/options.js";
 import { trio as trioOf } from "../../data/shown-numbers.js";
 import { controls } from "../../parts/controls.js";
@@ -16,6 +17,7 @@ import { otherBox } from "./other-sentence.js";
 
 /** @typedef {import("../../state/types.js").View} View */
 /** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../state/store.js").Page} Page */
 
 /** @type {View} */
 export const compare = {
@@ -38,6 +40,7 @@ export const compare = {
     return [...both, ...offered(page)];
   },
   asks: (page) => [otherRun(page)].flatMap((question) => question ?? []),
+  settle,
   mount,
 };
 
@@ -50,7 +53,7 @@ function mount(context, root) {
   };
   const light = () => trio.mark(points.marked());
   const points = pointing(context, found, light);
-  const bar = controls(context, [differences(context.t)]);
+  const bar = controls(context, [differences(context)]);
   const picker = otherPicker(context);
   const box = otherBox(context);
   const lead = h("p", { className: "lead" });
@@ -68,9 +71,9 @@ function mount(context, root) {
     bar.refresh();
     picker.refresh();
     box.refresh(store.get().link.options.other === "sentence", wrong);
-    hint.replaceChildren(...hints(context, wrong));
+    render(hint, hints(context, wrong));
     trio.element.hidden = !shown;
-    lead.replaceChildren(...(shown ? headline(context, shown) : []));
+    render(lead, shown ? headline(context, shown) : []);
     if (!shown) return;
     points.forget();
     trio.draw(shown);
@@ -85,34 +88,41 @@ function mount(context, root) {
   return { draw, light, destroy: trio.destroy, picture: () => (found() ? trio.picture() : null), numbers };
 }
 
-/** @param {Context["t"]} t @returns {import("../../parts/controls.js").Control} */
-const differences = (t) => ({
+/** Whether there is another direction to compare with. @param {Page} page */
+const turns = ({ model }) => !model || model.texts.length > 1;
+
+/** @param {Context} context @returns {import("../../parts/controls.js").Control} */
+const differences = ({ store, t }) => ({
   option: "other",
   label: t("B differs in"),
-  values: {
-    sentence: t("a word"),
-    head: t("the head"),
-    layer: t("the layer"),
-    direction: t("the direction"),
+  values: () => {
+    const always = { sentence: t("a word"), head: t("the head"), layer: t("the layer") };
+    return turns(store.get()) ? { ...always, direction: t("the direction") } : always;
   },
 });
+
+/** @type {NonNullable<View["settle"]>} */
+function settle(page) {
+  const { link } = page;
+  return link.options.other !== "direction" || turns(page) ? link : { ...link, options: { ...link.options, other: "sentence" } };
+}
 
 /**
  * What stands in the way of comparing the two directions.
  * @param {Context} context
  * @param {Problem | null} wrong  with B
- * @returns {Node[]}
+ * @returns {import("../../lib/render.js").Described[]}
  */
 function hints({ store, t }, wrong) {
   const { link } = store.get();
   if (link.options.other !== "direction") return [];
-  if (wrong?.kind === "frozen") return [h("p", {}, wording(t, wrong))];
+  if (wrong?.kind === "frozen") return [el("p", {}, wording(t, wrong))];
   if (between(blockAt(store.get())))
     return wrong
-      ? [h("p", {}, t("The translation cannot be read back: the other direction has nothing to show."))]
+      ? [el("p", {}, t("The translation cannot be read back: the other direction has nothing to show."))]
       : [];
-  const button = h("button", { type: "button", className: "button" }, t("Show cross attention"));
-  button.addEventListener("click", () => store.go({ block: across(store.get().model).id, query: null, key: null }));
+  const onclick = () => store.go({ block: across(store.get().model).id, query: null, key: null });
+  const button = el("button", { type: "button", className: "button", onclick }, t("Show cross attention"));
   const why = t("The two directions meet in cross attention only, where one language looks at the other.");
-  return [h("p", {}, why), button];
+  return [el("p", {}, why), button];
 }

@@ -3,6 +3,7 @@
 import { across, attention, extent, place, within } from "../../data/attentions.js";
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
+import { el, render } from "../../lib/render.js";
 import { quoted, token } from "../../draw/token.js";
 import { sides } from "../../data/tokens.js";
 import { mean, row } from "../../data/wire.js";
@@ -69,56 +70,37 @@ export function createLooks(context) {
     if (!own || !other) return;
     const best = other.reduce((most, weight, i) => (weight > other[most] ? i : most), 0);
     const read = weights(page, blocks.read.id, best);
-    strips.replaceChildren(
-      panel(blocks.joins, t("at the sentence"), t("cross-attention"), { labels: source, weights: other }),
-      panel(blocks.own, t("at what it has written"), t("decoder self-attention"), {
+    const reading = say(t("how {token} was read"), { token: el("span", { className: "as-key" }, quoted(source[best])) });
+    render(
+      strips,
+      panel(blocks.joins, [t("at the sentence")], t("cross-attention"), { labels: source, weights: other }),
+      panel(blocks.own, [t("at what it has written")], t("decoder self-attention"), {
         labels: target.slice(0, at + 1),
         weights: own.slice(0, at + 1),
       }),
-      ...(read
-        ? [
-            panel(
-              blocks.read,
-              say(t("how {token} was read"), {
-                token: h("span", { className: "as-key" }, quoted(source[best])),
-              }),
-              t("encoder self-attention"),
-              { labels: source, weights: read },
-            ),
-          ]
-        : []),
+      read && panel(blocks.read, reading, t("encoder self-attention"), { labels: source, weights: read }),
     );
   }
 
-  /** @param {Block} block @param {string | (string | Node)[]} says @param {string} term @param {Strip} strip */
+  /** @param {Block} block @param {import("../../lib/dom.js").Child[]} says @param {string} term @param {Strip} strip */
   function panel(block, says, term, { labels, weights }) {
     const most = Math.max(...weights.filter(Number.isFinite));
-    const cells = labels.map((label, i) => {
-      const bar = h("span", { className: "column" });
-      bar.style.height = `${(weights[i] || 0) * 100}%`;
-      const strong = weights[i] === most ? "strongest" : "";
-      const cell = h(
+    const cells = labels.map((label, index) =>
+      el(
         "li",
-        { className: strong },
-        h("span", { className: "well" }, bar),
+        {
+          className: weights[index] === most ? "strongest" : "",
+          "data-ref": `${block.key} ${index}`,
+          onpointerenter: () => store.hover({ query: null, key: { side: block.key, index } }),
+          onpointerleave: () => store.hover(null),
+        },
+        el("span", { className: "well" }, el("span", { className: "column", style: { height: `${(weights[index] || 0) * 100}%` } })),
         token(label),
-        h("span", { className: "weight" }, Number.isNaN(weights[i]) ? "–" : two(weights[i])),
-      );
-      /** @type {import("../../state/store.js").Ref} */
-      const ref = { side: block.key, index: i };
-      cell.dataset.ref = `${ref.side} ${i}`;
-      cell.addEventListener("pointerenter", () => store.hover({ query: null, key: ref }));
-      cell.addEventListener("pointerleave", () => store.hover(null));
-      return cell;
-    });
-    const strip = h(
-      "div",
-      { className: "look" },
-      h("h4", {}, ...[says].flat(), " ", h("span", { className: "term" }, term)),
-      h("ol", {}, ...cells),
+        el("span", { className: "weight" }, Number.isNaN(weights[index]) ? "–" : two(weights[index])),
+      ),
     );
-    strip.dataset.block = block.id;
-    return strip;
+    const title = el("h4", {}, says, " ", el("span", { className: "term" }, term));
+    return el("div", { key: block.id, className: "look", "data-block": block.id }, title, el("ol", {}, cells));
   }
 
   /** What the pointer is on, here or elsewhere on the page. */
@@ -154,12 +136,8 @@ function createPicker({ store, t }) {
     const { link, model } = store.get();
     if (!model) return;
     const { layers, heads } = extent(model, across(model).id);
-    if (layer.length !== layers) layer.replaceChildren(...numbers(layers, (n) => t("Layer {n}", { n })));
-    if (head.length !== heads + 1)
-      head.replaceChildren(
-        h("option", { value: "mean" }, t("mean of {n} heads", { n: heads })),
-        ...numbers(heads, (n) => t("Head {n}", { n })),
-      );
+    render(layer, numbers(layers, (n) => t("Layer {n}", { n })));
+    render(head, el("option", { value: "mean" }, t("mean of {n} heads", { n: heads })), numbers(heads, (n) => t("Head {n}", { n })));
     layer.value = String(link.layer);
     head.value = link.options.heads_of === "head" ? String(link.head) : "mean";
   }
@@ -168,4 +146,4 @@ function createPicker({ store, t }) {
 
 /** @param {number} count @param {(n: number) => string} say */
 const numbers = (count, say) =>
-  Array.from({ length: count }, (_, i) => h("option", { value: String(i) }, say(i + 1)));
+  Array.from({ length: count }, (_, i) => el("option", { value: String(i) }, say(i + 1)));

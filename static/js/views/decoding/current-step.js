@@ -2,7 +2,7 @@
 
 import { lit } from "../../state/highlight.js";
 import { four } from "../../lib/numbers.js";
-import { h } from "../../lib/dom.js";
+import { el } from "../../lib/render.js";
 import { quoted } from "../../draw/token.js";
 import { own, plan } from "../../data/decode-options.js";
 import { answer, traced } from "../../state/questions.js";
@@ -96,7 +96,7 @@ export function told({ t, say }, scene) {
   const first = step.hypotheses[row]?.candidates[0];
   const values = {
     n: at + 1,
-    token: h("span", { className: "as-query" }, quoted(label)),
+    token: el("span", { className: "as-query" }, quoted(label)),
     p: four(probabilities[at]),
     rank,
   };

@@ -2,7 +2,9 @@
 
 import { four, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
+import { el, render } from "../../lib/render.js";
 import { bindTyping } from "../../parts/text-input.js";
+import { shareBar } from "../../draw/share-bar.js";
 import { token } from "../../draw/token.js";
 import { measure } from "../../compute/decoding-steps.js";
 import { labels } from "../../data/tokens.js";
@@ -40,80 +42,67 @@ export function createScoring({ store, t, own }, { go }) {
     say();
   });
   let said = "";
-  let opened = false;
-  ledgers.addEventListener(
-    "toggle",
-    ({ target }) => (opened = /** @type {HTMLDetailsElement} */ (target).open),
-    { capture: true },
-  );
 
   /** @param {Scene} scene */
-  function show(scene) {
-    const { page, lang, other, at } = scene;
+  function show({ page, lang, other, at }) {
     const { link, trace, share } = page;
     box.readOnly = submit.disabled = share !== null;
     box.lang = lang;
     if ((link.target ?? "") !== said) said = box.value = link.target ?? "";
     if (!trace) return;
-    const apart = link.target !== null && other;
-    const mine = link.target === null ? t("What is written now") : t("Your translation");
-    ledgers.replaceChildren(
-      ledger(mine, trace.output, lang, at),
-      ...(apart ? [ledger(t("The model’s own"), other, lang, null)] : []),
+    const open = link.target !== null;
+    const mine = open ? t("Your translation") : t("What is written now");
+    render(
+      ledgers,
+      ledger(t, mine, trace.output, { lang, open, at, go }),
+      open && other && ledger(t, t("The model’s own"), other, { lang, open, at: null, go }),
     );
   }
-
-  /** @param {string} title @param {Output} output @param {string} lang @param {number | null} at */
-  function ledger(title, output, lang, at) {
-    const { logprob, entropy, perplexity } = measure(output.logprobs);
-    const names = [t("token"), t("probability"), t("ln p"), t("rank")];
-    const rows = labels(output.tokens, lang).map((label, step) => {
-      const p = Math.exp(output.logprobs[step]);
-      const bar = h("span", { className: "bar" });
-      bar.style.width = `${p * 100}%`;
-      const name =
-        at === null ? token(label) : h("button", { type: "button", className: "to-step" }, token(label));
-      if (at !== null) name.addEventListener("click", () => go(step));
-      return h(
-        "tr",
-        { className: step === at ? "here" : "" },
-        h("th", { scope: "row" }, name),
-        h("td", { className: "with-bar" }, h("span", { className: "track" }, bar), four(p)),
-        h("td", {}, two(output.logprobs[step])),
-        h("td", {}, output.ranks ? String(output.ranks[step]) : "–"),
-      );
-    });
-    return h(
-      "div",
-      { className: "ledger" },
-      h("h4", {}, title),
-      h("p", { className: "plainly" }, plainly(t, perplexity)),
-      h(
-        "dl",
-        {},
-        pair(t("cross-entropy"), t("{nats} nats a token", { nats: two(entropy) }), "entropy"),
-        pair(t("perplexity"), two(perplexity), "perplexity"),
-        pair(t("ln P"), two(logprob), "logprob"),
-      ),
-      h(
-        "details",
-        { open: store.get().link.target !== null || opened },
-        h("summary", {}, t("Token by token")),
-        h(
-          "table",
-          {},
-          h("thead", {}, h("tr", {}, ...names.map((name) => h("th", { scope: "col" }, name)))),
-          h("tbody", {}, ...rows),
-        ),
-      ),
-    );
-  }
-
-  /** @param {string} name @param {string} value @param {string} of */
-  const pair = (name, value, of) => h("div", {}, h("dt", {}, name), h("dd", { "data-of": of }, value));
 
   return { element, show };
 }
+
+/**
+ * @param {Context["t"]} t
+ * @param {string} title
+ * @param {Output} output
+ * @param {{lang: string, open: boolean, at: number | null, go: (step: number) => void}} how  at: the step;
+ *   null: it has none to go to
+ */
+function ledger(t, title, output, { lang, open, at, go }) {
+  const { logprob, entropy, perplexity } = measure(output.logprobs);
+  const names = [t("token"), t("probability"), t("ln p"), t("rank")];
+  const rows = labels(output.tokens, lang).map((label, step) => {
+    const p = Math.exp(output.logprobs[step]);
+    const name = token(label);
+    return el(
+      "tr",
+      { className: step === at ? "here" : "" },
+      el("th", { scope: "row" }, at === null ? name : el("button", { type: "button", className: "to-step", onclick: () => go(step) }, name)),
+      el("td", { className: "with-bar" }, shareBar(p), four(p)),
+      el("td", {}, two(output.logprobs[step])),
+      el("td", {}, output.ranks ? String(output.ranks[step]) : "–"),
+    );
+  });
+  const table = el("table", {}, el("thead", {}, el("tr", {}, names.map((name) => el("th", { scope: "col" }, name)))), el("tbody", {}, rows));
+  return el(
+    "div",
+    { className: "ledger" },
+    el("h4", {}, title),
+    el("p", { className: "plainly" }, plainly(t, perplexity)),
+    el(
+      "dl",
+      {},
+      pair(t("cross-entropy"), t("{nats} nats a token", { nats: two(entropy) }), "entropy"),
+      pair(t("perplexity"), two(perplexity), "perplexity"),
+      pair(t("ln P"), two(logprob), "logprob"),
+    ),
+    el("details", { open }, el("summary", {}, t("Token by token")), table),
+  );
+}
+
+/** @param {string} name @param {string} value @param {string} of */
+const pair = (name, value, of) => el("div", {}, el("dt", {}, name), el("dd", { "data-of": of }, value));
 
 /** @param {Context["t"]} t @param {number} perplexity */
 function plainly(t, perplexity) {

@@ -2,6 +2,7 @@
 
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
+import { el, render } from "../../lib/render.js";
 import { curve, drawing, s } from "../../draw/svg.js";
 import { labels, plain } from "../../data/tokens.js";
 import { penalty, tree } from "../../compute/decoding-steps.js";
@@ -9,7 +10,7 @@ import { penalty, tree } from "../../compute/decoding-steps.js";
 /** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../draw/theme.js").Theme} Theme */
 /** @typedef {import("./current-step.js").Scene} Scene */
-/** @typedef {import("../../compute/decoding-steps.js").Node} Tried */
+/** @typedef {import("../../compute/decoding-steps.js").Node & {name: string, number: string}} Tried */
 /** @typedef {{x: number, y: number, width: number, height: number}} Box */
 
 /** Widths in letters: around a token, between two columns. */
@@ -36,110 +37,100 @@ export function createBranches(context, { go }) {
       ? t("All that was tried: {n} beams", { n: plan.beam })
       : t("The way, and what was passed by");
     frame.setAttribute("aria-label", title.textContent);
-    note.replaceChildren(...legend(context, beams, plan.length_penalty));
-    const nodes = tree(scene.run);
-    drawn = draw(nodes, scene, beams);
+    render(note, legend(context, beams, plan.length_penalty));
+    const nodes = named(tree(scene.run), scene, beams);
+    drawn = draw(nodes, scene, theme(), go);
+    drawn.setAttribute("aria-label", t("A tree of {n} tokens that were tried; the path that is written: {text}", {
+      n: nodes.length,
+      text: nodes.flatMap(({ best, name }) => (best ? [name] : [])).join(" "),
+    }));
     frame.replaceChildren(drawn);
     const here = drawn.querySelector("[data-now]")?.getAttribute("x");
     if (here) frame.scrollLeft = Number(here) - frame.clientWidth / 2;
   }
 
-  /** @param {Tried[]} nodes @param {Scene} scene @param {boolean} beams */
-  function draw(nodes, { at, lang, run, plan }, beams) {
-    const look = theme();
-    const names = nodes.map(({ token }) => (token.text === null ? `#${token.id}` : named(token, lang)));
-    const numbers = nodes.map(({ probability, score, logprob, step }) =>
-      two(beams ? (score ?? logprob / penalty(step + 1, plan.length_penalty)) : probability),
-    );
-    const size = look.size + 2;
-    const widths = run.steps.map(
-      (_, step) =>
-        Math.max(
-          ...nodes.map((node, i) =>
-            node.step === step ? Math.max(letters(names[i]) * size, numbers[i].length * 0.58 * look.size) : 0,
-          ),
-        ) +
-        AROUND * size,
-    );
-    const lefts = widths.map(
-      (_, step) => 8 + widths.slice(0, step).reduce((sum, width) => sum + width + BETWEEN * size, 0),
-    );
-    const height = size * 2.9;
-    const top = size * 1.9;
-    /** @type {Map<string, Box>} */
-    const boxes = new Map();
-    for (const { key, step, row } of nodes)
-      boxes.set(key, { x: lefts[step], y: top + row * (height + size * 0.6), width: widths[step], height });
-    const rows = Math.max(1, ...nodes.map(({ row }) => row + 1));
-    const full = {
-      width: (lefts.at(-1) ?? 0) + (widths.at(-1) ?? 0) + 8,
-      height: top + rows * (height + size * 0.6),
-    };
-    // What counts most is drawn last, over the others.
-    const back = [...nodes.keys()].sort((a, b) => strength(nodes[a]) - strength(nodes[b]));
-    const svg = drawing(
-      full.width,
-      full.height,
-      look,
-      ...columns(lefts, widths, full.height, at, look),
-      ...back.flatMap((i) => edge(nodes[i], boxes, look)),
-      ...back.map((i) =>
-        box(nodes[i], /** @type {Box} */ (boxes.get(nodes[i].key)), names[i], numbers[i], look, lang),
-      ),
-    );
-    svg.setAttribute("role", "img");
-    svg.setAttribute(
-      "aria-label",
-      t("A tree of {n} tokens that were tried; the path that is written: {text}", {
-        n: nodes.length,
-        text: nodes.flatMap((node, i) => (node.best ? [names[i]] : [])).join(" "),
-      }),
-    );
-    return svg;
-  }
-
-  /** @param {Tried} node @param {Box} box @param {string} name @param {string} number @param {Theme} look @param {string} lang */
-  function box(node, { x, y, width, height }, name, number, look, lang) {
-    const { best, state } = node;
-    const passed = state === "pruned";
-    const made = s(
-      "g",
-      { "data-node": node.key, "data-state": state, "data-best": best ? "" : null, "data-score": node.score },
-      s("rect", {
-        x,
-        y,
-        width,
-        height,
-        rx: 6,
-        fill: look.paper,
-        stroke: best ? look.attention : passed ? look.hatch : look.muted,
-        "stroke-width": best ? 3 : 1,
-        "stroke-dasharray": passed && !best ? "4 3" : null,
-      }),
-      s(
-        "text",
-        {
-          x: x + width / 2,
-          y: y + height * 0.44,
-          "text-anchor": "middle",
-          "font-size": look.size + 2,
-          "font-weight": best ? 700 : 400,
-          fill: passed && !best ? look.muted : look.ink,
-          lang: node.token.special ? "en" : lang,
-        },
-        name,
-      ),
-      s(
-        "text",
-        { x: x + width / 2, y: y + height * 0.84, "text-anchor": "middle", fill: look.muted },
-        number,
-      ),
-    );
-    made.addEventListener("click", () => go(node.step, node.hypothesis));
-    return made;
-  }
-
   return { element, show, drawing: () => drawn };
+}
+
+/**
+ * @param {import("../../compute/decoding-steps.js").Node[]} nodes
+ * @param {Scene} scene
+ * @param {boolean} beams
+ * @returns {Tried[]}
+ */
+const named = (nodes, { lang, plan }, beams) =>
+  nodes.map((node) => {
+    const { token, probability, score, logprob, step } = node;
+    const name = token.text === null ? `#${token.id}` : word(token, lang);
+    return { ...node, name, number: two(beams ? (score ?? logprob / penalty(step + 1, plan.length_penalty)) : probability) };
+  });
+
+/**
+ * Where everything stands.
+ * @param {Tried[]} nodes
+ * @param {number} steps
+ * @param {Theme} look
+ */
+function lay(nodes, steps, look) {
+  const size = look.size + 2;
+  const wide = (/** @type {Tried} */ { name, number }) => Math.max(letters(name) * size, number.length * 0.58 * look.size);
+  const widths = Array.from({ length: steps }, (_, at) => Math.max(0, ...nodes.filter(({ step }) => step === at).map(wide)) + AROUND * size);
+  const lefts = widths.map(
+    (_, step) => 8 + widths.slice(0, step).reduce((sum, width) => sum + width + BETWEEN * size, 0),
+  );
+  const [top, height] = [size * 1.9, size * 2.9];
+  const down = height + size * 0.6;
+  /** @type {Map<string, Box>} */
+  const boxes = new Map();
+  for (const { key, step, row } of nodes) boxes.set(key, { x: lefts[step], y: top + row * down, width: widths[step], height });
+  const rows = Math.max(1, ...nodes.map(({ row }) => row + 1));
+  return { widths, lefts, boxes, width: (lefts.at(-1) ?? 0) + (widths.at(-1) ?? 0) + 8, height: top + rows * down };
+}
+
+/** @param {Tried[]} nodes @param {Scene} scene @param {Theme} look @param {(step: number, hypothesis: number) => void} go */
+function draw(nodes, { at, lang, run }, look, go) {
+  const { widths, lefts, boxes, width, height } = lay(nodes, run.steps.length, look);
+  // What counts most is drawn last, over the others.
+  const back = [...nodes].sort((a, b) => strength(a) - strength(b));
+  const svg = drawing(
+    width,
+    height,
+    look,
+    ...columns(lefts, widths, height, at, look),
+    ...back.flatMap((node) => edge(node, boxes, look)),
+    ...back.map((node) => {
+      const made = box(node, /** @type {Box} */ (boxes.get(node.key)), look, lang);
+      made.addEventListener("click", () => go(node.step, node.hypothesis));
+      return made;
+    }),
+  );
+  svg.setAttribute("role", "img");
+  return svg;
+}
+
+/** @param {Tried} node @param {Box} box @param {Theme} look @param {string} lang */
+function box({ key, best, state, score, name, number, token }, { x, y, width, height }, look, lang) {
+  const passed = state === "pruned" && !best;
+  const frame = {
+    fill: look.paper,
+    stroke: best ? look.attention : state === "pruned" ? look.hatch : look.muted,
+    "stroke-width": best ? 3 : 1,
+    "stroke-dasharray": passed ? "4 3" : null,
+  };
+  const letters = {
+    "font-size": look.size + 2,
+    "font-weight": best ? 700 : 400,
+    fill: passed ? look.muted : look.ink,
+    lang: token.special ? "en" : lang,
+  };
+  const middle = { x: x + width / 2, "text-anchor": "middle" };
+  return s(
+    "g",
+    { "data-node": key, "data-state": state, "data-best": best ? "" : null, "data-score": score },
+    s("rect", { x, y, width, height, rx: 6, ...frame }),
+    s("text", { ...middle, y: y + height * 0.44, ...letters }, name),
+    s("text", { ...middle, y: y + height * 0.84, fill: look.muted }, number),
+  );
 }
 
 /** @param {number[]} lefts @param {number[]} widths @param {number} height @param {number} at @param {Theme} look */
@@ -192,7 +183,7 @@ function edge({ key, parent, best, state }, boxes, look) {
 const strength = ({ best, state }) => (best ? 2 : state === "pruned" ? 0 : 1);
 
 /** @param {{id: number, text: string | null, special?: boolean}} token @param {string} lang */
-const named = ({ id, text, special }, lang) =>
+const word = ({ id, text, special }, lang) =>
   plain(labels([{ text: text ?? "", special: special ?? text === "<eos>", id, start: 0, end: 0 }], lang)[0]);
 
 /** How wide a text is, in letters of its size: Chinese ones are square. @param {string} text */
@@ -212,7 +203,7 @@ function legend({ t }, beams, alpha) {
       )
     : t("The number is the token’s probability, after what was written before it.");
   return [
-    ...kinds.map(([kind, word]) => h("span", { className: `kind ${kind}` }, word)),
-    h("span", {}, says),
+    ...kinds.map(([kind, word]) => el("span", { className: `kind ${kind}` }, word)),
+    el("span", {}, says),
   ];
 }

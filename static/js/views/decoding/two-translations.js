@@ -3,6 +3,7 @@
 import { prose } from "../../lib/i18n.js";
 import { tiny, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
+import { el, render } from "../../lib/render.js";
 import { token } from "../../draw/token.js";
 import { measure, parting } from "../../compute/decoding-steps.js";
 import { labels } from "../../data/tokens.js";
@@ -16,73 +17,63 @@ import { labels } from "../../data/tokens.js";
  * @param {{undo: () => void}} actions
  */
 export function createVersus({ t }, { undo }) {
-  const says = h("p", { className: "verdict", role: "status" });
-  const rows = h("div", { className: "rows" });
-  const back = h("button", { type: "button", className: "button" }, t("Back to the model’s own"));
-  back.addEventListener("click", undo);
-  const element = h(
-    "section",
-    { className: "versus", "aria-label": t("Beside the model’s own translation") },
-    rows,
-    h("div", { className: "say" }, says, back),
-  );
+  const element = h("section", { className: "versus", "aria-label": t("Beside the model’s own translation") });
 
   /** @param {Scene} scene */
   function show({ page, lang, other, at }) {
     const { trace, link, share } = page;
     element.hidden = !trace || !other;
     if (!trace || !other) return;
-    back.hidden = share !== null;
     const ours = trace.output;
     const from = parting(ours.tokens, other.tokens);
     const name = link.target === null ? t("your choice") : t("your translation");
-    rows.replaceChildren(
-      h(
+    const heads = ["", "", t("ln P"), t("score"), t("perplexity")].map((head) => el("span", {}, head));
+    render(
+      element,
+      el(
         "div",
-        { className: "heads" },
-        h("span", {}),
-        h("span", {}),
-        h("span", {}, t("ln P")),
-        h("span", {}, t("score")),
-        h("span", {}, t("perplexity")),
+        { className: "rows" },
+        el("div", { className: "heads" }, heads),
+        line(t("the model’s own"), "theirs", other, pieces(other, lang, from)),
+        line(name, "yours", ours, pieces(ours, lang, from, at)),
       ),
-      line(t("the model’s own"), other, "theirs"),
-      line(name, ours, "yours"),
-    );
-    says.textContent = verdict(t, ours, other, from);
-
-    /** @param {string} name @param {Output} output @param {string} kind */
-    function line(name, output, kind) {
-      const { logprob, perplexity } = measure(output.logprobs);
-      const cells = labels(output.tokens, lang).map((label, i) =>
-        h(
-          "span",
-          {
-            className: ["piece", i < from ? "common" : "apart", kind === "yours" && i === at ? "now" : ""]
-              .join(" ")
-              .trim(),
-          },
-          token(label),
-        ),
-      );
-      return h(
+      el(
         "div",
-        { className: `run ${kind}` },
-        h("span", { className: "name" }, name),
-        h(
-          "span",
-          { className: "tokens" },
-          ...cells.slice(0, from),
-          h("span", { className: "part" }, ...cells.slice(from)),
-        ),
-        h("span", { className: "number", "data-of": "logprob" }, two(logprob)),
-        h("span", { className: "number", "data-of": "score" }, two(output.score)),
-        h("span", { className: "number", "data-of": "perplexity" }, two(perplexity)),
-      );
-    }
+        { className: "say" },
+        el("p", { className: "verdict", role: "status" }, verdict(t, ours, other, from)),
+        el("button", { type: "button", className: "button", hidden: share !== null, onclick: undo }, t("Back to the model’s own")),
+      ),
+    );
   }
 
   return { element, show };
+}
+
+/**
+ * The tokens, those from where the two part together.
+ * @param {Output} output
+ * @param {string} lang
+ * @param {number} from  where they part
+ * @param {number} [at]  the step that is looked at
+ */
+function pieces({ tokens }, lang, from, at) {
+  const all = labels(tokens, lang).map((label, i) =>
+    el("span", { className: `piece ${i < from ? "common" : "apart"} ${i === at ? "now" : ""}`.trim() }, token(label)),
+  );
+  return [...all.slice(0, from), el("span", { className: "part" }, all.slice(from))];
+}
+
+/** @param {string} name @param {string} kind @param {Output} output @param {import("../../lib/dom.js").Child[]} tokens */
+function line(name, kind, output, tokens) {
+  const { logprob, perplexity } = measure(output.logprobs);
+  const numbers = Object.entries({ logprob, score: output.score, perplexity });
+  return el(
+    "div",
+    { className: `run ${kind}` },
+    el("span", { className: "name" }, name),
+    el("span", { className: "tokens" }, tokens),
+    numbers.map(([of, value]) => el("span", { className: "number", "data-of": of }, two(value))),
+  );
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import { between, nexts } from "../../data/attentions.js";
 import { h } from "../../lib/dom.js";
+import { render } from "../../lib/render.js";
 import { eachFrame } from "../../lib/timing.js";
 import { choice } from "../../state/options.js";
 import { trouble } from "../../parts/problem-line.js";
@@ -40,7 +41,7 @@ export const decoding = {
 
 /** @type {View["mount"]} */
 function mount(context, root) {
-  const { store, t } = context;
+  const { store } = context;
   // Steps can come faster than the screen shows them.
   const next = eachFrame(show, window);
   const feed = createFeed(context.source, next.later);
@@ -54,25 +55,14 @@ function mount(context, root) {
   const wrong = trouble(context, feed.retry);
   const finding = h("p", { className: "finding" });
   const line = createWriting(context, { go, scene: () => scene });
-  const versus = createVersus(context, { undo });
+  const versus = createVersus(context, { undo: () => undo(context) });
   const candidates = createCandidates(context, { pick, turn: (n) => turn(scene?.at ?? 0, n) });
   const looks = createLooks(context);
   const branches = createBranches(context, { go: turn });
   const scoring = createScoring(context, { go });
   const parts = [line, versus, branches, candidates, looks, scoring];
   const step = h("div", { className: "the-step" }, candidates.element, looks.element);
-  const theatre = h(
-    "div",
-    { className: "theatre" },
-    controls,
-    wrong.element,
-    line.element,
-    finding,
-    versus.element,
-    step,
-    branches.element,
-    scoring.element,
-  );
+  const theatre = h("div", { className: "theatre" }, controls, wrong.element, line.element, finding, versus.element, step, branches.element, scoring.element);
   root.append(theatre);
 
   /** @param {number} at */
@@ -93,25 +83,9 @@ function mount(context, root) {
   /** @param {number} row @param {number} id  to go on with after that hypothesis */
   function pick(row, id) {
     if (!scene || scene.page.share) return;
-    const { ids } = scene.step.hypotheses[row];
-    if (ids.every((one, i) => one === scene?.ids[i]) && scene.ids[scene.at] === id)
-      return go(Math.min(scene.at + 1, scene.ids.length - 1));
+    if (goesOn(scene, row, id)) return go(Math.min(scene.at + 1, scene.ids.length - 1));
     line.pause();
-    store.go(
-      {
-        target: null,
-        decode: said({ ...plan(scene.page.link.decode), prefix: [...ids, id] }),
-        query: scene.at,
-        key: null,
-      },
-      "chosen",
-    );
-  }
-
-  function undo() {
-    const { decode } = store.get().link;
-    store.go({ target: null, decode: own(decode) }, "chosen");
-    context.announce(t("The model’s own translation again."));
+    store.go(detour(scene, row, id), "chosen");
   }
 
   function draw() {
@@ -127,22 +101,13 @@ function mount(context, root) {
     controls.refresh();
     const found = sceneOf(page, { run, frozen, waiting }, chosen);
     if (!found) return;
-    const key = [
-      found.run,
-      found.at,
-      found.hypothesis,
-      page.trace,
-      page.answers,
-      page.link.decode,
-      page.link.target,
-      waiting,
-    ];
-    if (key.every((part, i) => part === shown[i])) return;
-    [scene, shown] = [found, key];
+    const now = whatIsShown(found);
+    if (now.every((part, i) => part === shown[i])) return;
+    [scene, shown] = [found, now];
     theatre.dataset.method = page.link.target === null ? found.plan.method : "target";
     theatre.dataset.drawn = found.waiting || !found.agrees ? "partly" : "all";
     for (const part of parts) part.show(found);
-    finding.replaceChildren(...told(context, found));
+    render(finding, told(context, found));
   }
 
   return {
@@ -162,4 +127,33 @@ function mount(context, root) {
       return drawn ? () => ({ svg: file(drawn, context.theme()) }) : undefined;
     },
   };
+}
+
+/** What a step is drawn from: while it stays, so does the drawing. @param {Scene} scene */
+const whatIsShown = ({ run, at, hypothesis, waiting, page: { trace, answers, link } }) => [
+  run,
+  at,
+  hypothesis,
+  trace,
+  answers,
+  link.decode,
+  link.target,
+  waiting,
+];
+
+/** Whether a token after a hypothesis is the one that is written. @param {Scene} scene @param {number} row @param {number} id */
+const goesOn = ({ step, ids, at }, row, id) => step.hypotheses[row].ids.every((one, i) => one === ids[i]) && ids[at] === id;
+
+/** Where another token is written after a hypothesis. @param {Scene} scene @param {number} row @param {number} id */
+const detour = ({ step, at, page }, row, id) => ({
+  target: null,
+  decode: said({ ...plan(page.link.decode), prefix: [...step.hypotheses[row].ids, id] }),
+  query: at,
+  key: null,
+});
+
+/** @param {Context} context */
+function undo({ store, announce, t }) {
+  store.go({ target: null, decode: own(store.get().link.decode) }, "chosen");
+  announce(t("The model’s own translation again."));
 }

@@ -2,6 +2,7 @@
 
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
+import { el, render } from "../../lib/render.js";
 import { token } from "../../draw/token.js";
 import { createTransport } from "../../parts/playback.js";
 
@@ -29,30 +30,22 @@ export function createWriting(context, { go, scene }) {
 
   /** @param {Scene} now */
   function show({ at, run, labels, probabilities, waiting }) {
-    line.replaceChildren(
-      ...labels.map((label, step) => {
-        const made = h(
-          "button",
-          { type: "button", "aria-label": t("step {n}: {token}", { n: step + 1, token: label.word }) },
-          token(label),
-        );
-        made.append(
-          h(
-            "span",
-            { className: "chance" },
-            Number.isFinite(probabilities[step]) ? two(probabilities[step]) : "…",
-          ),
-        );
-        if (step === at) made.setAttribute("aria-current", "step");
-        made.classList.toggle("forced", run.steps[step]?.forced ?? false);
-        made.addEventListener("click", () => {
-          transport.pause();
-          go(step);
-        });
-        return h("li", { className: step < at ? "past" : step === at ? "now" : "ahead" }, made);
-      }),
-      ...(waiting ? [h("li", { className: "more" }, "…")] : []),
-    );
+    const buttons = labels.map((label, step) => {
+      const onclick = () => {
+        transport.pause();
+        go(step);
+      };
+      const props = {
+        type: "button",
+        className: run.steps[step]?.forced ? "forced" : "",
+        "aria-label": t("step {n}: {token}", { n: step + 1, token: label.word }),
+        "aria-current": step === at ? "step" : null,
+      };
+      const chance = Number.isFinite(probabilities[step]) ? two(probabilities[step]) : "…";
+      const button = el("button", { ...props, onclick }, token(label), el("span", { className: "chance" }, chance));
+      return el("li", { className: step < at ? "past" : step === at ? "now" : "ahead" }, button);
+    });
+    render(line, buttons, waiting && el("li", { className: "more" }, "…"));
     transport.show(t("Step {n} of {count}", { n: at + 1, count: labels.length }));
   }
 

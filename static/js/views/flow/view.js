@@ -6,6 +6,7 @@
 import { prose } from "../../lib/i18n.js";
 import { readers } from "../../state/model-part-names.js";
 import { h } from "../../lib/dom.js";
+import { render } from "../../lib/render.js";
 import { choice } from "../../state/options.js";
 import { controls } from "../../parts/controls.js";
 import { ruler } from "../../draw/labels.js";
@@ -74,7 +75,7 @@ function mount(context, root) {
     const at = chosenIn(store, shown.graph);
     const shares = sharesOf(shown, at, flows.from(shown, at.top), store.get().link.options.amount);
     drawn.diagram.show(shares);
-    places.finding.replaceChildren(...finding(context, shown, shares));
+    render(places.finding, finding(context, shown, shares));
     if (!shown.stream) return;
     drawn.strip?.mark(at.top);
     places.series.replaceChildren(...series(context, shown.stream, at.top));
@@ -146,7 +147,10 @@ function drawIn(context, places, { graph, names: { tops, leaves }, stream }) {
   const strip = stream && createStrip({ stream, tokens: tops }, { row, measure, unit }, theme, t);
   places.diagram.replaceChildren(enlarge(diagram.svg, unit));
   places.diagram.dataset.drawn = "";
-  if (strip) places.stream.replaceChildren(...strip.elements);
+  if (strip) {
+    places.stream.replaceChildren(...strip.elements);
+    Object.assign(places.stream.style, strip.size);
+  }
   places.note.textContent = prose(remarks(context));
   return { diagram, strip };
 }

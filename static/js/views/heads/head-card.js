@@ -3,6 +3,7 @@
 import { tile as paintTile } from "../../draw/head-grid.js";
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
+import { el, render } from "../../lib/render.js";
 import { known, patterns } from "../../compute/patterns.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
@@ -25,11 +26,12 @@ export function preview({ t }) {
       const summary = seen.summary(layer);
       title.textContent = t("Layer {layer}, head {head}", { layer: layer + 1, head: head + 1 });
       says.textContent = summary ? patterns(t)[summary.pattern[head]].says : "";
-      numbers.replaceChildren(
-        ...known(summary, t).map(([name, { name: called, unit }]) => {
+      render(
+        numbers,
+        known(summary, t).map(([name, { name: called, unit }]) => {
           const value = summary?.[name]?.[head] ?? null;
           const said = value === null ? "–" : unit ? t("{value} {unit}", { value: two(value), unit }) : two(value);
-          return h("div", {}, h("dt", {}, called), h("dd", {}, said));
+          return el("div", {}, el("dt", {}, called), el("dd", {}, said));
         }),
       );
       draw(canvas, seen, tile);

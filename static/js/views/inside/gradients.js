@@ -6,6 +6,7 @@ import { lit } from "../../state/highlight.js";
 import { prose } from "../../lib/i18n.js";
 import { four, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
+import { el, render } from "../../lib/render.js";
 import { step } from "../../draw/token.js";
 import { farthest, relevance } from "../../compute/logit-lens.js";
 import { legend } from "../../parts/legend.js";
@@ -24,7 +25,7 @@ const FAINT = 0.01;
 
 /** @param {Context} context */
 export function slopes(context) {
-  const { store, t, say } = context;
+  const { store, t } = context;
   const said = h("p", { className: "says" });
   const note = h("p", { className: "note" });
   const parts = [
@@ -61,9 +62,9 @@ export function slopes(context) {
     const all = seen();
     if (!all) return [];
     const [weight, slope] = [all.weights, all.slope].map(({ values, cols }) => values[row * cols + col]);
-    const names = [h("span", { className: "as-query" }, step(all.rows[row])), " ", h("span", { className: "as-key" }, step(all.cols[col])), " "];
-    if (Number.isNaN(weight)) return [...names, h("b", {}, t("masked"))];
-    return [...names, h("b", {}, four(weight)), " ", h("b", {}, t("{value} nats", { value: signed(slope, four) }))];
+    const names = [el("span", { className: "as-query" }, step(all.rows[row])), " ", el("span", { className: "as-key" }, step(all.cols[col])), " "];
+    if (Number.isNaN(weight)) return [...names, el("b", {}, t("masked"))];
+    return [...names, el("b", {}, four(weight)), " ", el("b", {}, t("{value} nats", { value: signed(slope, four) }))];
   }
 
   function draw() {
@@ -97,13 +98,7 @@ export function slopes(context) {
         largest: 40,
       });
     });
-    said.replaceChildren(
-      ...say(t("In this head the translation's log-probability hangs most on {query} looking at {key}: {value} nats."), {
-        query: h("span", { className: "as-query" }, step(all.rows[best.row])),
-        key: h("span", { className: "as-key" }, step(all.cols[best.col])),
-        value: signed(best.value, Math.abs(best.value) < 0.005 ? four : two),
-      }),
-    );
+    render(said, found(context, all, best));
     const last = link.layer === blockAt(store.get()).rows.length - 1;
     note.textContent = prose(remarks(t, last));
     light();
@@ -123,6 +118,19 @@ export function slopes(context) {
       canvas: abreast(parts.map(({ title, matrix }, n) => ({ canvas: matrix.picture(), title: n ? `${title.textContent} ±${two(most)}` : (title.textContent ?? "") })), context.theme()),
     },
   };
+}
+
+/**
+ * @param {Context} context
+ * @param {ReturnType<typeof axes>} shown
+ * @param {ReturnType<typeof farthest>} best
+ */
+function found({ t, say }, { rows, cols }, best) {
+  return say(t("In this head the translation's log-probability hangs most on {query} looking at {key}: {value} nats."), {
+    query: el("span", { className: "as-query" }, step(rows[best.row])),
+    key: el("span", { className: "as-key" }, step(cols[best.col])),
+    value: signed(best.value, Math.abs(best.value) < 0.005 ? four : two),
+  });
 }
 
 /** @param {Context["t"]} t @param {boolean} last  of the layers */

@@ -3,11 +3,12 @@
 import { onArrows } from "../../parts/arrow-keys.js";
 import { four, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
+import { el, render } from "../../lib/render.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../compute/logit-lens.js").Sum} Sum */
 /** @typedef {{block: string, layer: number, head: number}} At */
-/** @typedef {(element: HTMLElement, value: number) => void} Paint */
+/** @typedef {(value: number) => Record<string, string>} Paint  a cell's style */
 
 /**
  * @param {Context} context
@@ -15,75 +16,74 @@ import { h } from "../../lib/dom.js";
  */
 export function headTable({ t }, pick) {
   const element = h("table", { className: "head-sums", "aria-label": t("What each head adds to the logit. Arrow keys move, Enter picks a head.") });
-  /** @type {HTMLButtonElement[][]} */
-  let cells = [];
-  /** A layer looks at its own text first. */
-  const kinds = [t("self"), t("cross")];
+  const lines = () => [...element.querySelectorAll("tbody tr")].map((line) => [...line.querySelectorAll("button")]);
 
   onArrows(element, (down, right, { target }) => {
+    const cells = lines();
     const row = cells.findIndex((line) => line.includes(/** @type {any} */ (target)));
     const col = cells[row]?.indexOf(/** @type {any} */ (target)) ?? -1;
     if (col < 0) return false;
     const next = cells[row + down]?.[col + right];
-    if (next) reach(next).focus();
+    reach(next)?.focus();
     return true;
   });
 
-  /** The one cell that Tab comes to. @param {HTMLButtonElement} button */
+  /** The one cell that Tab comes to. @param {HTMLButtonElement | undefined} button */
   function reach(button) {
-    for (const one of cells.flat()) one.tabIndex = one === button ? 0 : -1;
+    if (button) for (const one of lines().flat()) one.tabIndex = one === button ? 0 : -1;
     return button;
   }
 
   return {
     element,
 
-    /** @param {Sum} sum @param {Paint} paint @param {{block: string, layer: number, head: number}} present */
+    /** @param {Sum} sum @param {Paint} paint @param {At} present */
     draw(sum, paint, present) {
-      const focused = element.contains(document.activeElement);
-      const rows = sum.heads[0].values.flatMap((_, layer) =>
-        sum.heads.map(({ block, values }, n) => ({ block, layer, n, name: kinds[n], values: values[layer] })),
-      );
-      cells = rows.map(({ block, layer, n, values }) =>
-        values.map((value, head) => cell({ block, layer, head }, n, value, paint, present)),
-      );
-      element.replaceChildren(
-        h(
-          "thead",
-          {},
-          h("tr", {}, h("th", { colSpan: 2, className: "kind" }, t("Head")), ...rows[0].values.map((_, n) => h("th", { scope: "col" }, String(n + 1)))),
-        ),
-        h(
-          "tbody",
-          {},
-          ...rows.map(({ layer, block, n, name }, i) =>
-            h(
-              "tr",
-              { className: n === sum.heads.length - 1 ? `${block} last` : block },
-              n === 0 && h("th", { scope: "rowgroup", rowSpan: sum.heads.length }, t("Layer {n}", { n: layer + 1 })),
-              h("th", { scope: "row", className: "kind" }, name),
-              ...cells[i].map((button) => h("td", {}, button)),
-            ),
-          ),
-        ),
-      );
-      const chosen = reach(cells.flat().find((one) => one.getAttribute("aria-pressed") === "true") ?? cells[0][0]);
-      if (focused) chosen.focus();
+      render(element, table(t, sum, (at, n, value) => cell(t, at, n, value, { paint, present, pick })));
+      const buttons = lines().flat();
+      const focused = buttons.find((one) => one === document.activeElement);
+      reach(focused ?? buttons.find((one) => one.ariaPressed === "true") ?? buttons[0]);
     },
   };
+}
 
-  /** @param {At} at @param {number} n  which of the layer's @param {number} value @param {Paint} paint @param {{block: string, layer: number, head: number}} present */
-  function cell(at, n, value, paint, present) {
-    const { block, layer, head } = at;
-    const where = { layer: layer + 1, head: head + 1, value: signed(value, four) };
-    const says = n ? t("Layer {layer}, cross attention, head {head}: {value}", where) : t("Layer {layer}, self-attention, head {head}: {value}", where);
-    const here = block === present.block && layer === present.layer && head === present.head;
-    const button = h("button", { type: "button", title: says, "aria-label": says, "aria-pressed": here }, signed(value));
-    button.dataset.value = value.toFixed(6);
-    paint(button, value);
-    button.addEventListener("click", () => pick(at));
-    return button;
-  }
+/**
+ * @param {Context["t"]} t
+ * @param {Sum} sum
+ * @param {(at: At, n: number, value: number) => import("../../lib/render.js").Described} cell
+ */
+function table(t, { heads }, cell) {
+  /** A layer looks at its own text first. */
+  const kinds = [t("self"), t("cross")];
+  const names = heads[0].values[0].map((_, n) => el("th", { scope: "col" }, String(n + 1)));
+  const rows = heads[0].values.flatMap((_, layer) =>
+    heads.map(({ block, values }, n) =>
+      el(
+        "tr",
+        { className: n === heads.length - 1 ? `${block} last` : block },
+        n === 0 && el("th", { scope: "rowgroup", rowSpan: heads.length }, t("Layer {n}", { n: layer + 1 })),
+        el("th", { scope: "row", className: "kind" }, kinds[n]),
+        values[layer].map((value, head) => el("td", {}, cell({ block, layer, head }, n, value))),
+      ),
+    ),
+  );
+  return [el("thead", {}, el("tr", {}, el("th", { colSpan: 2, className: "kind" }, t("Head")), names)), el("tbody", {}, rows)];
+}
+
+/**
+ * @param {Context["t"]} t
+ * @param {At} at
+ * @param {number} n  which of the layer's attentions
+ * @param {number} value
+ * @param {{paint: Paint, present: At, pick: (at: At) => void}} how
+ */
+function cell(t, at, n, value, { paint, present, pick }) {
+  const { block, layer, head } = at;
+  const where = { layer: layer + 1, head: head + 1, value: signed(value, four) };
+  const says = n ? t("Layer {layer}, cross attention, head {head}: {value}", where) : t("Layer {layer}, self-attention, head {head}: {value}", where);
+  const here = block === present.block && layer === present.layer && head === present.head;
+  const props = { type: "button", title: says, "aria-label": says, "aria-pressed": here, "data-value": value.toFixed(6) };
+  return el("button", { ...props, style: paint(value), onclick: () => pick(at) }, signed(value));
 }
 
 /**

@@ -9,6 +9,7 @@ import { prose } from "../../lib/i18n.js";
 import { four, tiny, two } from "../../lib/numbers.js";
 import { waitingLine } from "../../parts/waiting.js";
 import { h } from "../../lib/dom.js";
+import { el, render } from "../../lib/render.js";
 import { quoted } from "../../draw/token.js";
 import { contributions, lens, needed, settled, strongest } from "../../compute/logit-lens.js";
 import { legible } from "../../draw/paint.js";
@@ -47,26 +48,13 @@ export const inside = {
 
 /** @type {View["mount"]} */
 function mount(context, root) {
-  const { store, t, say } = context;
+  const { store, t } = context;
   const finding = h("p", { className: "finding" });
-  const table = lensTable(context);
   const heads = headTable(context, pick);
-  const ledger = ledgerTable(context);
-  const balance = h("p", { className: "balance" });
   const gradient = slopes(context);
-  const [lensNote, headNote, sumNote] = [1, 2, 3].map(() => h("p", { className: "note" }));
-  const body = h(
-    "div",
-    { className: "inside", hidden: true },
-    h("section", { className: "of-lens" }, h("h3", {}, t("Logit lens")), scroller(t("Logit lens"), table.element), lensNote),
-    h("section", { className: "of-heads" }, h("h3", {}, t("What each head adds to the logit")), scroller(t("What each head adds to the logit"), heads.element), headNote),
-    h("section", { className: "of-parts" }, h("h3", {}, t("All that makes the logit")), scroller(t("All that makes the logit"), ledger.element)),
-    h("section", { className: "of-sum" }, balance, sumNote),
-    gradient.element,
-  );
+  const body = h("div", { className: "inside", hidden: true });
   const waiting = waitingLine(context, t("Looking inside …"));
   root.append(finding, waiting.element, body);
-  let shown = "";
 
   /** The decoder row that is lit. */
   function row() {
@@ -83,63 +71,24 @@ function mount(context, root) {
   /** The tables of the lit row. */
   function paint() {
     const { trace, link, model } = store.get();
-    if (!trace) return;
     const at = row();
-    const { width } = context.room();
+    const [layers, sum] = trace ? [lens(trace, at), contributions(model, trace, at)] : [];
+    if (!trace || !layers || !sum) return;
     const theme = context.theme();
-    const question = [trace.id, at, link.block, link.layer, link.head, width, theme.paper, theme.size].join();
-    const [layers, sum] = [lens(trace, at), contributions(model, trace, at)];
-    if (shown === question || !layers || !sum) return;
-    shown = question;
-    const letters = width / theme.size;
-    const half = (letters - GAP) / 2;
-    const columns = letters >= PAIR && half >= NAMES + HEAD * sum.heads[0].values[0].length ? 2 : 1;
-    body.dataset.columns = String(columns);
-    const each = columns === 2 ? half : letters;
-    const count = Math.min(Math.max(Math.floor((each - BESIDE) / CANDIDATE), 2), 5);
+    const { columns, count } = columnsOf(context.room().width / theme.size, sum);
     const [, lang] = languages(trace.direction);
     const written = axes(model, trace, writing(model).id).rows[at].writes;
-    table.draw(layers, { written, lang, count });
     heads.draw(sum, painter(diverging(theme), Math.max(sum.most.head, FAINT)), link);
-    ledger.draw(sum, painter(diverging(theme), Math.max(sum.most.part, FAINT)));
-    finding.replaceChildren(...found(written, layers, sum));
-    balance.replaceChildren(...balanced(written, sum));
-  }
-
-  /** @param {import("../../data/tokens.js").Label} written @param {import("../../compute/logit-lens.js").Layer[]} layers @param {Sum} sum */
-  function found(written, layers, sum) {
-    const first = settled(layers);
-    const best = strongest(sum);
-    const values = {
-      token: quoted(written),
-      layer: (first ?? 0) + 1,
-      rank: layers[layers.length - 1].rank,
-      at: best.layer + 1,
-      head: best.head + 1,
-      value: signed(best.value),
-      logit: two(sum.logit),
-    };
-    const said =
-      first === null
-        ? say(t("{token} is at rank {rank} after the last layer."), values)
-        : say(t("{token} is most probable from layer {layer} on."), values);
-    const added =
-      between(blockOf(store.get().model, best.block))
-        ? say(t("Of its logit {logit}, the head that adds most is cross-attention head {head} of layer {at}: {value}."), values)
-        : say(t("Of its logit {logit}, the head that adds most is self-attention head {head} of layer {at}: {value}."), values);
-    // A full-width stop brings its own space.
-    const full = String(said.at(-1)).endsWith("。");
-    return [...said, full ? "" : " ", ...added];
-  }
-
-  /** @param {import("../../data/tokens.js").Label} written @param {Sum} sum */
-  function balanced(written, { sum, logit }) {
-    return say(t("All parts together: {sum}. The model's logit of {token}: {logit}. Difference: {off}."), {
-      sum: four(sum),
-      token: quoted(written),
-      logit: four(logit),
-      off: h("span", { className: "off" }, tiny(Math.abs(sum - logit))),
-    });
+    body.dataset.columns = String(columns);
+    render(finding, found(context, written, layers, sum));
+    render(
+      body,
+      section("of-lens", t("Logit lens"), lensTable(t, layers, { written, lang, count }), lensRemarks(t, layers.length)),
+      section("of-heads", t("What each head adds to the logit"), heads.element, headRemarks(t)),
+      section("of-parts", t("All that makes the logit"), ledgerTable(t, sum, painter(diverging(theme), Math.max(sum.most.part, FAINT)))),
+      el("section", { className: "of-sum" }, el("p", { className: "balance" }, balanced(context, written, sum)), note(sumRemarks(t))),
+      gradient.element,
+    );
   }
 
   function draw() {
@@ -150,11 +99,8 @@ function mount(context, root) {
     const silent = !trace.output.tokens[row()];
     waiting.show(!ready && !still, silent ? t("This row is padding: it writes nothing.") : undefined);
     body.hidden = silent || (!ready && !still);
-    if (silent) finding.replaceChildren();
+    if (silent) render(finding);
     if (body.hidden) return;
-    lensNote.textContent = prose(lensRemarks(t, writing(model).rows.length));
-    headNote.textContent = prose(headRemarks(t));
-    sumNote.textContent = prose(sumRemarks(t));
     paint();
     gradient.draw();
     body.dataset.drawn = "";
@@ -174,16 +120,82 @@ function mount(context, root) {
   };
 }
 
-/** What is wider than its place is moved in it, by keys as well. @param {string} label @param {HTMLElement} content */
-const scroller = (label, content) =>
-  h("div", { className: "scroller", tabIndex: 0, role: "group", "aria-label": label }, content);
+/**
+ * @param {string} className
+ * @param {string} title
+ * @param {import("../../lib/render.js").Child} table  what is wider than its place is moved in it, by keys as well
+ * @param {string[]} [remarks]
+ */
+const section = (className, title, table, remarks) =>
+  el(
+    "section",
+    { className },
+    el("h3", {}, title),
+    el("div", { className: "scroller", tabIndex: 0, role: "group", "aria-label": title }, table),
+    remarks && note(remarks),
+  );
+
+/** @param {string[]} remarks */
+const note = (remarks) => el("p", { className: "note" }, prose(remarks));
+
+/**
+ * @param {number} letters  that there is room for in a line
+ * @param {Sum} sum
+ * @returns {{columns: number, count: number}}  of sections side by side, and candidates of a layer
+ */
+function columnsOf(letters, { heads }) {
+  const half = (letters - GAP) / 2;
+  const columns = letters >= PAIR && half >= NAMES + HEAD * heads[0].values[0].length ? 2 : 1;
+  const each = columns === 2 ? half : letters;
+  return { columns, count: Math.min(Math.max(Math.floor((each - BESIDE) / CANDIDATE), 2), 5) };
+}
+
+/**
+ * @param {Context} context
+ * @param {import("../../data/tokens.js").Label} written
+ * @param {import("../../compute/logit-lens.js").Layer[]} layers
+ * @param {Sum} sum
+ */
+function found({ store, t, say }, written, layers, sum) {
+  const first = settled(layers);
+  const best = strongest(sum);
+  const values = {
+    token: quoted(written),
+    layer: (first ?? 0) + 1,
+    rank: layers[layers.length - 1].rank,
+    at: best.layer + 1,
+    head: best.head + 1,
+    value: signed(best.value),
+    logit: two(sum.logit),
+  };
+  const said =
+    first === null
+      ? say(t("{token} is at rank {rank} after the last layer."), values)
+      : say(t("{token} is most probable from layer {layer} on."), values);
+  const added =
+    between(blockOf(store.get().model, best.block))
+      ? say(t("Of its logit {logit}, the head that adds most is cross-attention head {head} of layer {at}: {value}."), values)
+      : say(t("Of its logit {logit}, the head that adds most is self-attention head {head} of layer {at}: {value}."), values);
+  // A full-width stop brings its own space.
+  const full = String(said.at(-1)).endsWith("。");
+  return [...said, full ? "" : " ", ...added];
+}
+
+/** @param {Context} context @param {import("../../data/tokens.js").Label} written @param {Sum} sum */
+function balanced({ t, say }, written, { sum, logit }) {
+  return say(t("All parts together: {sum}. The model's logit of {token}: {logit}. Difference: {off}."), {
+    sum: four(sum),
+    token: quoted(written),
+    logit: four(logit),
+    off: el("span", { className: "off" }, tiny(Math.abs(sum - logit))),
+  });
+}
 
 /** @param {import("../../draw/scale.js").Stops} stops @param {number} most @returns {import("./head-contributions.js").Paint} */
 function painter(stops, most) {
-  return (element, value) => {
+  return (value) => {
     const ground = colour(stops, (value / most + 1) / 2);
-    element.style.backgroundColor = css(ground);
-    element.style.color = legible(ground);
+    return { "background-color": css(ground), color: legible(ground) };
   };
 }
 

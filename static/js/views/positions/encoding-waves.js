@@ -2,6 +2,7 @@
 
 import { four, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
+import { el } from "../../lib/render.js";
 import { step } from "../../draw/token.js";
 import { wavelength } from "../../compute/position-rotation.js";
 import { diverging } from "../../draw/scale.js";
@@ -11,6 +12,7 @@ import { createPanel } from "./position-matrix.js";
 import { places, marked } from "./encodings.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../state/store.js").Page} Page */
 /** @typedef {import("./encodings.js").Positions} Positions */
 
 const MOST = 8;
@@ -35,29 +37,18 @@ export function createWaves(context) {
         " ",
         t("position {a}, feature {b}", { a: row, b: feature }),
         " ",
-        h("b", {}, four(found.positions[row * found.d_model + feature])),
+        el("b", {}, four(found.positions[row * found.d_model + feature])),
       ];
     },
   });
-  const field = h("input", { type: "text", inputMode: "numeric", size: 18, autocomplete: "off" });
-  const bad = h("span", { className: "bad", role: "status" });
-  field.addEventListener("change", () => {
-    const numbers = field.value.split(/[\s,，、;]+/).filter(Boolean).map(Number);
-    const width = found?.d_model ?? 0;
-    const right = numbers.every((n) => Number.isInteger(n) && n >= 0 && n < width);
-    field.setAttribute("aria-invalid", String(!right));
-    bad.textContent = right
-      ? ""
-      : t("Features are whole numbers from {low} to {high}.", { low: 0, high: width - 1 });
-    if (right) store.choose({ dims: numbers.length ? [...new Set(numbers)].slice(0, MOST) : null });
-  });
+  const features = featureField(context, () => found?.d_model ?? 0);
   const canvas = h("div", { className: "scroller curves", tabIndex: 0, role: "group", "aria-label": t("Single features") });
   const section = h(
     "section",
     { className: "panel" },
     h("h3", {}, t("Single features")),
     h("p", {}, t("an even feature is a sine (solid), the odd one after it the cosine of the same wave (dashed)")),
-    h("div", { className: "options" }, h("label", { className: "option" }, h("span", {}, t("Features")), field), bad),
+    features.element,
     canvas,
   );
 
@@ -77,47 +68,13 @@ export function createWaves(context) {
       stretch: Infinity,
       largest: 22,
     });
-    if (document.activeElement !== field) field.value = chosen().join(", ");
-    curves();
+    features.show(chosen(page, d_model));
+    light();
+  }
+
+  function light() {
     panel.light();
-  }
-
-  /** The features that are drawn: those chosen, else a fast, a middle and a slow wave. */
-  function chosen() {
-    const width = found?.d_model ?? 1;
-    const even = (/** @type {number} */ share) => 2 * Math.floor((share * width) / 2);
-    const own = store.get().link.options.dims ?? [0, 1, even(1 / 8), even(1 / 4), even(1 / 2)];
-    return [...new Set(/** @type {number[]} */ (own))].filter((dim) => dim < width);
-  }
-
-  function curves() {
-    if (!found) return;
-    const { length, d_model, positions } = found;
-    const theme = context.theme();
-    const tones = [theme.q, theme.k, theme.v, theme.attention, theme.muted];
-    const slots = [...new Set(chosen().map((dim) => dim >> 1))];
-    const lines = chosen().map((dim) => ({
-      name: t("{feature}: λ {length}", { feature: dim, length: round(wavelength(dim, d_model)) }),
-      values: Array.from({ length }, (_, row) => positions[row * d_model + dim]),
-      colour: tones[slots.indexOf(dim >> 1) % tones.length],
-      dash: dim % 2 ? "6 4" : undefined,
-    }));
-    const { width } = context.room();
-    const { row } = marked(store.get(), store.hovered());
-    canvas.replaceChildren(
-      plot(
-        {
-          curves: lines,
-          range: [-1, 1],
-          titles: { x: t("position"), y: "" },
-          width: Math.max(300, Math.min(width, 1100)),
-          height: 260,
-          at: row,
-          say: (value) => two(value).replace(/\.?0+$/, ""),
-        },
-        theme,
-      ),
-    );
+    if (found) canvas.replaceChildren(curves(context, found));
   }
 
   return {
@@ -127,13 +84,69 @@ export function createWaves(context) {
       found = table;
       draw();
     },
-    light() {
-      panel.light();
-      curves();
-    },
+    light,
     destroy: panel.destroy,
     picture: panel.picture,
   };
+}
+
+/**
+ * Which features are drawn, as numbers to type.
+ * @param {Context} context
+ * @param {() => number} count  how many there are
+ */
+function featureField({ store, t }, count) {
+  const field = h("input", { type: "text", inputMode: "numeric", size: 18, autocomplete: "off" });
+  const bad = h("span", { className: "bad", role: "status" });
+  field.addEventListener("change", () => {
+    const numbers = field.value.split(/[\s,，、;]+/).filter(Boolean).map(Number);
+    const right = numbers.every((n) => Number.isInteger(n) && n >= 0 && n < count());
+    field.setAttribute("aria-invalid", String(!right));
+    bad.textContent = right
+      ? ""
+      : t("Features are whole numbers from {low} to {high}.", { low: 0, high: count() - 1 });
+    if (right) store.choose({ dims: numbers.length ? [...new Set(numbers)].slice(0, MOST) : null });
+  });
+  return {
+    element: h("div", { className: "options" }, h("label", { className: "option" }, h("span", {}, t("Features")), field), bad),
+    /** @param {number[]} dims */
+    show(dims) {
+      if (document.activeElement !== field) field.value = dims.join(", ");
+    },
+  };
+}
+
+/** The features that are drawn: those chosen, else a fast, a middle and a slow wave. @param {Page} page @param {number} width */
+function chosen({ link }, width) {
+  const even = (/** @type {number} */ share) => 2 * Math.floor((share * width) / 2);
+  const own = link.options.dims ?? [0, 1, even(1 / 8), even(1 / 4), even(1 / 2)];
+  return [...new Set(/** @type {number[]} */ (own))].filter((dim) => dim < width);
+}
+
+/** @param {Context} context @param {Positions} found */
+function curves({ store, t, theme, room }, { length, d_model, positions }) {
+  const { q, k, v, attention, muted } = theme();
+  const tones = [q, k, v, attention, muted];
+  const dims = chosen(store.get(), d_model);
+  const slots = [...new Set(dims.map((dim) => dim >> 1))];
+  const lines = dims.map((dim) => ({
+    name: t("{feature}: λ {length}", { feature: dim, length: round(wavelength(dim, d_model)) }),
+    values: Array.from({ length }, (_, row) => positions[row * d_model + dim]),
+    colour: tones[slots.indexOf(dim >> 1) % tones.length],
+    dash: dim % 2 ? "6 4" : undefined,
+  }));
+  return plot(
+    {
+      curves: lines,
+      range: [-1, 1],
+      titles: { x: t("position"), y: "" },
+      width: Math.max(300, Math.min(room().width, 1100)),
+      height: 260,
+      at: marked(store.get(), store.hovered()).row,
+      say: (value) => two(value).replace(/\.?0+$/, ""),
+    },
+    theme(),
+  );
 }
 
 /** A wavelength, in positions: as many digits as tell. @param {number} value */

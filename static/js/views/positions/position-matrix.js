@@ -12,7 +12,7 @@ import { marked, size } from "./encodings.js";
  * @property {string} name
  * @property {string} says
  * @property {boolean} square  columns are positions too
- * @property {(cell: {row: number, col: number}) => (Node | string)[]} tip
+ * @property {(cell: {row: number, col: number}) => import("../../lib/render.js").Child[]} tip
  * @property {boolean} [zoomed]  whether it opens as a heatmap to zoom into
  */
 

@@ -2,6 +2,7 @@
 
 import { four, tiny, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
+import { el } from "../../lib/render.js";
 import { step } from "../../draw/token.js";
 import { decay, dots } from "../../compute/position-rotation.js";
 import { diverging } from "../../draw/scale.js";
@@ -28,7 +29,7 @@ export function createLikeness(context) {
       if (!found || !matrix) return [];
       const value = matrix.values[row * found.length + col];
       const rows = places(store.get(), found.length);
-      return [step(rows[row]), " ", step(rows[col]), " ", h("b", {}, four(value))];
+      return [step(rows[row]), " ", step(rows[col]), " ", el("b", {}, four(value))];
     },
   });
   const canvas = h("div", { className: "scroller curves", tabIndex: 0, role: "group", "aria-label": t("By distance") });
@@ -66,37 +67,18 @@ export function createLikeness(context) {
       stretch: 1,
       largest: 40,
     });
-    curves();
-    panel.light();
+    light();
   }
 
-  function curves() {
+  function light() {
+    panel.light();
     if (!found) return;
-    const { width, height, wide } = context.room();
-    const { mean, spread } = fall;
     const most = dot() ? Math.max(1, found.d_model / 2) : 1;
-    const { row, col } = marked(store.get(), store.hovered());
-    const low = Math.min(0, ...mean);
-    const sure = spread < 1e-3 * most;
-    says.textContent = sure
-        ? t("Only the distance counts: pairs that are equally far apart differ by {spread} at most.", {
-            spread: tiny(spread),
-          })
-        : t("The mean at each distance; single pairs are up to {spread} away from it.", { spread: four(spread) });
-    canvas.replaceChildren(
-      plot(
-        {
-          curves: [{ name: dot() ? "PE · PE" : "cos", values: mean, colour: context.theme().attention }],
-          range: [low, most],
-          titles: { x: t("distance between the positions"), y: "" },
-          width: Math.max(280, wide ? (width - 48) * 0.5 : width),
-          height: Math.min(400, Math.max(240, height - 120)),
-          at: row !== null && col !== null ? Math.abs(row - col) : null,
-          say: (value) => String(Math.round(value * 100) / 100).replace("-", "−"),
-        },
-        context.theme(),
-      ),
-    );
+    says.textContent =
+      fall.spread < 1e-3 * most
+        ? t("Only the distance counts: pairs that are equally far apart differ by {spread} at most.", { spread: tiny(fall.spread) })
+        : t("The mean at each distance; single pairs are up to {spread} away from it.", { spread: four(fall.spread) });
+    canvas.replaceChildren(curve(context, dot() ? "PE · PE" : "cos", fall.mean, most));
   }
 
   return {
@@ -106,11 +88,32 @@ export function createLikeness(context) {
       found = table;
       draw();
     },
-    light() {
-      panel.light();
-      curves();
-    },
+    light,
     destroy: panel.destroy,
     picture: panel.picture,
   };
+}
+
+/**
+ * By distance.
+ * @param {Context} context
+ * @param {string} name
+ * @param {number[]} values  at each distance
+ * @param {number} most  that they can be
+ */
+function curve({ store, t, theme, room }, name, values, most) {
+  const { width, height, wide } = room();
+  const { row, col } = marked(store.get(), store.hovered());
+  return plot(
+    {
+      curves: [{ name, values, colour: theme().attention }],
+      range: [Math.min(0, ...values), most],
+      titles: { x: t("distance between the positions"), y: "" },
+      width: Math.max(280, wide ? (width - 48) * 0.5 : width),
+      height: Math.min(400, Math.max(240, height - 120)),
+      at: row !== null && col !== null ? Math.abs(row - col) : null,
+      say: (value) => String(Math.round(value * 100) / 100).replace("-", "−"),
+    },
+    theme(),
+  );
 }

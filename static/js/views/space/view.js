@@ -5,6 +5,7 @@ import { attention, axes, blockAt, ofHead, place } from "../../data/attentions.j
 import { lit } from "../../state/highlight.js";
 import { four, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
+import { el, render } from "../../lib/render.js";
 import { quoted } from "../../draw/token.js";
 import { memo } from "../../lib/memo.js";
 import { cellPicker } from "../../parts/cell-picker.js";
@@ -105,7 +106,7 @@ function mount(context, root) {
     solid.show(found.seen.solid, layout, { query, key, best });
     figure.hidden = solid.shown();
     const close = nearest(layout.points.slice(layout.queries), layout.points[query]);
-    list.replaceChildren(...ranks(context, query, ranked, key, close));
+    render(list, ranks(context, query, ranked, key, close));
   }
 
   bindPlane(context, figure, () => layout);
@@ -181,21 +182,21 @@ function ranks({ store, t, say }, query, ranked, here, close) {
   const { rows, cols } = axes(model, trace, link.block);
   const shown = ranked.filter(({ key }, rank) => rank < LISTED || key === here || key === close);
   const lines = shown.map(({ key, dot, weight, masked }) =>
-    h(
+    el(
       "tr",
-      { className: key === here ? "here" : "" },
-      h("th", { scope: "row" }, h("span", { className: "qk-sign", "aria-hidden": "true" }), quoted(cols[key].writes), key === close && h("span", { className: "nearby" }, t("nearest in the plane"))),
-      h("td", {}, four(dot)),
-      h("td", {}, masked ? t("masked") : four(weight)),
+      { key, className: key === here ? "here" : "" },
+      el("th", { scope: "row" }, el("span", { className: "qk-sign", "aria-hidden": "true" }), quoted(cols[key].writes), key === close && el("span", { className: "nearby" }, t("nearest in the plane"))),
+      el("td", {}, four(dot)),
+      el("td", {}, masked ? t("masked") : four(weight)),
     ),
   );
-  const title = say(t("{query} finds, by q · k"), { query: h("b", { className: "as-query" }, quoted(rows[query].writes)) });
-  const head = [t("key"), "q · k", t("weight")].map((name) => h("th", { scope: "col" }, name));
+  const title = say(t("{query} finds, by q · k"), { query: el("b", { className: "as-query" }, quoted(rows[query].writes)) });
+  const head = [t("key"), "q · k", t("weight")].map((name) => el("th", { scope: "col" }, name));
   const says = t("Attention goes by the dot product q · k, not by the distance in this plane.");
   return [
-    h("p", { className: "note" }, says),
-    h("table", {}, h("caption", {}, ...title), h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...lines)),
-    ...(ranked.length > shown.length ? [h("p", { className: "note" }, t("and {count} keys with less", { count: ranked.length - shown.length }))] : []),
+    el("p", { className: "note" }, says),
+    el("table", {}, el("caption", {}, title), el("thead", {}, el("tr", {}, head)), el("tbody", {}, lines)),
+    ranked.length > shown.length && el("p", { className: "note" }, t("and {count} keys with less", { count: ranked.length - shown.length })),
   ];
 }
 

@@ -1,6 +1,7 @@
 /** Which of the fixed sentences is watched; that they are not the one that was typed. */
 
 import { h } from "../../lib/dom.js";
+import { el, render } from "../../lib/render.js";
 import { languages } from "../../data/tokens.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
@@ -22,12 +23,10 @@ export function createPicker({ store, t, own }) {
 
     /** @param {import("./view.js").Moment} moment */
     show({ found: { examples, example } }) {
-      if (select.options.length !== examples.length)
-        select.replaceChildren(
-          ...examples.map(({ source, direction }, value) =>
-            h("option", { value: String(value), lang: languages(direction)[0] }, source),
-          ),
-        );
+      render(
+        select,
+        examples.map(({ source, direction }, value) => el("option", { value: String(value), lang: languages(direction)[0] }, source)),
+      );
       select.value = String(example);
       select.lang = languages(examples[example].direction)[0];
     },

@@ -2,6 +2,7 @@
 
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
+import { el, render } from "../../lib/render.js";
 import { counted } from "../../state/training-history.js";
 import { margins, plot } from "../../draw/curves.js";
 import { createTransport } from "../../parts/playback.js";
@@ -83,9 +84,10 @@ export function createTimeline(context, { now, go }) {
     slider.value = String(place);
     const said = t("Step {step}", { step: names[place] });
     slider.setAttribute("aria-valuetext", said);
-    step.replaceChildren(said, h("small", {}, stage(place, snapshots)));
+    render(step, said, el("small", {}, stage(place, snapshots)));
     const { loss, bleu } = snapshots[place];
-    numbers.replaceChildren(
+    render(
+      numbers,
       pair(t("Dev loss"), t("{nats} nats a token", { nats: two(loss) })),
       pair("BLEU", Object.entries(bleu).map(([direction, value]) => `${value.toFixed(1)} ${arrow(direction)}`).join(", ")),
     );
@@ -109,7 +111,7 @@ export function createTimeline(context, { now, go }) {
 }
 
 /** @param {string} name @param {string} value */
-const pair = (name, value) => h("div", {}, h("dt", {}, name), h("dd", {}, value));
+const pair = (name, value) => el("div", {}, el("dt", {}, name), el("dd", {}, value));
 
 /** @param {string} direction  e.g. "en-zh" */
 const arrow = (direction) => direction.replace("-", " → ");

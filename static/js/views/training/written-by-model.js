@@ -1,6 +1,7 @@
 /** What the model wrote by itself at a step. */
 
 import { h } from "../../lib/dom.js";
+import { el, render } from "../../lib/render.js";
 import { bcp47, languages } from "../../data/tokens.js";
 
 /** @param {import("../../state/types.js").Context} context */
@@ -12,12 +13,12 @@ export function createSaid({ store, t }) {
     /** @param {import("./view.js").Moment} moment  All lie in one place, so that it is as high for each of them. */
     show({ found, place }) {
       const lang = languages(found.direction)[1];
-      texts.replaceChildren(
-        ...found.texts.map((text, i) => {
-          const written = text.trim() ? { lang } : { lang: bcp47(store.get().link.lang), className: "silent" };
-          const line = h("p", written, text.trim() ? text : t("nothing"));
-          line.classList.toggle("text", i === place);
-          return line;
+      const silent = bcp47(store.get().link.lang);
+      render(
+        texts,
+        found.texts.map((text, i) => {
+          const className = [!text.trim() && "silent", i === place && "text"].filter(Boolean).join(" ");
+          return el("p", { className, lang: text.trim() ? lang : silent }, text.trim() ? text : t("nothing"));
         }),
       );
     },

@@ -4,6 +4,7 @@ import { axes, stacked, within } from "../../data/attentions.js";
 import { networks } from "../../state/model-part-names.js";
 import { where } from "../../state/interventions.js";
 import { h } from "../../lib/dom.js";
+import { el, render } from "../../lib/render.js";
 import { token } from "../../draw/token.js";
 import { editModel } from "../../state/edit-model.js";
 import { plain } from "../../data/tokens.js";
@@ -40,32 +41,16 @@ export function sentenceChanges(context) {
     again,
     target.element,
   );
-  let built = "";
-
-  function build() {
-    const { trace, model } = store.get();
-    if (!trace || built === trace.id) return;
-    built = trace.id;
-    const { cols } = axes(model, trace, within(model, sentence()).id);
-    const focused = [...tokens.querySelectorAll("button")].findIndex((one) => one === document.activeElement);
-    tokens.replaceChildren(
-      ...cols.map(({ writes }, index) => {
-        const button = h("button", { type: "button", className: "chip" }, token(writes));
-        button.setAttribute("aria-label", t("mask {token}", { token: plain(writes) }));
-        button.addEventListener("click", () => toggle(mask(index)));
-        return h("li", {}, button);
-      }),
-    );
-    if (focused >= 0) tokens.querySelectorAll("button")[focused]?.focus();
-  }
 
   function refresh() {
-    build();
+    const { trace, model } = store.get();
     const still = fixed();
-    tokens.querySelectorAll("button").forEach((button, index) => {
-      button.setAttribute("aria-pressed", String(on(mask(index))));
-      button.disabled = still;
-    });
+    const cols = trace ? axes(model, trace, within(model, sentence()).id).cols : [];
+    render(tokens, cols.map(({ writes }, index) => {
+      const props = { type: "button", className: "chip", disabled: still, onclick: () => toggle(mask(index)) };
+      const said = { "aria-label": t("mask {token}", { token: plain(writes) }), "aria-pressed": on(mask(index)) };
+      return el("li", {}, el("button", { ...props, ...said }, token(writes)));
+    }));
     const present = found({ at: ordered(), do: "drop" });
     const shuffled = present?.do?.shuffle;
     if (typeof shuffled === "number") seed = shuffled;
@@ -92,13 +77,11 @@ export function residualChanges(context) {
   function refresh() {
     const { model } = store.get();
     if (!model) return;
-    if (!select.options.length) {
-      const places = networks(model).flatMap(({ at, stack, layer }) => [
-        ...stacked(model, stack).map(({ rows }) => rows[layer].place),
-        at,
-      ]);
-      select.replaceChildren(...places.map((at) => h("option", { value: `${at}.residual` }, where({ at, do: "" }, t, model))));
-    }
+    const places = networks(model).flatMap(({ at, stack, layer }) => [
+      ...stacked(model, stack).map(({ rows }) => rows[layer].place),
+      at,
+    ]);
+    render(select, places.map((at) => el("option", { value: `${at}.residual` }, where({ at, do: "" }, t, model))));
     drop.show(on(change()), fixed());
   }
   return { element, refresh };

@@ -6,6 +6,7 @@ import { changes, linked, where } from "../../state/interventions.js";
 import { two } from "../../lib/numbers.js";
 import { placeOf } from "../../data/attentions.js";
 import { h } from "../../lib/dom.js";
+import { el, render } from "../../lib/render.js";
 import { quoted } from "../../draw/token.js";
 import { controls } from "../../parts/controls.js";
 import { editModel } from "../../state/edit-model.js";
@@ -68,7 +69,7 @@ export function headSweep(context) {
     wait.show();
     wrong.show(problem);
     map.draw(sweep, at, at === null ? t("whole translation") : plain(writes(base.before)[at]));
-    says.replaceChildren(...(whole ? sentence(context, sweep, at, base) : []));
+    render(says, whole ? sentence(context, sweep, at, base) : []);
   }
 
   return {
@@ -153,7 +154,7 @@ function sentence({ store, t, say }, sweep, row, { before }) {
   const [first] = strongest(sweep, row, 1);
   const token = row === null ? t("the whole translation") : quoted(writes(before)[row]);
   if (first.delta > -NOTHING) return say(t("No head by itself is needed for {token}."), { token });
-  const place = h("b", {}, where({ at: first.at, head: first.head, do: "zero" }, t, store.get().model));
+  const place = el("b", {}, where({ at: first.at, head: first.head, do: "zero" }, t, store.get().model));
   const values = { token, place, amount: two(-first.delta) };
   const { ablation } = store.get().link.options;
   if (ablation === "uniform")

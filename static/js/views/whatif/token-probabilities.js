@@ -2,6 +2,7 @@
 
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
+import { el, render } from "../../lib/render.js";
 import { step } from "../../draw/token.js";
 import { axes, writing } from "../../data/attentions.js";
 import { named, tensor } from "../../data/shown-numbers.js";
@@ -20,51 +21,13 @@ const [BAR, LEAST, NUMBERS] = [200, 56, 236];
 /** @param {Context} context */
 export function tokenChanges(context) {
   const { store, t } = context;
-  const body = h("tbody", {});
-  const rank = h("th", { scope: "col", className: "number" }, t("rank"));
-  const table = h(
-    "table",
-    { className: "token-changes" },
-    h("caption", { className: "hint-line" }, t("The changed machine is made to write the translation as it was, so each row is the same step. The ring is before, the disc after.")),
-    h(
-      "thead",
-      {},
-      h("tr", {},
-        h("th", { scope: "col" }, t("writes")),
-        h("th", { scope: "col", className: "dumbbell" }, h("span", { className: "hidden" }, t("picture"))),
-        h("th", { scope: "col", className: "number" }, t("before")),
-        h("th", { scope: "col", className: "number" }, t("after")),
-        h("th", { scope: "col", className: "number" }, t("change")),
-        rank,
-      ),
-    ),
-    body,
-  );
-  const element = h("div", { className: "scroller" }, table);
+  const element = h("div", { className: "scroller" });
   /** @type {{rows: Row[], steps: Step[]} | null} */
   let shown = null;
 
-  body.addEventListener("pointerleave", () => store.hover(null));
-
-  /** @param {Row} row @param {Step} named @param {number} bar  its width */
-  function line(row, named, bar) {
-    const { before, after, ranks } = row;
-    const change = after - before;
-    const line = h(
-      "tr",
-      {},
-      h("th", { scope: "row" }, step({ ...named, reads: null })),
-      h("td", { className: "dumbbell", "aria-hidden": "true" }, dumbbell(context, row, bar)),
-      h("td", { className: "number" }, two(before)),
-      h("td", { className: "number" }, two(after)),
-      h("td", { className: `number ${tone(change)}` }, signed(change)),
-      h("td", { className: "number", hidden: rank.hidden }, ranks ? (ranks[0] === ranks[1] ? String(ranks[0]) : `${ranks[0]} → ${ranks[1]}`) : ""),
-    );
-    const at = row.own;
-    if (at !== null)
-      line.addEventListener("pointerenter", () => store.hover({ query: { side: writing(store.get().model).query, index: at }, key: null }));
-    return line;
-  }
+  /** @param {Row} row */
+  const hover = ({ own }) =>
+    own !== null && store.hover({ query: { side: writing(store.get().model).query, index: own }, key: null });
 
   return {
     element,
@@ -73,16 +36,49 @@ export function tokenChanges(context) {
       const { trace, model } = store.get();
       if (!trace) return;
       shown = { rows: rowsOf(runs, trace), steps: axes(model, runs.before, writing(model).id).rows };
-      rank.hidden = shown.rows.every(({ ranks }) => !ranks);
       const { rows, steps } = shown;
+      const ranked = rows.some(({ ranks }) => ranks);
       const bar = Math.min(BAR, Math.max(LEAST, (context.room().width * 13) / context.theme().size - NUMBERS));
-      body.replaceChildren(...rows.map((row, i) => line(row, steps[i], bar)));
+      const lines = rows.map((row, i) =>
+        el("tr", { onpointerenter: () => hover(row) }, cells(row, steps[i], ranked, dumbbell(context, row, bar))),
+      );
+      render(
+        element,
+        el(
+          "table",
+          { className: "token-changes" },
+          el("caption", { className: "hint-line" }, t("The changed machine is made to write the translation as it was, so each row is the same step. The ring is before, the disc after.")),
+          el("thead", {}, el("tr", {}, heads(t, ranked))),
+          el("tbody", { onpointerleave: () => store.hover(null) }, lines),
+        ),
+      );
     },
     light() {},
     destroy() {},
     picture: () => shown && { svg: file(picture(context, shown.rows, shown.steps), context.theme()) },
     numbers: () => shown && numbers(shown.rows, shown.steps),
   };
+}
+
+/** @param {Context["t"]} t @param {boolean} ranked  whether there are ranks */
+const heads = (t, ranked) => [
+  el("th", { scope: "col" }, t("writes")),
+  el("th", { scope: "col", className: "dumbbell" }, el("span", { className: "hidden" }, t("picture"))),
+  [t("before"), t("after"), t("change"), ...(ranked ? [t("rank")] : [])].map((name) => el("th", { scope: "col", className: "number" }, name)),
+].flat();
+
+/** @param {Row} row @param {Step} named @param {boolean} ranked @param {Node} drawn */
+function cells({ before, after, ranks }, named, ranked, drawn) {
+  const change = after - before;
+  const rank = ranks ? [...new Set(ranks)].join(" → ") : "";
+  return [
+    el("th", { scope: "row" }, step({ ...named, reads: null })),
+    el("td", { className: "dumbbell", "aria-hidden": "true" }, drawn),
+    el("td", { className: "number" }, two(before)),
+    el("td", { className: "number" }, two(after)),
+    el("td", { className: `number ${tone(change)}` }, signed(change)),
+    ranked && el("td", { className: "number" }, rank),
+  ];
 }
 
 /** @param {Row[]} rows @param {Step[]} steps @returns {import("../../data/shown-numbers.js").Shown} */

@@ -3,6 +3,7 @@
 import { isChanged } from "../../state/interventions.js";
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
+import { el, render } from "../../lib/render.js";
 import { languages } from "../../data/tokens.js";
 import { pieces } from "../../state/before-after.js";
 
@@ -12,48 +13,32 @@ import { pieces } from "../../state/before-after.js";
 
 /** @param {Context} context */
 export function outcome({ store, t, say }) {
-  const was = h("dd", {});
-  const is = h("dd", {});
-  const says = h("p", { className: "lead" });
-  const list = h(
-    "dl",
-    { className: "outcome" },
-    h("div", {}, h("dt", {}, t("As trained")), was),
-    h("div", {}, h("dt", {}, t("Changed")), is),
-  );
-  const element = h("div", {}, list, says);
+  const element = h("div", {});
 
   /** @param {Runs} runs @param {Trace} own */
-  function draw(runs, own) {
-    const { before, after } = runs;
-    const changed = isChanged(store.get().link);
-    list.hidden = !changed;
-    if (!changed) {
-      says.replaceChildren(t("Nothing is changed yet: this is the machine as it was trained."));
-      return;
-    }
+  function draw({ before, after }, own) {
+    if (!isChanged(store.get().link))
+      return render(element, el("p", { className: "lead" }, t("Nothing is changed yet: this is the machine as it was trained.")));
     const [, lang] = languages(before.direction);
-    fill(was, pieces(before, own), "gone", lang);
-    fill(is, pieces(own, before), "new", lang);
-    const [a, b] = [sum(before), sum(after)];
-    const same = before.output.text === own.output.text;
-    const numbers = { before: h("b", {}, two(a)), after: h("b", {}, two(b)) };
-    says.replaceChildren(
-      ...say(
-        same
-          ? t("The translation stays. Its log-probability was {before}, and is {after} now.")
-          : t("The translation changes. The log-probability of the one as it was: {before}, and {after} now."),
-        numbers,
-      ),
+    const said = say(
+      before.output.text === own.output.text
+        ? t("The translation stays. Its log-probability was {before}, and is {after} now.")
+        : t("The translation changes. The log-probability of the one as it was: {before}, and {after} now."),
+      { before: el("b", {}, two(sum(before))), after: el("b", {}, two(sum(after))) },
     );
+    const texts = el(
+      "dl",
+      { className: "outcome" },
+      line(t("As trained"), pieces(before, own), "del", lang),
+      line(t("Changed"), pieces(own, before), "ins", lang),
+    );
+    render(element, texts, el("p", { className: "lead" }, said));
   }
 
-  /** @param {HTMLElement} into @param {ReturnType<typeof pieces>} cut @param {"gone" | "new"} name @param {string} lang */
-  function fill(into, cut, name, lang) {
-    into.lang = cut.length ? lang : "";
-    into.replaceChildren(
-      ...(cut.length ? cut.map(({ text, differs }) => (differs ? h(name === "new" ? "ins" : "del", { className: name }, text) : text)) : [t("(nothing)")]),
-    );
+  /** @param {string} name @param {ReturnType<typeof pieces>} cut @param {"del" | "ins"} tag  of what only this one has @param {string} lang */
+  function line(name, cut, tag, lang) {
+    const parts = cut.map(({ text, differs }) => (differs ? el(tag, { className: tag === "ins" ? "new" : "gone" }, text) : text));
+    return el("div", {}, el("dt", {}, name), el("dd", { lang: cut.length ? lang : "" }, cut.length ? parts : t("(nothing)")));
   }
   return { element, draw };
 }

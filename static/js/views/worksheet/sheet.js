@@ -2,6 +2,8 @@
 
 import { four } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
+import { render } from "../../lib/render.js";
+import { shareBar } from "../../draw/share-bar.js";
 import { quoted } from "../../draw/token.js";
 import { mathml } from "../../compute/formula.js";
 import { exact } from "./stage-order.js";
@@ -99,7 +101,8 @@ function bars({ t }, bands, unit) {
     const length = bands[0].values.length;
     const at = frame ? Math.floor(((event.clientX - frame.left) / frame.width) * length) : -1;
     if (at < 0 || at >= length) return;
-    readout.replaceChildren(
+    render(
+      readout,
       `${unit} ${at + 1}`,
       ...bands.flatMap(({ name, values }) => ["\u2003", mathml(document, name), ` = ${four(values[at])}`]),
     );
@@ -171,17 +174,13 @@ function numbers({ t }, { title, head, rows, few, entries, here, foot }) {
 /** @param {Entry} entry */
 const datum = (entry) => h("td", {}, ...shown(entry));
 
-/** @param {Entry} entry @returns {(Node | string)[]} */
+/** @param {Entry} entry @returns {import("../../lib/render.js").Child[]} */
 function shown(entry) {
   if (entry === null) return [];
   if (typeof entry === "number") return [four(entry)];
   if (typeof entry === "string") return [entry];
   if ("exact" in entry) return [tiny(entry.exact)];
   if ("math" in entry) return [mathml(document, entry.math)];
-  if ("bar" in entry) {
-    const bar = h("span", { className: "bar" });
-    bar.style.width = `${entry.bar * 100}%`;
-    return [h("span", { className: "track", "aria-hidden": "true" }, bar)];
-  }
+  if ("bar" in entry) return [shareBar(entry.bar)];
   return [quoted(entry.writes)];
 }

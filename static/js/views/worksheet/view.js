@@ -6,6 +6,7 @@ import { four } from "../../lib/numbers.js";
 import { waitingLine } from "../../parts/waiting.js";
 import { blockWord } from "../../state/model-part-names.js";
 import { h } from "../../lib/dom.js";
+import { render } from "../../lib/render.js";
 import { quoted } from "../../draw/token.js";
 import { Problem } from "../../data/problem.js";
 import { choice } from "../../state/options.js";
@@ -139,14 +140,14 @@ function mount(context, root) {
   /** @param {Work} found */
   function build(found) {
     const { list } = found;
-    printed.replaceChildren(...sentence(store.get()));
-    title.replaceChildren(...headline(context, found));
+    render(printed, sentence(store.get()));
+    render(title, headline(context, found));
     const all = overall(list);
     const replaced = !all.agrees && store.get().link.interventions !== null;
-    verdict.replaceChildren(judgement(context, all), ...(replaced ? [h("p", {}, intervened(t))] : []));
-    pages.replaceChildren(...list.map((stage, i) => section(context, stage, i + 1)));
+    render(verdict, judgement(context, all), replaced && h("p", {}, intervened(t)));
+    render(pages, list.map((stage, i) => section(context, stage, i + 1)));
     pages.querySelector(`[data-stage='${ONWARD}']`)?.append(onward(context));
-    contents.replaceChildren(...list.map((stage, i) => entry(context, stage, i + 1, choose)));
+    render(contents, list.map((stage, i) => entry(context, stage, i + 1, choose)));
     frame.dataset.drawn = shown;
   }
 

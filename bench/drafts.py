@@ -1,0 +1,131 @@
+"""`python -m bench.drafts FILE…`: drafted translations beside decoded ones, sentence by sentence.
+
+Files are parallel text as training reads it (`docs/training.md`); both columns are translated, each
+into the other's language. Says how many translations or numbers differ, how often a draft was
+right, how near the pass that checks it is to the steps that it stands for, and the time of both.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+
+from bench.__main__ import machine
+from model.adapters.draft import Drafter, Ids, open_drafter
+from model.adapters.native import Native
+from model.adapters.request import Request, Trace
+from model.bundle.weights import CHECKPOINTS, Bundle, load_bundle
+from model.train.pairs import read_pairs
+
+
+@dataclass
+class Counting(Drafter):
+    """Another's drafts, counted."""
+
+    drafter: Drafter
+    rows: int = 0
+
+    def draft(self, sources: Sequence[Ids], begun: Sequence[Ids], most: int) -> Sequence[Ids]:
+        """As the other does."""
+        self.rows += len(sources)
+        return self.drafter.draft(sources, begun, most)
+
+
+@dataclass
+class Found:
+    """What was seen of some sentences."""
+
+    sentences: int = 0
+    different: int = 0  # translations
+    worst: float = 0.0  # difference of a log-probability, in nats
+    decoding: list[float] = field(default_factory=list)  # processor seconds of each batch
+    drafting: list[float] = field(default_factory=list)
+
+    def add(self, decoded: Sequence[Trace], drafted: Sequence[Trace]) -> None:
+        """Holds the answers to the same requests against each other."""
+        for one, other in zip(decoded, drafted, strict=True):
+            self.sentences += 1
+            if one.output.tokens != other.output.tokens:
+                self.different += 1
+                continue
+            pairs = zip(one.output.logprobs, other.output.logprobs, strict=True)
+            self.worst = max([self.worst, *(abs(a - b) for a, b in pairs)])
+
+
+def main() -> None:
+    """Measures alone and in batches and prints a row of a Markdown table for each."""
+    parser = argparse.ArgumentParser(prog="python -m bench.drafts", description=__doc__)
+    parser.add_argument("files", type=Path, nargs="+", help="TSV, perhaps .gz")
+    parser.add_argument("--sentences", type=int, default=1000, help="of each batch size (1000)")
+    parser.add_argument("--batches", type=int, nargs="+", default=[1, 8, 32])
+    parser.add_argument("--threads", type=int, default=1, help="threads of PyTorch (1)")
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    pairs = [pair for path in options.files for pair in read_pairs(path)]
+    texts = list(dict.fromkeys(text for pair in pairs for text in pair))  # each once
+    random.Random(0).shuffle(texts)
+    bundle = load_bundle(CHECKPOINTS / "en-zh")
+    print(machine())
+    print(
+        "\n| at once | sentences | different | worst number | drafts a sentence "
+        "| decoded | drafted | decoded / drafted |\n|--:|--:|--:|--:|--:|--:|--:|--:|"
+    )
+    with tempfile.TemporaryDirectory() as cache:
+        for rows in options.batches:
+            some, texts = texts[: options.sentences], texts[options.sentences :]
+            print(_row(bundle, Path(cache), some, rows), flush=True)
+        print(f"\nA pass and a step differ by at most {_steps(bundle, texts[:200]):.1e} nats.")
+
+
+def _row(bundle: Bundle, cache: Path, texts: Sequence[str], rows: int) -> str:
+    opened = open_drafter(bundle, cache)
+    assert opened, "CTranslate2 is not installed"
+    counting = Counting(opened)
+    own, drafted = Native(bundle, "own"), Native(bundle, "drafted", None, counting)
+    found = Found()
+    requests = [Request(text) for text in texts if own.takes(Request(text))]
+    for model in (own, drafted):
+        model.run([Request("This is to warm up.")] * rows)
+    counting.rows = 0
+    pairs = [(own, found.decoding), (drafted, found.drafting)]
+    for number, start in enumerate(range(0, len(requests), rows)):
+        turns = pairs[:: (1, -1)[number % 2]]  # the one that goes first changes
+        batch = requests[start : start + rows]
+        answers = [_timed(model, batch, times) for model, times in turns]
+        found.add(*answers)
+    decoding, drafting = (
+        1e3 * sum(times) / found.sentences for times in (found.decoding, found.drafting)
+    )
+    return (
+        f"| {rows} | {found.sentences:,} | {found.different} | {found.worst:.1e} "
+        f"| {counting.rows / found.sentences:.2f} | {decoding:.1f} ms | {drafting:.1f} ms "
+        f"| **{decoding / drafting:.2f}** |"
+    )
+
+
+def _timed(model: Native, batch: Sequence[Request], times: list[float]) -> list[Trace]:
+    start = time.process_time()
+    traces = model.run(batch)
+    times.append(time.process_time() - start)
+    return traces
+
+
+def _steps(bundle: Bundle, texts: Sequence[str]) -> float:
+    """The largest difference of a token's log-probability in a step and in a pass."""
+    model, worst = Native(bundle, "own"), 0.0
+    for text in texts:
+        *_, last = model.decode(text).steps
+        pairs = zip(last.written[0].logprobs, model.trace(text).output.logprobs, strict=True)
+        worst = max([worst, *(abs(a - b) for a, b in pairs)])
+    return worst
+
+
+if __name__ == "__main__":
+    main()

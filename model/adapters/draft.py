@@ -1,0 +1,90 @@
+"""Drafts: what a translation probably is, guessed fast, for our own model to check."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import torch
+
+from model.bundle.ctranslate2_export import UnknownToEngineError, exported
+from model.bundle.weights import Bundle
+
+if TYPE_CHECKING:
+    from ctranslate2 import Translator
+
+Ids = Sequence[int]
+
+log = logging.getLogger(__name__)
+
+
+class Drafter(Protocol):
+    """Guesses translations. Nothing that it says is believed."""
+
+    def draft(self, sources: Sequence[Ids], begun: Sequence[Ids], most: int) -> Sequence[Ids]:
+        """The ids of a target for each source, beginning with what is `begun`, at most `most`."""
+
+
+class FastDrafter:
+    """Greedy decoding with CTranslate2, matrices and activations in bytes, on the CPU."""
+
+    def __init__(self, translator: Translator, never: Ids) -> None:
+        self.translator = translator
+        self.never = [[str(id_)] for id_ in never]
+
+    def draft(self, sources: Sequence[Ids], begun: Sequence[Ids], most: int) -> Sequence[Ids]:
+        """As `Drafter` says; nothing for all where it fails."""
+        try:
+            found = self.translator.translate_batch(
+                [_names(ids) for ids in sources],
+                [_names(ids) or None for ids in begun],
+                beam_size=1,
+                suppress_sequences=self.never,
+                max_decoding_length=most,
+                max_input_length=0,  # as long as it is
+                return_end_token=True,
+            )
+        except (RuntimeError, ValueError) as error:
+            log.warning("no drafts: %s", error)
+            return [()] * len(sources)
+        return [[int(name) for name in one.hypotheses[0]] for one in found]
+
+
+def open_drafter(bundle: Bundle, cache: Path) -> Drafter | None:
+    """What drafts for a bundle, converted into the folder `cache`; None where nothing can.
+
+    That is so without CTranslate2, or for a model that it does not know. A cache that cannot be
+    written or read is told as a warning.
+    """
+    try:
+        return _opened(bundle, exported(bundle, cache))
+    except (ImportError, UnknownToEngineError) as error:
+        log.info("no drafts: %s", error)
+    except RuntimeError as error:
+        log.warning("converting again, since CTranslate2 cannot read it: %s", error)
+        return _opened_anew(bundle, cache)
+    except OSError as error:
+        log.warning("no drafts: %s", error)
+    return None
+
+
+def _opened_anew(bundle: Bundle, cache: Path) -> Drafter | None:
+    try:
+        return _opened(bundle, exported(bundle, cache, anew=True))
+    except (RuntimeError, OSError) as error:
+        log.warning("no drafts: %s", error)
+        return None
+
+
+def _opened(bundle: Bundle, folder: Path) -> FastDrafter:
+    from ctranslate2 import Translator
+
+    threads = torch.get_num_threads()
+    translator = Translator(str(folder), device="cpu", inter_threads=1, intra_threads=threads)
+    return FastDrafter(translator, sorted(bundle.tokenizer.specials - {bundle.tokenizer.eos}))
+
+
+def _names(ids: Ids) -> list[str]:
+    return [str(id_) for id_ in ids]

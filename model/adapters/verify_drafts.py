@@ -1,0 +1,106 @@
+"""What the rows of a batch write: drafted, checked by the pass that is run anyway, and corrected.
+
+A trace runs its target through the model in one pass (teacher forcing), which says at every
+position which token the model would write after those before it. So a pass over a guess checks it:
+
+    draft      A  B  C  D ⟨eos⟩
+    the model  A  B  E  …             A, B and E are what greedy decoding writes
+    draft      A  B  E  F ⟨eos⟩       again, behind what is certain
+    the model  A  B  E  F ⟨eos⟩       the same all along: this pass is the answer
+
+By induction that is greedy decoding, if a pass and a step of decoding find the same token most
+probable. They add in another order, so the last digits differ: where the best two tokens are nearer
+to each other than `MARGIN`, nothing is taken as certain and decoding itself decides.
+
+Source: Leviathan et al. 2023, "Fast Inference from Transformers via Speculative Decoding", with
+every draft token judged by the largest probability instead of by chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from model.adapters.draft import Drafter
+from model.adapters.target_writer import Ids, Row, Writer
+
+MARGIN = 1e-4  # nats between the best two tokens; a pass and a step differ by some 1e-5
+TRIES = 3  # drafts of a row before it is decoded
+
+
+class Targets:
+    """What each row writes, as far as it is known, while a batch is being answered."""
+
+    def __init__(self, writer: Writer, drafter: Drafter | None, rows: Sequence[Row]) -> None:
+        self.writer = writer
+        self.drafter = drafter
+        self.rows = rows
+        self._known = writer.known(rows)
+        self._drafts: dict[int, Ids] = {}
+        self._begun = {index: row.request.decode.prefix for index, row in enumerate(rows)}
+        self._tries = {index: TRIES for index, row in enumerate(rows) if writer.is_greedy(row)}
+
+    def of(self, indices: Sequence[int]) -> list[Ids]:
+        """What some rows write: what is known of it, or else a draft, or else what decoding finds.
+
+        `agrees` says whether a draft was right.
+        """
+        self._draft([index for index in indices if index not in self._known])
+        open_ = [i for i in indices if i not in self._known and i not in self._drafts]
+        found = self.writer.search([self.rows[index] for index in open_])
+        self._known.update(zip(open_, found, strict=True))
+        return [self._drafts.get(index) or self._known[index] for index in indices]
+
+    def agrees(self, index: int, logprobs: Tensor) -> bool:
+        """Whether a row writes what `of` said, by the pass over it: `logprobs` (T, V), on the CPU.
+
+        Where not, what is certain is kept and `of` must be asked again.
+        """
+        draft = self._drafts.pop(index, None)
+        if draft is None:
+            return True
+        certain = verified(draft, logprobs, self.writer.never, len(self._begun[index]))
+        self._tries[index] -= 1
+        if certain is None:
+            self._tries[index] = 0
+            return False
+        self._begun[index] = certain
+        if self.writer.is_complete(self.rows[index], certain):
+            self._known[index] = certain
+            self.writer.remember(self.rows[index], certain)
+        return index in self._known and certain == draft
+
+    def _draft(self, indices: Sequence[int]) -> None:
+        """Sets drafts for those rows that can have one."""
+        drafted = [index for index in indices if self._tries.get(index)]
+        if not drafted or not self.drafter:
+            return
+        rows = [self.rows[index] for index in drafted]
+        most = max(self.writer.limit(row.request, row.source) for row in rows)
+        sources = [[token.id for token in row.source] for row in rows]
+        begun = [self._begun[index] for index in drafted]
+        guesses = self.drafter.draft(sources, begun, most)
+        for index, row, start, guess in zip(drafted, rows, begun, guesses, strict=True):
+            draft = self.writer.within((*start, *guess[len(start) :]), row)
+            if len(draft) > len(start):
+                self._drafts[index] = draft
+
+
+def verified(draft: Ids, logprobs: Tensor, never: Tensor, begun: int) -> Ids | None:
+    """What greedy decoding writes, as far as a pass over a draft tells; it begins as is `begun`.
+
+    That is the draft up to where the model would write another token, and that token. None where
+    two tokens are too near to each other to tell. `logprobs` (T, V) are those of the draft's T
+    tokens, `never` the ids that are not written.
+    """
+    ids = torch.tensor(draft)[begun:]
+    allowed = logprobs[begun : len(draft)].index_fill(1, never.cpu(), -torch.inf)
+    best, tokens = allowed.topk(2, dim=-1)
+    clear = best[:, 0] - best[:, 1] > MARGIN
+    same = tokens[:, 0] == ids
+    until = len(ids) if same.all() else int(same.int().argmin()) + 1  # its own token is the last
+    if not clear[:until].all():
+        return None
+    return (*draft[: begun + until - 1], int(tokens[until - 1, 0]))

@@ -1,0 +1,103 @@
+"""A share is deleted by who made it, and a damaged one says so."""
+
+import sqlite3
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.app.conftest import Serving
+from tests.app.problem import hold
+from tests.app.storage import ASKS, kept, share
+from tests.golden.kept import put, rows
+
+
+async def test_a_share_is_deleted_with_its_key_alone(
+    client: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    one, two = await share(client, asks=ASKS), await share(client, asks=ASKS[:1])
+    path = f"/api/shares/{one['id']}"
+    hold(await client.delete(path), 422, "missing", "Edit-Key")
+    for wrong in (two["edit_key"], "", "\xe9" * 3, one["edit_key"][:-1]):
+        bad = {b"Edit-Key": wrong.encode()}
+        hold(await client.delete(path, headers=bad), 403, "wrong-edit-key", "Edit-Key")
+    assert (await client.get(path)).status_code == 200
+    assert (await client.get(f"/s/{one['id']}/preview.png")).status_code == 200
+    headers = {"Edit-Key": one["edit_key"]}
+    deleted = await client.delete(
+        path.upper().replace("/API/SHARES", "/api/shares"), headers=headers
+    )
+    assert (deleted.status_code, deleted.content) == (204, b"")
+    for gone in (path, f"{path}/asks/0", *(f"/s/{one['id']}{it}" for it in ("", "/preview.png"))):
+        hold(await client.get(gone), 404, "unknown-share", "id")
+    hold(await client.delete(path, headers=headers), 404, "unknown-share", "id")
+    assert (await client.get(f"/api/shares/{two['id']}/asks/0")).status_code == 200
+    assert kept(tmp_path)[0] == 2, "what the other one holds"
+    headers = {"Edit-Key": two["edit_key"]}
+    assert (await client.delete(f"/api/shares/{two['id']}", headers=headers)).status_code == 204
+    assert kept(tmp_path) == (0, 0)
+
+
+async def test_the_key_is_nowhere_in_the_database(
+    client: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    made = await share(client)
+    assert made["edit_key"].encode() not in b"".join(
+        file.read_bytes() for file in tmp_path.glob("headlight.db*")
+    )
+    assert "edit_key" not in (await client.get(f"/api/shares/{made['id']}")).text
+
+
+async def test_a_share_from_before_has_no_key(serving: Serving, tmp_path: Path) -> None:
+    old = rows(put(1, tmp_path))[0]
+    async with serving() as client:
+        for key in ("", "None"):
+            headers = {"Edit-Key": key}
+            response = await client.delete(f"/api/shares/{old.id}", headers=headers)
+            hold(response, 403, "wrong-edit-key", "Edit-Key")
+
+
+DAMAGES = {
+    "contents": "UPDATE contents SET content = zeroblob(length(content)) WHERE :id > 0",
+    "shares": "UPDATE shares SET digest = zeroblob(32) WHERE id = :id",
+    "answers": "UPDATE answers SET digest = zeroblob(32) WHERE share = :id",
+}
+
+
+@pytest.mark.parametrize("table", DAMAGES)
+async def test_a_damaged_share_says_so(serving: Serving, tmp_path: Path, table: str) -> None:
+    async with serving() as client:
+        share_id = (await share(client, asks=ASKS[:1]))["id"]
+        whole = await share(client, select=["source.input"])
+    with sqlite3.connect(tmp_path / "headlight.db") as connection:
+        connection.execute(DAMAGES[table], {"id": share_id})
+    connection.close()
+    pages = ["s/{}", "embed/{}", "s/{}/preview.png", "s/{}/handout.html"]
+    async with serving() as client:
+        read = ["api/shares/{}/asks/0"] if table == "answers" else ["api/shares/{}", *pages]
+        for path in read:
+            hold(await client.get(f"/{path.format(share_id)}"), 410, "damaged-share", None)
+        if table != "answers":
+            page = await client.get(f"/s/{share_id}", headers={"Accept": "text/html"})
+            assert page.status_code == 410
+            assert "This share is damaged" in page.text
+        if table != "contents":
+            assert (await client.get(f"/s/{whole['id']}")).status_code == 200
+
+
+async def test_what_was_damaged_before_there_were_digests_is_noticed(
+    serving: Serving, tmp_path: Path
+) -> None:
+    file = put(1, tmp_path)
+    ids = [row.id for row in rows(file)]
+    with sqlite3.connect(file) as connection:
+        connection.execute("UPDATE shares SET trace = substr(trace, 1, 1000)")
+        connection.execute("UPDATE answers SET answer = x'00112233'")
+        connection.execute("UPDATE shares SET state = '{\"source\": ' WHERE id = ?", ids[:1])
+    connection.close()
+    async with serving() as client:
+        for share_id in ids:
+            for path in ("api/shares/{}", "s/{}", "s/{}/preview.png", "s/{}/handout.html"):
+                hold(await client.get(f"/{path.format(share_id)}"), 410, "damaged-share", None)
+        answers = [await client.get(f"/api/shares/{one}/asks/0") for one in ids]
+        assert {410} <= {one.status_code for one in answers} <= {404, 410}

@@ -1,0 +1,233 @@
+"""Shares cannot fill the disk: what is kept is counted, kept once, and can be deleted."""
+
+import asyncio
+import hashlib
+import sqlite3
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from starlette.requests import Request
+
+from app.http.rate_limits import client_network
+from app.settings import Settings
+from app.store.quota import Limits
+from app.store.store import open_store
+from tests.app.conftest import Serving
+from tests.app.problem import hold
+from tests.app.storage import ALL, ASKS, STATE, counts, kept, share
+
+OCTETS = {"Accept": "application/octet-stream"}
+
+
+async def test_equal_content_is_kept_once(client: httpx.AsyncClient, tmp_path: Path) -> None:
+    body = b'{"state":{"source":"Hi."},"asks":[%b,%b]}' % (
+        (b'{"parameters":{"select":["*"]}}',) * 2
+    )
+    headers = {"Content-Type": "application/json"}
+    assert len(body) <= 108
+    for _ in range(3):
+        made = await client.post("/api/shares", content=body, headers=headers)
+        assert made.status_code == 201
+    count, size = kept(tmp_path)
+    assert count == 2, "a trace and parameters, whoever asked for them"
+    assert size < 14_000_000
+    path = f"/api/shares/{made.json()['id']}/asks"
+    files = [(await client.get(f"{path}/{n}", headers=OCTETS)).content for n in range(2)]
+    assert files[0] == files[1]
+    assert len(files[0]) > 20_000_000
+
+
+async def test_json_has_its_limit_here_too(serving: Serving) -> None:
+    """As everywhere else a reply in JSON has at most a quarter of the numbers."""
+    async with serving() as client:
+        path = f"/api/shares/{(await share(client, asks=[ALL]))['id']}"
+        problem = hold(await client.get(f"{path}/asks/0"), 422, "reply-too-large", None)
+        assert (problem["limit"], problem["unit"]) == (4_000_000, "numbers")
+        assert problem["value"] > 5_000_000
+        assert (await client.get(f"{path}/asks/0", headers=OCTETS)).status_code == 200
+        assert (await client.get(path)).status_code == 200
+    async with serving(max_values=4_000) as client:  # set lower since
+        hold(await client.get(path), 422, "reply-too-large", None)
+        assert (await client.get(path, headers=OCTETS)).status_code == 200
+        assert (await client.get(path.replace("/api/shares", "/s"))).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("asked", "kind", "field"),
+    [
+        ({"trace": {"source": "x" * 2_001}}, "text-too-long", "trace.source"),
+        ({"trace": {"source": "hi", "target": "x" * 2_001}}, "text-too-long", "trace.target"),
+        (
+            {"trace": {"source": "hi", "interventions": [{"at": "source", "do": "drop"}] * 65}},
+            "too-long",
+            "trace.interventions",
+        ),
+        ({"trace": {"source": "hi", "model": "no"}}, "unknown-model", "trace.model"),
+        ({"trace": {"text": "hi"}}, "missing", "trace.source"),
+        ({"parameters": {"select": [], "model": "no"}}, "unknown-model", "parameters.model"),
+        ({"learning": {"example": 0, "model": "no"}}, "unknown-model", "learning.model"),
+    ],
+)
+async def test_asks_are_checked_like_traces_and_before_anything_runs(
+    client: httpx.AsyncClient,
+    monkeypatch: pytest.MonkeyPatch,
+    asked: dict[str, Any],
+    kind: str,
+    field: str,
+) -> None:
+    if "trace" in asked:
+        alone = (await client.post("/api/trace", json=asked["trace"])).json()
+        assert alone["type"].endswith(kind)
+        assert f"trace.{alone['field']}" == field
+    monkeypatch.setattr("app.engine.engine.Engine.run", None)
+    body = {"state": STATE, "asks": [ASKS[0], asked]}
+    hold(await client.post("/api/shares", json=body), 422, kind, f"asks[1].{field}")
+
+
+async def test_one_address_has_its_quota(serving: Serving, tmp_path: Path) -> None:
+    async with serving() as client:
+        await share(client)
+        (size,) = _sizes(tmp_path)
+    (tmp_path / "headlight.db").unlink()
+    async with serving(max_shares_bytes_per_address=2 * size) as client:
+        first, _ = await share(client), await share(client)
+        problem = await client.post("/api/shares", json={"state": STATE})
+        hold(problem, 507, "quota-reached", None)
+        assert int(problem.headers["retry-after"]) > 0
+        assert str(2 * size) in problem.json()["detail"]
+        await client.delete(f"/api/shares/{first['id']}", headers={"Edit-Key": first["edit_key"]})
+        await share(client)
+        other = httpx.AsyncClient(
+            transport=httpx.ASGITransport(client._transport.app, client=("10.1.2.3", 1)),  # type: ignore[attr-defined]
+            base_url="http://headlight",
+        )
+        async with other:
+            await share(other)
+
+
+def _sizes(folder: Path) -> list[int]:
+    with closing(sqlite3.connect(folder / "headlight.db")) as connection:
+        return [size for (size,) in connection.execute("SELECT size FROM shares")]
+
+
+async def test_all_shares_have_a_quota(serving: Serving, tmp_path: Path) -> None:
+    async with serving(max_shares_bytes=1_000_000) as client:
+        made = [await share(client)]
+        before = kept(tmp_path)
+        for _ in range(5):  # equal ones take no room but for their documents
+            made.append(await share(client))
+        assert kept(tmp_path) == before
+        big = {"state": STATE, "asks": [ALL]}
+        problem = await client.post("/api/shares", json=big)
+        hold(problem, 507, "storage-full", None)
+        assert int(problem.headers["retry-after"]) > 0
+        assert kept(tmp_path) == before
+        for _ in range(60):
+            response = await client.post("/api/shares", json={"state": STATE})
+            if response.status_code != 201:
+                break
+        hold(response, 507, "storage-full", None)
+        for one in made:
+            assert (await client.get(f"/api/shares/{one['id']}")).status_code == 200
+
+
+async def test_none_are_kept_where_none_may_be(
+    serving: Serving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.engine.engine.Engine.run", None)  # nor run
+    async with serving(max_shares_bytes=0) as client:
+        hold(await client.post("/api/shares", json={"state": STATE}), 507, "storage-full", None)
+
+
+async def test_a_quota_is_exact_when_many_come_at_once(tmp_path: Path) -> None:
+    limits = Limits(total=100_000, by_address=100_000)
+    async with open_store(f"sqlite+aiosqlite:///{tmp_path}/headlight.db", limits) as store:
+        wanted = [
+            store.add(2, {}, {}, bytes([n]) * 10_000, address=f"192.0.2.{n % 2}") for n in range(20)
+        ]
+        made = await asyncio.gather(*wanted, return_exceptions=True)
+        assert sum(not isinstance(one, Exception) for one in made) == 9
+        assert await counts(store) == [9, 0, 9]
+
+
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [
+        ("192.0.2.7", "192.0.2.7"),
+        ("::ffff:192.0.2.7", "192.0.2.7"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("2001:db8:1:2::9", "2001:db8:1:2::/64"),
+        ("testclient", "testclient"),
+    ],
+)
+def test_a_client_is_its_network(address: str, network: str) -> None:
+    assert client_network(Request({"type": "http", "client": (address, 1)})) == network
+
+
+async def test_an_address_is_not_kept(tmp_path: Path) -> None:
+    async with open_store(f"sqlite+aiosqlite:///{tmp_path}/headlight.db") as store:
+        for address in ("192.0.2.7", "192.0.2.7", "192.0.2.8"):
+            await store.add(2, {}, {}, b"trace", address=address)
+    with closing(sqlite3.connect(tmp_path / "headlight.db")) as connection:
+        found = [one for (one,) in connection.execute("SELECT address FROM shares")]
+    assert len(set(found)) == 2
+    for one in found:
+        assert len(one) == 32
+        assert one != hashlib.sha256(b"192.0.2.7").digest()
+
+
+async def test_shares_expire_where_the_operator_says_so(serving: Serving, tmp_path: Path) -> None:
+    async with serving() as client:
+        old, new = await share(client), await share(client)
+        assert old["expires"] is None
+    with sqlite3.connect(tmp_path / "headlight.db") as connection:
+        made = (datetime.now(UTC) - timedelta(days=30, minutes=1)).strftime("%Y-%m-%d %H:%M:%S.%f")
+        connection.execute("UPDATE shares SET created = ? WHERE id = ?", (made, old["id"]))
+    connection.close()
+    async with serving() as client:
+        assert (await client.get(f"/api/shares/{old['id']}")).status_code == 200, "never by default"
+    async with serving(keep_shares_days=31) as client:
+        assert (await client.get(f"/api/shares/{old['id']}")).status_code == 200
+        made_now = await share(client)
+        expires = datetime.fromisoformat(made_now["expires"])
+        assert abs(expires - datetime.now(UTC) - timedelta(days=31)) < timedelta(minutes=1)
+    async with serving(keep_shares_days=30) as client:
+        for path in ("/api/shares/{}", "/api/shares/{}/asks/0", "/s/{}", "/s/{}/preview.png"):
+            hold(await client.get(path.format(old["id"])), 404, "unknown-share", "id")
+        assert (await client.get(f"/api/shares/{new['id']}")).status_code == 200
+        headers = {"Edit-Key": old["edit_key"]}
+        hold(
+            await client.delete(f"/api/shares/{old['id']}", headers=headers),
+            404,
+            "unknown-share",
+            "id",
+        )
+        for _ in range(100):
+            if len(_sizes(tmp_path)) == 2:
+                break
+            await asyncio.sleep(0.05)
+    assert len(_sizes(tmp_path)) == 2, "the server deletes them by itself"
+    async with serving() as client:
+        assert (await client.get(f"/api/shares/{old['id']}")).status_code == 404
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+async def test_expired_shares_are_deleted_as_time_goes_by(
+    tmp_path: Path, postgres: Any, kind: str
+) -> None:
+    url = f"sqlite:///{tmp_path}/headlight.db" if kind == "sqlite" else postgres("expiry")
+    url = Settings(database_url=url).database
+    async with open_store(url, Limits(days=1 / 86_400)) as store:
+        old = await store.add(2, {}, {}, b"old")
+        assert await store.has(old.id)
+        pruning = asyncio.create_task(store.keep_pruning(0.05))
+        async with asyncio.timeout(10):
+            while await counts(store) != [0, 0, 0]:
+                await asyncio.sleep(0.05)
+        pruning.cancel()
+        assert not await store.has(old.id)
+        assert await store.find(old.id) is None
