@@ -98,7 +98,7 @@ def create_app(
     app.include_router(metrics_route.router)
     problems.install(app, problem_page)
     # The last added is the outermost.
-    paths: dict[object, str] = {
+    paths = {
         route.endpoint: route.path
         for route in iter_route_contexts(app.routes)
         if route.path is not None
