@@ -19,8 +19,8 @@ from app.engine.jobs import AnswerJob, TraceJob
 from app.engine.worker import Line
 
 Flow = tuple[str, Client]  # a model's requests of a client
-WASTE = 1.5  # a batch has at most so many times the tokens of its rows, with padding
-FREE = 64.0  # tokens of padding that cost less than another batch
+WASTE = 2.0  # a row that joins a batch adds at most so many times its own tokens, with padding
+FREE = 64.0  # tokens that cost less than another batch
 
 
 @dataclass(eq=False)
@@ -139,14 +139,14 @@ def fitting(head: Waiting, others: Sequence[Waiting], most: int) -> list[Waiting
     """Of the others, those that join a batch: the nearest in length, while padding is little."""
     nearest = sorted(others, key=lambda one: abs(one.size - head.size))
     chosen: list[Waiting] = []
-    longest = total = head.size
+    longest = head.size
     for one in nearest:
         if len(chosen) == most:
             break
-        longest_then, total_then = max(longest, one.size), total + one.size
-        padded = longest_then * (len(chosen) + 2)
-        if padded <= max(WASTE * total_then, total_then + FREE):
+        longer = max(longest, one.size)
+        added = longer * (len(chosen) + 2) - longest * (len(chosen) + 1)
+        if added <= WASTE * one.size + FREE:
             chosen.append(one)
-            longest, total = longest_then, total_then
+            longest = longer
     kept = set(map(id, chosen))
     return [one for one in others if id(one) in kept]
