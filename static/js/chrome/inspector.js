@@ -3,7 +3,7 @@
 import { attention, ofHead, place } from "../data/attentions.js";
 import { pair } from "../state/highlight.js";
 import { four, two } from "../lib/numbers.js";
-import { find, h } from "../lib/dom.js";
+import { find, h, refill, write } from "../lib/dom.js";
 import { step } from "../draw/token.js";
 import { working } from "../compute/softmax-row.js";
 import { litIn, pairIn, reading, tokenAt } from "../state/heatmap-data.js";
@@ -62,24 +62,26 @@ function fill(context) {
   const { matrix, rows, cols, cover } = read;
   if (at.row >= matrix.rows || at.col >= matrix.cols) return;
   const { by } = litIn(page, store.hovered(), read);
-  find("#pair-title").textContent = by === "pin" ? t("Pinned pair") : t("Pair");
+  write(find("#pair-title"), by === "pin" ? t("Pinned pair") : t("Pair"));
   find("#unpin").toggleAttribute("disabled", page.link.query === null);
-  find("#pair-query").replaceChildren(step(rows.steps[at.row]));
-  find("#pair-key").replaceChildren(step(cols.steps[at.col]));
+  refill(find("#pair-query"), step(rows.steps[at.row]));
+  refill(find("#pair-key"), step(cols.steps[at.col]));
   const cell = at.row * matrix.cols + at.col;
   const weight = matrix.values[cell];
-  find("#pair-mask").textContent = Number.isNaN(weight)
-    ? t("masked: the query may not look there")
-    : cover[cell] === COVER.weak
-      ? t("open; dotted, as it is not among the strongest")
-      : t("open: the query may look there");
-  find("#working").replaceChildren(
+  write(find("#pair-mask"), masking(t, weight, cover[cell]));
+  refill(
+    find("#working"),
     ...(cellBreakdown(context, read, at) ?? steps(context, compute(page, read, at), weight)),
   );
-  find("#row-title").replaceChildren(
-    ...context.say(t("{query} looks at"), { query: step(rows.steps[at.row]) }),
-  );
-  find("#row").replaceChildren(...ranking(matrix, at, cols.steps));
+  refill(find("#row-title"), ...context.say(t("{query} looks at"), { query: step(rows.steps[at.row]) }));
+  refill(find("#row"), ...ranking(matrix, at, cols.steps));
+}
+
+/** Whether the pair may be looked at. @param {Desk["t"]} t @param {number} weight @param {number} cover */
+function masking(t, weight, cover) {
+  if (Number.isNaN(weight)) return t("masked: the query may not look there");
+  if (cover === COVER.weak) return t("open; dotted, as it is not among the strongest");
+  return t("open: the query may look there");
 }
 
 /**

@@ -30,6 +30,30 @@ function shown(children) {
 }
 
 /**
+ * Makes an element hold just these, by the least change: what is the same stays where it is, and so
+ * does the layout around it. For what listens to nothing: an element that is kept is the old one.
+ * @param {Element} parent
+ * @param {...(Node | string)} children
+ */
+export function refill(parent, ...children) {
+  const wanted = children.map((child) => (typeof child === "string" ? new Text(child) : child));
+  const present = [...parent.childNodes];
+  for (const surplus of present.slice(wanted.length)) surplus.remove();
+  wanted.forEach((next, i) => {
+    const old = present[i];
+    if (!old) parent.append(next);
+    else if (old instanceof Text && next instanceof Text) write(old, next.data);
+    else if (old instanceof Element && old.cloneNode().isEqualNode(next.cloneNode())) refill(old, ...next.childNodes);
+    else old.replaceWith(next);
+  });
+}
+
+/** Sets a text where it is another. @param {Text | Element} node @param {string} text */
+export function write(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+/**
  * @template {HTMLElement} [T=HTMLElement]
  * @param {string} selector
  * @param {ParentNode} [root]

@@ -1,6 +1,7 @@
 /** The one sentence that says what is seen; its words follow from the numbers of the lit row. */
 
 import { compose } from "./row-wording.js";
+import { refill } from "../lib/dom.js";
 import { four } from "../lib/numbers.js";
 import { pairIn, reading } from "../state/heatmap-data.js";
 import { plainStep } from "../data/tokens.js";
@@ -16,7 +17,7 @@ import { plainStep } from "../data/tokens.js";
 export function bindCaption(context, line) {
   const { store } = context;
   const show = () =>
-    line.replaceChildren(...(compose(context, store.get(), store.hovered()) ?? line.childNodes));
+    refill(line, ...(compose(context, store.get(), store.hovered()) ?? line.childNodes));
   const deaf = [
     store.subscribe(({ link, trace, model }) => [link, trace, model], show),
     store.subscribe(({ link }) => link, ({ link }) => link.query !== null && announce(context)),

@@ -1,6 +1,6 @@
 /** What a view lets one choose, as controls that look and work alike in all views. */
 
-import { h } from "../lib/dom.js";
+import { h, write } from "../lib/dom.js";
 
 /** @typedef {import("../state/types.js").Context} Context */
 /**
@@ -72,8 +72,9 @@ function slider({ label, range: [min, max, step] = [0, 1, 1], say = String }, ch
     element: h("label", { className: "option slider" }, h("span", {}, label), input, output),
     show(value) {
       input.value = String(value ?? min);
-      output.textContent = say(Number(input.value));
-      input.setAttribute("aria-valuetext", output.textContent);
+      const said = say(Number(input.value));
+      write(output, said);
+      input.setAttribute("aria-valuetext", said);
     },
   };
 }

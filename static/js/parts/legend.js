@@ -1,6 +1,6 @@
 /** What the colours and patterns of a matrix mean, in one line below it. */
 
-import { h } from "../lib/dom.js";
+import { h, refill } from "../lib/dom.js";
 import { COVER } from "../compute/aggregate-attention.js";
 import { gradient } from "../draw/scale.js";
 
@@ -28,7 +28,8 @@ export function legend({ t }) {
         { why: COVER.onlyA, name: "level", says: t("only in A") },
         { why: COVER.onlyB, name: "upright", says: t("only in B") },
       ].filter(({ why }) => covers.has(why));
-      element.replaceChildren(
+      refill(
+        element,
         h("span", {}, low),
         ramp,
         h("span", {}, high),

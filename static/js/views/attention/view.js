@@ -2,7 +2,7 @@
 
 import { blockAt, place } from "../../data/attentions.js";
 import { four } from "../../lib/numbers.js";
-import { h, heightOf } from "../../lib/dom.js";
+import { h, heightOf, refill } from "../../lib/dom.js";
 import { step } from "../../draw/token.js";
 import { SHARED, choice, whole } from "../../state/options.js";
 import { controls } from "../../parts/controls.js";
@@ -83,7 +83,7 @@ function mount(context, root) {
     if (!found) return;
     const floor = page.link.options.scale === "log" ? FLOOR : undefined;
     const shade = { stops: sequential(context.theme()), range: RANGE, floor };
-    below.replaceChildren(...notes(context, found, floor ?? null).map((line) => h("li", {}, line)));
+    refill(below, ...notes(context, found, floor ?? null).map((line) => h("li", {}, line)));
     key.show({ shade, covers: new Set(found.cover) });
     const { width, height, wide } = context.room();
     // The legend and a line of the notes stay in sight; a phone scrolls anyway.
