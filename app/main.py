@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 from fastapi import FastAPI
@@ -60,7 +61,8 @@ def create_app(
         runners = Runners.in_threads(runners)
     settings = settings or Settings()
     metrics = Metrics()
-    cache = ByteCache[Any](settings.max_cache_bytes, len)
+    counted = partial(metrics.count_lookup, "replies")
+    cache = ByteCache[Any](settings.max_cache_bytes, len, counted)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -96,7 +98,7 @@ def create_app(
     app.include_router(metrics_route.router)
     problems.install(app, problem_page)
     # The last added is the outermost.
-    paths: dict[object, str] = {
+    paths = {
         route.endpoint: route.path
         for route in iter_route_contexts(app.routes)
         if route.path is not None

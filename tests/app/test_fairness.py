@@ -123,7 +123,7 @@ async def test_a_sweep_with_freezes_leaves_with_its_client(catalog: Catalog) -> 
         quick = replace(job("Hi."), model="en-zh", selection=None)
         await engine.run(replace(quick, encoding=replace(quick.encoding, max_values=10**6)))
         sweep = engine.stream(SweepJob("en-zh", Request(LONG, interventions=frozen), "zero", None))
-        leaver = asyncio.create_task(anext(sweep))  # type: ignore[arg-type]
+        leaver: asyncio.Task[bytes] = asyncio.create_task(anext(sweep))  # type: ignore[arg-type]
         await asyncio.sleep(0.3)
         assert not leaver.done()
         leaver.cancel()

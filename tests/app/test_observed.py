@@ -75,14 +75,16 @@ async def test_streams_shares_and_caches_are_counted(serving: Serving) -> None:
         share = (await client.post("/api/shares", json={"state": {"source": "hi"}})).json()
         for _ in range(3):
             await client.get(f"/s/{share['id']}/preview.png")
+            await client.get("/api/positions?length=8&d_model=8")
         text = await scraped(client)
     assert sample(text, "headlight_batch_size_count", kind="line") > 2
     assert sample(text, "headlight_streams") == 0
     assert sample(text, "headlight_queue_length") == 0
     assert sample(text, "headlight_shares") == 1
     assert sample(text, "headlight_share_bytes") > 1_000
-    assert sample(text, "headlight_cache_lookups_total", cache="previews", result="hit") == 2
-    assert sample(text, "headlight_cache_lookups_total", cache="previews", result="miss") == 1
+    for cache in ("previews", "replies"):
+        assert sample(text, "headlight_cache_lookups_total", cache=cache, result="hit") == 2
+        assert sample(text, "headlight_cache_lookups_total", cache=cache, result="miss") == 1
 
 
 async def test_two_applications_count_apart(serving: Serving, tmp_path: Path) -> None:
