@@ -32,6 +32,7 @@ from model.errors import Excess, InputError
 
 RETRY_SECONDS = 2
 TRIES = 2  # of work whose process ends
+LONGER = 2.0  # what pauses for another takes at least so many times as long
 
 
 class BusyError(Exception):
@@ -50,6 +51,15 @@ class Bounds:
     max_batch: int = 8
     max_wait_seconds: float = 30.0
     max_price: float = float("inf")
+
+
+@dataclass(frozen=True, eq=False)
+class Running:
+    """A batch that runs."""
+
+    head: Waiting
+    price: float  # of all of it
+    urgent: bool
 
 
 class Engine:
@@ -71,7 +81,7 @@ class Engine:
         self.runners = models.runners
         self._queue = FairQueue()
         self._coming: dict[Hashable, Waiting] = {}  # what is asked for, waiting or running
-        self._running: dict[Runner, Counter[str]] = {one: Counter() for one in self.runners}
+        self._running: dict[Runner, list[Running]] = {one: [] for one in self.runners}
         self._turns: set[asyncio.Task[None]] = set()
         self._streams: Counter[Flow] = Counter()
         self._numbers = itertools.count()
@@ -229,30 +239,51 @@ class Engine:
     def _dispatch(self) -> None:
         """Gives work to whoever has room, as long as there is both."""
         while not self._closing and (found := self._next()):
-            head, runner = found
+            head, runner, urgent = found
             batch = self._queue.take(head, self.bounds.max_batch)
-            self._running[runner][head.model] += 1
+            running = Running(head, sum(one.price for one in batch), urgent)
+            self._running[runner].append(running)
             if isinstance(head.work, Line):
                 self._homes[head.work.stream] = runner
             now = time.monotonic()
             self._on_batch(head.kind, [now - one.since for one in batch])
-            turn = runner.start(_work(batch))
+            turn = runner.start(_work(batch), urgent)
             for one in batch:
                 one.stop = lambda batch=batch, turn=turn: _stop(batch, turn)
-            task = asyncio.ensure_future(self._finish(batch, runner, turn))
+            task = asyncio.ensure_future(self._finish(batch, runner, running, turn))
             self._turns.add(task)
             task.add_done_callback(self._turns.discard)
 
-    def _next(self) -> tuple[Waiting, Runner] | None:
-        """Whose turn it is, and where; None where nobody waits whom somebody could serve."""
+    def _next(self) -> tuple[Waiting, Runner, bool] | None:
+        """Whose turn it is, where, and whether what runs there pauses; None: nobody's."""
         ready = [runner for runner in self.runners if runner.ready]
-        ready = [one for one in ready if self._running[one].total() < self.listing.at_once]
-        ready.sort(key=lambda one: self._running[one].total())
+        ready.sort(key=lambda one: len(self._running[one]))
         for head in self._queue.heads() if ready else ():
-            for runner in ready:
-                if not self._running[runner][head.model] and self._may(head, runner):
-                    return head, runner
+            able = [runner for runner in ready if self._may(head, runner)]
+            for runner in able:
+                running = self._running[runner]
+                busy = any(one.head.model == head.model for one in running)
+                if len(running) < self.listing.at_once and not busy:
+                    return head, runner, False
+            for runner in able:
+                if self._interrupts(head, self._running[runner]):
+                    return head, runner, True
         return None
+
+    def _interrupts(self, head: Waiting, running: list[Running]) -> bool:
+        """Whether it goes before what runs: something longer, of a client that has had more.
+
+        The longer one has paid already, so others soon have had as much, and it goes on.
+        """
+        same = [one for one in running if one.head.model == head.model]
+        if len(same) != 1 or any(one.urgent for one in running):
+            return False
+        [long] = same
+        return (
+            head.flow != long.head.flow
+            and head.price * LONGER <= long.price
+            and self._queue.had(head.flow) <= self._queue.had(long.head.flow)
+        )
 
     def _may(self, head: Waiting, runner: Runner) -> bool:
         """A stream's lines are made where its first one was, as long as that is there."""
@@ -261,7 +292,9 @@ class Engine:
         home = self._homes.get(head.work.stream)
         return home is None or home is runner
 
-    async def _finish(self, batch: list[Waiting], runner: Runner, turn: Turn) -> None:
+    async def _finish(
+        self, batch: list[Waiting], runner: Runner, running: Running, turn: Turn
+    ) -> None:
         try:
             outcomes = await turn.done
         except CrashedError:
@@ -269,7 +302,7 @@ class Engine:
         else:
             for one, outcome in zip(batch, outcomes, strict=True):
                 self._settle(one, outcome)
-        self._running[runner][batch[0].model] -= 1
+        self._running[runner].remove(running)
         self._dispatch()
 
     def _crashed(self, batch: list[Waiting]) -> None:

@@ -60,6 +60,7 @@ class Run:
 
     number: int
     work: Work
+    urgent: bool
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ class _Server:
     def __init__(self, connection: Connection, catalog: Catalog) -> None:
         self.connection = connection
         self.worker = Worker(catalog)
-        self.threads = ThreadPoolExecutor(catalog.listing.at_once)
+        self.threads = ThreadPoolExecutor(catalog.listing.at_once + 1)
         self.running: dict[int, threading.Event] = {}
         self.writing = threading.Lock()
         self._send(Opened(catalog.listing))
@@ -130,9 +131,9 @@ class _Server:
             except (EOFError, OSError):
                 return
             match message:
-                case Run(number, work):
-                    stopped = self.running[number] = threading.Event()
-                    self.threads.submit(self._run, number, work, stopped)
+                case Run(number):
+                    self.running[number] = threading.Event()
+                    self.threads.submit(self._run, message)
                 case Stop(number):
                     if number in self.running:
                         self.running[number].set()
@@ -141,10 +142,11 @@ class _Server:
                 case _:
                     return
 
-    def _run(self, number: int, work: Work, stopped: threading.Event) -> None:
-        outcomes = [_plain(one) for one in self.worker.run(work, stopped.is_set)]
-        del self.running[number]
-        self._send(Ended(number, outcomes))
+    def _run(self, turn: Run) -> None:
+        stopped = self.running[turn.number].is_set
+        outcomes = [_plain(one) for one in self.worker.run(turn.work, stopped, turn.urgent)]
+        del self.running[turn.number]
+        self._send(Ended(turn.number, outcomes))
 
     def _send(self, message: Any) -> None:
         with self.writing:

@@ -85,6 +85,10 @@ class FairQueue:
             if not flow:
                 del self.flows[one.flow]
 
+    def had(self, flow: Flow) -> float:
+        """The work that a client has had, with what it runs now."""
+        return self.served.get(flow, self.now)
+
     def displaced(self, by: Flow) -> Waiting | None:
         """Who gives a place up in a full queue: the last of whoever has the most; None: nobody.
 

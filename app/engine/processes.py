@@ -76,11 +76,11 @@ class Process(Runner):
         self._changed, self._loop = changed, asyncio.get_running_loop()
         self._read()
 
-    def start(self, work: Work) -> Turn:
+    def start(self, work: Work, urgent: bool = False) -> Turn:
         """Sends it there."""
         number = next(self._numbers)
         done = self._running[number] = asyncio.get_running_loop().create_future()
-        self._send(Run(number, work))
+        self._send(Run(number, work, urgent))
         return Turn(done, lambda: self._send(Stop(number)) if not done.done() else None)
 
     def forget(self, stream: int) -> None:

@@ -1,7 +1,7 @@
 """Where the models run: what the engine gives its work to.
 
-A runner runs several turns at once, at most one of each model. A turn is not over before what it
-runs has really ended, so that stopped work takes nobody's place.
+A runner runs several turns at once, at most one of each model and an urgent one beside them. A turn
+is not over before what it runs has really ended, so that stopped work takes nobody's place.
 """
 
 import asyncio
@@ -36,8 +36,8 @@ class Runner(Protocol):
     def open(self, changed: Callable[[], None]) -> None:
         """Begins; calls `changed` whenever it becomes ready."""
 
-    def start(self, work: Work) -> Turn:
-        """Gives it work; called only while it is ready."""
+    def start(self, work: Work, urgent: bool = False) -> Turn:
+        """Gives it work; called only while it is ready. What is urgent makes the rest pause."""
 
     def forget(self, stream: int) -> None:
         """Nobody asks for another line of a stream."""
@@ -65,16 +65,16 @@ class Threads(Runner):
     def __init__(self, catalog: Catalog) -> None:
         self.ready = True
         self._worker = Worker(catalog)
-        self._threads = ThreadPoolExecutor(catalog.listing.at_once, thread_name_prefix="model")
+        self._threads = ThreadPoolExecutor(catalog.listing.at_once + 1, thread_name_prefix="model")
 
     def open(self, changed: Callable[[], None]) -> None:
         """It is ready from the start."""
 
-    def start(self, work: Work) -> Turn:
+    def start(self, work: Work, urgent: bool = False) -> Turn:
         """Runs it on a thread."""
         stopped = threading.Event()
         loop = asyncio.get_running_loop()
-        done = loop.run_in_executor(self._threads, self._worker.run, work, stopped.is_set)
+        done = loop.run_in_executor(self._threads, self._worker.run, work, stopped.is_set, urgent)
         return Turn(done, stopped.set)
 
     def forget(self, stream: int) -> None:

@@ -1,6 +1,8 @@
 """What happens on a worker thread, in whatever process it is: work in, outcomes out."""
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -29,6 +31,7 @@ class Line:
 
 
 Work = Batch | Line
+PAUSE_SECONDS = 0.1  # that work which waits for urgent work looks whether it is to stop
 
 
 @dataclass(frozen=True)
@@ -48,13 +51,43 @@ class Worker:
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
         self._streams: dict[int, Iterator[bytes]] = {}
+        self._urgent = 0  # how much that is urgent runs
+        self._changed = threading.Condition()
 
-    def run(self, work: Work, stopped: Callable[[], bool]) -> list[Outcome]:
-        """What each of the jobs came to; nothing is raised. Ends early once `stopped` is true."""
+    def run(self, work: Work, stopped: Callable[[], bool], urgent: bool = False) -> list[Outcome]:
+        """What each of the jobs came to; nothing is raised. Ends early once `stopped` is true.
+
+        While urgent work runs, other work waits between two layers.
+        """
+        if not urgent:
+            return self._run(work, partial(self._gone, stopped))
+        with self._first():
+            return self._run(work, stopped)
+
+    def _run(self, work: Work, stopped: Callable[[], bool]) -> list[Outcome]:
         with stoppable(stopped):
             if isinstance(work, Line):
                 return [attempt(partial(self._line, work))]
             return answer(self.catalog, work.jobs)
+
+    @contextmanager
+    def _first(self) -> Iterator[None]:
+        with self._changed:
+            self._urgent += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._urgent -= 1
+                self._changed.notify_all()
+
+    def _gone(self, stopped: Callable[[], bool]) -> bool:
+        """Whether to stop, asked once nothing urgent runs."""
+        if self._urgent:
+            with self._changed:
+                while self._urgent and not stopped():
+                    self._changed.wait(PAUSE_SECONDS)
+        return stopped()
 
     def forget(self, stream: int) -> None:
         """Nobody asks for another line."""

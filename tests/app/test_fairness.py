@@ -19,6 +19,7 @@ from app.engine.fair_queue import FairQueue, Waiting, fitting
 from app.engine.price import price
 from app.engine.runners import Runners
 from app.engine.sweeping import SweepJob
+from app.engine.worker import Batch, Worker
 from model.adapters.request import Decode, Request, Trace
 from model.stopping import StoppedError, go_on, stoppable
 from model.trace.interventions import Intervention
@@ -306,3 +307,53 @@ async def test_a_client_that_asks_for_too_much_waits_and_no_other(serving: Servi
         assert int(seen[-1].headers["retry-after"]) > 0
         assert (await send(client, 100, "another")).status_code == 200
         assert (await send(client, 0, "one")).status_code == 200  # it is kept: no work
+
+
+class Patient(Endless):
+    """Endless for long texts alone."""
+
+    info = replace(Slow.info, max_tokens=1000)
+
+    def run(self, requests: Sequence[Request]) -> list[Trace]:
+        if len(requests[0].source) >= len(LONG):
+            return super().run(requests)
+        return Slow.run(self, requests)
+
+
+async def test_what_is_long_pauses_for_what_is_short() -> None:
+    model, other = Patient(), Client("other", 0)
+    async with engine_of(model) as engine:
+        long = ask(engine, LONG * 2, Client("heavy", 0))
+        await begun(model)
+        own = ask(engine, "own", Client("heavy", 0))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0.05)
+        assert model.batches == [[LONG * 2]]  # its own waits for it
+        own.cancel()
+        short = ask(engine, "short", other)
+        await begun(model)  # though nothing has let the long one go
+        await asyncio.sleep(0.05)
+        assert not long.done()
+        model.go.set()
+        assert await short
+        assert await long
+    assert model.batches[:2] == [[LONG * 2], ["short"]]
+
+
+async def test_what_pauses_does_so_until_the_other_has_ended(catalog: Catalog) -> None:
+    """Between two layers, and not at all once nothing urgent runs."""
+    worker = Worker(catalog)
+    asked: list[str] = []
+
+    def stopped() -> bool:
+        asked.append("layer")
+        return False
+
+    work = Batch((replace(job("The cat."), model="en-zh"),))
+    with worker._first():  # as while something urgent runs
+        pausing = asyncio.create_task(asyncio.to_thread(worker.run, work, lambda: False))
+        urgent = await asyncio.to_thread(worker.run, work, stopped, True)
+        assert len(asked) > 3
+        assert urgent
+        assert not pausing.done()
+    assert len(await pausing) == 1
