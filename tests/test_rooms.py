@@ -35,6 +35,7 @@ RANKS = {
     "model": (
         "errors",
         "limits",
+        "stopping",
         "text",
         "trace",
         "transformer",
