@@ -22,7 +22,7 @@ from app.store import share_formats as formats
 from app.store.ids import new_edit_key
 from app.store.store import Answer
 from model.errors import Excess, InputError
-from model.trace.select import present
+from model.trace.name_patterns import present
 
 # What the page draws, so that a share needs no model: attention, what it is made of, and the
 # next-token probabilities.

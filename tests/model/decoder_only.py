@@ -24,7 +24,7 @@ from model.errors import InputError
 from model.explain.patterns import needed, summary
 from model.text.tokens import BOS, PAD, Token, Tokenizer
 from model.trace.attentions import CAUSAL, PADDING, SCALED_DOT, SELF, AttentionInfo
-from model.trace.select import select
+from model.trace.name_patterns import select
 from model.trace.tap import (
     FEATURE,
     NULL,
