@@ -10,8 +10,8 @@ APT_INSTALL := $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 # Chromium draws the page, in tests its headless shell; the fonts let it draw Chinese, PostgreSQL is
-# the second database.
-DEBIAN_PACKAGES := chromium chromium-headless-shell fonts-noto-cjk postgresql
+# the second database, nginx and Caddy stand in front of the server.
+DEBIAN_PACKAGES := chromium chromium-headless-shell fonts-noto-cjk postgresql nginx-light caddy openssl
 
 RUNTIME := $(VENV)/runtime.stamp
 DEV := $(VENV)/dev.stamp

@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import sys
 from argparse import ArgumentParser
+from collections.abc import Sequence
 
 from pydantic import ValidationError
 
@@ -15,12 +16,12 @@ from app.settings import Settings
 from app.store.commands import add_arguments, run
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Serves until told to end, or does what the arguments say; returns the exit status."""
     parser = ArgumentParser("python -m app", description="Without a command: the server.")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     add_arguments(commands.add_parser("shares", help="export, import or prune shares"))
-    asked = parser.parse_args()
+    asked = parser.parse_args(arguments)
     try:
         settings = Settings()
     except ValidationError as error:

@@ -1,31 +1,48 @@
 """The server as a process: from settings to the addresses that it answers at."""
 
 import asyncio
+import resource
 import socket
 import sys
 import tempfile
+from functools import partial
+from typing import cast
 
 import uvicorn
 
 from app.engine.catalog import Catalog
+from app.engine.runners import Runners
 from app.http import log_format
+from app.http.connections import Bounds, Connection, sweep
 from app.main import create_app
-from app.services import load_catalog
+from app.services import open_models
 from app.settings import Settings
 from app.store.private_files import make_private_folder
 from app.store.store import open_store
 
 GRACE_SECONDS = 10  # for requests that are running when the server is told to end
+OTHER_FILES = 200  # beside connections: the database, models, files that are sent
 
 
 class Server(uvicorn.Server):
-    """Says where it can be reached once it can be."""
+    """Says where it can be reached once it can be, and keeps its connections within bounds."""
+
+    def __init__(self, config: uvicorn.Config, bounds: Bounds) -> None:
+        super().__init__(config)
+        self.bounds = bounds
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
             port = self.servers[0].sockets[0].getsockname()[1]
             print(f"\n  Headlight is on\n\n{_addresses(self.config.host, port)}\n", flush=True)
+
+    async def on_tick(self, counter: int) -> bool:
+        """Called ten times a second."""
+        if counter % 10 == 0:
+            connections = cast(set[Connection], self.server_state.connections)
+            sweep(list(connections), self.bounds, asyncio.get_running_loop().time())
+        return await super().on_tick(counter)
 
 
 def start(settings: Settings) -> int:
@@ -35,11 +52,11 @@ def start(settings: Settings) -> int:
         return 2
     print(f"Loading {', '.join(settings.bundles)}", flush=True)
     try:
-        catalog = load_catalog(settings)
+        models = open_models(settings)
     except Exception as error:  # whatever is wrong with a bundle or a device, its words are enough
         print(f"HEADLIGHT_MODELS, HEADLIGHT_DEVICE: {error}", file=sys.stderr)
         return 2
-    return serve(settings, catalog)
+    return serve(settings, models)
 
 
 async def _obstacle(settings: Settings) -> str | None:
@@ -58,20 +75,41 @@ async def _obstacle(settings: Settings) -> str | None:
         return f"HEADLIGHT_DATABASE_URL: the database cannot be opened: {line}"
 
 
-def serve(settings: Settings, catalog: Catalog) -> int:
-    """Serves models that are loaded."""
+def serve(settings: Settings, models: Catalog | Runners) -> int:
+    """Serves models that are open."""
+    bounds = Bounds(
+        settings.max_connections,
+        settings.max_head_bytes,
+        settings.max_request_seconds,
+        settings.max_stall_seconds,
+        settings.max_unsent_bytes,
+    )
+    _allow_files(settings.max_connections)
     config = uvicorn.Config(
-        create_app(settings, catalog),
+        create_app(settings, models),
         host=settings.host,
         port=settings.port,
-        log_config=log_format.CONFIG,
+        log_config=log_format.config(settings.log, settings.log_requests),
         log_level="warning",
         timeout_graceful_shutdown=GRACE_SECONDS,
         server_header=False,
+        proxy_headers=bool(settings.proxies),
+        forwarded_allow_ips=settings.proxies,
+        http=cast(type[asyncio.Protocol], partial(Connection, bounds)),
+        ws="none",
     )
-    server = Server(config)
+    server = Server(config, bounds)
     server.run()  # returns or raises what ended it, after an orderly end
     return 0 if server.started else 1
+
+
+def _allow_files(connections: int) -> None:
+    """Raises the system's limit on open files, as far as it lets, to what connections need."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = connections + OTHER_FILES
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def _addresses(host: str, port: int) -> str:

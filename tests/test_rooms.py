@@ -36,6 +36,7 @@ RANKS = {
     "model": (
         "errors",
         "limits",
+        "stopping",
         "text",
         "trace",
         "transformer",
@@ -52,12 +53,14 @@ RANKS = {
     "app": (
         "__init__",
         "settings",
+        "off_loop",
         "store",
         "engine",
         "schemas",
         "http",
         "assets",
         "preview",
+        "readiness",
         "services",
         "handout",
         "notebook",

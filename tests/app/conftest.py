@@ -64,7 +64,8 @@ def serving(
     async def serve(
         catalog: Catalog = catalog, **settings: Any
     ) -> AsyncIterator[httpx.AsyncClient]:
-        app = create_app(Settings(**{"data_dir": tmp_path, **settings}), catalog)
+        chosen = Settings(**{"data_dir": tmp_path, **settings})
+        app = create_app(chosen, None if chosen.engines else catalog)
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         async with (
             app.router.lifespan_context(app),

@@ -12,7 +12,7 @@ import asyncpg
 import httpx
 import pytest
 
-from app.http.log_format import CONFIG
+from app.http import log_format
 from tests.app.conftest import Serving
 from tests.servers import AppServer, running_app
 
@@ -25,7 +25,7 @@ def log() -> Iterator[io.StringIO]:
     """What the server's own configuration writes."""
     written = io.StringIO()
     before = logging.root.handlers[:], logging.root.level
-    logging.config.dictConfig(CONFIG)
+    logging.config.dictConfig(log_format.config("text", requests=False))
     (handler,) = logging.root.handlers
     assert isinstance(handler, logging.StreamHandler)
     handler.setStream(written)
@@ -139,6 +139,6 @@ def test_exceptions_of_a_model(tmp_path: Path) -> None:
     told = server.log.read_text()
     assert "builtins.RuntimeError" in told
     assert "builtins.KeyError" in told
-    assert told.count("ERROR uvicorn.error: Exception in ASGI application") == 3
+    assert told.count(": Exception in ASGI application") == 3
     assert "cannot read {requests[0].source}" in told, "the line, as it stands in the file"
     assert SECRET not in told

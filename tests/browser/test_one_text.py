@@ -96,6 +96,16 @@ def test_a_link_to_what_it_has_not_comes_to_the_nearest(page_of_it: Workspace, k
     assert (address["layer"], address["head"]) == ("1", "3")
 
 
+def test_there_is_no_other_direction_to_compare_with(page_of_it: Workspace) -> None:
+    page_of_it.open(source=SENTENCE, view="compare", other="direction")
+    choices = page_of_it.page.locator("#view input[name$=option-other]")
+    expect(choices).to_have_count(3)
+    assert [one.get_attribute("value") for one in choices.all()] == ["sentence", "head", "layer"]
+    expect(page_of_it.page.locator("#view input[value=sentence]")).to_be_checked()
+    assert page_of_it.link.get("other", "sentence") == "sentence"
+    expect(page_of_it.page.locator("#view .trio-b canvas").first).to_be_visible()
+
+
 def test_a_share_of_it_opens(page_of_it: Workspace, kind: Kind) -> None:
     page_of_it.open(source=SENTENCE, layer=1, head=2)
     shown, _ = page_of_it.figure()

@@ -1,8 +1,9 @@
 /** Where the figure stands: tabs for the views, the kind of attention, and what is said above. */
 
-import { blocks } from "../data/attentions.js";
+import { blockOf, blocks } from "../data/attentions.js";
 import { find } from "../lib/dom.js";
-import { el, render } from "../lib/render.js";
+import { render } from "../lib/render.js";
+import { radios } from "../parts/controls.js";
 import { blockName } from "../state/model-part-names.js";
 import { view } from "../views/index.js";
 import { bindUnfrozen } from "./missing-from-share.js";
@@ -35,7 +36,7 @@ export function surround({ id, frame: { rail, inspector, caption } }) {
 /** A tab for each view that is offered. @param {Desk} desk */
 function tabs({ store, t, figure }) {
   const slice = (/** @type {Page} */ { link }) => [view(link.view).id, ...figure.offer()];
-  const offered = () => figure.offer().map(({ id, name }) => ({ id, says: name(t) }));
+  const offered = () => ({ names: Object.fromEntries(figure.offer().map(({ id, name }) => [id, name(t)])) });
   choose(".views", store, slice, offered, ({ link }) => view(link.view).id, (id) => ({ view: id }));
 }
 
@@ -45,7 +46,8 @@ function kinds({ store, t }) {
   const there = () => {
     const { model, link } = store.get();
     const { blocks: suits = () => true } = view(link.view);
-    return blocks(model).map((block) => ({ id: block.id, says: blockName(block.id, t), disabled: !suits(block) }));
+    const names = Object.fromEntries(blocks(model).map(({ id }) => [id, blockName(id, t)]));
+    return { names, fixed: (/** @type {string} */ id) => !suits(blockOf(model, id)) };
   };
   choose(".blocks", store, slice, there, ({ link }) => link.block, (block) => ({ block, query: null, key: null }));
 }
@@ -55,7 +57,8 @@ function kinds({ store, t }) {
  * @param {string} places
  * @param {import("../state/store.js").Store} store
  * @param {(page: Page) => unknown} slice  what they go by
- * @param {() => {id: string, says: string, disabled?: boolean}[]} options
+ * @param {() => {names: Record<string, string>, fixed?: (id: string) => boolean}} options  fixed: which
+ *   cannot be chosen
  * @param {(page: Page) => string} present
  * @param {(id: string) => Partial<import("../state/link.js").State>} patch
  */
@@ -64,16 +67,8 @@ function choose(places, store, slice, options, present, patch) {
     const legend = find("legend", list);
     const show = () => {
       const before = list.querySelector(":checked");
-      const chosen = present(store.get());
-      const labels = options().map(({ id, says, disabled }) =>
-        el(
-          "label",
-          { key: id },
-          el("input", { type: "radio", name: `choice-${list.id}`, value: id, className: "hidden", disabled, checked: id === chosen }),
-          el("span", {}, says),
-        ),
-      );
-      render(list, legend, labels);
+      const { names, fixed } = options();
+      render(list, legend, radios(`choice-${list.id}`, names, present(store.get()), fixed));
       const now = list.querySelector(":checked");
       if (now && now !== before) reveal(list, /** @type {Element} */ (now.closest("label")));
     };

@@ -142,9 +142,18 @@ function shares({ ask, send }) {
   return {
     /**
      * @param {{state: object, select: string[], asks: Question[]}} body
-     * @returns {Promise<{id: string, url: string}>}
+     * @returns {Promise<{id: string, url: string, edit_key: string, expires: string | null}>}
      */
     share: async (body) => json(await send("/api/shares", body, "application/json")),
+
+    /**
+     * @param {string} id
+     * @param {string} key  that was told when the share was made, as somebody typed it
+     */
+    async deleteShare(id, key) {
+      const headers = { "Edit-Key": encodeURIComponent(key.trim()) };
+      await ask(`/api/shares/${encodeURIComponent(id)}`, { method: "DELETE", headers });
+    },
 
     /**
      * @param {string} id

@@ -1,13 +1,14 @@
 /** What a view lets one choose, as controls that look and work alike in all views. */
 
 import { h } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
 
 /** @typedef {import("../state/types.js").Context} Context */
 /**
  * @typedef {object} Control
  * @property {string} option  its name in the link
  * @property {string} label
- * @property {Record<string, string>} [values]  of a choice, and what they are called
+ * @property {Record<string, string> | (() => Record<string, string>)} [values]  of a choice, and what they are called
  * @property {Range | (() => Range)} [range]  of a slider
  * @property {(value: number) => string} [say]  a slider's value; absent: the number
  * @property {() => any} [otherwise]  what is meant where nothing was chosen; absent: nothing
@@ -38,21 +39,29 @@ export function controls({ store, own }, list) {
 
 /** @param {Control} control @param {(value: string) => void} choose @param {Context["own"]} own @returns {Bound} */
 function choices({ option, label, values = {} }, choose, own) {
-  const radios = Object.keys(values).map((value) =>
-    h("input", { type: "radio", className: "hidden", name: own(`option-${option}`), value }),
-  );
-  const labels = radios.map((radio) => h("label", {}, radio, h("span", {}, values[radio.value])));
-  const element = h(
-    "fieldset",
-    { className: "option" },
-    h("legend", {}, label),
-    h("div", { className: "choice" }, ...labels),
-  );
-  element.addEventListener("change", (event) =>
-    choose(/** @type {HTMLInputElement} */ (event.target).value),
-  );
-  return { element, show: (value) => radios.forEach((radio) => (radio.checked = radio.value === value)) };
+  const list = h("div", { className: "choice" });
+  const element = h("fieldset", { className: "option" }, h("legend", {}, label), list);
+  element.addEventListener("change", ({ target }) => choose(/** @type {HTMLInputElement} */ (target).value));
+  const options = () => (typeof values === "function" ? values() : values);
+  return { element, show: (value) => render(list, radios(own(`option-${option}`), options(), value)) };
 }
+
+/**
+ * Radio buttons side by side.
+ * @param {string} name
+ * @param {Record<string, string>} values  and what they are called
+ * @param {string | null} chosen
+ * @param {(value: string) => boolean} [fixed]  which cannot be chosen
+ */
+export const radios = (name, values, chosen, fixed = () => false) =>
+  Object.entries(values).map(([value, says]) =>
+    el(
+      "label",
+      { key: value },
+      el("input", { type: "radio", className: "hidden", name, value, checked: value === chosen, disabled: fixed(value) }),
+      el("span", {}, says),
+    ),
+  );
 
 /** @param {Control} control @param {(value: boolean) => void} choose @returns {Bound} */
 function toggle({ label }, choose) {

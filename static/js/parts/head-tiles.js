@@ -7,6 +7,7 @@ import { alone, onArrows, within } from "./arrow-keys.js";
 import { cellAt, tile as paintTile } from "../draw/head-grid.js";
 import { two } from "../lib/numbers.js";
 import { h } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
 import { measures, patterns } from "../compute/patterns.js";
 import { photograph } from "../draw/tiles-image.js";
 
@@ -45,62 +46,14 @@ export function createTiles(context, label, { onHover, onOpen, onPreview = () =>
   let drawn = null;
 
   const ratio = () => Math.min(window.devicePixelRatio || 1, SHARPEST);
-  const indexOf = (/** @type {Event} */ event) =>
-    [...buttons.children].indexOf(
-      /** @type {Element} */ (/** @type {Element} */ (event.target).closest("button")),
-    );
-
-  buttons.addEventListener("pointermove", (event) => {
-    const index = indexOf(event);
-    if (!drawn || index < 0 || event.pointerType === "touch") return;
-    const { left, top } = buttons.getBoundingClientRect();
-    const matrix = drawn.seen.matrix(drawn.tiles[index]);
-    onHover(matrix && cellAt(drawn.layout, index, matrix, event.clientX - left, event.clientY - top));
-    onPreview(drawn.tiles[index]);
-  });
-  buttons.addEventListener("pointerleave", () => (onHover(null), onPreview(null)));
-  buttons.addEventListener("click", (event) => {
-    const index = indexOf(event);
-    if (drawn && index >= 0) onOpen(drawn.tiles[index]);
-  });
-  buttons.addEventListener("focusin", (event) => {
-    const index = indexOf(event);
-    if (!drawn || index < 0) return;
-    reach(index);
-    onPreview(drawn.tiles[index]);
-  });
-  buttons.addEventListener("focusout", () => onPreview(null));
-  buttons.addEventListener("keydown", (event) => {
-    const ends = /** @type {Record<string, number>} */ ({ Home: 0, End: buttons.children.length - 1 });
-    if (!alone(event) || !drawn || indexOf(event) < 0 || !(event.key in ends)) return;
-    event.preventDefault();
-    focus(ends[event.key]);
-  });
-  onArrows(buttons, (down, right, event) => {
-    const index = indexOf(event);
-    if (!drawn || index < 0) return false;
-    focus(neighbour(drawn.layout, index, down, right));
-    return true;
-  });
-
-  /** @param {number} index */
-  const focus = (index) => /** @type {HTMLElement} */ (buttons.children[index]).focus();
-
-  /** @param {number} index  The one tile that Tab comes to. */
-  function reach(index) {
-    [...buttons.children].forEach((button, i) => {
-      /** @type {HTMLElement} */ (button).tabIndex = i === index ? 0 : -1;
-    });
-  }
+  listen(buttons, () => drawn, { onHover, onOpen, onPreview });
 
   /** @param {Drawn} next */
   function name({ words, tiles, layout, seen }) {
-    while (buttons.children.length > tiles.length) buttons.lastChild?.remove();
-    while (buttons.children.length < tiles.length) buttons.append(blank());
-    words.forEach((said, i) => write(/** @type {HTMLElement} */ (buttons.children[i]), said, layout, i));
+    render(buttons, words.map((said, i) => tileButton(said, layout, i)));
     const { link } = seen.page;
     const present = tiles.findIndex(({ layer, head }) => layer === link.layer && head === link.head);
-    if (!buttons.contains(document.activeElement)) reach(Math.max(0, present));
+    if (!buttons.contains(document.activeElement)) reach(buttons, Math.max(0, present));
   }
 
   return {
@@ -138,24 +91,69 @@ export function createTiles(context, label, { onHover, onOpen, onPreview = () =>
   };
 }
 
-const blank = () =>
-  h(
-    "button",
-    { type: "button", className: "tile" },
-    h("span", { className: "where" }),
-    h("span", { className: "value" }),
-    h("span", { className: "does" }),
-  );
+/**
+ * Pointer and keys on the tiles.
+ * @param {HTMLElement} buttons
+ * @param {() => Drawn | null} present
+ * @param {Required<Gestures>} gestures
+ */
+function listen(buttons, present, { onHover, onOpen, onPreview }) {
+  const indexOf = (/** @type {Event} */ { target }) =>
+    [...buttons.children].indexOf(/** @type {Element} */ (/** @type {Element} */ (target).closest("button")));
+  const focus = (/** @type {number} */ index) => /** @type {HTMLElement} */ (buttons.children[index]).focus();
 
-/** @param {HTMLElement} button @param {Words} words @param {Layout} layout @param {number} i */
-function write(button, { where, value, pattern, label }, { places, size }, i) {
-  const [first, second, third] = button.children;
-  [first.textContent, second.textContent, third.textContent] = [where, value, pattern];
-  button.setAttribute("aria-label", label);
-  button.style.left = `${places[i].left}px`;
-  button.style.top = `${places[i].top}px`;
-  button.style.width = `${size}px`;
-  button.style.paddingTop = `${size + 2}px`;
+  buttons.addEventListener("pointermove", (event) => {
+    const [drawn, index] = [present(), indexOf(event)];
+    if (!drawn || index < 0 || event.pointerType === "touch") return;
+    const { left, top } = buttons.getBoundingClientRect();
+    const matrix = drawn.seen.matrix(drawn.tiles[index]);
+    onHover(matrix && cellAt(drawn.layout, index, matrix, event.clientX - left, event.clientY - top));
+    onPreview(drawn.tiles[index]);
+  });
+  buttons.addEventListener("pointerleave", () => (onHover(null), onPreview(null)));
+  buttons.addEventListener("click", (event) => {
+    const [drawn, index] = [present(), indexOf(event)];
+    if (drawn && index >= 0) onOpen(drawn.tiles[index]);
+  });
+  buttons.addEventListener("focusin", (event) => {
+    const [drawn, index] = [present(), indexOf(event)];
+    if (!drawn || index < 0) return;
+    reach(buttons, index);
+    onPreview(drawn.tiles[index]);
+  });
+  buttons.addEventListener("focusout", () => onPreview(null));
+  buttons.addEventListener("keydown", (event) => {
+    const ends = /** @type {Record<string, number>} */ ({ Home: 0, End: buttons.children.length - 1 });
+    if (!alone(event) || !present() || indexOf(event) < 0 || !(event.key in ends)) return;
+    event.preventDefault();
+    focus(ends[event.key]);
+  });
+  onArrows(buttons, (down, right, event) => {
+    const [drawn, index] = [present(), indexOf(event)];
+    if (!drawn || index < 0) return false;
+    focus(neighbour(drawn.layout, index, down, right));
+    return true;
+  });
+}
+
+/** The one tile that Tab comes to. @param {HTMLElement} buttons @param {number} index */
+function reach(buttons, index) {
+  [...buttons.children].forEach((button, i) => {
+    /** @type {HTMLElement} */ (button).tabIndex = i === index ? 0 : -1;
+  });
+}
+
+/** @param {Words} words @param {Layout} layout @param {number} i */
+function tileButton({ where, value, pattern, label }, { places, size }, i) {
+  const [left, top] = [places[i].left, places[i].top];
+  const style = { left: `${left}px`, top: `${top}px`, width: `${size}px`, "padding-top": `${size + 2}px` };
+  return el(
+    "button",
+    { type: "button", className: "tile", "aria-label": label, style },
+    el("span", { className: "where" }, where),
+    el("span", { className: "value" }, value),
+    el("span", { className: "does" }, pattern),
+  );
 }
 
 /**

@@ -8,6 +8,7 @@ import { across, between, place } from "../../data/attentions.js";
 import { prose } from "../../lib/i18n.js";
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
+import { render } from "../../lib/render.js";
 import { choice, some, whole } from "../../state/options.js";
 import { controls } from "../../parts/controls.js";
 import { createMatrix } from "../../parts/matrix.js";
@@ -68,7 +69,7 @@ function mount(context, root) {
     const at = litWords(context, shown);
     parts.lines.light(at);
     parts.table.mark({ row: at.target < 0 ? null : at.target, col: at.source < 0 ? null : at.source });
-    if (at.target >= 0) parts.finding.replaceChildren(...sentence(context, shown, at.target));
+    if (at.target >= 0) render(parts.finding, ...sentence(context, shown, at.target));
   }
 
   return {

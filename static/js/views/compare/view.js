@@ -17,6 +17,7 @@ import { otherBox } from "./other-sentence.js";
 
 /** @typedef {import("../../state/types.js").View} View */
 /** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../state/store.js").Page} Page */
 
 /** @type {View} */
 export const compare = {
@@ -39,6 +40,7 @@ export const compare = {
     return [...both, ...offered(page)];
   },
   asks: (page) => [otherRun(page)].flatMap((question) => question ?? []),
+  settle,
   mount,
 };
 
@@ -51,7 +53,7 @@ function mount(context, root) {
   };
   const light = () => trio.mark(points.marked());
   const points = pointing(context, found, light);
-  const bar = controls(context, [differences(context.t)]);
+  const bar = controls(context, [differences(context)]);
   const picker = otherPicker(context);
   const box = otherBox(context);
   const lead = h("p", { className: "lead" });
@@ -86,17 +88,24 @@ function mount(context, root) {
   return { draw, light, destroy: trio.destroy, picture: () => (found() ? trio.picture() : null), numbers };
 }
 
-/** @param {Context["t"]} t @returns {import("../../parts/controls.js").Control} */
-const differences = (t) => ({
+/** Whether there is another direction to compare with. @param {Page} page */
+const turns = ({ model }) => !model || model.texts.length > 1;
+
+/** @param {Context} context @returns {import("../../parts/controls.js").Control} */
+const differences = ({ store, t }) => ({
   option: "other",
   label: t("B differs in"),
-  values: {
-    sentence: t("a word"),
-    head: t("the head"),
-    layer: t("the layer"),
-    direction: t("the direction"),
+  values: () => {
+    const always = { sentence: t("a word"), head: t("the head"), layer: t("the layer") };
+    return turns(store.get()) ? { ...always, direction: t("the direction") } : always;
   },
 });
+
+/** @type {NonNullable<View["settle"]>} */
+function settle(page) {
+  const { link } = page;
+  return link.options.other !== "direction" || turns(page) ? link : { ...link, options: { ...link.options, other: "sentence" } };
+}
 
 /**
  * What stands in the way of comparing the two directions.

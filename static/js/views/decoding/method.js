@@ -2,8 +2,10 @@
 
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
+import { render } from "../../lib/render.js";
+import { radios } from "../../parts/controls.js";
 import { settle } from "../../lib/timing.js";
-import { METHODS, plan, said } from "../../data/decode-options.js";
+import { plan, said } from "../../data/decode-options.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../data/decode-options.js").Plan} Plan */
@@ -29,21 +31,8 @@ export function methods({ store, t, own }) {
     store.go({ target: null, decode: said({ ...present(), ...patch }) }, origin);
   }
 
-  const radios = METHODS.map((value) =>
-    h("input", { type: "radio", className: "hidden", name: own("decoding-method"), value }),
-  );
-  const method = h(
-    "fieldset",
-    { className: "option" },
-    h("legend", {}, t("Write by")),
-    h(
-      "div",
-      { className: "choice" },
-      ...radios.map((radio) =>
-        h("label", {}, radio, h("span", {}, names[/** @type {Plan["method"]} */ (radio.value)])),
-      ),
-    ),
-  );
+  const list = h("div", { className: "choice" });
+  const method = h("fieldset", { className: "option" }, h("legend", {}, t("Write by")), list);
   method.addEventListener("change", (event) => {
     const { value } = /** @type {HTMLInputElement} */ (event.target);
     const method = /** @type {Plan["method"]} */ (value);
@@ -54,10 +43,7 @@ export function methods({ store, t, own }) {
   const refresh = () => {
     const now = present();
     const { share, link } = store.get();
-    radios.forEach((radio) => {
-      radio.checked = link.target === null && radio.value === now.method;
-      radio.disabled = share !== null;
-    });
+    render(list, radios(own("decoding-method"), names, link.target === null ? now.method : null));
     for (const { of, element, show } of bound) {
       element.hidden = link.target !== null || of !== now.method;
       show(now);

@@ -4,6 +4,7 @@ import { abreast } from "../../draw/side-by-side.js";
 import { attention, axes, extent, place, typed, within } from "../../data/attentions.js";
 import { four, tiny } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
+import { el, render } from "../../lib/render.js";
 import { step } from "../../draw/token.js";
 import { Problem } from "../../data/problem.js";
 import { wording } from "../../parts/wording.js";
@@ -91,10 +92,9 @@ export function createShuffle(context) {
     selects.forEach((one) => one.draw());
     if (!trace) return;
     const { text, ...spans } = moved(page);
-    sentence.replaceChildren(
-      ...context.say(t("Shuffled: {sentence}"), {
-        sentence: h("span", { lang: languages(trace.direction)[0] }, text),
-      }),
+    render(
+      sentence,
+      context.say(t("Shuffled: {sentence}"), { sentence: el("span", { lang: languages(trace.direction)[0] }, text) }),
     );
     again.disabled = text === link.source;
     if (text === link.source) return stop(t("There are no two words here that could change places."));
@@ -153,10 +153,7 @@ function picker({ store, t }, which) {
     draw() {
       const page = store.get();
       const count = page.model ? extent(page.model, read(page).id)[`${which}s`] : 0;
-      if (select.options.length !== count)
-        select.replaceChildren(
-          ...Array.from({ length: count }, (_, i) => h("option", { value: String(i) }, String(i + 1))),
-        );
+      render(select, Array.from({ length: count }, (_, i) => el("option", { value: String(i) }, String(i + 1))));
       select.value = String(at(page)[which]);
     },
   };
@@ -191,13 +188,7 @@ function band(context, which) {
         const steps = stepsOf(store.get());
         if (!one || !steps[row] || !steps[col]) return [];
         const value = one.values[row * one.cols + col];
-        return [
-          step(steps[row]),
-          " ",
-          step(steps[col]),
-          " ",
-          h("b", {}, Number.isNaN(value) ? t("masked") : four(value)),
-        ];
+        return [step(steps[row]), " ", step(steps[col]), " ", el("b", {}, Number.isNaN(value) ? t("masked") : four(value))];
       },
     }),
   );
@@ -224,9 +215,10 @@ function band(context, which) {
       largest = between.largest;
       shown = [before, after, between.matrix];
       element.hidden = false;
-      result.replaceChildren(
-        ...context.say(t("largest difference {difference}"), {
-          difference: h("b", {}, largest < 5e-5 ? tiny(largest) : four(largest)),
+      render(
+        result,
+        context.say(t("largest difference {difference}"), {
+          difference: el("b", {}, largest < 5e-5 ? tiny(largest) : four(largest)),
         }),
       );
       const { width, wide } = context.room();

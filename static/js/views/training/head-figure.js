@@ -43,7 +43,7 @@ export function createFigure(context, { now, above, lit }) {
       const { row, col } = at();
       return row === null ? null : { row, col: col ?? 0 };
     },
-    tip,
+    tip: (cell) => tip(t, now(), cell),
   });
   matrix.element.addEventListener("keydown", (event) => {
     if (event.key === "Escape") store.choose({ row: null, col: null });
@@ -65,44 +65,16 @@ export function createFigure(context, { now, above, lit }) {
     store.choose(again ? { row: null, col: null } : { row, col }, how === "click" ? "pinned" : "moved");
   }
 
-  /** What is read of a moment's trace, as if the page had run it. @param {Moment} moment */
-  const page = ({ page, trace, found, place }) => ({
-    ...page,
-    trace,
-    model: page.model && asAt(page.model, found.snapshots[place].step),
-    link: { ...page.link, query: null, key: null },
-  });
-
-  /**
-   * What is lit: what is pointed at, else the pin, else the row on which the trained head is clearest.
-   * @returns {Place}
-   */
+  /** What is lit: what is pointed at, else what rests. @returns {Place} */
   function at() {
     const moment = now();
     if (!moment) return NOWHERE;
-    if (hovered.row !== null || hovered.col !== null) return hovered;
-    const { row, col } = store.get().link.options;
-    const found = reading(page(moment));
-    if (found && row !== null && row < found.matrix.rows)
-      return { row, col: col !== null && col < found.matrix.cols ? col : null };
-    const trained = page({ ...moment, trace: traceAt(moment.found, moment.found.snapshots.length - 1) });
-    const last = reading(trained);
-    return { row: last && litIn(trained, null, last).row, col: null };
-  }
-
-  /** @param {{row: number, col: number}} cell */
-  function tip({ row, col }) {
-    const moment = now();
-    const found = moment && reading(page(moment));
-    if (!found) return [];
-    const weight = found.matrix.values[row * found.matrix.cols + col];
-    const said = Number.isNaN(weight) ? t("masked") : `≈ ${two(weight)}`;
-    return [step(found.rows.steps[row]), " → ", step(found.cols.steps[col]), el("b", {}, said)];
+    return hovered.row !== null || hovered.col !== null ? hovered : resting(moment, store.get().link.options);
   }
 
   /** @param {Moment} moment */
   function show(moment) {
-    const found = reading(page(moment));
+    const found = reading(asRun(moment));
     if (!found) return;
     const shade = { stops: sequential(context.theme()), range: RANGE };
     key.show({ shade, covers: new Set(found.cover) });
@@ -127,7 +99,7 @@ export function createFigure(context, { now, above, lit }) {
     matrix.mark(place);
     const { query } = blockAt(moment.page);
     const row = place.row === null ? null : { query: { side: query, index: place.row }, key: null };
-    const said = compose(context, page(moment), row);
+    const said = compose(context, asRun(moment), row);
     if (said) render(says, said);
   }
 
@@ -140,6 +112,38 @@ export function createFigure(context, { now, above, lit }) {
     picture: matrix.picture,
     destroy: () => (around.stop(), matrix.destroy()),
   };
+}
+
+/** What is read of a moment's trace, as if the page had run it. @param {Moment} moment */
+const asRun = ({ page, trace, found, place }) => ({
+  ...page,
+  trace,
+  model: page.model && asAt(page.model, found.snapshots[place].step),
+  link: { ...page.link, query: null, key: null },
+});
+
+/**
+ * The pin, else the row on which the trained head is clearest.
+ * @param {Moment} moment
+ * @param {Record<string, any>} options
+ * @returns {Place}
+ */
+function resting(moment, { row, col }) {
+  const found = reading(asRun(moment));
+  if (found && row !== null && row < found.matrix.rows)
+    return { row, col: col !== null && col < found.matrix.cols ? col : null };
+  const trained = asRun({ ...moment, trace: traceAt(moment.found, moment.found.snapshots.length - 1) });
+  const last = reading(trained);
+  return { row: last && litIn(trained, null, last).row, col: null };
+}
+
+/** @param {Context["t"]} t @param {Moment | null} moment @param {{row: number, col: number}} cell */
+function tip(t, moment, { row, col }) {
+  const found = moment && reading(asRun(moment));
+  if (!found) return [];
+  const weight = found.matrix.values[row * found.matrix.cols + col];
+  const said = Number.isNaN(weight) ? t("masked") : `≈ ${two(weight)}`;
+  return [step(found.rows.steps[row]), " → ", step(found.cols.steps[col]), el("b", {}, said)];
 }
 
 /**

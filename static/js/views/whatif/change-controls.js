@@ -1,6 +1,8 @@
 /** Controls of the panel that change the machine and not the view: they look like all others. */
 
 import { h } from "../../lib/dom.js";
+import { render } from "../../lib/render.js";
+import { radios } from "../../parts/controls.js";
 import { throttle } from "../../lib/timing.js";
 
 /**
@@ -12,14 +14,13 @@ import { throttle } from "../../lib/timing.js";
  * @param {(value: string) => void} choose
  */
 export function oneOf({ own }, name, label, values, choose) {
-  const radios = Object.keys(values).map((value) => h("input", { type: "radio", className: "hidden", name: own(`change-${name}`), value }));
-  const labels = radios.map((radio) => h("label", {}, radio, h("span", {}, values[radio.value])));
-  const element = h("fieldset", { className: "option" }, h("legend", {}, label), h("div", { className: "choice" }, ...labels));
+  const list = h("div", { className: "choice" });
+  const element = h("fieldset", { className: "option" }, h("legend", {}, label), list);
   element.addEventListener("change", (event) => choose(/** @type {HTMLInputElement} */ (event.target).value));
   return {
     element,
     /** @param {string} value @param {boolean} fixed */
-    show: (value, fixed) => radios.forEach((radio) => ((radio.checked = radio.value === value), (radio.disabled = fixed))),
+    show: (value, fixed) => render(list, radios(own(`change-${name}`), values, value, () => fixed)),
   };
 }
 
