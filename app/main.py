@@ -2,6 +2,8 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any
 
 from fastapi import FastAPI
 from fastapi.routing import APIRoute, iter_route_contexts
@@ -11,6 +13,7 @@ from app import __version__
 from app.answers.pages import problem_page
 from app.engine.byte_cache import ByteCache
 from app.engine.catalog import Catalog
+from app.engine.runners import Runners
 from app.engine.wire import SAFETENSORS
 from app.http import problems
 from app.http.compress_large import CompressLarge
@@ -47,15 +50,23 @@ Every request carries all it needs. Errors are problem documents
 """
 
 
-def create_app(settings: Settings | None = None, catalog: Catalog | None = None) -> FastAPI:
-    """The server; `settings` default to the environment, `catalog` to what the settings name."""
+def create_app(
+    settings: Settings | None = None, runners: Catalog | Runners | None = None
+) -> FastAPI:
+    """The server; `settings` default to the environment, `runners` to what the settings name.
+
+    A catalog's models run on threads of this process.
+    """
+    if isinstance(runners, Catalog):
+        runners = Runners.in_threads(runners)
     settings = settings or Settings()
     metrics = Metrics()
-    cache = ByteCache[bytes](settings.max_cache_bytes, len)
+    counted = partial(metrics.count_lookup, "replies")
+    cache = ByteCache[Any](settings.max_cache_bytes, len, counted)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with open_services(settings, cache, metrics, catalog) as app.state.services:
+        async with open_services(settings, cache, metrics, runners) as app.state.services:
             yield
 
     app = FastAPI(
@@ -87,7 +98,7 @@ def create_app(settings: Settings | None = None, catalog: Catalog | None = None)
     app.include_router(metrics_route.router)
     problems.install(app, problem_page)
     # The last added is the outermost.
-    paths: dict[object, str] = {
+    paths = {
         route.endpoint: route.path
         for route in iter_route_contexts(app.routes)
         if route.path is not None

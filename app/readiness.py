@@ -5,9 +5,10 @@ import itertools
 import logging
 from collections.abc import Awaitable
 
-from app.engine.catalog import Catalog
+from app.engine.clients import NOBODY, asking
 from app.engine.engine import BusyError, Engine
 from app.engine.jobs import Encoding, TraceJob
+from app.engine.listing import Listing
 from app.engine.selection import Selection
 from app.engine.wire import JSON
 from app.http.recent import Recent
@@ -25,7 +26,7 @@ log = logging.getLogger(__name__)
 class Readiness:
     """Asks the default model and the database, at most once in `KEPT_SECONDS`."""
 
-    def __init__(self, catalog: Catalog, engine: Engine, store: Store) -> None:
+    def __init__(self, catalog: Listing, engine: Engine, store: Store) -> None:
         self._model = catalog.pick(None)
         self._engine = engine
         self._store = store
@@ -48,6 +49,7 @@ class Readiness:
         request = Request(str(next(self._beats)), decode=Decode(max_tokens=1), select=())
         encoding, selection = Encoding(JSON, 1_000_000), Selection.parse([])
         job = TraceJob(self._model, request, "", "float32", encoding, selection)
+        asking.set(NOBODY)  # of this task: whoever asks does not pay
         await self._engine.run(job)
 
 

@@ -11,10 +11,11 @@ from typing import cast
 import uvicorn
 
 from app.engine.catalog import Catalog
+from app.engine.runners import Runners
 from app.http import log_format
 from app.http.connections import Bounds, Connection, sweep
 from app.main import create_app
-from app.services import load_catalog
+from app.services import open_models
 from app.settings import Settings
 from app.store.private_files import make_private_folder
 from app.store.store import open_store
@@ -51,11 +52,11 @@ def start(settings: Settings) -> int:
         return 2
     print(f"Loading {', '.join(settings.bundles)}", flush=True)
     try:
-        catalog = load_catalog(settings)
+        models = open_models(settings)
     except Exception as error:  # whatever is wrong with a bundle or a device, its words are enough
         print(f"HEADLIGHT_MODELS, HEADLIGHT_DEVICE: {error}", file=sys.stderr)
         return 2
-    return serve(settings, catalog)
+    return serve(settings, models)
 
 
 async def _obstacle(settings: Settings) -> str | None:
@@ -74,8 +75,8 @@ async def _obstacle(settings: Settings) -> str | None:
         return f"HEADLIGHT_DATABASE_URL: the database cannot be opened: {line}"
 
 
-def serve(settings: Settings, catalog: Catalog) -> int:
-    """Serves models that are loaded."""
+def serve(settings: Settings, models: Catalog | Runners) -> int:
+    """Serves models that are open."""
     bounds = Bounds(
         settings.max_connections,
         settings.max_head_bytes,
@@ -85,7 +86,7 @@ def serve(settings: Settings, catalog: Catalog) -> int:
     )
     _allow_files(settings.max_connections)
     config = uvicorn.Config(
-        create_app(settings, catalog),
+        create_app(settings, models),
         host=settings.host,
         port=settings.port,
         log_config=log_format.config(settings.log, settings.log_requests),

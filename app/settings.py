@@ -94,6 +94,13 @@ class Settings(BaseSettings):
     device: Literal["auto", "cpu", "cuda"] = Field(
         default="auto", description="Where models run; auto is the GPU if there is one."
     )
+    engines: int | None = Field(
+        default=None,
+        ge=0,
+        le=64,
+        description="Processes that run models; 0: threads of the server's own process. "
+        "Without it, one a GPU, or else one for every two cores.",
+    )
     draft: bool = Field(
         default=True,
         description="Whether CTranslate2, if it is installed, drafts greedy translations; "
@@ -119,6 +126,20 @@ class Settings(BaseSettings):
     max_batch: int = Field(default=8, ge=1, description="Requests that the model runs at once.")
     max_wait_seconds: float = Field(
         default=30.0, gt=0, description="Longest wait for the model; then 503."
+    )
+    max_work: float = Field(
+        default=1_000_000,
+        gt=0,
+        description="Work of one request: layers × rows × tokens; also what a client may ask for "
+        "at once.",
+    )
+    work_per_second: float = Field(
+        default=20_000,
+        gt=0,
+        description="Work that a client may ask for in the end; then 429.",
+    )
+    max_clients_per_address: int = Field(
+        default=64, ge=1, description="Pages at one address that count as clients of their own."
     )
     max_connections: int = Field(default=1_000, ge=1, description="Connections at once; then 503.")
     max_head_bytes: int = Field(

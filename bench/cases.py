@@ -21,7 +21,7 @@ from model.bundle.weights import Bundle
 from model.decode.search import Reader
 from model.text.tokens import Token
 from model.trace.interventions import Intervention
-from model.trace.select import select
+from model.trace.name_patterns import select
 from model.trace.tap import NULL, BatchTap, Recorder, Tap
 from model.transformer.stacks import Transformer
 

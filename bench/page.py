@@ -284,13 +284,20 @@ def tasks(page: Page) -> Iterator[list[float]]:
 
 @contextmanager
 def opened(browser: Browser) -> Iterator[Page]:
-    """Yields a page with the probes in it."""
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
-    page = context.new_page()
-    page.set_default_timeout(120_000)
-    page.add_init_script(path=PROBES)
-    yield page
-    context.close()
+    """Yields a page with the probes in it, in a browser of its own.
+
+    Its profile is one that is kept, as a reader's is: without one, Chromium loads and draws the
+    page's icon again after every change of the address.
+    """
+    with tempfile.TemporaryDirectory() as profile:
+        context = browser.browser_type.launch_persistent_context(
+            profile, executable_path=EXECUTABLE, args=ARGS, viewport={"width": 1440, "height": 900}
+        )
+        (page,) = context.pages
+        page.set_default_timeout(120_000)
+        page.add_init_script(path=PROBES)
+        yield page
+        context.close()
 
 
 def visit(page: Page, url: str, **link: object) -> None:

@@ -17,7 +17,7 @@ from app.schemas.replies import ModelReply
 from app.schemas.shares import AnyShareState
 from app.services import Services
 from app.store.store import Share
-from model.trace.select import present
+from model.trace.name_patterns import present
 
 PLAIN = re.compile(r"[A-Za-z0-9-]+")
 

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
-from app.answers.history import example
 from app.answers.share_state import check, check_options
 from app.answers.shares import thaw
-from app.answers.traces import chosen, parameters, run, run_trace
+from app.answers.traces import chosen, example, parameters, run, run_trace
 from app.engine.engine import BusyError
 from app.engine.jobs import Encoded, Encoding
 from app.engine.wire import ZSTD
@@ -23,7 +22,7 @@ from app.store import share_formats as formats
 from app.store.ids import new_edit_key
 from app.store.store import Answer
 from model.errors import Excess, InputError
-from model.trace.select import present
+from model.trace.name_patterns import present
 
 # What the page draws, so that a share needs no model: attention, what it is made of, and the
 # next-token probabilities.
@@ -133,12 +132,10 @@ def _answering(
     if (traced := question.trace) is not None:
         return "trace", lambda encoding: run_trace(services, traced, encoding)
     if (asked := question.parameters) is not None:
-        answer = partial(parameters, services, asked.model, asked.select)
-        return "parameters", partial(off_loop, answer)
+        return "parameters", partial(parameters, services, asked.model, asked.select)
     watched = question.learning
     assert watched is not None  # the schema takes one of the three
-    learned = partial(example, services, watched.model, watched.example)
-    return "learning", partial(off_loop, learned)
+    return "learning", partial(example, services, watched.model, watched.example)
 
 
 @contextmanager

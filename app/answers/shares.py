@@ -136,7 +136,8 @@ async def _kept(
     share_id = share_id.lower()
     if not await services.store.has(share_id):
         return await make()  # which knows what to say
-    return await services.cache.find((share_id, *what), make)
+    kept: bytes = await services.cache.find((share_id, *what), make)
+    return kept
 
 
 def _work(frozen: bytes, media_type: str) -> int:

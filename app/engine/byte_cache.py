@@ -12,10 +12,19 @@ Value = TypeVar("Value")
 
 
 class ByteCache(Generic[Value]):
-    """Values by key, for one event loop. `size` tells the bytes of a value."""
+    """Values by key, for one event loop. `size` tells the bytes of a value.
 
-    def __init__(self, max_bytes: int, size: Callable[[Value], int]) -> None:
+    `on_lookup` is told of each `find` whether it had to make nothing.
+    """
+
+    def __init__(
+        self,
+        max_bytes: int,
+        size: Callable[[Value], int],
+        on_lookup: Callable[[bool], None] = lambda hit: None,
+    ) -> None:
         self.size = size
+        self.on_lookup = on_lookup
         self.largest = max_bytes // SHARE
         self._kept: LRUCache[Hashable, Value] = LRUCache(max(1, max_bytes), getsizeof=size)
         self._coming: dict[Hashable, asyncio.Future[Value]] = {}
@@ -43,10 +52,10 @@ class ByteCache(Generic[Value]):
 
         Who asks and leaves stops nothing. Raises what `make` raises; a failure is not kept.
         """
-        kept = self._kept.get(key)
+        kept, coming = self._kept.get(key), self._coming.get(key)
+        self.on_lookup(kept is not None or coming is not None)
         if kept is not None:
             return kept
-        coming = self._coming.get(key)
         if coming is None:
             coming = self._coming[key] = asyncio.ensure_future(self._made(key, make))
             coming.add_done_callback(_seen)

@@ -177,6 +177,11 @@ def trace_reply(
     return Reply(document, arrays)
 
 
+def line(document: Any) -> bytes:
+    """A document as a line of JSON; null where a number is not finite."""
+    return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
+
+
 def told(run: Trace | Decoding) -> dict[str, Any]:
     """What was read: `tokens` by text, and the `direction` of a model that translates."""
     tokens = {name: [asdict(token) for token in read] for name, read in run.texts.items()}

@@ -6,6 +6,7 @@ alone what is compressed already.
 
 import zlib
 from collections.abc import Callable
+from typing import Any
 
 import brotli
 import zstandard
@@ -38,7 +39,7 @@ ENCODERS: dict[str, Callable[[bytes], bytes]] = {
 class CompressLarge:
     """Compresses a body of one piece, and keeps it in `cache` by its address and ETag."""
 
-    def __init__(self, app: ASGIApp, cache: ByteCache[bytes]) -> None:
+    def __init__(self, app: ASGIApp, cache: ByteCache[Any]) -> None:
         self.app = app
         self.cache = cache
 

@@ -6,9 +6,10 @@ to nobody.
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from secrets import token_hex
+from typing import Any
 
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -80,7 +81,7 @@ class RouteSeen:
     `paths` are those of the routes, by their functions.
     """
 
-    def __init__(self, app: ASGIApp, paths: Mapping[object, str]) -> None:
+    def __init__(self, app: ASGIApp, paths: Mapping[Callable[..., Any] | None, str]) -> None:
         self.app = app
         self.paths = paths
 

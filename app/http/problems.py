@@ -5,6 +5,7 @@
     │   └── ProblemError        raised by the server's own rooms; names its kind
     ├── InputError              raised by `model/` for bad input
     ├── BusyError               raised by the engine; 503
+    ├── SpentError              a client has asked for too much work; 429
     ├── StorageError            raised by the store; 503 or 507
     ├── DamagedError            a share that cannot be read any more; 410
     ├── NewerShareError         a share in a format that is not known yet; 501
@@ -15,6 +16,7 @@
 `detail` names the field and the limit in words of our own: what was sent is never repeated.
 """
 
+import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -25,6 +27,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
+from app.engine.clients import SpentError
 from app.engine.engine import BusyError
 from app.http.accept import choose
 from app.http.field_rules import excess, rule
@@ -72,6 +75,8 @@ TITLES = {
     "wrong-edit-key": "The edit key is not the share's",
     "too-many-shares": "Too many shares in a short time",
     "busy": "The model is busy",
+    "too-much-work": "The request takes too much work",
+    "too-many-requests": "Too much work in a short time",
     "not-ready": "The server cannot work now",
     BUSY: "The database is busy",
     FULL: "There is no room for shares",
@@ -146,6 +151,7 @@ def install(app: FastAPI, page: Callable[[Request, ProblemError], Response]) -> 
         ProblemError: lambda _, error: error,
         InputError: _input_problem,
         BusyError: _busy_problem,
+        SpentError: _spent_problem,
         StorageError: _storage_problem,
         DamagedError: lambda _, error: ProblemError(410, "damaged-share", str(error)),
         NewerShareError: _newer_problem,
@@ -177,6 +183,8 @@ def problem_of(error: Exception) -> ProblemError:
             return _input_problem(None, error)
         case BusyError():
             return _busy_problem(None, error)
+        case SpentError():
+            return _spent_problem(None, error)
     return _bug_problem(None, error)
 
 
@@ -191,6 +199,11 @@ def _input_problem(_: Request | None, error: InputError) -> ProblemError:
 def _busy_problem(_: Request | None, error: BusyError) -> ProblemError:
     headers = {"Retry-After": str(error.retry_after)}
     return ProblemError(503, "busy", f"{error}; try again shortly", headers=headers)
+
+
+def _spent_problem(_: Request | None, error: SpentError) -> ProblemError:
+    headers = {"Retry-After": str(max(1, math.ceil(error.retry_after)))}
+    return ProblemError(429, "too-many-requests", f"{error}; try again later", headers=headers)
 
 
 def _storage_problem(_: Request, error: StorageError) -> ProblemError:

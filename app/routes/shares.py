@@ -30,7 +30,7 @@ READING = {
     status_code=201,
     summary="Keep what is on the screen",
     responses=run_problems(
-        _429="Too many shares in a minute; `Retry-After` says when to come back.",
+        _429="Too many shares, or too much work; `Retry-After` says when to come back.",
         _507="There is no room; `Retry-After` says when to come back.",
     ),
 )

@@ -18,7 +18,7 @@ from sqlalchemy import ColumnElement, delete, func, insert, select, true, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.off_loop import off_loop
-from app.store.contents import checked, digest_of, digests_of, drop, lacking, put
+from app.store.content_by_digest import checked, digest_of, digests_of, drop, lacking, put
 from app.store.database import Database, open_database
 from app.store.failures import DamagedError, StorageError
 from app.store.ids import is_id, new_id

@@ -96,6 +96,10 @@ class Tap:
         """The tap for a place inside this one; `over` says what its query and key axes follow."""
         return self
 
+    def keep(self, rows: Sequence[int]) -> Tap:
+        """The tap for a batch of which only these rows are left."""
+        return self
+
     def wants(self, name: str) -> bool:
         """Whether `name` is recorded here, for what is computed only to be seen."""
         return False
@@ -190,6 +194,9 @@ class BatchTap(Tap):
     def at(self, place: str, **over: str) -> Tap:
         over = {**self.over, **over}
         return BatchTap(self.rows, self._name(place), over, self.start, self.minders)
+
+    def keep(self, rows: Sequence[int]) -> Tap:
+        return BatchTap([self.rows[row] for row in rows], self.place, self.over, self.start)
 
     def wants(self, name: str) -> bool:
         return bool(self._minders(self._name(name)).record)

@@ -1,12 +1,13 @@
 """The names that the server answers to, proxies that it believes, and the internet."""
 
+import re
 from collections.abc import Callable
 
 import httpx
 import pytest
 from pydantic import ValidationError
 
-from app.settings import PUBLIC_DEFAULTS, Settings
+from app.settings import PUBLIC_DEFAULTS, ROOT, Settings
 from tests.app.conftest import Serving
 from tests.app.problem import hold
 from tests.servers import AppServer
@@ -118,6 +119,13 @@ def test_settings_that_promise_nothing_are_refused(wrong: dict[str, object], fie
     with pytest.raises(ValidationError) as error:
         Settings(**wrong)  # type: ignore[arg-type]
     assert [one["loc"] for one in error.value.errors()] == [(field,)]
+
+
+def test_the_docs_say_these_limits() -> None:
+    page = (ROOT / "docs/settings.md").read_text().partition("## On the internet")[2]
+    rows = re.findall(r"^\| `HEADLIGHT_(\w+)` \| ([\d,]+) \|$", page, re.MULTILINE)
+    told = {name.lower(): float(number.replace(",", "")) for name, number in rows}
+    assert told == PUBLIC_DEFAULTS
 
 
 def test_limits_on_the_internet(monkeypatch: pytest.MonkeyPatch) -> None:

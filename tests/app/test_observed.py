@@ -44,8 +44,9 @@ async def test_metrics_are_off_by_default(client: httpx.AsyncClient) -> None:
 
 async def test_requests_are_counted_by_route_and_status(serving: Serving) -> None:
     async with serving(metrics=True, max_body_bytes=5_000) as client:
-        for _ in range(3):
-            assert (await client.post("/api/trace", json=TRACE)).status_code == 200
+        for number in range(3):  # an equal one would be answered from memory
+            body = TRACE | {"source": f"{number} {TRACE['source']}"}
+            assert (await client.post("/api/trace", json=body)).status_code == 200
         await client.post("/api/trace", json={"source": 1})
         await client.post("/api/trace", content=b"a" * 6_000)
         await client.get("/s/aaaaaaaaaaaaa")
@@ -75,14 +76,16 @@ async def test_streams_shares_and_caches_are_counted(serving: Serving) -> None:
         share = (await client.post("/api/shares", json={"state": {"source": "hi"}})).json()
         for _ in range(3):
             await client.get(f"/s/{share['id']}/preview.png")
+            await client.get("/api/positions?length=8&d_model=8")
         text = await scraped(client)
     assert sample(text, "headlight_batch_size_count", kind="line") > 2
     assert sample(text, "headlight_streams") == 0
     assert sample(text, "headlight_queue_length") == 0
     assert sample(text, "headlight_shares") == 1
     assert sample(text, "headlight_share_bytes") > 1_000
-    assert sample(text, "headlight_cache_lookups_total", cache="previews", result="hit") == 2
-    assert sample(text, "headlight_cache_lookups_total", cache="previews", result="miss") == 1
+    for cache in ("previews", "replies"):
+        assert sample(text, "headlight_cache_lookups_total", cache=cache, result="hit") == 2
+        assert sample(text, "headlight_cache_lookups_total", cache=cache, result="miss") == 1
 
 
 async def test_two_applications_count_apart(serving: Serving, tmp_path: Path) -> None:

@@ -131,7 +131,7 @@ def test_a_server_that_fails_everywhere(launch: Callable[..., AppServer], tmp_pa
 
 
 def test_exceptions_of_a_model(tmp_path: Path) -> None:
-    with running_app(tmp_path, module=("tests.app.broken",)) as server:
+    with running_app(tmp_path, module=("tests.app.broken",), warm=True) as server:
         for path, body in (("trace", SECRET), ("decode", SECRET), ("shares", "")):
             asked = {"source": body} if body else {"state": STATE}
             response = httpx.post(f"{server.url}/api/{path}", json=asked, trust_env=False)

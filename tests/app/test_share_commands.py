@@ -4,8 +4,6 @@ import os
 import re
 import sqlite3
 import stat
-import subprocess
-import sys
 import zipfile
 from collections.abc import Callable
 from contextlib import closing
@@ -19,10 +17,11 @@ from app.settings import Settings
 from app.store.archive import ArchiveError, Counted, read_archive, write_archive
 from app.store.quota import Limits
 from app.store.store import open_store
+from tests import forks
 from tests.app.conftest import Serving
 from tests.app.storage import ASKS, STATE, add, counts, share
 from tests.golden.kept import FORMATS, put, rows
-from tests.servers import ROOT, AppServer, own_environment
+from tests.servers import AppServer, own_environment
 
 
 def url_in(folder: Path) -> str:
@@ -33,14 +32,8 @@ def command(folder: Path, *arguments: object, **settings: str) -> tuple[int, str
     """Run ``python -m app shares``; return its exit status and what it said."""
     own = {"HEADLIGHT_DATA_DIR": str(folder)}
     own |= {f"HEADLIGHT_{name.upper()}": value for name, value in settings.items()}
-    ended = subprocess.run(
-        [sys.executable, "-m", "app", "shares", *map(str, arguments)],
-        cwd=ROOT,
-        env=own_environment() | own,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    args = ["-m", "app", "shares", *map(str, arguments)]
+    ended = forks.run(args, env=own_environment() | own)
     return ended.returncode, ended.stdout.strip(), ended.stderr.strip()
 
 

@@ -4,8 +4,6 @@ import asyncio
 import json
 import re
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -24,8 +22,8 @@ from app.settings import Settings
 from app.store.database import MIGRATIONS, upgrade
 from app.store.store import Answer, open_store
 from app.store.tables import metadata
+from tests import forks
 from tests.golden.kept import FORMATS, put, rows
-from tests.servers import ROOT
 
 OPEN = """
 import asyncio, sys
@@ -53,10 +51,12 @@ def url(request: pytest.FixtureRequest, postgres: Callable[[str], str], tmp_path
 
 
 def test_servers_that_start_together_migrate_once(url: str) -> None:
-    command = [sys.executable, "-c", OPEN, url]
-    starts = [subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE) for _ in range(3)]
-    errors = [start.communicate(timeout=60)[1] for start in starts]
-    assert [start.returncode for start in starts] == [0, 0, 0], b"".join(errors).decode()
+    with forks.open_memory() as said:
+        file = said.fileno()
+        starts = [forks.start(["-c", OPEN, url], stdout=file, stderr=file) for _ in range(3)]
+        statuses = [start.wait(timeout=60) for start in starts]
+        said.seek(0)
+        assert statuses == [0, 0, 0], said.read()
 
 
 async def test_migrations_make_what_the_code_describes(url: str) -> None:

@@ -60,7 +60,7 @@ def pristine(page: Page) -> bool:
         if page.viewport_size != VIEWPORT:
             page.set_viewport_size(VIEWPORT)
         page.emulate_media(
-            media="null", color_scheme="light", reduced_motion="null", forced_colors="null"
+            media="null", color_scheme="light", reduced_motion="reduce", forced_colors="null"
         )
         return bool(page.evaluate(KEPT))
     except Error:  # it has gone, or is in the middle of going elsewhere

@@ -10,8 +10,8 @@ import { readBeside, readSafetensors } from "./wire.js";
 /** @typedef {import("../state/link.js").State} State */
 /** @typedef {import("./model.js").ModelInfo} ModelInfo */
 /** @typedef {import("./connection.js").Connection} Connection */
-/** @typedef {import("../state/questions.js").Question} Question */
-/** @typedef {import("../state/questions.js").Answer} Answer */
+/** @typedef {import("../state/view-requests.js").Question} Question */
+/** @typedef {import("../state/view-requests.js").Answer} Answer */
 /** @typedef {{variant: string, length: number, d_model: number, positions: Float32Array, similarity: Float32Array}} Positions */
 /** @typedef {{id: string, state: Record<string, unknown>, created: string, model: ModelInfo, asks: Question[], trace: Trace}} Share */
 /** @typedef {ReturnType<typeof createApi>} Api */

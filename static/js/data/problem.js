@@ -5,7 +5,7 @@
 /** Problems that may be gone when the same is asked again. */
 const PASSING = new Set([
   ...["offline", "busy", "internal", "garbled", "unexpected"],
-  ...["storage-busy", "storage-unavailable"],
+  ...["storage-busy", "storage-unavailable", "too-many-requests"],
 ]);
 
 /**

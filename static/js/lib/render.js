@@ -7,7 +7,7 @@
  * @typedef {object} Described
  * @property {string} tag
  * @property {string | number} [key]  tells it from siblings of its tag; without one the order does
- * @property {Record<string, any>} props  as `set` takes them
+ * @property {Record<string, any>} props  properties, or attributes as `set` says; `style` is several
  * @property {Child[]} children
  */
 /** @typedef {Described | Node | string | null | undefined | false} Child  a node stands for itself */
@@ -20,7 +20,7 @@ const TEXT = "#text";
 /** Held to what it is, as a reader may have changed it; all else to what was described last. */
 const LIVE = new Set(["value", "checked"]);
 
-/** What nodes were made of. @type {WeakMap<Node, {name?: string, props: Record<string, any>}>} */
+/** What nodes were made of. @type {WeakMap<Node, {name?: string | Node, props?: Record<string, any>}>} */
 const known = new WeakMap();
 
 /**
@@ -36,26 +36,48 @@ export const el = (tag, { key, ...props } = {}, ...children) => ({ tag, key, pro
  * @param {...(Child | Child[])} children
  */
 export function render(root, ...children) {
-  const there = new Map([...root.childNodes].map((node) => [known.get(node)?.name ?? node, node]));
-  /** @type {Record<string, number>} */
-  const counts = {};
-  const nodes = shown(children).map((child) => {
+  const wanted = shown(children);
+  const names = namesOf(wanted);
+  const old = childrenOf(root);
+  const same = old.length === names.length && old.every((node, i) => nameOf(node) === names[i]);
+  const there = same ? null : new Map(old.map((node) => [nameOf(node), node]));
+  const nodes = wanted.map((child, i) => {
     if (typeof child === "object" && !("tag" in child)) return child;
-    const { tag, key = "" } = typeof child === "object" ? child : { tag: TEXT };
-    const kind = `${tag} ${key}`;
-    counts[kind] = (counts[kind] ?? 0) + 1;
-    const name = `${kind} ${counts[kind]}`;
-    const node = there.get(name) ?? blank(tag, root);
-    fill(node, child);
-    known.set(node, { props: {}, ...known.get(node), name });
+    const node = (there ? there.get(names[i]) : old[i]) ?? blank(typeof child === "object" ? child.tag : TEXT, root);
+    fill(node, child, names[i]);
     return node;
   });
-  arrange(root, nodes);
+  if (!same) arrange(root, nodes);
 }
 
 /** @param {(Child | Child[])[]} children */
 const shown = (children) =>
   /** @type {(Described | Node | string)[]} */ (children.flat().filter((child) => child || child === ""));
+
+/**
+ * What tells each from its siblings: tag, key and how many there are of these; of a node itself.
+ * @param {(Described | Node | string)[]} children
+ */
+function namesOf(children) {
+  /** @type {Record<string, number>} */
+  const counts = {};
+  return children.map((child) => {
+    if (typeof child === "object" && !("tag" in child)) return child;
+    const kind = typeof child === "object" ? `${child.tag} ${child.key ?? ""}` : TEXT;
+    counts[kind] = (counts[kind] ?? 0) + 1;
+    return `${kind} ${counts[kind]}`;
+  });
+}
+
+/** @param {Node} node */
+const nameOf = (node) => known.get(node)?.name ?? node;
+
+/** @param {Node} root */
+function childrenOf(root) {
+  const children = [];
+  for (let node = root.firstChild; node; node = node.nextSibling) children.push(node);
+  return children;
+}
 
 /**
  * Makes an element anew.
@@ -76,36 +98,47 @@ function blank(tag, parent) {
   return page.createElementNS(NAMESPACES[tag] ?? inherited, tag);
 }
 
-/** @param {Node} node @param {Described | string} wanted */
-function fill(node, wanted) {
+/** @param {Node} node @param {Described | string} wanted @param {string | Node} [name] */
+function fill(node, wanted, name) {
+  const { props: before = {} } = known.get(node) ?? {};
   if (typeof wanted === "string") {
     if (node.nodeValue !== wanted) node.nodeValue = wanted;
-    return;
+    return void known.set(node, { name });
   }
-  const before = known.get(node);
-  render(/** @type {Element} */ (node), ...wanted.children);
-  set(/** @type {Any} */ (node), wanted.props, before?.props ?? {});
-  known.set(node, { ...before, props: wanted.props });
+  render(/** @type {Element} */ (node), wanted.children);
+  // After its children: a menu's value is one of its options.
+  const element = /** @type {Any} */ (node);
+  compare(wanted.props.style ?? {}, before.style ?? {}, (side, value) => element.style.setProperty(side, value ?? ""));
+  compare(wanted.props, before, (one, value, old) => set(element, one, value, old));
+  known.set(node, { name, props: wanted.props });
 }
 
 /**
- * Sets properties; attributes where the name has a dash, in drawings and formulas, and of `role` and `for`; `style`
- * is several. A null is as if it were not there.
- * @param {Any} element  whose children are there: a menu's value is one of its options
- * @param {Record<string, any>} props
- * @param {Record<string, any>} before  what it was made of
+ * @param {Record<string, any>} now
+ * @param {Record<string, any>} before
+ * @param {(name: string, value: any, old: any) => void} change  called where they differ, or may; what
+ *   is not there is null
  */
-function set(element, { style = {}, ...props }, { style: worn = {}, ...before }) {
-  for (const name of Object.keys({ ...worn, ...style }))
-    if (style[name] !== worn[name]) element.style.setProperty(name, style[name] ?? "");
-  for (const name of Object.keys({ ...before, ...props })) {
-    const [value, old] = [props[name] ?? null, before[name] ?? null];
-    if (value === (old !== null && LIVE.has(name) ? element[name] : old)) continue;
-    const attribute = /-|^(role|for)$/.test(name) || (element.namespaceURI !== HTML && !name.startsWith("on"));
-    if (value === null) clear(element, name, attribute);
-    else if (attribute) element.setAttribute(name, String(value));
-    else element[name] = value;
-  }
+function compare(now, before, change) {
+  for (const name in now)
+    if (now[name] !== before[name] || LIVE.has(name)) change(name, now[name] ?? null, before[name] ?? null);
+  for (const name in before) if (!(name in now)) change(name, null, before[name] ?? null);
+}
+
+/**
+ * Sets a property, or an attribute: where the name has a dash, in drawings and formulas, and of `role` and `for`.
+ * @param {Any} element
+ * @param {string} name
+ * @param {any} value
+ * @param {any} old
+ */
+function set(element, name, value, old) {
+  const live = old !== null && LIVE.has(name) ? element[name] : old;
+  if (name === "style" || value === live) return;
+  const attribute = /-|^(role|for)$/.test(name) || (element.namespaceURI !== HTML && !name.startsWith("on"));
+  if (value === null) clear(element, name, attribute);
+  else if (attribute) element.setAttribute(name, String(value));
+  else element[name] = value;
 }
 
 /** @param {Any} element @param {string} name @param {boolean} attribute */
@@ -123,7 +156,7 @@ function clear(element, name, attribute) {
 function arrange(root, nodes) {
   const kept = new Set(nodes);
   const focused = root.ownerDocument?.activeElement;
-  for (const node of [...root.childNodes]) if (!kept.has(node)) node.remove();
+  for (const node of childrenOf(root)) if (!kept.has(node)) node.remove();
   let next = root.firstChild;
   for (const node of nodes) {
     // Where the next but one is wanted, the next one is moved later: each other that is kept stays.
@@ -131,6 +164,6 @@ function arrange(root, nodes) {
     else if (node.parentNode === root && root.moveBefore) root.moveBefore(node, next);
     else root.insertBefore(node, next);
   }
-  if (focused !== root.ownerDocument?.activeElement && focused instanceof HTMLElement && root.contains(focused))
-    focused.focus({ preventScroll: true });
+  const lost = focused && focused !== root.ownerDocument?.activeElement && root.contains(focused);
+  if (lost) /** @type {HTMLElement} */ (focused).focus({ preventScroll: true });
 }

@@ -14,6 +14,11 @@ const WORDING = {
     retryAfter
       ? t("The model is busy. Trying again in {seconds} s.", { seconds: retryAfter })
       : t("The model is busy. Try again in a moment."),
+  "too-many-requests": (t, { retryAfter }) =>
+    retryAfter
+      ? t("Too much work in a short time. Trying again in {seconds} s.", { seconds: retryAfter })
+      : t("Too much work in a short time. Try again in a moment."),
+  "too-much-work": (t) => t("This takes too much work at once. Shorten the sentence, or change less."),
   garbled: (t) => t("The answer arrived incomplete or damaged. Try again."),
   unexpected: (t) => t("Something went wrong on this page. Try again, or reload it."),
   "text-too-long": tooLong,

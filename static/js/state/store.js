@@ -11,7 +11,7 @@ import { settler } from "./reconcile-link.js";
 /** @typedef {import("../data/problem.js").Problem} Problem */
 /** @typedef {import("../data/api.js").ModelInfo} ModelInfo */
 /** @typedef {import("../data/api.js").Share} Share */
-/** @typedef {import("./questions.js").Answer} Answer */
+/** @typedef {import("./view-requests.js").Answer} Answer */
 /**
  * @typedef {object} Page
  * @property {State} link
