@@ -5,22 +5,25 @@ import json
 import re
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 import zstandard
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.migration import MigrationContext
 from sqlalchemy import Connection, make_url, text
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from app.engine.wire import Reply
 from app.settings import Settings
-from app.store.database import upgrade
+from app.store.database import MIGRATIONS, upgrade
 from app.store.store import Answer, open_store
 from app.store.tables import metadata
 from tests import forks
-from tests.golden.kept import put, rows
+from tests.golden.kept import FORMATS, put, rows
 
 OPEN = """
 import asyncio, sys
@@ -120,3 +123,34 @@ async def test_sqlite_syncs_every_commit(tmp_path: Path) -> None:
     assert database.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     assert database.execute("SELECT count(*) FROM shares").fetchone() == (20,)
     database.close()
+
+
+@pytest.mark.parametrize("number", FORMATS)
+async def test_contents_move_to_their_table_and_back(tmp_path: Path, number: int) -> None:
+    file = put(number, tmp_path)
+    before, url = rows(file), f"sqlite+aiosqlite:///{file}"
+    async with open_store(url):
+        assert rows(file) == before
+    with closing(sqlite3.connect(file)) as database:
+        sizes = database.execute("SELECT documents, size FROM shares ORDER BY rowid").fetchall()
+    for row, (documents, size) in zip(before, sizes, strict=True):
+        assert size - documents == len(row.trace) + sum(map(len, row.answers))
+        least = len(json.dumps([row.state, row.model], separators=(",", ":")))
+        assert documents >= least - 10
+
+    def downgrade(connection: Connection) -> None:
+        config = Config()
+        config.set_main_option("script_location", str(MIGRATIONS))
+        config.attributes["connection"] = connection
+        command.downgrade(config, "0003")
+
+    engine = create_async_engine(url)
+    async with engine.begin() as opened:
+        await opened.run_sync(downgrade)
+    await engine.dispose()
+    with closing(sqlite3.connect(file)) as database:
+        wanted = "SELECT 1 FROM sqlite_master WHERE name = 'contents'"
+        assert not database.execute(wanted).fetchall()
+    assert rows(file) == before
+    async with open_store(url):
+        assert rows(file) == before

@@ -42,9 +42,11 @@ def test_a_share_is_deleted_where_it_was_made(workspace: Workspace) -> None:
 def test_a_share_is_deleted_at_its_address_with_its_key(workspace: Workspace, watch: Watch) -> None:
     watch.expect("status of 403")
     url, key = share(workspace)
+    workspace.page.set_viewport_size({"width": 320, "height": 640})
     workspace.page.goto(url)
     workspace.drawn()
     workspace.find("#frozen-delete").click()
+    assert workspace.page.evaluate("document.documentElement.scrollWidth") == 320
     field, says = workspace.find("#edit-key"), workspace.find("#deleting-says")
     expect(field).to_be_focused()
     expect(field).to_be_editable()
