@@ -9,8 +9,9 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 APT_INSTALL := $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-# Chromium draws the page in tests, the fonts let it draw Chinese, PostgreSQL is the second database.
-DEBIAN_PACKAGES := chromium fonts-noto-cjk postgresql
+# Chromium draws the page, in tests its headless shell; the fonts let it draw Chinese, PostgreSQL is
+# the second database, nginx and Caddy stand in front of the server.
+DEBIAN_PACKAGES := chromium chromium-headless-shell fonts-noto-cjk postgresql nginx-light caddy openssl
 
 RUNTIME := $(VENV)/runtime.stamp
 DEV := $(VENV)/dev.stamp
@@ -79,7 +80,7 @@ $(DEV): requirements-dev.txt $(RUNTIME)
 	@$(PIP_INSTALL) -r requirements-dev.txt
 	@touch $@
 
-$(DEBIAN): | $(BIN)/python
+$(DEBIAN): Makefile | $(BIN)/python
 	@dpkg -s $(DEBIAN_PACKAGES) >/dev/null 2>&1 || { \
 		echo "Installing $(DEBIAN_PACKAGES)"; \
 		$(SUDO) apt-get update -qq && $(APT_INSTALL) $(DEBIAN_PACKAGES) >/dev/null; }

@@ -2,17 +2,25 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any
 
 from fastapi import FastAPI
-from fastapi.routing import APIRoute
+from fastapi.routing import APIRoute, iter_route_contexts
 from starlette_compress import CompressMiddleware, add_compress_type
 
 from app import __version__
 from app.answers.pages import problem_page
+from app.engine.byte_cache import ByteCache
 from app.engine.catalog import Catalog
+from app.engine.runners import Runners
 from app.engine.wire import SAFETENSORS
 from app.http import problems
+from app.http.compress_large import CompressLarge
 from app.http.conditional import Conditional
+from app.http.hosts import AllowedHosts
+from app.http.metrics import Metrics
+from app.http.observed import Observed, RouteSeen
 from app.http.rate_limits import BodyLimit
 from app.http.replies import problems as problems_of_routes
 from app.http.security import SecurityHeaders
@@ -29,6 +37,7 @@ from app.routes import (
     sweep,
     trace,
 )
+from app.routes import metrics as metrics_route
 from app.services import open_services
 from app.settings import Settings
 
@@ -41,20 +50,30 @@ Every request carries all it needs. Errors are problem documents
 """
 
 
-def create_app(settings: Settings | None = None, catalog: Catalog | None = None) -> FastAPI:
-    """The server; `settings` default to the environment, `catalog` to what the settings name."""
+def create_app(
+    settings: Settings | None = None, runners: Catalog | Runners | None = None
+) -> FastAPI:
+    """The server; `settings` default to the environment, `runners` to what the settings name.
+
+    A catalog's models run on threads of this process.
+    """
+    if isinstance(runners, Catalog):
+        runners = Runners.in_threads(runners)
     settings = settings or Settings()
+    metrics = Metrics()
+    counted = partial(metrics.count_lookup, "replies")
+    cache = ByteCache[Any](settings.max_cache_bytes, len, counted)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with open_services(settings, catalog) as app.state.services:
+        async with open_services(settings, cache, metrics, runners) as app.state.services:
             yield
 
     app = FastAPI(
         title="Headlight",
         version=__version__,
         description=DESCRIPTION,
-        openapi_url="/openapi.json",
+        openapi_url=None if settings.public else "/openapi.json",
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
@@ -76,12 +95,22 @@ def create_app(settings: Settings | None = None, catalog: Catalog | None = None)
     app.include_router(handouts.router)
     app.include_router(pages.router)
     app.include_router(assets.router)
+    app.include_router(metrics_route.router)
     problems.install(app, problem_page)
     # The last added is the outermost.
+    paths = {
+        route.endpoint: route.path
+        for route in iter_route_contexts(app.routes)
+        if route.path is not None
+    }
+    app.add_middleware(RouteSeen, paths=paths)
     app.add_middleware(BodyLimit, limit=settings.max_body_bytes)
     app.add_middleware(Conditional)
+    app.add_middleware(CompressLarge, cache=cache)
     app.add_middleware(CompressMiddleware)
-    app.add_middleware(SecurityHeaders)
+    app.add_middleware(AllowedHosts, names=settings.hosts, local=not settings.public)
+    app.add_middleware(SecurityHeaders, hsts=settings.public)
+    app.add_middleware(Observed, metrics=metrics)
     return app
 
 

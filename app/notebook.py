@@ -9,7 +9,7 @@ from app.engine.wire import trace_reply
 from app.handout import SELECT, handout
 from app.schemas.replies import ModelReply
 from model.adapters.request import Adapter, Request
-from model.trace.select import present
+from model.trace.name_patterns import present
 
 HEIGHT = 760  # pixels: a sentence's figure without scrolling
 

@@ -1,26 +1,41 @@
 """What the routes work with, opened when the server starts and closed when it ends."""
 
 import asyncio
+import logging.config
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
+import torch
 from anyio import to_thread
 from cachetools import LRUCache
 from fastapi import Depends, Request
 
 from app.assets.files import Vendor, vendored
+from app.engine.byte_cache import ByteCache
 from app.engine.catalog import Catalog
-from app.engine.engine import Engine
-from app.http.rate_limits import PerMinute
+from app.engine.clients import Budgets, Client, asking
+from app.engine.engine import Bounds, Engine
+from app.engine.engine_process import Opening
+from app.engine.listing import Listing
+from app.engine.processes import in_processes
+from app.engine.runners import Runners
+from app.http import log_format
+from app.http.metrics import Metrics
+from app.http.rate_limits import PerMinute, client_network
+from app.http.recent import Recent
+from app.readiness import Readiness
 from app.settings import Settings
 from app.store.quota import Limits
 from app.store.store import Store, open_store
-from model.adapters.native import load
 
 PREVIEWS = 128  # pictures kept, of some 60 kB
+
+CLIENT_HEADER = "headlight-client"  # a random token of a page: one client of many at an address
+TOTALS_SECONDS = 10.0  # that a count of all shares is told again
 
 
 @dataclass(frozen=True)
@@ -28,46 +43,79 @@ class Services:
     """One of each, for the life of the server."""
 
     settings: Settings
-    catalog: Catalog
+    catalog: Listing
     engine: Engine
     store: Store
     vendor: Vendor
     sharing: PerMinute
+    readiness: Readiness
+    metrics: Metrics
+    share_totals: Recent[tuple[int, int]]  # number, bytes
     previews: LRUCache[str, bytes]  # pictures by share
+    cache: ByteCache[Any]  # of what never changes
 
 
-def load_catalog(settings: Settings) -> Catalog:
-    """Opens every model that the settings name; raises what `model.adapters.native.load` raises."""
+def open_models(settings: Settings) -> Runners:
+    """Opens the models that the settings name, in processes of their own or here. Blocks.
+
+    Raises what `model.adapters.native.load` raises, or a RuntimeError that says the same.
+    """
     drafts = settings.data_dir / "cache" / "drafts" if settings.draft else None
-    loaders = {
-        name: partial(load, path, settings.device, drafts=drafts)
-        for name, path in settings.bundles.items()
-    }
-    return Catalog(loaders, settings.max_models)
+    load = partial(Catalog.load, settings.bundles, settings.device, settings.max_models, drafts)
+    gpus = torch.cuda.device_count() if settings.device != "cpu" else 0
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    count = settings.engines
+    if count is None:
+        count = gpus or max(1, (cores or 1) // 2)
+    if count == 0:
+        return Runners.in_threads(load())
+    prepare = partial(
+        logging.config.dictConfig, log_format.config(settings.log, settings.log_requests)
+    )
+    threads = max(1, (cores or 1) // count)
+    return in_processes(
+        [Opening(load, prepare, threads, n % gpus if gpus else None) for n in range(count)]
+    )
 
 
 @asynccontextmanager
 async def open_services(
-    settings: Settings, catalog: Catalog | None = None
+    settings: Settings,
+    cache: ByteCache[Any],
+    metrics: Metrics,
+    models: Runners | None = None,
 ) -> AsyncIterator[Services]:
     """Opens the models, opens the store and starts the engine.
 
-    `catalog` stands in for the one that the settings name.
+    `models` stand in for those that the settings name.
     """
-    if catalog is None:
-        catalog = await to_thread.run_sync(load_catalog, settings)
+    if models is None:
+        models = await to_thread.run_sync(open_models, settings)
     vendor = Vendor(vendored(), settings.data_dir / "cache")
-    engine = Engine(
-        catalog,
-        max_queue=settings.max_queue,
-        max_batch=settings.max_batch,
-        max_wait_seconds=settings.max_wait_seconds,
+    bounds = Bounds(
+        settings.max_queue, settings.max_batch, settings.max_wait_seconds, settings.max_work
     )
+    budgets = Budgets(settings.work_per_second, settings.max_work, settings.max_clients_per_address)
+    engine = Engine(models, bounds, cache, budgets, metrics.count_batch)
+    metrics.watch("queue_length", "Requests that wait for a model.", lambda: engine.waiting)
+    metrics.watch("streams", "Streams that are open.", lambda: engine.streams)
     limits = Limits.of(settings)
     async with open_store(settings.database, limits) as store, engine, _expiring(store):
         vendor.compress()
         sharing = PerMinute(settings.max_shares_per_minute)
-        yield Services(settings, catalog, engine, store, vendor, sharing, LRUCache(PREVIEWS))
+        yield Services(
+            settings=settings,
+            catalog=models.listing,
+            engine=engine,
+            store=store,
+            vendor=vendor,
+            sharing=sharing,
+            metrics=metrics,
+            share_totals=Recent(TOTALS_SECONDS, store.totals),
+            readiness=Readiness(models.listing, engine, store),
+            previews=LRUCache(PREVIEWS),
+            cache=cache,
+        )
 
 
 @asynccontextmanager
@@ -80,8 +128,11 @@ async def _expiring(store: Store) -> AsyncIterator[None]:
         await asyncio.gather(pruning, return_exceptions=True)
 
 
-def _services(request: Request) -> Services:
+async def _services(request: Request) -> Services:
     services: Services = request.app.state.services
+    token = request.headers.get(CLIENT_HEADER, "")
+    most = services.settings.max_clients_per_address
+    asking.set(Client.of(client_network(request), token, most))
     return services
 
 

@@ -1,9 +1,19 @@
 """Settings: one field each, read from `HEADLIGHT_…` in the environment."""
 
+from contextlib import suppress
+from ipaddress import ip_network
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
+from urllib.parse import urlsplit
 
-from pydantic import Field, field_validator
+from pydantic import (
+    Field,
+    TypeAdapter,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic_settings import BaseSettings, SettingsConfigDict
 from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
@@ -15,6 +25,21 @@ DRIVERS = {
     "sqlite": "sqlite+aiosqlite",
     "postgres": "postgresql+asyncpg",
     "postgresql": "postgresql+asyncpg",
+}
+
+# What stands in for the defaults on the internet, where everyone is a stranger.
+PUBLIC_DEFAULTS = {
+    "max_text_characters": 1_000,
+    "max_interventions": 32,
+    "max_values": 4_000_000,
+    "max_positions": 512,
+    "max_queue": 32,
+    "max_wait_seconds": 20.0,
+    "max_request_seconds": 15.0,
+    "max_stall_seconds": 15.0,
+    "max_unsent_bytes": 250_000_000,
+    "max_shares_per_minute": 10,
+    "max_shares_bytes_per_address": 200_000_000,
 }
 
 
@@ -37,6 +62,23 @@ class Settings(BaseSettings):
         pattern=r"^https?://[^\s?#]+$",
         description="Address that share links begin with; without it, the one that was asked.",
     )
+    allowed_hosts: str = Field(
+        default="",
+        pattern=r"^((\*\.)?[A-Za-z0-9_.:\[\]-]+(,(\*\.)?[A-Za-z0-9_.:\[\]-]+)*|\*)?$",
+        description="Hosts to answer to, beside addresses and local names: name,*.name,…",
+    )
+    trusted_proxies: str = Field(
+        default="",
+        description="Addresses or networks of proxies that say who asks (X-Forwarded-For, -Proto).",
+    )
+    public: bool = Field(
+        default=False, description="On the internet: only the hosts named, lower limits, HSTS."
+    )
+    metrics: bool = Field(default=False, description="Answer /metrics, for Prometheus.")
+    log: Literal["text", "json"] = Field(
+        default="text", description="Log lines to read, or a JSON object a line."
+    )
+    log_requests: bool = Field(default=False, description="Log a line for each request.")
     data_dir: Path = Field(default=ROOT / "data", description="Folder for the database and caches.")
     database_url: str | None = Field(
         default=None,
@@ -51,6 +93,13 @@ class Settings(BaseSettings):
     )
     device: Literal["auto", "cpu", "cuda"] = Field(
         default="auto", description="Where models run; auto is the GPU if there is one."
+    )
+    engines: int | None = Field(
+        default=None,
+        ge=0,
+        le=64,
+        description="Processes that run models; 0: threads of the server's own process. "
+        "Without it, one a GPU, or else one for every two cores.",
     )
     draft: bool = Field(
         default=True,
@@ -78,6 +127,40 @@ class Settings(BaseSettings):
     max_wait_seconds: float = Field(
         default=30.0, gt=0, description="Longest wait for the model; then 503."
     )
+    max_work: float = Field(
+        default=1_000_000,
+        gt=0,
+        description="Work of one request: layers × rows × tokens; also what a client may ask for "
+        "at once.",
+    )
+    work_per_second: float = Field(
+        default=20_000,
+        gt=0,
+        description="Work that a client may ask for in the end; then 429.",
+    )
+    max_clients_per_address: int = Field(
+        default=64, ge=1, description="Pages at one address that count as clients of their own."
+    )
+    max_connections: int = Field(default=1_000, ge=1, description="Connections at once; then 503.")
+    max_head_bytes: int = Field(
+        default=131_072, ge=1_024, description="Size of a request line with its headers; then 431."
+    )
+    max_request_seconds: float = Field(
+        default=30.0, gt=0, description="Time for a request to arrive; then 408."
+    )
+    max_stall_seconds: float = Field(
+        default=30.0,
+        gt=0,
+        description="Longest wait for a client that reads nothing.",
+    )
+    max_unsent_bytes: int = Field(
+        default=500_000_000,
+        ge=1_000_000,
+        description="Bytes of replies that wait for slow clients; then the slowest is cut off.",
+    )
+    max_cache_bytes: int = Field(
+        default=256_000_000, ge=0, description="Bytes of replies kept in memory."
+    )
     max_shares_per_minute: int = Field(
         default=60, ge=1, description="Shares that one address may make."
     )
@@ -93,6 +176,29 @@ class Settings(BaseSettings):
         le=36_500,
         description="Days after which a share is deleted; without it, shares are kept for good.",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_public_defaults(cls, given: dict[str, Any]) -> dict[str, Any]:
+        with suppress(ValidationError):  # it is reported where the field is checked
+            if TypeAdapter(bool).validate_python(given.get("public", False)):
+                return {**PUBLIC_DEFAULTS, **given}
+        return given
+
+    @field_validator("public")
+    @classmethod
+    def _with_a_name(cls, value: bool, about: ValidationInfo) -> bool:
+        hosts, url = (about.data.get(name) for name in ("allowed_hosts", "public_url"))
+        if value and (hosts == "*" or not (hosts or url)):
+            raise ValueError("HEADLIGHT_ALLOWED_HOSTS or HEADLIGHT_PUBLIC_URL must name the host")
+        return value
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _of_addresses(cls, value: str) -> str:
+        for one in filter(None, value.split(",")):
+            ip_network(one.strip())
+        return value
 
     @field_validator("database_url")
     @classmethod
@@ -112,6 +218,18 @@ class Settings(BaseSettings):
     def database(self) -> str:
         """SQLAlchemy URL of the database, with an async driver."""
         return self.database_url or f"sqlite+aiosqlite:///{self.data_dir / 'headlight.db'}"
+
+    @property
+    def hosts(self) -> list[str]:
+        """The hosts that are named, that of the public address among them."""
+        named = [name for name in self.allowed_hosts.split(",") if name]
+        public = urlsplit(self.public_url).hostname if self.public_url else None
+        return [*named, f"[{public}]" if ":" in public else public] if public else named
+
+    @property
+    def proxies(self) -> list[str]:
+        """Addresses and networks of the proxies to believe."""
+        return [one.strip() for one in self.trusted_proxies.split(",") if one.strip()]
 
     @property
     def bundles(self) -> dict[str, str]:

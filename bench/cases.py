@@ -3,6 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import torch
 from torch import Tensor
@@ -10,14 +13,15 @@ from torch import Tensor
 from app.engine.wire import trace_reply
 from bench.compare import Case
 from bench.training import training
+from model.adapters.draft import open_drafter
 from model.adapters.native import Native
-from model.adapters.request import Request, Trace
+from model.adapters.request import Decode, Request, Trace
 from model.adapters.sweep import sweep
 from model.bundle.weights import Bundle
 from model.decode.search import Reader
 from model.text.tokens import Token
 from model.trace.interventions import Intervention
-from model.trace.select import select
+from model.trace.name_patterns import select
 from model.trace.tap import NULL, BatchTap, Recorder, Tap
 from model.transformer.stacks import Transformer
 
@@ -47,6 +51,7 @@ def cases(bundle: Bundle) -> Iterator[Case]:
         lambda: [adapter.trace(known) for _ in range(BATCH)],
         lambda: adapter.run([known] * BATCH),
     )
+    yield from _drafts(bundle)
     yield _changed(adapter)
     yield _sweep(adapter)
     yield from training(bundle.model)
@@ -94,6 +99,25 @@ def _kernels(model: Transformer) -> Iterator[Case]:
             partial(_run, model, ids, ids),
             partial(_run, fused, ids, ids),
         )
+
+
+def _drafts(bundle: Bundle) -> Iterator[Case]:
+    """Sentences of several lengths, decoded by ourselves and drafted, if CTranslate2 is there."""
+    words, seeds = SENTENCE.split(), count()
+    with TemporaryDirectory() as cache:
+        drafter = open_drafter(bundle, Path(cache))
+        models = Native(bundle, "decoded"), Native(bundle, "drafted", None, drafter)
+
+        def translate(model: Native, sources: Sequence[str]) -> None:
+            # The seed changes nothing but that it is not a request known already.
+            model.run([Request(one, decode=Decode(seed=next(seeds))) for one in sources])
+
+        for sources in ([SENTENCE], [" ".join(words[end:]) for end in range(BATCH)]):
+            if drafter:
+                decoded, drafted = (partial(translate, model, sources) for model in models)
+                yield Case(
+                    f"translations, {len(sources)} at once: decoded / drafted", decoded, drafted
+                )
 
 
 def _changed(adapter: Native) -> Case:

@@ -22,7 +22,8 @@ def serve(page: Page, *, layers: int, heads: int) -> None:
         for model in served:
             model["layers"]["encoder"] = layers
             model["heads"]["encoder"] = heads
-            model["attentions"] = _table(model["attentions"], layers, heads)
+            if "attentions" in model:  # checkouts from before the table have the counts alone
+                model["attentions"] = _table(model["attentions"], layers, heads)
         route.fulfill(json=served)
 
     def trace(route: Route) -> None:

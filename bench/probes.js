@@ -26,29 +26,15 @@ globalThis.probes = (() => {
     return document.querySelector("#view canvas.atlas");
   }
 
-  /** @returns {Promise<number>}  milliseconds of work until a change is on the screen */
-  async function work(change) {
-    await frame();
-    await painted();
-    const before = shown();
-    const start = performance.now();
-    change();
-    await null;
-    let spent = performance.now() - start;
-    for (let frames = 0; frames < 120; frames++) {
-      const began = await frame();
-      spent += (await painted()) - began;
-      if (shown() !== before) return spent;
-    }
-    throw new Error("the picture did not change");
-  }
+  /** What `shown` said when it was taken down. */
+  let noted;
 
   /** @type {number[]}  milliseconds from data of this size to a picture of many heads */
   const arrivals = [];
   const whole = Response.prototype.arrayBuffer;
   Response.prototype.arrayBuffer = async function () {
     const buffer = await whole.call(this);
-    if (buffer.byteLength > 1e6) void until(performance.now());
+    if (/[?&]view=heads/.test(location.search) && buffer.byteLength > 1e6) void until(performance.now());
     return buffer;
   };
 
@@ -72,24 +58,28 @@ globalThis.probes = (() => {
   return {
     arrivals,
 
-    /** @type {number[]} */
-    long: [],
+    /** Takes down what is shown. */
+    note() {
+      noted = shown();
+    },
 
-    watch() {
-      const note = (list) => this.long.push(...list.getEntries().map(({ duration }) => duration));
-      new PerformanceObserver(note).observe({ type: "longtask" });
+    /** Whether another picture is shown than the one that was taken down. */
+    changed: () => shown() !== noted,
+
+    /** Makes a change, or none, and waits until the frame that shows it has been handed over. */
+    async drawn(change = () => {}) {
+      change();
+      await frame();
+      await painted();
     },
 
     /** Goes to the next head. */
     head() {
       const radios = [...document.querySelectorAll("#heads input")];
-      const next = radios[(radios.findIndex((radio) => radio.checked) + 1) % radios.length];
-      return work(() => next.click());
+      radios[(radios.findIndex((radio) => radio.checked) + 1) % radios.length].click();
     },
 
     /** Goes to a view. */
-    view(id) {
-      return work(() => document.querySelector(`#views-wide input[value=${id}]`).click());
-    },
+    view: (id) => document.querySelector(`#views-wide input[value=${id}]`).click(),
   };
 })();

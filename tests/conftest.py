@@ -25,7 +25,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def live_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppServer]:
     """One Headlight for all tests that only talk to it; leave it as it was found."""
-    with running_app(tmp_path_factory.mktemp("live-server")) as server:
+    with running_app(tmp_path_factory.mktemp("live-server"), warm=True) as server:
         yield server
 
 
@@ -39,7 +39,7 @@ def launch(tmp_path: Path) -> Iterator[Callable[..., AppServer]]:
     with ExitStack() as servers:
 
         def start(data_dir: Path = tmp_path / "data", **settings: str) -> AppServer:
-            return servers.enter_context(running_app(data_dir, settings))
+            return servers.enter_context(running_app(data_dir, settings, warm=True))
 
         yield start
 

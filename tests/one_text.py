@@ -2,8 +2,8 @@
 
 import sys
 
-from app.__main__ import serve
 from app.engine.catalog import Catalog
+from app.server import serve
 from app.settings import Settings
 from tests.model.decoder_only import OneText
 

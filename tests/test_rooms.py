@@ -3,7 +3,8 @@
 import ast
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from graphlib import TopologicalSorter
 from importlib.metadata import packages_distributions
 from pathlib import Path
@@ -35,6 +36,7 @@ RANKS = {
     "model": (
         "errors",
         "limits",
+        "stopping",
         "text",
         "trace",
         "transformer",
@@ -51,18 +53,21 @@ RANKS = {
     "app": (
         "__init__",
         "settings",
+        "off_loop",
         "store",
         "engine",
         "schemas",
         "http",
         "assets",
         "preview",
+        "readiness",
         "services",
         "handout",
         "notebook",
         "answers",
         "routes",
         "main",
+        "server",
         "__main__",
     ),
 }
@@ -79,17 +84,21 @@ ONLY_IN = {
 }
 
 
-def python_imports(path: Path) -> Iterator[str]:
-    """Yield the full names of the modules that a Python file imports, wherever in it."""
+@cache
+def python_imports(path: Path) -> tuple[str, ...]:
+    """Return the full names of the modules that a Python file imports, wherever in it."""
+    found: list[str] = []
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}:{node.lineno} imports relatively"
             assert node.module is not None
-            yield node.module
+            found.append(node.module)
+    return tuple(found)
 
 
+@cache
 def javascript_imports(path: Path) -> list[str]:
     """Return the specifiers that a module imports, exports from or loads later."""
     code = without_comments(path)
@@ -103,6 +112,7 @@ def javascript_imports(path: Path) -> list[str]:
     ]
 
 
+@cache
 def without_comments(path: Path) -> str:
     return re.sub(r"/\*.*?\*/|(?<![:\"'])//[^\n]*", "", path.read_text(), flags=re.DOTALL)
 
@@ -117,19 +127,37 @@ def name(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("path", files("model", ".py"), ids=name)
-def test_model_knows_nothing_of_the_web(path: Path) -> None:
-    strangers = {
-        module
-        for module in python_imports(path)
-        if module.partition(".")[0] not in MODEL_USES | sys.stdlib_module_names
-    }
-    assert not strangers
+Rule = Callable[[Path], Iterable[object]]
 
 
-@pytest.mark.parametrize("path", files("app", ".py"), ids=name)
-def test_app_does_without_what_only_tests_have(path: Path) -> None:
-    assert not {module.partition(".")[0] for module in python_imports(path)} & NOT_FOR_APP
+def for_each(paths: Sequence[Path]) -> Callable[[Rule], Callable[[], None]]:
+    """Make a test of a rule, which yields what is wrong with a file: it names all of them."""
+
+    def test_of(rule: Rule) -> Callable[[], None]:
+        def test() -> None:
+            wrong = [f"{name(path)}: {found}" for path in paths for found in rule(path)]
+            assert not wrong, "\n".join(wrong)
+
+        test.__doc__ = rule.__doc__
+        return test
+
+    return test_of
+
+
+PYTHON = [*files("model", ".py"), *files("app", ".py")]
+SCRIPTS = files("static/js", ".js")
+
+
+@for_each(files("model", ".py"))
+def test_model_knows_nothing_of_the_web(path: Path) -> Iterator[str]:
+    for module in python_imports(path):
+        if module.partition(".")[0] not in MODEL_USES | sys.stdlib_module_names:
+            yield module
+
+
+@for_each(files("app", ".py"))
+def test_app_does_without_what_only_tests_have(path: Path) -> Iterable[str]:
+    return {module.partition(".")[0] for module in python_imports(path)} & NOT_FOR_APP
 
 
 def room(module: str) -> str:
@@ -137,14 +165,14 @@ def room(module: str) -> str:
     return [*module.split("."), "__init__"][1]
 
 
-@pytest.mark.parametrize("path", [*files("model", ".py"), *files("app", ".py")], ids=name)
-def test_imports_go_only_downwards(path: Path) -> None:
+@for_each(PYTHON)
+def test_imports_go_only_downwards(path: Path) -> Iterator[str]:
     package, *_ = inside = path.relative_to(ROOT).with_suffix("").parts
     ranks = RANKS[package]
     own = ranks.index(room(".".join(inside)))
     for module in python_imports(path):
-        if module.partition(".")[0] == package:
-            assert ranks.index(room(module)) <= own, module
+        if module.partition(".")[0] == package and ranks.index(room(module)) > own:
+            yield module
 
 
 @pytest.mark.parametrize("package", RANKS)
@@ -157,15 +185,14 @@ def test_modules_do_not_import_in_circles(package: str) -> None:
     TopologicalSorter(graph).prepare()  # raises CycleError
 
 
-@pytest.mark.parametrize("path", files("app", ".py"), ids=name)
-def test_app_imports_nothing_that_runs_offline(path: Path) -> None:
-    assert not [module for module in python_imports(path) if module.startswith(OFFLINE)]
+@for_each(files("app", ".py"))
+def test_app_imports_nothing_that_runs_offline(path: Path) -> Iterable[str]:
+    return [module for module in python_imports(path) if module.startswith(OFFLINE)]
 
 
-@pytest.mark.parametrize("folder", ["model", "app"])
-def test_nothing_imports_an_entry(folder: str) -> None:
-    for path in files(folder, ".py"):
-        assert not [m for m in python_imports(path) if m.endswith("__main__")], path
+@for_each(PYTHON)
+def test_nothing_imports_an_entry(path: Path) -> Iterable[str]:
+    return [module for module in python_imports(path) if module.endswith("__main__")]
 
 
 def test_what_is_imported_is_pinned() -> None:
@@ -174,59 +201,60 @@ def test_what_is_imported_is_pinned() -> None:
         for line in (ROOT / "requirements.txt").read_text().splitlines()
         if "==" in line
     }
-    imported = {
-        module.partition(".")[0]
-        for room in ("app", "model")
-        for path in files(room, ".py")
-        for module in python_imports(path)
-    }
+    imported = {module.partition(".")[0] for path in PYTHON for module in python_imports(path)}
     carriers = packages_distributions()
     for module in imported - sys.stdlib_module_names - {"app", "model"}:
         assert pinned & {one.lower().replace("_", "-") for one in carriers[module]}, module
 
 
-@pytest.mark.parametrize("path", files("static/js", ".js"), ids=name)
-def test_scripts_import_only_files_that_are_there(path: Path) -> None:
+@for_each(SCRIPTS)
+def test_scripts_import_only_files_that_are_there(path: Path) -> Iterator[str]:
     for specifier in javascript_imports(path):
-        assert specifier.startswith("."), f"{specifier}: nothing is loaded from elsewhere"
-        assert (path.parent / specifier).resolve().is_file(), specifier
+        if not specifier.startswith("."):
+            yield f"{specifier}: nothing is loaded from elsewhere"
+        elif not (path.parent / specifier).resolve().is_file():
+            yield specifier
 
 
-@pytest.mark.parametrize("path", files("static/js", ".js"), ids=name)
-def test_scripts_import_only_downwards(path: Path) -> None:
+@for_each(SCRIPTS)
+def test_scripts_import_only_downwards(path: Path) -> Iterator[str]:
     folder, *inside = path.relative_to(ROOT / "static/js").parts
     for specifier in javascript_imports(path):
         target = (path.parent / specifier).resolve().relative_to(ROOT / "static/js").parts
-        assert JS_RANKS.index(target[0]) <= JS_RANKS.index(folder), specifier
-        if folder == target[0] == "views" and len(inside) > 1:
-            assert inside[0] == target[1], f"{specifier}: a view imports no other view"
+        if JS_RANKS.index(target[0]) > JS_RANKS.index(folder):
+            yield specifier
+        if folder == target[0] == "views" and len(inside) > 1 and inside[0] != target[1]:
+            yield f"{specifier}: a view imports no other view"
 
 
-@pytest.mark.parametrize("path", files("static/js", ".js"), ids=name)
-def test_only_chrome_and_pages_look_up_ids(path: Path) -> None:
-    if path.relative_to(ROOT / "static/js").parts[0] not in ("chrome", "pages"):
-        found = re.findall(
-            r"""getElementById|(?:find|querySelector)\(\s*["'`]#""", without_comments(path)
-        )
-        assert not found
+@for_each(SCRIPTS)
+def test_only_chrome_and_pages_look_up_ids(path: Path) -> Iterable[str]:
+    if path.relative_to(ROOT / "static/js").parts[0] in ("chrome", "pages"):
+        return []
+    return re.findall(
+        r"""getElementById|(?:find|querySelector)\(\s*["'`]#""", without_comments(path)
+    )
 
 
-@pytest.mark.parametrize("path", files("static/js", ".js"), ids=name)
-def test_a_figure_looks_at_nothing_of_the_page(path: Path) -> None:
+@for_each(SCRIPTS)
+def test_a_figure_looks_at_nothing_of_the_page(path: Path) -> Iterable[object]:
     """Several stand on one: what is the page's is handed to them, or is its focus alone."""
-    if path.relative_to(ROOT / "static/js").parts[0] in ("parts", "views", "draw"):
-        page = "documentElement|body|title|add|remove|querySelector|getElement|forms"
-        assert not re.findall(
-            rf"(?<![\w.])document\.({page})|(?<![\w.])window\.(add|inner|scroll|location|history)",
-            without_comments(path),
-        )
+    if path.relative_to(ROOT / "static/js").parts[0] not in ("parts", "views", "draw"):
+        return []
+    page = "documentElement|body|title|add|remove|querySelector|getElement|forms"
+    return re.findall(
+        rf"(?<![\w.])document\.({page})|(?<![\w.])window\.(add|inner|scroll|location|history)",
+        without_comments(path),
+    )
 
 
-@pytest.mark.parametrize("path", files("static/js", ".js"), ids=name)
-@pytest.mark.parametrize("owner", ONLY_IN)
-def test_one_file_touches_each_outside_thing(path: Path, owner: str) -> None:
-    if path.name not in (owner, *ENTRIES):
-        assert not re.findall(ONLY_IN[owner], without_comments(path))
+@for_each(SCRIPTS)
+def test_one_file_touches_each_outside_thing(path: Path) -> Iterator[str]:
+    for owner, touch in ONLY_IN.items():
+        if path.name not in (owner, *ENTRIES) and (
+            found := re.search(touch, without_comments(path))
+        ):
+            yield found[0]
 
 
 # A model's own names: what they are called, what a model without a table had, a stage's name in a
@@ -242,17 +270,17 @@ COMMENTS = re.compile(r"/\*.*?\*/|(?<=\s)//[^\n]*", re.DOTALL)
 FOR_THE_READER = re.compile(r'\bt\(\s*"(?:[^"\\]|\\.)*"')
 
 
-@pytest.mark.parametrize("path", files("static/js", ".js"), ids=name)
-def test_scripts_do_not_spell_what_a_model_says_of_itself(path: Path) -> None:
+@for_each(SCRIPTS)
+def test_scripts_do_not_spell_what_a_model_says_of_itself(path: Path) -> Iterable[str]:
     if path.relative_to(ROOT / "static/js").as_posix() in NAMED_IN:
-        return
+        return []
     code = FOR_THE_READER.sub("", COMMENTS.sub("", path.read_text()))
-    assert not re.findall(r"\b(?:en|de)coder\b|\bcross\b(?!-)", code)
+    return re.findall(r"\b(?:en|de)coder\b|\bcross\b(?!-)", code)
 
 
-@pytest.mark.parametrize("path", files("templates", ".html"), ids=name)
-def test_templates_hold_no_script_and_no_style(path: Path) -> None:
+@for_each(files("templates", ".html"))
+def test_templates_hold_no_script_and_no_style(path: Path) -> Iterator[str]:
     text = path.read_text()
-    assert not re.findall(r"<style|\sstyle=|\son[a-z]+=|javascript:", text)
-    assert not re.findall(r"<script(?![^>]*\bsrc=)(?![^>]*application/json)", text)
-    assert not re.findall(r"""(?:src|href)=["'](?:https?:)?//""", text)
+    yield from re.findall(r"<style|\sstyle=|\son[a-z]+=|javascript:", text)
+    yield from re.findall(r"<script(?![^>]*\bsrc=)(?![^>]*application/json)", text)
+    yield from re.findall(r"""(?:src|href)=["'](?:https?:)?//""", text)

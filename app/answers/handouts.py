@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from anyio import to_thread
-
 from app.answers.share_creation import within
 from app.answers.share_state import check, check_options
 from app.answers.shares import thaw
@@ -14,11 +12,12 @@ from app.answers.traces import run
 from app.engine.jobs import Encoding
 from app.engine.wire import SAFETENSORS, Reply
 from app.handout import SELECT, handout
+from app.off_loop import off_loop
 from app.schemas.replies import ModelReply
 from app.schemas.shares import AnyShareState
 from app.services import Services
 from app.store.store import Share
-from model.trace.select import present
+from model.trace.name_patterns import present
 
 PLAIN = re.compile(r"[A-Za-z0-9-]+")
 
@@ -32,7 +31,7 @@ async def create(services: Services, state: AnyShareState, home: str, theme: str
         model = services.catalog.describe(name)
         select = present(SELECT, services.catalog.names(name))
         seen = await run(services, state, select, encoding, summarise=["*"])
-        reply = await to_thread.run_sync(Reply.parse, seen.content)
+        reply = await off_loop(Reply.parse, seen.content, size=len(seen.content))
         check(state, model.attentions, reply)
     about = {
         "state": state.model_dump(exclude_unset=True),
@@ -40,7 +39,7 @@ async def create(services: Services, state: AnyShareState, home: str, theme: str
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "model": ModelReply.model_validate(model).model_dump(),
     }
-    return await to_thread.run_sync(lambda: handout(reply, about, home, theme))
+    return await off_loop(handout, reply, about, home, theme)
 
 
 def of_share(share: Share, home: str, lang: str, theme: str | None) -> bytes:

@@ -3,6 +3,7 @@
 import orjson
 from torch.nn.functional import normalize
 
+from app.engine.wire import numbers
 from model.errors import InputError
 from model.transformer.positions import TABLES
 
@@ -22,7 +23,7 @@ def positions_table(variant: str, length: int, d_model: int, limit: int) -> byte
     unit = normalize(table.double(), dim=-1)
     document = {
         "variant": variant,
-        "positions": table.numpy(),
-        "similarity": (unit @ unit.T).float().numpy(),
+        "positions": numbers(table.numpy()),
+        "similarity": numbers((unit @ unit.T).float().numpy()),
     }
-    return orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY)
+    return orjson.dumps(document)

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
-from anyio import to_thread
-
-from app.answers.history import example
 from app.answers.share_state import check, check_options
 from app.answers.shares import thaw
-from app.answers.traces import chosen, parameters, run, run_trace
+from app.answers.traces import chosen, example, parameters, run, run_trace
 from app.engine.engine import BusyError
 from app.engine.jobs import Encoded, Encoding
 from app.engine.wire import ZSTD
+from app.off_loop import off_loop
 from app.schemas.replies import ModelReply
 from app.schemas.shares import Question, ShareRequest
 from app.schemas.traces import Asking
@@ -24,7 +22,7 @@ from app.store import share_formats as formats
 from app.store.ids import new_edit_key
 from app.store.store import Answer
 from model.errors import Excess, InputError
-from model.trace.select import present
+from model.trace.name_patterns import present
 
 # What the page draws, so that a share needs no model: attention, what it is made of, and the
 # next-token probabilities.
@@ -113,7 +111,7 @@ async def _freeze_state(services: Services, wanted: ShareRequest, freezer: Freez
         frozen = await freezer.keep(
             lambda encoding: run(services, wanted.state, select, encoding, summarise=["*"])
         )
-        seen = await to_thread.run_sync(thaw, frozen)
+        seen = await off_loop(thaw, frozen, size=len(frozen))
         check(wanted.state, services.catalog.describe(model).attentions, seen)
         return frozen
 
@@ -134,12 +132,10 @@ def _answering(
     if (traced := question.trace) is not None:
         return "trace", lambda encoding: run_trace(services, traced, encoding)
     if (asked := question.parameters) is not None:
-        answer = partial(parameters, services, asked.model, asked.select)
-        return "parameters", partial(to_thread.run_sync, answer)
+        return "parameters", partial(parameters, services, asked.model, asked.select)
     watched = question.learning
     assert watched is not None  # the schema takes one of the three
-    learned = partial(example, services, watched.model, watched.example)
-    return "learning", partial(to_thread.run_sync, learned)
+    return "learning", partial(example, services, watched.model, watched.example)
 
 
 @contextmanager

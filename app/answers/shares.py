@@ -1,16 +1,16 @@
 """Shares: showing again what was seen, without the model."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
 import orjson
 import zstandard
-from anyio import to_thread
 from safetensors import SafetensorError
 
 from app.engine.wire import JSON, JSON_COST, SAFETENSORS, Reply
 from app.http.problems import ProblemError
+from app.off_loop import off_loop
 from app.preview.card import preview, sentence
 from app.services import Services
 from app.store import share_formats as formats
@@ -73,9 +73,10 @@ async def picture(services: Services, share_id: str) -> bytes:
     """The PNG for link previews, drawn off the event loop; raises what `find` raises."""
     share_id = share_id.lower()
     known = services.previews.get(share_id)
+    services.metrics.count_lookup("previews", known is not None)
     if known is None or not await services.store.has(share_id):
         share = await find(services, share_id)
-        known = services.previews[share_id] = await to_thread.run_sync(_draw, share)
+        known = services.previews[share_id] = await off_loop(_draw, share)
     return known
 
 
@@ -96,6 +97,52 @@ def _readable() -> Iterator[None]:
         yield
     except (zstandard.ZstdError, SafetensorError, ValueError, KeyError) as error:
         raise DamagedError from error
+
+
+async def encoded(services: Services, share_id: str, media_type: str) -> bytes:
+    """A share in a form; a share never changes, so it is made once.
+
+    Raises what `find` and `encode` raise.
+    """
+
+    async def make() -> bytes:
+        share = await find(services, share_id)
+        limit = services.settings.max_values
+        return await off_loop(encode, share, media_type, limit, size=_work(share.trace, media_type))
+
+    return await _kept(services, share_id, ("share", media_type), make)
+
+
+async def encoded_answer(services: Services, share_id: str, n: int, media_type: str) -> bytes:
+    """The answer to the n-th question of a share in a form; raises as `encoded` does."""
+
+    async def make() -> bytes:
+        answer = await find_answer(services, share_id, n)
+        limit = services.settings.max_values
+        return await off_loop(
+            encode_answer, answer, media_type, limit, size=_work(answer, media_type)
+        )
+
+    return await _kept(services, share_id, (n, media_type), make)
+
+
+async def _kept(
+    services: Services,
+    share_id: str,
+    what: tuple[object, ...],
+    make: Callable[[], Awaitable[bytes]],
+) -> bytes:
+    """What is in the cache of a share that is still there, or is made now."""
+    share_id = share_id.lower()
+    if not await services.store.has(share_id):
+        return await make()  # which knows what to say
+    kept: bytes = await services.cache.find((share_id, *what), make)
+    return kept
+
+
+def _work(frozen: bytes, media_type: str) -> int:
+    """Bytes that are handled to make a form of what is frozen, roughly."""
+    return len(frozen) * (2 if media_type == SAFETENSORS else 20)
 
 
 def encode(share: Share, media_type: str, max_values: int) -> bytes:

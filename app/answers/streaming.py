@@ -4,7 +4,6 @@ import logging
 from collections.abc import AsyncIterator
 from typing import Any
 
-import orjson
 from fastapi import Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
@@ -12,6 +11,7 @@ from starlette_compress import add_compress_type
 
 from app.answers.traces import while_present
 from app.engine.jobs import StreamJob
+from app.engine.wire import line
 from app.http.problems import problem_of
 from app.services import Services
 
@@ -22,11 +22,6 @@ HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 add_compress_type(MEDIA_TYPE, streaming=True)  # each line is flushed
 
 log = logging.getLogger(__name__)
-
-
-def line(document: Any) -> bytes:
-    """A document as a line; null where a number is not finite."""
-    return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
 
 
 class Lines(StreamingResponse):

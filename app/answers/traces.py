@@ -10,8 +10,9 @@ from fastapi import Request
 from starlette.requests import ClientDisconnect
 
 from app.engine.jobs import Encoded, Encoding, TraceJob
+from app.engine.learning import ExampleJob
+from app.engine.parameters import ParametersJob
 from app.engine.selection import Dtype, Selection
-from app.engine.wire import parameters_reply
 from app.schemas.traces import AnyTraceRequest, Asking, OneTextRunRequest, Running, RunRequest
 from app.services import Services
 from app.settings import Settings
@@ -107,13 +108,22 @@ def _identity(wanted: Running, recorded: dict[str, Any], digest: str) -> str:
     return hashlib.sha256(orjson.dumps(canonical, option=orjson.OPT_SORT_KEYS)).hexdigest()[:32]
 
 
-def parameters(
+async def parameters(
     services: Services, name: str | None, select: list[str], encoding: Encoding
 ) -> Encoded:
-    """The reply to a request for parameters; None is the first model. Blocks.
+    """The reply to a request for parameters; None is the first model.
 
     Raises InputError for a model that is not served, and for a bad pattern.
     """
     name = services.catalog.pick(name)
-    with services.catalog.using(name) as adapter:
-        return encoding(parameters_reply(name, adapter.parameters(select)))
+    digest = services.catalog.describe(name).digest
+    return await services.engine.run(ParametersJob(name, digest, tuple(select), encoding))
+
+
+async def example(services: Services, name: str | None, number: int, encoding: Encoding) -> Encoded:
+    """The reply about a sentence that was watched; None is the first model.
+
+    Raises InputError for a model that is not served or came without, and for an example that it
+    does not have.
+    """
+    return await services.engine.run(ExampleJob(services.catalog.pick(name), number, encoding))

@@ -8,14 +8,14 @@ least recently makes room, and is loaded again when it is next asked for.
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from threading import Lock, RLock
 
+from app.engine.listing import Listing
 from model.adapters.model_info import ModelInfo
 from model.adapters.native import load
 from model.adapters.request import Adapter
-from model.errors import InputError
 
 Loader = Callable[[], Adapter]
 
@@ -43,9 +43,17 @@ class Catalog(Mapping[str, Adapter]):
             self._infos[name], self._names[name] = adapter.info, tuple(adapter.names)
 
     @classmethod
-    def load(cls, bundles: Mapping[str, str], device: str, max_models: int = 1) -> "Catalog":
-        """Opens every bundle; raises what `model.adapters.native.load` raises."""
-        loaders = {name: partial(load, path, device) for name, path in bundles.items()}
+    def load(
+        cls,
+        bundles: Mapping[str, str],
+        device: str,
+        max_models: int = 1,
+        drafts: Path | None = None,
+    ) -> "Catalog":
+        """Opens every bundle; takes and raises what `model.adapters.native.load` does."""
+        loaders = {
+            name: partial(load, path, device, drafts=drafts) for name, path in bundles.items()
+        }
         return cls(loaders, max_models)
 
     @classmethod
@@ -54,25 +62,12 @@ class Catalog(Mapping[str, Adapter]):
         there = dict(adapters)
         return cls({name: partial(there.__getitem__, name) for name in there}, len(there))
 
-    def pick(self, name: str | None) -> str:
-        """The id of a model, of the default one for None.
-
-        Raises InputError for a model that is not served.
-        """
-        if name is None:
-            return next(iter(self._loaders))
-        if name not in self._loaders:
-            known = ", ".join(self._loaders)
-            raise InputError("unknown-model", "model", f"model must be one of: {known}")
-        return name
-
-    def describe(self, name: str) -> ModelInfo:
-        """The description of a model, under the id that it has here; loads nothing."""
-        return replace(self._infos[name], id=name)
-
-    def names(self, name: str) -> tuple[str, ...]:
-        """The tensors that a run of a model records; loads nothing."""
-        return self._names[name]
+    @property
+    def listing(self) -> Listing:
+        """What is known of the models without their weights."""
+        infos = {name: self._infos[name] for name in self}
+        names = {name: self._names[name] for name in self}
+        return Listing(infos, names, min(self.max_models, len(self)))
 
     @contextmanager
     def using(self, name: str) -> Iterator[Adapter]:

@@ -1,14 +1,12 @@
-"""The engine: requests wait in bounded queues and are run in batches, off the event loop.
+"""The engine: requests wait in one fair, bounded queue and run in batches, off the event loop.
 
-    trace  ─▶ its model's queue ─▶ batch    ─▶ worker thread ─▶ replies
+    trace  ─▶ kept? ─▶ asked for already? ─▶ queue ─▶ batch    ─▶ runner ─▶ replies
 
-    stream ─▶ its model's queue ─▶ one line ─▶ worker thread ─▶ line, and again
+    stream ─────────────────────────────────▶ queue ─▶ one line ─▶ runner ─▶ line, and again
 
-There are as many worker threads as models that may be loaded, and the queues take turns at them, a
-batch each: a slow model does not hold up another's requests.
-
-While a queue waits for its turn it fills, so a batch is as large as the load, and a lone request
-never waits for company. A request whose client left, or that waited too long, gives up its place.
+While a runner is busy the queue fills, so a batch is as large as the load, and a lone request never
+waits for company. A request whose client left, or that waited too long, gives up its place; if
+nobody else waits for what runs, that ends before its next layer.
 
 A stream asks for its next line when its client has taken the last one, and then waits behind all
 that came meanwhile: however long it is, it holds others up by one line at a time, and it ends when
@@ -16,20 +14,25 @@ its client leaves.
 """
 
 import asyncio
-import contextlib
-from collections import deque
-from collections.abc import AsyncIterator, Callable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, Final, Self, cast
+import itertools
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, Self, cast
 
-from app.engine.catalog import Catalog
-from app.engine.jobs import Encoded, StreamJob, TraceJob
-from app.engine.worker import Outcome, answer, attempt, lines
+from app.engine.byte_cache import ByteCache
+from app.engine.clients import NOBODY, Budgets, asking
+from app.engine.fair_queue import FairQueue, Flow, Waiting
+from app.engine.jobs import AnswerJob, Encoded, StreamJob, TraceJob
+from app.engine.price import price, size
+from app.engine.runners import CrashedError, Runner, Runners, Turn
+from app.engine.worker import Batch, Line, Outcome, Work
+from model.errors import Excess, InputError
 
 RETRY_SECONDS = 2
-END: Final = object()  # what a stream without a further line answers
+TRIES = 2  # of work whose process ends
+LONGER = 2.0  # what pauses for another takes at least so many times as long
 
 
 class BusyError(Exception):
@@ -40,155 +43,290 @@ class BusyError(Exception):
         self.retry_after = retry_after
 
 
+@dataclass(frozen=True)
+class Bounds:
+    """What the engine takes."""
+
+    max_queue: int = 64  # requests that wait for a model
+    max_batch: int = 8
+    max_wait_seconds: float = 30.0
+    max_price: float = float("inf")
+
+
 @dataclass(frozen=True, eq=False)
-class Waiting:
-    """What waits: a job, or the work that makes a stream's next line; and where the result goes."""
+class Running:
+    """A batch that runs."""
 
-    work: TraceJob | Callable[[], Any]
-    answer: asyncio.Future[Any]
-
-
-@dataclass(eq=False)
-class Queue:
-    """What waits for one model, and how many of its streams are open."""
-
-    waiting: deque[Waiting] = field(default_factory=deque)
-    streams: int = 0
-    arrived: asyncio.Event = field(default_factory=asyncio.Event)
-
-    def next_batch(self, most: int) -> list[Waiting]:
-        """Takes the oldest: a stream's line alone, a trace with others."""
-        first = self.waiting[0]
-        batch = [first]
-        if isinstance(first.work, TraceJob):
-            traces = (one for one in self.waiting if isinstance(one.work, TraceJob))
-            batch = list(traces)[:most]
-        for one in batch:
-            self.waiting.remove(one)
-        return batch
+    head: Waiting
+    price: float  # of all of it
+    urgent: bool
 
 
 class Engine:
-    """Runs jobs on worker threads; used as `async with Engine(…) as engine`."""
+    """Runs jobs where the models are; used as `async with Engine(…) as engine`."""
 
     def __init__(
-        self, catalog: Catalog, *, max_queue: int, max_batch: int, max_wait_seconds: float
+        self,
+        models: Runners,
+        bounds: Bounds,
+        cache: ByteCache[Any] | None = None,
+        budgets: Budgets | None = None,
+        on_batch: Callable[[str, Sequence[float]], None] = lambda kind, waits: None,
     ) -> None:
-        self.catalog = catalog
-        self.max_queue = max_queue
-        self.max_batch = max_batch
-        self.max_wait_seconds = max_wait_seconds
-        self._queues = {name: Queue() for name in catalog}
+        self.listing = models.listing
+        self.bounds = bounds
+        self.cache = cache or ByteCache[Any](0, len)
+        self.budgets = budgets
+        self._on_batch = on_batch  # told of each batch: its kind, how long each has waited
+        self.runners = models.runners
+        self._queue = FairQueue()
+        self._coming: dict[Hashable, Waiting] = {}  # what is asked for, waiting or running
+        self._running: dict[Runner, list[Running]] = {one: [] for one in self.runners}
+        self._turns: set[asyncio.Task[None]] = set()
+        self._streams: Counter[Flow] = Counter()
+        self._numbers = itertools.count()
+        self._homes: dict[int, Runner] = {}  # where a stream's lines are made
         self._closing = False
-        threads = min(catalog.max_models, len(catalog))
-        self._turns = asyncio.Semaphore(threads)  # hands them out in the order of asking
-        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="model")
 
     @property
     def waiting(self) -> int:
         """How many requests wait for a model."""
-        return sum(len(queue.waiting) for queue in self._queues.values())
+        return len(self._queue)
 
     @property
     def streams(self) -> int:
         """How many streams are open."""
-        return sum(queue.streams for queue in self._queues.values())
+        return self._streams.total()
 
-    async def run(self, job: TraceJob) -> Encoded:
+    async def run(self, job: TraceJob | AnswerJob) -> Encoded:
         """The reply to one job.
 
-        Raises InputError for bad input and BusyError where the queue is full, the wait too long, or
-        the server about to end. When cancelled, it gives up its place.
+        Raises InputError for bad input and for what costs too much, SpentError for a client that
+        has asked for too much, BusyError where the queue is full, the wait too long, or the server
+        about to end. When cancelled, it gives up its place.
         """
-        queue = self._queues[job.model]
-        self._admit(len(queue.waiting))
-        return cast(Encoded, await self._answered(queue, job))
+        kept = self.cache.get(job)
+        if kept is not None:
+            return cast(Encoded, kept)
+        place = self._coming.get(job)
+        if place is None:
+            cost = self._charged(job)
+            flow = job.model, asking.get()
+            self._admit(flow)
+            place = self._enqueue(job, flow, cost, size(job, self.listing[job.model]))
+            self._coming[job] = place
+        return cast(Encoded, await self._answered(place))
 
     async def stream(self, job: StreamJob) -> AsyncIterator[bytes]:
-        """Each of the lines, made on a worker thread when it is asked for.
+        """Each of the lines, made when it is asked for.
 
-        Raises InputError for bad input before the first line. Raises BusyError before it where the
-        queue is full or as many streams are open as it has places; later too, where the wait is
-        too long or the server about to end. When it is cancelled or closed, no further line is
-        made.
+        Raises before the first line what `run` does; BusyError also where as many streams are open
+        as the queue has places, and later where the wait is too long or the server about to end.
+        When it is cancelled or closed, no further line is made.
         """
-        queue = self._queues[job.model]
-        self._admit(max(len(queue.waiting), queue.streams))
-        queue.streams += 1
-        made = lines(self.catalog, job)
+        flow = job.model, asking.get()
+        self._charged(job)
+        self._admit(flow)
+        self._admit_stream(flow)
+        number = next(self._numbers)
+        cost = job.line_price(self.listing[job.model])
+        self._streams[flow] += 1
         try:
-            while True:
-                line = await self._answered(queue, partial(next, made, END))
-                if line is END:
+            for index in itertools.count():
+                place = self._enqueue(Line(number, job, index), flow, cost, 0.0)
+                line = await self._answered(place)
+                if line is None:
                     return
                 yield line
         finally:
-            queue.streams -= 1
+            self._streams[flow] -= 1
+            home = self._homes.pop(number, None)
+            if home is not None:
+                home.forget(number)
 
-    def _admit(self, taken: int) -> None:
-        if taken >= self.max_queue:
-            raise BusyError(f"{self.max_queue} requests are waiting for the model already")
+    def _charged(self, job: TraceJob | AnswerJob | StreamJob) -> float:
+        """The price of a job, which its client can pay."""
+        cost = price(job, self.listing[job.model])
+        most = self.bounds.max_price
+        if cost > most:
+            detail = f"this takes the model {cost:.0f} units of work; at most {most:.0f} are taken"
+            raise InputError("too-much-work", "", detail, Excess(int(most), "units", int(cost)))
+        if self.budgets and asking.get() != NOBODY:
+            self.budgets.charge(asking.get(), cost)
+        return cost
 
-    async def _answered(self, queue: Queue, work: TraceJob | Callable[[], Any]) -> Any:
+    def _admit(self, flow: Flow) -> None:
+        if self._queue.count(flow[0]) < self.bounds.max_queue:
+            return
+        busy = BusyError(f"{self.bounds.max_queue} requests are waiting for the model already")
+        greedy = self._queue.displaced(flow)
+        if greedy is None:
+            raise busy
+        self._queue.remove(greedy)
+        self._settle(greedy, Outcome(error=busy))
+
+    def _admit_stream(self, flow: Flow) -> None:
+        """As many streams as the queue has places, and one client at most half of them."""
+        most = self.bounds.max_queue
+        model, client = flow
+        open_ = sum(n for (name, _), n in self._streams.items() if name == model)
+        if open_ >= most or (client.address and self._streams[flow] >= (most + 1) // 2):
+            raise BusyError(f"{most} requests are waiting for the model already")
+
+    def _enqueue(
+        self, work: TraceJob | AnswerJob | Line, flow: Flow, cost: float, tokens: float
+    ) -> Waiting:
         if self._closing:
             raise BusyError("the server is shutting down")
-        place = Waiting(work, asyncio.get_running_loop().create_future())
-        queue.waiting.append(place)
-        queue.arrived.set()
+        answer = asyncio.get_running_loop().create_future()
+        place = Waiting(work, flow, cost, tokens, answer)
+        self._queue.add(place)
+        self._dispatch()
+        return place
+
+    async def _answered(self, place: Waiting) -> Any:
+        place.askers += 1
         try:
-            async with asyncio.timeout(self.max_wait_seconds):
-                return await place.answer
+            async with asyncio.timeout(self.bounds.max_wait_seconds):
+                return await asyncio.shield(place.answer)
         except TimeoutError as error:
-            raise BusyError(
-                f"the model took more than {self.max_wait_seconds:g} seconds"
-            ) from error
+            seconds = self.bounds.max_wait_seconds
+            raise BusyError(f"the model took more than {seconds:g} seconds") from error
         finally:
-            with contextlib.suppress(ValueError):
-                queue.waiting.remove(place)
+            place.askers -= 1
+            if not place.askers and not place.answer.done():
+                self._abandon(place)
+
+    def _abandon(self, place: Waiting) -> None:
+        """Nobody waits for it any more."""
+        place.answer.cancel()
+        self._forget(place)
+        self._queue.remove(place)
+        if place.stop:
+            place.stop()
+
+    def _forget(self, place: Waiting) -> None:
+        if not isinstance(place.work, Line) and self._coming.get(place.work) is place:
+            del self._coming[place.work]
+
+    def _settle(self, place: Waiting, outcome: Outcome) -> None:
+        self._forget(place)
+        if place.answer.done():  # its client has left
+            return
+        if outcome.error is not None:
+            place.answer.set_exception(outcome.error)
+            place.answer.exception()  # seen, though nobody may wait for it
+            return
+        if isinstance(outcome.result, Encoded):
+            self.cache.keep(place.work, outcome.result)
+        place.answer.set_result(outcome.result)
 
     async def __aenter__(self) -> Self:
-        self._tasks = [asyncio.create_task(self._work(queue)) for queue in self._queues.values()]
+        for runner in self.runners:
+            runner.open(self._dispatch)
         return self
 
     async def __aexit__(self, *_: object) -> None:
         """Lets running batches end, and sends the waiting away."""
         self._closing = True
-        for queue in self._queues.values():
-            queue.arrived.set()
-        await asyncio.gather(*self._tasks)
-        for queue in self._queues.values():
-            for one in queue.waiting:
-                _settle(one, Outcome(error=BusyError("the server is shutting down")))
-        self._threads.shutdown()
+        for one in list(self._queue):
+            self._queue.remove(one)
+            self._settle(one, Outcome(error=BusyError("the server is shutting down")))
+        await asyncio.gather(*self._turns)
+        for runner in self.runners:
+            await runner.close()
 
-    async def _work(self, queue: Queue) -> None:
-        while not self._closing:
-            await queue.arrived.wait()
-            queue.arrived.clear()
-            while queue.waiting and not self._closing:
-                async with self._turns:
-                    if queue.waiting and not self._closing:  # it may have changed meanwhile
-                        await self._run(queue.next_batch(self.max_batch))
+    def _dispatch(self) -> None:
+        """Gives work to whoever has room, as long as there is both."""
+        while not self._closing and (found := self._next()):
+            head, runner, urgent = found
+            batch = self._queue.take(head, self.bounds.max_batch)
+            running = Running(head, sum(one.price for one in batch), urgent)
+            self._running[runner].append(running)
+            if isinstance(head.work, Line):
+                self._homes[head.work.stream] = runner
+            now = time.monotonic()
+            self._on_batch(head.kind, [now - one.since for one in batch])
+            turn = runner.start(_work(batch), urgent)
+            for one in batch:
+                one.stop = lambda batch=batch, turn=turn: _stop(batch, turn)
+            task = asyncio.ensure_future(self._finish(batch, runner, running, turn))
+            self._turns.add(task)
+            task.add_done_callback(self._turns.discard)
 
-    async def _run(self, batch: list[Waiting]) -> None:
-        # One hop to the thread and one back for a whole batch: each costs a wait for the
-        # interpreter's lock, which a model holds most of the time.
-        loop = asyncio.get_running_loop()
-        outcomes = await loop.run_in_executor(self._threads, self._outcomes, batch)
-        for one, outcome in zip(batch, outcomes, strict=True):
-            _settle(one, outcome)
+    def _next(self) -> tuple[Waiting, Runner, bool] | None:
+        """Whose turn it is, where, and whether what runs there pauses; None: nobody's."""
+        ready = [runner for runner in self.runners if runner.ready]
+        ready.sort(key=lambda one: len(self._running[one]))
+        for head in self._queue.heads() if ready else ():
+            able = [runner for runner in ready if self._may(head, runner)]
+            for runner in able:
+                running = self._running[runner]
+                busy = any(one.head.model == head.model for one in running)
+                if len(running) < self.listing.at_once and not busy:
+                    return head, runner, False
+            for runner in able:
+                if self._interrupts(head, self._running[runner]):
+                    return head, runner, True
+        return None
 
-    def _outcomes(self, batch: list[Waiting]) -> list[Outcome]:
-        jobs = [one.work for one in batch if isinstance(one.work, TraceJob)]
-        if jobs:
-            return answer(self.catalog, jobs)
-        return [attempt(one.work) for one in batch if not isinstance(one.work, TraceJob)]
+    def _interrupts(self, head: Waiting, running: list[Running]) -> bool:
+        """Whether it goes before what runs: something longer, of a client that has had more.
+
+        The longer one has paid already, so others soon have had as much, and it goes on.
+        """
+        same = [one for one in running if one.head.model == head.model]
+        if len(same) != 1 or any(one.urgent for one in running):
+            return False
+        [long] = same
+        return (
+            head.flow != long.head.flow
+            and head.price * LONGER <= long.price
+            and self._queue.had(head.flow) <= self._queue.had(long.head.flow)
+        )
+
+    def _may(self, head: Waiting, runner: Runner) -> bool:
+        """A stream's lines are made where its first one was, as long as that is there."""
+        if not isinstance(head.work, Line):
+            return True
+        home = self._homes.get(head.work.stream)
+        return home is None or home is runner
+
+    async def _finish(
+        self, batch: list[Waiting], runner: Runner, running: Running, turn: Turn
+    ) -> None:
+        try:
+            outcomes = await turn.done
+        except CrashedError:
+            self._crashed(batch)
+        else:
+            for one, outcome in zip(batch, outcomes, strict=True):
+                self._settle(one, outcome)
+        self._running[runner].remove(running)
+        self._dispatch()
+
+    def _crashed(self, batch: list[Waiting]) -> None:
+        """Each is tried once more, alone: one that ends its process takes no neighbour along."""
+        for one in batch:
+            one.tries, one.stop = one.tries + 1, None
+            if isinstance(one.work, Line):
+                self._homes.pop(one.work.stream, None)
+            if one.tries >= TRIES:
+                self._settle(one, Outcome(error=BusyError("the model's process ended")))
+            elif self._closing:
+                self._settle(one, Outcome(error=BusyError("the server is shutting down")))
+            elif not one.answer.done():
+                self._queue.add(one, first=True)
 
 
-def _settle(one: Waiting, outcome: Outcome) -> None:
-    if one.answer.done():  # its client has left
-        return
-    if outcome.error is None:
-        one.answer.set_result(outcome.result)
-    else:
-        one.answer.set_exception(outcome.error)
+def _work(batch: list[Waiting]) -> Work:
+    first = batch[0].work
+    if isinstance(first, Line):
+        return first
+    return Batch(tuple(one.work for one in batch if not isinstance(one.work, Line)))
+
+
+def _stop(batch: list[Waiting], turn: Turn) -> None:
+    """Ends a turn that nobody waits for."""
+    if all(one.answer.done() for one in batch):
+        turn.stop()

@@ -1,12 +1,15 @@
 """What the engine is asked for, as plain data: a job can be sent to another process."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 from app.engine.selection import Dtype, Selection
 from app.engine.wire import Reply, trace_reply
+from model.adapters.model_info import ModelInfo
 from model.adapters.request import Adapter, Request, Trace
+
+PLAIN = 100.0  # what it costs to answer without a run
 
 
 @dataclass(frozen=True)
@@ -15,6 +18,9 @@ class Encoded:
 
     content: bytes
     values: int
+
+    def __len__(self) -> int:
+        return len(self.content)
 
 
 @dataclass(frozen=True)
@@ -46,12 +52,35 @@ class TraceJob:
         return self.encoding(reply)
 
 
-class StreamJob(Protocol):
-    """A reply that comes line by line."""
+@dataclass(frozen=True)
+class AnswerJob(ABC):
+    """A question that is answered without a run; equal ones have equal answers."""
 
-    @property
-    def model(self) -> str:
-        """An id of the catalog."""
+    model: str  # an id of the catalog
 
+    @abstractmethod
+    def alone(self, adapter: Adapter) -> Encoded:
+        """The answer; raises `InputError` for what cannot be answered."""
+
+    def price(self, info: ModelInfo) -> float:
+        """What it costs, as in `app.engine.price`."""
+        return PLAIN
+
+
+@dataclass(frozen=True)
+class StreamJob(ABC):
+    """A reply that comes line by line; the same lines whenever it runs."""
+
+    model: str  # an id of the catalog
+
+    def price(self, info: ModelInfo) -> float:
+        """What all of it costs, as in `app.engine.price`."""
+        return PLAIN
+
+    def line_price(self, info: ModelInfo) -> float:
+        """What a line costs, about."""
+        return PLAIN
+
+    @abstractmethod
     def lines(self, adapter: Adapter) -> Iterator[bytes]:
         """The lines, each made when it is asked for; raises `InputError` before the first one."""

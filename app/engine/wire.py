@@ -6,7 +6,7 @@ without ``data``, as JSON text in its metadata.
 """
 
 import io
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
@@ -30,6 +30,7 @@ NPZ = "application/x-npz"
 ZSTD = "application/zstd"  # what the store keeps: a compressed safetensors file
 FORMS = (JSON, SAFETENSORS, NPZ)
 JSON_COST = 4  # a number in JSON takes about this many times the memory of one in safetensors
+NUMBERS = 16_384  # written at once: about 2 ms
 HEADER_LENGTH = 8  # bytes that open a safetensors file and say how long its header is
 
 
@@ -77,12 +78,10 @@ class Reply:
     def json(self) -> bytes:
         """The document with the numbers as nested lists; null where one is not finite."""
         tensors = {
-            name: {**about, "data": self.arrays[name]}
+            name: {**about, "data": numbers(self.arrays[name])}
             for name, about in self.document["tensors"].items()
         }
-        return orjson.dumps(
-            {**self.document, "tensors": tensors}, option=orjson.OPT_SERIALIZE_NUMPY
-        )
+        return orjson.dumps({**self.document, "tensors": tensors})
 
     def safetensors(self, **metadata: Mapping[str, Any]) -> bytes:
         """One safetensors file; the document under "trace", more documents beside it."""
@@ -122,6 +121,25 @@ WRITERS: dict[str, Callable[[Reply], bytes]] = {
 }
 
 
+def numbers(array: Array) -> orjson.Fragment:
+    """Nested lists in JSON; null where a number is not finite.
+
+    orjson holds the interpreter's lock, so many numbers are written in parts: between two of them
+    other threads have their turn.
+    """
+    return orjson.Fragment(b"".join(_parts(array)))
+
+
+def _parts(array: Array) -> Iterator[bytes]:
+    if array.size <= NUMBERS or array.ndim < 2:
+        yield orjson.dumps(array, option=orjson.OPT_SERIALIZE_NUMPY)
+        return
+    for index, part in enumerate(array):
+        yield b"," if index else b"["
+        yield from _parts(np.ascontiguousarray(part))
+    yield b"]"
+
+
 def trace_reply(
     trace: Trace,
     identity: str,
@@ -157,6 +175,11 @@ def trace_reply(
     if trace.summaries:
         document["summaries"] = {place: _measured(said) for place, said in trace.summaries.items()}
     return Reply(document, arrays)
+
+
+def line(document: Any) -> bytes:
+    """A document as a line of JSON; null where a number is not finite."""
+    return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def told(run: Trace | Decoding) -> dict[str, Any]:

@@ -8,6 +8,8 @@ import hashlib
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.off_loop import off_loop
+
 
 class Conditional:
     """Gives every 200 to a GET a weak ETag of its body, unless it has one or is streamed."""
@@ -39,7 +41,7 @@ class _Reply:
             return
         if self.start is not None:
             start, self.start = self.start, None
-            if message["type"] == "http.response.body" and self._matches(start, message):
+            if message["type"] == "http.response.body" and await self._matches(start, message):
                 start["status"] = 304
                 message = {"type": "http.response.body"}
                 for name in ("content-length", "content-type"):
@@ -49,13 +51,18 @@ class _Reply:
             message = {**message, "body": b""}
         await self.forward(message)
 
-    def _matches(self, start: Message, message: Message) -> bool:
+    async def _matches(self, start: Message, message: Message) -> bool:
         headers = MutableHeaders(scope=start)
         if start["status"] != 200:
             return False
         if "etag" not in headers and not message.get("more_body"):
-            headers["etag"] = f'W/"{hashlib.sha256(message.get("body", b"")).hexdigest()[:32]}"'
+            body = message.get("body", b"")
+            headers["etag"] = await off_loop(_tag, body, size=len(body))
         if "etag" not in headers or message.get("more_body"):
             return False
         tags = {tag.strip().removeprefix("W/") for tag in self.known.split(",")}
         return "*" in tags or headers["etag"].removeprefix("W/") in tags
+
+
+def _tag(body: bytes) -> str:
+    return f'W/"{hashlib.sha256(body).hexdigest()[:32]}"'

@@ -1,4 +1,4 @@
-"""What the server logs: where something went wrong, and no text of a user.
+"""What the server logs: where something went wrong, in which request, and no text of a user.
 
 The message of an exception may repeat what was sent, as a database's or a tokenizer's does. So a
 traceback is logged as its files, lines and types, without any message.
@@ -6,10 +6,16 @@ traceback is logged as its files, lines and types, without any message.
 
 import logging
 import traceback
+from contextvars import ContextVar
+from datetime import UTC, datetime
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal
 
-FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+import orjson
+
+FORMAT = "%(asctime)s %(levelname)s %(name)s%(request)s: %(message)s"
+
+REQUEST_ID: ContextVar[str] = ContextVar("request_id", default="")
 
 
 class PrivateFormatter(logging.Formatter):
@@ -18,6 +24,8 @@ class PrivateFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """The record, its traceback made anew: another handler may have cached one with texts."""
         record.exc_text = None
+        identity = REQUEST_ID.get()
+        record.request = f" [{identity}]" if identity else ""
         return super().format(record)
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
@@ -35,6 +43,26 @@ class PrivateFormatter(logging.Formatter):
         return "\n".join(_told(ei[1]))
 
 
+class JsonFormatter(PrivateFormatter):
+    """The same as a line of JSON, with what a record tells beside its message as fields."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One object: time, level, logger, message; request, exception and more where they are."""
+        if record.name == "asyncio":
+            record.msg, record.args = record.getMessage().partition("\n")[0], None
+        document = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage().strip(),
+        }
+        if identity := REQUEST_ID.get():
+            document["request"] = identity
+        if record.exc_info:
+            document["exception"] = self.formatException(record.exc_info)
+        return orjson.dumps({**document, **getattr(record, "told", {})}).decode()
+
+
 def _told(error: BaseException | None) -> list[str]:
     if error is None:
         return []
@@ -45,11 +73,20 @@ def _told(error: BaseException | None) -> list[str]:
     return [*_told(before), *(line for part in parts for line in _told(part)), frames + name]
 
 
-# For logging.config.dictConfig; all loggers of the process end here.
-CONFIG: dict[str, Any] = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"private": {"()": PrivateFormatter, "fmt": FORMAT}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "private"}},
-    "root": {"handlers": ["stderr"], "level": "WARNING"},
-}
+def config(form: Literal["text", "json"], requests: bool) -> dict[str, Any]:
+    """For logging.config.dictConfig: all loggers of the process end here.
+
+    With `requests`, there is a line for each request.
+    """
+    formatters = {
+        "text": {"()": PrivateFormatter, "fmt": FORMAT},
+        "json": {"()": JsonFormatter},
+    }
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {form: formatters[form]},
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": form}},
+        "root": {"handlers": ["stderr"], "level": "WARNING"},
+        "loggers": {"app.http.observed": {"level": "INFO" if requests else "WARNING"}},
+    }

@@ -5,6 +5,7 @@
     │   └── ProblemError        raised by the server's own rooms; names its kind
     ├── InputError              raised by `model/` for bad input
     ├── BusyError               raised by the engine; 503
+    ├── SpentError              a client has asked for too much work; 429
     ├── StorageError            raised by the store; 503 or 507
     ├── DamagedError            a share that cannot be read any more; 410
     ├── NewerShareError         a share in a format that is not known yet; 501
@@ -15,6 +16,7 @@
 `detail` names the field and the limit in words of our own: what was sent is never repeated.
 """
 
+import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -25,8 +27,11 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
+from app.engine.clients import SpentError
 from app.engine.engine import BusyError
 from app.http.accept import choose
+from app.http.field_rules import excess, rule
+from app.http.log_format import REQUEST_ID
 from app.http.security import HEADERS
 from app.schemas.fields import ONE_TEXT, TWO_TEXTS
 from app.store.failures import BUSY, FULL, QUOTA, UNAVAILABLE, DamagedError, StorageError
@@ -40,6 +45,9 @@ TITLES = {
     "invalid-json": "The body is not valid JSON",
     "unsupported-media-type": "The body must be sent as application/json",
     "body-too-large": "The body is too large",
+    "unknown-host": "This server is not known by that name",
+    "head-too-large": "The request's headers are too large",
+    "too-slow": "The request took too long to arrive",
     "not-acceptable": "No form of the reply is acceptable",
     "not-found": "There is nothing at this address",
     "method-not-allowed": "The method is not allowed here",
@@ -67,6 +75,9 @@ TITLES = {
     "wrong-edit-key": "The edit key is not the share's",
     "too-many-shares": "Too many shares in a short time",
     "busy": "The model is busy",
+    "too-much-work": "The request takes too much work",
+    "too-many-requests": "Too much work in a short time",
+    "not-ready": "The server cannot work now",
     BUSY: "The database is busy",
     FULL: "There is no room for shares",
     UNAVAILABLE: "The database cannot be used",
@@ -140,6 +151,7 @@ def install(app: FastAPI, page: Callable[[Request, ProblemError], Response]) -> 
         ProblemError: lambda _, error: error,
         InputError: _input_problem,
         BusyError: _busy_problem,
+        SpentError: _spent_problem,
         StorageError: _storage_problem,
         DamagedError: lambda _, error: ProblemError(410, "damaged-share", str(error)),
         NewerShareError: _newer_problem,
@@ -171,6 +183,8 @@ def problem_of(error: Exception) -> ProblemError:
             return _input_problem(None, error)
         case BusyError():
             return _busy_problem(None, error)
+        case SpentError():
+            return _spent_problem(None, error)
     return _bug_problem(None, error)
 
 
@@ -185,6 +199,11 @@ def _input_problem(_: Request | None, error: InputError) -> ProblemError:
 def _busy_problem(_: Request | None, error: BusyError) -> ProblemError:
     headers = {"Retry-After": str(error.retry_after)}
     return ProblemError(503, "busy", f"{error}; try again shortly", headers=headers)
+
+
+def _spent_problem(_: Request | None, error: SpentError) -> ProblemError:
+    headers = {"Retry-After": str(max(1, math.ceil(error.retry_after)))}
+    return ProblemError(429, "too-many-requests", f"{error}; try again later", headers=headers)
 
 
 def _storage_problem(_: Request, error: StorageError) -> ProblemError:
@@ -204,7 +223,8 @@ def _http_problem(_: Request, error: HTTPException) -> ProblemError:
 
 def _bug_problem(_: Request | None, __: Exception) -> ProblemError:
     # Sent from outside all middleware, so it brings the headers that they would add.
-    return ProblemError(500, "internal", "the server has logged what happened", headers=HEADERS)
+    headers = {**HEADERS, "X-Request-Id": REQUEST_ID.get()}
+    return ProblemError(500, "internal", "the server has logged what happened", headers=headers)
 
 
 def _validation_problem(request: Request, invalid: RequestValidationError) -> ProblemError:
@@ -216,13 +236,13 @@ def _validation_problem(request: Request, invalid: RequestValidationError) -> Pr
     if place == "body" and not path and not _is_json(request):
         detail = "Content-Type must be application/json"
         return ProblemError(415, "unsupported-media-type", detail)
-    kind, rule = _rule(error["type"], error.get("ctx", {}))
+    kind, words = rule(error["type"], error.get("ctx", {}))
     if error["type"] == "extra_forbidden":
         path = path[:-1]  # the last step is a name that the client made up
     field = _field(path)
-    excess = _excess(error["type"], error.get("ctx", {}))
-    detail = f"{field or 'the body'} {rule}"
-    return ProblemError(422, kind, detail, field=field or None, excess=excess)
+    beyond = excess(error["type"], error.get("ctx", {}))
+    detail = f"{field or 'the body'} {words}"
+    return ProblemError(422, kind, detail, field=field or None, excess=beyond)
 
 
 def _is_reader(request: Request) -> bool:
@@ -243,56 +263,3 @@ def _field(path: Sequence[str | int]) -> str:
     own = (step for before, step in zip(["", *path], path, strict=False) if before != "do")
     steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in own)
     return "".join(steps).lstrip(".")
-
-
-RULES = {
-    "missing": ("missing", "is required"),
-    "extra_forbidden": ("unknown-field", "has a field that is not known"),
-    "literal_error": ("unknown-value", "must be {expected}"),
-    "string_too_long": ("too-long", "takes at most {max_length} characters"),
-    "string_too_short": ("too-short", "takes at least {min_length} characters"),
-    "too_long": ("too-long", "takes at most {max_length} entries"),
-    "too_short": ("too-short", "takes at least {min_length} entries"),
-    "range": ("out-of-range", "must be from {low} to {high}"),
-    "greater_than_equal": ("out-of-range", "must be at least {ge}"),
-    "greater_than": ("out-of-range", "must be more than {gt}"),
-    "less_than_equal": ("out-of-range", "must be at most {le}"),
-    "less_than": ("out-of-range", "must be less than {lt}"),
-    "finite_number": ("not-finite", "must be a finite number"),
-    "string_unicode": ("not-text", "must not contain lone surrogates"),
-    "surrogate": ("not-text", "must not contain lone surrogates"),
-    "nul": ("not-text", "must not contain NUL"),
-    "option_name": ("unknown-field", "has a field that is not known"),
-    "options_many": ("too-long", "takes at most {limit} options of views"),
-    "one_question": ("missing", "takes one of trace, parameters and learning"),
-    "string_pattern_mismatch": ("unknown-value", "has characters that it does not take"),
-    "string_type": ("wrong-type", "must be text"),
-    "list_type": ("wrong-type", "must be a list"),
-    "union_tag_not_found": ("unknown-value", "must be an effect and what it takes"),
-    "union_tag_invalid": ("unknown-value", "must be an effect and what it takes"),
-    "tuple_type": ("wrong-type", "must be a list"),
-    "model_attributes_type": ("wrong-type", "must be an object"),
-    "model_type": ("wrong-type", "must be an object"),
-    "dict_type": ("wrong-type", "must be an object"),
-}
-
-
-def _rule(error_type: str, context: Mapping[str, Any]) -> tuple[str, str]:
-    """The kind and our wording of one of pydantic's errors."""
-    if error_type.startswith("int_"):
-        return "wrong-type", "must be a whole number"
-    if error_type.startswith("float_"):
-        return "wrong-type", "must be a number"
-    kind, words = RULES.get(error_type, ("wrong-type", "is not what this field takes"))
-    return kind, words.format_map(context)
-
-
-COUNTS = {"string_too_long": "characters", "too_long": "entries", "options_many": "entries"}
-
-
-def _excess(error_type: str, context: Mapping[str, Any]) -> Excess | None:
-    """The limit that one of pydantic's errors is about; it does not always count to the end."""
-    if error_type not in COUNTS:
-        return None
-    limit = context.get("max_length", context.get("limit"))
-    return Excess(int(limit), COUNTS[error_type]) if limit is not None else None

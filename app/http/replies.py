@@ -53,11 +53,12 @@ def problems(**statuses: str) -> dict[int | str, dict[str, Any]]:
 
 def run_problems(**more: str) -> dict[int | str, dict[str, Any]]:
     """The same for a route that takes a body of JSON and runs a model; `more` as `problems`."""
-    return problems(
-        _400="The body is not JSON.",
-        _413="The body is too large.",
-        _415="The body is not sent as JSON.",
-        _422="A field is not what it must be; `detail` says why.",
-        _503="The model is busy; `Retry-After` says when to come back.",
-        **more,
-    )
+    words = {
+        "_400": "The body is not JSON.",
+        "_413": "The body is too large.",
+        "_415": "The body is not sent as JSON.",
+        "_422": "A field is not what it must be; `detail` says why.",
+        "_429": "Too much work in a short time; `Retry-After` says when to come back.",
+        "_503": "The model is busy; `Retry-After` says when to come back.",
+    }
+    return problems(**words | more)

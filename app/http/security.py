@@ -1,6 +1,7 @@
 """The headers that every reply carries.
 
-No Strict-Transport-Security: a class on a local network speaks plain http.
+Strict-Transport-Security is for a server on the internet: a class on a local network speaks plain
+http.
 """
 
 from starlette.datastructures import MutableHeaders
@@ -26,10 +27,12 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
 
+HSTS = "max-age=31536000"
 
 # What a route adds to a reply that other sites may show: a picture, a page in a frame.
 FOR_OTHERS = {"Cross-Origin-Resource-Policy": "cross-origin"}
@@ -37,15 +40,22 @@ FRAMED = {**FOR_OTHERS, "Content-Security-Policy": f"{CONTENT_SECURITY_POLICY}; 
 
 
 class SecurityHeaders:
-    """Adds `HEADERS` to every reply, but for what its route has set itself."""
+    """Adds `HEADERS` to every reply, but for what its route has set itself.
 
-    def __init__(self, app: ASGIApp) -> None:
+    With `hsts`, a reply over https says that the host is to be asked over https for a year.
+    """
+
+    def __init__(self, app: ASGIApp, hsts: bool = False) -> None:
         self.app = app
+        self.hsts = hsts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def send_secured(message: Message) -> None:
             if message["type"] == "http.response.start":
-                _secure(MutableHeaders(scope=message))
+                headers = MutableHeaders(scope=message)
+                _secure(headers)
+                if self.hsts and scope["scheme"] == "https":
+                    headers["Strict-Transport-Security"] = HSTS
             await send(message)
 
         await self.app(scope, receive, send_secured if scope["type"] == "http" else send)

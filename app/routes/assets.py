@@ -1,6 +1,5 @@
 """Files for the browser, at addresses that never change their content."""
 
-from anyio import to_thread
 from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse, JSONResponse, Response
 from starlette.exceptions import HTTPException
@@ -10,6 +9,7 @@ from app.assets.files import FOREVER, find_static
 from app.assets.languages import languages, messages
 from app.assets.templates import static_digest
 from app.http.accept import preferences
+from app.off_loop import off_loop
 from app.services import Opened
 
 router = APIRouter(include_in_schema=False)
@@ -27,11 +27,11 @@ async def catalog(digest: str, lang: str) -> Response:
 async def page_bundle(request: Request, digest: str, name: str) -> Response:
     """All modules or all stylesheets of a page, as one file."""
     current = static_digest()
-    made = await to_thread.run_sync(bundle, name, current)
+    made = await off_loop(bundle, name, current)
     if made is None:
         raise HTTPException(404)
     accepted = preferences(request.headers.get("accept-encoding", ""))
-    content, encoding = await to_thread.run_sync(made.encoded, accepted)
+    content, encoding = await off_loop(made.encoded, accepted)
     headers = _caching(digest, current) | {"Vary": "Accept-Encoding"}
     if encoding:
         headers["Content-Encoding"] = encoding

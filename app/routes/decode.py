@@ -2,9 +2,9 @@
 
 from fastapi import APIRouter, Request, Response
 
-from app.answers.decoding import DecodeJob
 from app.answers.streaming import Lines, in_lines, stream
 from app.answers.traces import chosen
+from app.engine.decoding import DecodeJob
 from app.http.replies import run_problems
 from app.schemas.streams import AnyDecodeRequest, DecodeLine
 from app.services import Opened

@@ -3,7 +3,6 @@
 from functools import partial
 from typing import Annotated, Any, Literal
 
-from anyio import to_thread
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 
@@ -13,6 +12,7 @@ from app.answers.pages import base_url
 from app.answers.traces import while_present
 from app.assets.languages import languages, negotiate
 from app.http.replies import run_problems
+from app.off_loop import off_loop
 from app.schemas.shares import ShareRequest
 from app.services import Opened
 
@@ -55,7 +55,7 @@ async def share_handout(
     share = await sharing.find(services, share_id)
     home, lang = base_url(request, services), negotiate(request, languages())
     make = partial(handouts.of_share, share, home, lang, theme)
-    return _download(await to_thread.run_sync(make), handouts.name(share.state))
+    return _download(await off_loop(make), handouts.name(share.state))
 
 
 def _download(file: bytes, name: str) -> Response:

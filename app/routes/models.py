@@ -2,13 +2,12 @@
 
 from typing import Annotated
 
-from anyio import to_thread
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from app.answers import history as learning
-from app.answers.traces import parameters
-from app.engine.catalog import Catalog
+from app.answers.traces import example, parameters
 from app.engine.jobs import Encoding
+from app.engine.learning import OverviewJob
+from app.engine.listing import Listing
 from app.http.problems import ProblemError
 from app.http.replies import in_both_forms, media_type, problems, reply
 from app.schemas.history import ExampleReply, LearningReply
@@ -54,7 +53,7 @@ async def model_parameters(
     encoding = Encoding(form, services.settings.max_values)
     if select is None:
         select = f"{services.catalog.describe(name).places[0]}.W_*"
-    encoded = await to_thread.run_sync(parameters, services, name, select.split(","), encoding)
+    encoded = await parameters(services, name, select.split(","), encoding)
     return reply(encoded.content, form, "no-cache")
 
 
@@ -67,8 +66,8 @@ async def model_learning(services: Opened, response: Response, name: Id) -> Lear
     """The steps of the training run that were kept, and the sentences that were watched."""
     _learned(services.catalog, name)
     response.headers["Cache-Control"] = "no-cache"
-    told = await to_thread.run_sync(learning.overview, services, name)
-    return LearningReply.model_validate(told)
+    told = await services.engine.run(OverviewJob(name))
+    return LearningReply.model_validate_json(told.content)
 
 
 @router.get(
@@ -86,7 +85,9 @@ async def model_learning_example(
     request: Request,
     services: Opened,
     name: Id,
-    example: Annotated[int, Path(description="The sentence's place in `examples`, from 0.")],
+    number: Annotated[
+        int, Path(alias="example", description="The sentence's place in `examples`, from 0.")
+    ],
 ) -> Response:
     """One sentence at every step that was kept: all heads' attention, over the same tokens.
 
@@ -95,16 +96,16 @@ async def model_learning_example(
     form = media_type(request)
     _learned(services.catalog, name)
     encoding = Encoding(form, services.settings.max_values)
-    encoded = await to_thread.run_sync(learning.example, services, name, example, encoding)
+    encoded = await example(services, name, number, encoding)
     return reply(encoded.content, form, "no-cache")
 
 
-def _served(catalog: Catalog, name: str) -> None:
+def _served(catalog: Listing, name: str) -> None:
     if name not in catalog:
         raise ProblemError(404, "unknown-model", "this model is not served here", field="id")
 
 
-def _learned(catalog: Catalog, name: str) -> None:
+def _learned(catalog: Listing, name: str) -> None:
     _served(catalog, name)
     try:
         catalog.describe(name).require("learning", "id")

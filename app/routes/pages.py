@@ -2,13 +2,14 @@
 
 from typing import Annotated
 
-from anyio import to_thread
 from fastapi import APIRouter, Path, Request, Response
 from fastapi.responses import HTMLResponse
+from starlette.exceptions import HTTPException
 
 from app.answers import shares as sharing
 from app.answers.pages import render
 from app.http.security import FOR_OTHERS, FRAMED
+from app.off_loop import off_loop
 from app.services import Opened
 
 PICTURES = "public, max-age=3600"  # a picture never changes, but its share may be deleted
@@ -28,7 +29,7 @@ async def share_page(
 ) -> HTMLResponse:
     """The workspace, opened on what someone shared."""
     share = await sharing.find(services, share_id)
-    card = await to_thread.run_sync(sharing.card, share)
+    card = await off_loop(sharing.card, share, size=len(share.trace))
     return render(request, services, "workspace.html", share=card)
 
 
@@ -46,11 +47,13 @@ async def embed_page(
 ) -> HTMLResponse:
     """A share for a frame in another site's page, which only this address may be."""
     share = await sharing.find(services, share_id)
-    card = await to_thread.run_sync(sharing.card, share)
+    card = await off_loop(sharing.card, share, size=len(share.trace))
     return render(request, services, "embed.html", share=card, headers=FRAMED)
 
 
 @router.get("/docs")
 async def api_docs(request: Request, services: Opened) -> HTMLResponse:
-    """The API reference."""
+    """The API reference; on the internet there is none."""
+    if services.settings.public:
+        raise HTTPException(404)
     return render(request, services, "docs.html")

@@ -1,12 +1,13 @@
 """GET /api/positions."""
 
+from functools import partial
 from typing import Annotated
 
-from anyio import to_thread
 from fastapi import APIRouter, Query, Response
 
 from app.answers.positions import positions_table
 from app.http.replies import problems
+from app.off_loop import off_loop
 from app.schemas.replies import PositionsReply
 from app.services import Opened
 
@@ -30,6 +31,7 @@ async def positions(
 ) -> Response:
     """What is added to the embeddings so that order is seen; similarities are cosines."""
     limit = services.settings.max_positions
-    content = await to_thread.run_sync(positions_table, variant, length, d_model, limit)
+    make = partial(off_loop, positions_table, variant, length, d_model, limit)
+    content = await services.cache.find(("positions", variant, length, d_model), make)
     headers = {"Cache-Control": "no-cache"}
     return Response(content, headers=headers, media_type="application/json")

@@ -2,11 +2,11 @@
 
 from typing import Annotated
 
-from anyio import to_thread
 from fastapi import APIRouter, Query, Response
 
 from app.assets.qr import qr_code
 from app.http.replies import problems
+from app.off_loop import off_loop
 
 router = APIRouter(tags=["links"])
 
@@ -29,6 +29,6 @@ async def qr(
     text: Annotated[str, Query(description="The link.", examples=["https://example.org/s/1"])],
 ) -> Response:
     """SVG, dark on white with its quiet zone; at most 2000 bytes, http or https."""
-    content = await to_thread.run_sync(qr_code, text)
+    content = await off_loop(qr_code, text)
     headers = {"Cache-Control": "private, max-age=86400"}
     return Response(content, headers=headers, media_type=MEDIA_TYPE)

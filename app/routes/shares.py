@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-from anyio import to_thread
 from fastapi import APIRouter, Header, Path, Request, Response
 
 from app.answers import share_creation
@@ -31,7 +30,7 @@ READING = {
     status_code=201,
     summary="Keep what is on the screen",
     responses=run_problems(
-        _429="Too many shares in a minute; `Retry-After` says when to come back.",
+        _429="Too many shares, or too much work; `Retry-After` says when to come back.",
         _507="There is no room; `Retry-After` says when to come back.",
     ),
 )
@@ -70,9 +69,7 @@ async def share(request: Request, services: Opened, share_id: ShareId) -> Respon
     As a safetensors file, the metadata holds the share without its trace under `share`.
     """
     form = media_type(request)
-    found = await sharing.find(services, share_id)
-    limit = services.settings.max_values
-    content = await to_thread.run_sync(sharing.encode, found, form, limit)
+    content = await sharing.encoded(services, share_id, form)
     return reply(content, form, "no-cache")
 
 
@@ -119,7 +116,5 @@ async def share_answer(
 ) -> Response:
     """The frozen answer to one of the questions in `asks`."""
     form = media_type(request)
-    found = await sharing.find_answer(services, share_id, n)
-    limit = services.settings.max_values
-    content = await to_thread.run_sync(sharing.encode_answer, found, form, limit)
+    content = await sharing.encoded_answer(services, share_id, n, form)
     return reply(content, form, "no-cache")

@@ -5,8 +5,8 @@ from dataclasses import replace
 from fastapi import APIRouter, Request, Response
 
 from app.answers.streaming import Lines, in_lines, stream
-from app.answers.sweep import SweepJob
 from app.answers.traces import chosen
+from app.engine.sweeping import SweepJob
 from app.http.replies import run_problems
 from app.schemas.streams import AnySweepRequest, SweepLine
 from app.services import Opened

@@ -19,7 +19,7 @@ from pydantic import Strict as Strictly
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from app.schemas.fields import Strict, Whole
-from model.limits import interval
+from model.number_ranges import interval
 
 Schema = TypeVar("Schema", bound=BaseModel)
 DOCUMENTED: Final = ConfigDict(use_attribute_docstrings=True)

@@ -8,7 +8,7 @@ from pydantic import Strict as Strictly
 from app.schemas.fields import Count, Name, Strict, Text, Whole
 from app.schemas.from_dataclass import Within
 from model.adapters.request import Request
-from model.limits import Probability, Seed, Temperature
+from model.number_ranges import Probability, Seed, Temperature
 from model.trace.interventions import Cell, Intervention
 
 Edge = Annotated[tuple[Count, Count], Strictly(False)]

@@ -12,12 +12,18 @@ from model.text.tokens import Token
 
 
 class Health(BaseModel):
-    """The server is up and its models are loaded."""
+    """The server is up."""
 
     status: Literal["ok"]
     version: str
     models: list[str]
     waiting: int = Field(description="Requests that wait for a model.")
+
+
+class Ready(BaseModel):
+    """A model answers, and the database takes a write."""
+
+    status: Literal["ready"]
 
 
 @fields_of(ModelInfo)

@@ -20,7 +20,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
 from pydantic import BaseModel, ConfigDict, ValidationError
 from sqlalchemy import Row, select
 
-from app.store.contents import checked
+from app.store.content_by_digest import checked
 from app.store.failures import DamagedError
 from app.store.ids import is_id
 from app.store.store import Answer, Share, Store

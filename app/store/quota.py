@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Self
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.settings import Settings
@@ -29,6 +29,13 @@ class Limits:
         )
 
 
+def used() -> ColumnElement[int]:
+    """How many bytes all shares take in the database."""
+    documents = select(func.coalesce(func.sum(shares.c.documents), 0)).scalar_subquery()
+    files = select(func.coalesce(func.sum(contents.c.size), 0)).scalar_subquery()
+    return documents + files
+
+
 async def check_room(
     connection: AsyncConnection, limits: Limits, owner: bytes | None, grows: int, size: int
 ) -> None:
@@ -38,10 +45,8 @@ async def check_room(
     contents that are kept already.
     """
     if limits.total is not None:
-        documents = select(func.coalesce(func.sum(shares.c.documents), 0)).scalar_subquery()
-        files = select(func.coalesce(func.sum(contents.c.size), 0)).scalar_subquery()
-        used = await connection.scalar(select(documents + files))
-        if int(used or 0) + grows > limits.total:
+        before = int(await connection.scalar(select(used())) or 0)
+        if before + grows > limits.total:
             raise StorageError(FULL, f"all shares together have at most {limits.total} bytes")
     if limits.by_address is not None and owner is not None:
         mine = select(func.sum(shares.c.size)).where(shares.c.address == owner)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from model.adapters.encoder_decoder import attentions
+from model.adapters.encoder_decoder_info import attentions
 from model.adapters.model_info import CAPABILITIES
 
 

@@ -14,15 +14,15 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import orjson
-from anyio import to_thread
-from sqlalchemy import ColumnElement, delete, insert, select, true
+from sqlalchemy import ColumnElement, delete, func, insert, select, true, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from app.store.contents import checked, digest_of, digests_of, drop, lacking, put
+from app.off_loop import off_loop
+from app.store.content_by_digest import checked, digest_of, digests_of, drop, lacking, put
 from app.store.database import Database, open_database
 from app.store.failures import DamagedError, StorageError
 from app.store.ids import is_id, new_id
-from app.store.quota import Limits, check_room
+from app.store.quota import Limits, check_room, used
 from app.store.tables import answers, contents, secrets, shares
 
 ADDRESS_KEY = "address"
@@ -98,7 +98,7 @@ class Store:
     ) -> bool:
         """Keeps a share under its id; durable when this returns. False where the id is known."""
         held = [share.trace, *(one.answer for one in more)]
-        digests = await to_thread.run_sync(digests_of, held)
+        digests = await off_loop(digests_of, held, size=sum(map(len, held)))
         documents = len(orjson.dumps([share.state, share.model, share.asks]))
         size = documents + sum(map(len, held))
         row = {name: getattr(share, name) for name in ("id", "format", "created", "state", "model")}
@@ -127,6 +127,19 @@ class Store:
         async with self.database.reading() as connection:
             await check_room(connection, self.limits, self._keyed(address), 1, 1)
 
+    async def check_write(self) -> None:
+        """Returns once the database has taken a write that changes nothing."""
+        same = update(secrets).where(secrets.c.name == ADDRESS_KEY).values(value=secrets.c.value)
+        async with self.database.writing() as connection:
+            await connection.execute(same)
+
+    async def totals(self) -> tuple[int, int]:
+        """How many shares there are, and how many bytes they take in all."""
+        wanted = select(select(func.count()).select_from(shares).scalar_subquery(), used())
+        async with self.database.reading() as connection:
+            number, size = (await connection.execute(wanted)).one()
+        return number, int(size)
+
     async def has(self, share_id: str) -> bool:
         """Whether there is a share of this id, in either case."""
         wanted = select(shares.c.id).where(self._is(share_id))
@@ -150,7 +163,7 @@ class Store:
                 asks = tuple((await connection.scalars(questions.order_by(answers.c.n))).all())
         except ValueError as error:  # no JSON any more
             raise DamagedError from error
-        trace = await to_thread.run_sync(checked, row.digest, row.content)
+        trace = await off_loop(checked, row.digest, row.content, size=len(row.content or b""))
         created: datetime = row.created  # SQLite forgets the zone
         created = created.replace(tzinfo=created.tzinfo or UTC)
         return Share(row.id, row.format, created, row.state, row.model, trace, asks)
@@ -172,7 +185,8 @@ class Store:
             found = (await connection.execute(wanted)).one_or_none()
         if found is None:
             return None
-        return found.format, await to_thread.run_sync(checked, found.digest, found.content)
+        size = len(found.content or b"")
+        return found.format, await off_loop(checked, found.digest, found.content, size=size)
 
     async def delete(self, share_id: str, edit_key: str) -> bool | None:
         """Deletes a share; False where this is not its edit key, None if there is no such share."""

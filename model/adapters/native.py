@@ -13,7 +13,7 @@ from torch import Tensor
 
 from model.adapters.bind_interventions import bind, frozen
 from model.adapters.draft import Drafter, open_drafter
-from model.adapters.encoder_decoder import attentions, capabilities
+from model.adapters.encoder_decoder_info import attentions, capabilities
 from model.adapters.model_info import ModelInfo
 from model.adapters.recorded_pass import forward
 from model.adapters.request import (
@@ -37,7 +37,7 @@ from model.explain.logit_lens import needed as inside_needed
 from model.explain.patterns import needed, summary
 from model.text.tokens import BOS, Token
 from model.trace.interventions import Intervention
-from model.trace.select import select
+from model.trace.name_patterns import select
 from model.trace.tap import SOURCE, TARGET, NamedTensor, NameTap, Recorder
 from model.transformer.parameters import parameters
 

@@ -13,7 +13,7 @@ from model.bundle.history import Learning
 from model.decode.steps import SearchStep
 from model.errors import InputError
 from model.explain.patterns import Summary
-from model.limits import Probability, Seed, Temperature
+from model.number_ranges import Probability, Seed, Temperature
 from model.text.tokens import Token
 from model.trace.interventions import Intervention
 from model.trace.tap import NamedTensor

@@ -27,7 +27,7 @@ from model.adapters.request import Adapter, Request, Trace
 from model.adapters.validate import check_range
 from model.errors import InputError
 from model.trace.interventions import Intervention
-from model.trace.select import LOGITS
+from model.trace.name_patterns import LOGITS
 
 Ablated = Literal["zero", "uniform", "mean"]
 ABLATED = get_args(Ablated)

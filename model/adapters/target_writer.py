@@ -11,8 +11,10 @@ from cachetools import LRUCache
 from torch import Tensor
 
 from model.adapters.request import Request
-from model.decode.search import Draw, Reader, beam, sample
+from model.decode.draw import Draw
+from model.decode.search import Reader, beam, sample
 from model.decode.steps import SearchStep
+from model.decode.write_batch import write
 from model.errors import Excess, InputError
 from model.text.tokens import Token, Tokenizer
 from model.trace.interventions import Intervention
@@ -117,7 +119,7 @@ class Writer:
     @torch.inference_mode()
     def steps(self, row: Row) -> Iterator[SearchStep]:
         """The steps of one row, each taken when it is asked for."""
-        for step in self._search([row]):
+        for step in self._search(row):
             yield step
         self.remember(row, step.written[0].ids)  # whoever has watched looks inside next
 
@@ -125,12 +127,10 @@ class Writer:
         """The ids that decoding finds: greedy and sampled rows in one batch, beams one by one."""
         beams = [index for index, row in enumerate(rows) if row.request.decode.method == "beam"]
         others = [index for index in range(len(rows)) if index not in beams]
-        found: dict[int, Ids] = {}
-        for some in (*([index] for index in beams), others):
-            if some:
-                *_, last = self._search([rows[index] for index in some])
-                # Of a beam search the best alone.
-                found |= {i: one.ids for i, one in zip(some, last.written, strict=False)}
+        found = dict(zip(others, self._written([rows[index] for index in others]), strict=True))
+        for index in beams:
+            *_, last = self._search(rows[index])
+            found[index] = last.written[0].ids
         for index, ids in found.items():
             self.remember(rows[index], ids)
         return [found[index] for index in range(len(rows))]
@@ -140,22 +140,24 @@ class Writer:
         ids = tuple(token.id for token in row.source)
         return ids, row.request.decode, row.request.interventions
 
-    def _search(self, rows: Sequence[Row]) -> Iterator[SearchStep]:
-        """Greedy and sampled rows in one batch, or the beam search of one row."""
+    def _written(self, rows: Sequence[Row]) -> list[Ids]:
+        """What greedy decoding or sampling writes for each row, all in one batch."""
+        if not rows:
+            return []
         limits = [self.limit(row.request, row.source) for row in rows]
-        first = rows[0].request.decode
-        if first.method == "beam":
-            reader = self._reader(rows, [rows[0]] * first.beam)
-            return beam(
-                reader, self.tokenizer, limits[0], first.beam, first.length_penalty, first.prefix
-            )
-        decodes = [row.request.decode for row in rows]
-        draws = [
-            Draw(d.temperature, d.top_k, d.top_p, d.seed) if d.method == "sample" else None
-            for d in decodes
-        ]
+        prefixes = [row.request.decode.prefix for row in rows]
         reader = self._reader(rows, rows)
-        return sample(reader, self.tokenizer, limits, draws, [d.prefix for d in decodes])
+        return write(reader, self.tokenizer, limits, [_draw(row) for row in rows], prefixes)
+
+    def _search(self, row: Row) -> Iterator[SearchStep]:
+        """The steps of one row."""
+        decode, limit = row.request.decode, self.limit(row.request, row.source)
+        if decode.method == "beam":
+            reader = self._reader([row], [row] * decode.beam)
+            width = decode.beam, decode.length_penalty
+            return beam(reader, self.tokenizer, limit, *width, decode.prefix)
+        reader = self._reader([row], [row])
+        return sample(reader, self.tokenizer, [limit], [_draw(row)], [decode.prefix])
 
     def _reader(self, read: Sequence[Row], written: Sequence[Row]) -> Reader:
         """Reads some rows; `written` are those that they may become, with all beams open."""
@@ -165,3 +167,11 @@ class Writer:
         tap: Tap = BatchTap(recorders) if any(row.made for row in read) else NULL
         sources = [row.source for row in read]
         return Reader(self.model, self.tokenizer, *self.batch(sources), tap)
+
+
+def _draw(row: Row) -> Draw | None:
+    """What its tokens are drawn from; None where each is the most probable."""
+    decode = row.request.decode
+    if decode.method != "sample":
+        return None
+    return Draw(decode.temperature, decode.top_k, decode.top_p, decode.seed)

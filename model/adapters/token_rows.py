@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import permutations
 
 import torch
@@ -12,6 +13,8 @@ from model.adapters.request import Request
 from model.errors import Excess, InputError
 from model.text.detect import Detector
 from model.text.tokens import EOS, PAD, Token, Tokenizer
+
+KEPT = 64  # texts that need not be tokenized again, the latest
 
 
 class Rows:
@@ -27,6 +30,8 @@ class Rows:
         ]
         self.most = most
         self.device = device
+        # A request is read when it is checked and when it is run.
+        self._encoded = lru_cache(KEPT)(tokenizer.encode)
 
     def direction(self, request: Request) -> str:
         """The direction asked for, or else the one that the source's script suggests.
@@ -71,7 +76,7 @@ class Rows:
         return ids, ids != self.tokenizer.pad
 
     def _pieces(self, field: str, text: str) -> list[Token]:
-        pieces = self.tokenizer.encode(text)
+        pieces = self._encoded(text)
         if not pieces:
             raise InputError("empty-text", field, f"{field} has no text in it")
         return pieces

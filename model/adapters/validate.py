@@ -9,7 +9,7 @@ from annotated_types import Interval
 
 from model.adapters.request import METHODS, Decode
 from model.errors import InputError
-from model.limits import Seed, Temperature, interval, intervals
+from model.number_ranges import Seed, Temperature, interval, intervals
 from model.trace.attentions import AttentionInfo, Attentions
 from model.trace.interventions import EFFECTS, Cell, Intervention
 

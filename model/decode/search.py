@@ -7,12 +7,13 @@ prefix: its tokens are read one by one like any other, and the search goes on fr
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 import torch
 from torch import Tensor
 
+from model.decode.draw import Dice, Draw
 from model.decode.steps import (
     FINISHED,
     LIVE,
@@ -27,16 +28,6 @@ from model.text.tokens import Tokenizer
 from model.trace.tap import NULL, Tap
 from model.transformer.cache import Cache
 from model.transformer.stacks import Transformer
-
-
-@dataclass(frozen=True)
-class Draw:
-    """What a token is drawn from: all tokens at temperature 1 unless told otherwise."""
-
-    temperature: float = 1.0  # log-probabilities are divided by it
-    top_k: int | None = None  # of the k most probable tokens only
-    top_p: float = 1.0  # of the fewest tokens that together have this probability
-    seed: int = 0
 
 
 class Predictor(Protocol):
@@ -83,7 +74,7 @@ class Reader(Predictor):
         tap = self.tap.begin(self.cache.length if self.cache else 0)
         x = self.model.decode(new, real, self.memory, self.source_real, tap, self.cache)
         logprobs = self.model.logits(x[:, -1:])[:, 0].float().log_softmax(dim=-1)
-        return logprobs.index_fill(1, self.never, -torch.inf)
+        return logprobs.index_fill_(1, self.never, -torch.inf)
 
     def append(self, ids: Tensor, rows: Tensor | None = None) -> None:
         """Reads `ids` (B,) next, after row i has become a copy of row `rows[i]`."""
@@ -93,6 +84,15 @@ class Reader(Predictor):
             if self.cache:
                 self.cache.select(rows)
         self.read = torch.cat([self.read, ids[:, None]], dim=1)
+
+    def keep(self, rows: Sequence[int]) -> None:
+        """Only these rows go on, each with what its tap does."""
+        index = torch.tensor(rows, device=self.read.device)
+        self.read, self.memory = self.read[index], self.memory[index]
+        self.source_real = self.source_real[index]
+        if self.cache:
+            self.cache.select(index)
+        self.tap = self.tap.keep(rows)
 
 
 def sample(
@@ -108,19 +108,18 @@ def sample(
     A row's draws depend on its own seed alone, whoever else is in the batch. The log-probabilities
     of a hypothesis are the model's own, not those that the token was drawn from. Where the prefix
     decides, the dice are thrown too: a prefix that would have been drawn changes nothing.
-
-    Source: Fan et al. 2018 (top-k), Holtzman et al. 2020 (top-p).
     """
     rows = tuple(Hypothesis() for _ in limits)
     prefixes = prefixes or [()] * len(limits)
-    dice = [(draw, torch.Generator().manual_seed(draw.seed)) if draw else None for draw in draws]
+    dice = Dice(draws)
     for length in range(1, max(limits) + 1):
         logprobs = reader.logprobs()
-        ids = logprobs.argmax(dim=-1)
-        drawn: dict[int, Drawn] = {}
-        for index, (die, prefix) in enumerate(zip(dice, prefixes, strict=True)):
-            if die is not None:
-                ids[index], drawn[index] = _throw(logprobs[index], *die)
+        ids, pools = dice.throw(logprobs)
+        drawn = {
+            index: Drawn(int((pool > 0).sum()), pool[ids[index]].item())
+            for index, pool in pools.items()
+        }
+        for index, prefix in enumerate(prefixes):
             if length <= len(prefix):
                 ids[index] = prefix[length - 1]
         chosen = logprobs.gather(1, ids[:, None])[:, 0]
@@ -138,28 +137,6 @@ def sample(
         if all(row.finished or length >= limits[i] for i, row in enumerate(rows)):
             return
         reader.append(ids)
-
-
-def _throw(logprobs: Tensor, draw: Draw, dice: torch.Generator) -> tuple[int, Drawn]:
-    """Draws a token of `logprobs` (V,)."""
-    chances = narrowed(logprobs.cpu(), draw).exp()
-    id_ = int(torch.multinomial(chances, 1, generator=dice))
-    return id_, Drawn(int((chances > 0).sum()), chances[id_].item())
-
-
-def narrowed(logprobs: Tensor, draw: Draw) -> Tensor:
-    """`logprobs` (V,) after temperature, top-k and top-p, in this order, as log-probabilities."""
-    cooled = (logprobs / draw.temperature).log_softmax(dim=-1)
-    values, order = cooled.sort(descending=True, stable=True)
-    kept = torch.ones_like(values, dtype=torch.bool)
-    if draw.top_k is not None:
-        kept[draw.top_k :] = False
-    probabilities = values.masked_fill(~kept, -torch.inf).softmax(dim=-1)
-    before = probabilities.cumsum(dim=-1) - probabilities
-    kept &= before < draw.top_p  # the token that reaches p is the last one in
-    kept[0] = True
-    values = values.masked_fill(~kept, -torch.inf)
-    return torch.empty_like(values).scatter(0, order, values).log_softmax(dim=-1)
 
 
 def beam(

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from model.trace.select import INSIDE
+from model.trace.name_patterns import INSIDE
 from model.trace.tap import HEAD, KEY, QUERY, SOURCE, TARGET, BatchTap, Recorder, Tap
 from model.transformer.stacks import Transformer
 

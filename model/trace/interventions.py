@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from model.limits import Probability
+from model.number_ranges import Probability
 from model.trace.attentions import Attentions, read_whole
 
 HEADS, TENSOR, ORDER, TEXT = "heads", "tensor", "order", "text"  # what an effect's `at` names

@@ -96,6 +96,10 @@ class Tap:
         """The tap for a place inside this one; `over` says what its query and key axes follow."""
         return self
 
+    def keep(self, rows: Sequence[int]) -> Tap:
+        """The tap for a batch of which only these rows are left."""
+        return self
+
     def wants(self, name: str) -> bool:
         """Whether `name` is recorded here, for what is computed only to be seen."""
         return False
@@ -123,15 +127,9 @@ class Recorder:
     tensors: dict[str, NamedTensor] = field(default_factory=dict)
     _outputs: dict[str, Tensor] = field(default_factory=dict, repr=False)
 
-    def minds(self, name: str, over: Mapping[str, str]) -> bool:
-        """Whether anything is to be done with a tensor of this name and these axes."""
-        if name in self.select:
-            return True
-        # A loop, not `any`: it runs for every row of every tensor.
-        for one in self.interventions:  # noqa: SIM110
-            if one.concerns(name, over.get(KEY)):
-                return True
-        return False
+    def changes(self, name: str, over: Mapping[str, str]) -> bool:
+        """Whether an intervention has to see the tensor of this name and these axes."""
+        return any(one.concerns(name, over.get(KEY)) for one in self.interventions)
 
     def replace(self, name: str, value: Tensor, over: Mapping[str, str], start: int = 0) -> Tensor:
         """`value` (*dims) after every intervention, in order; its first query is at `start`."""
@@ -152,9 +150,7 @@ class Recorder:
     def record(
         self, name: str, value: Tensor, dims: tuple[str, ...], over: Mapping[str, str]
     ) -> None:
-        """Keeps `value` (*dims), cut to this request's own lengths, if it was selected."""
-        if name not in self.select:
-            return
+        """Keeps `value` (*dims), cut to this request's own lengths."""
         followed = {dim: over[dim] for dim in dims if dim in over}
         for axis, dim in enumerate(dims):
             if dim in followed and followed[dim] in self.lengths:
@@ -163,8 +159,20 @@ class Recorder:
         self.tensors[name] = NamedTensor(dims, followed, value.detach().clone().cpu())
 
 
+@dataclass
+class Minders:
+    """The rows of a batch, in order, that do anything with a tensor."""
+
+    change: list[int]
+    record: list[int]
+
+
 class BatchTap(Tap):
-    """Hands row i of every tensor to the i-th request's recorder."""
+    """Hands row i of every tensor to the i-th request's recorder.
+
+    Most tensors are nobody's. Who minds a name is looked up once, for all steps of a decoding:
+    `minders` is shared by all taps that are made from one.
+    """
 
     def __init__(
         self,
@@ -172,41 +180,59 @@ class BatchTap(Tap):
         place: str = "",
         over: Mapping[str, str] | None = None,
         start: int = 0,
+        minders: dict[str, Minders] | None = None,
     ) -> None:
         self.rows = rows
         self.place = place
         self.over = over or MappingProxyType({})
         self.start = start
+        self.minders = {} if minders is None else minders
 
     def begin(self, start: int) -> Tap:
-        return BatchTap(self.rows, self.place, self.over, start)
+        return BatchTap(self.rows, self.place, self.over, start, self.minders)
 
     def at(self, place: str, **over: str) -> Tap:
-        return BatchTap(self.rows, self._name(place), {**self.over, **over}, self.start)
+        over = {**self.over, **over}
+        return BatchTap(self.rows, self._name(place), over, self.start, self.minders)
+
+    def keep(self, rows: Sequence[int]) -> Tap:
+        return BatchTap([self.rows[row] for row in rows], self.place, self.over, self.start)
 
     def wants(self, name: str) -> bool:
-        return any(self._name(name) in row.select for row in self.rows)
+        return bool(self._minders(self._name(name)).record)
 
     def __call__(self, name: str, value: Tensor, dims: tuple[str, ...]) -> Tensor:
         name = self._name(name)
-        given, selected = value, list[int]()
-        # Fewer rows than recorders: a search whose beams have not all opened yet.
-        for index, row in zip(range(len(value)), self.rows, strict=False):
-            if not row.minds(name, self.over):
-                continue
+        minders = self.minders.get(name) or self._minders(name)
+        if minders.change:
+            value = self._changed(name, value, minders.change)
+        if minders.record:
+            seen = value.detach().cpu()  # from a GPU all rows at once
+            for index in minders.record:
+                self.rows[index].record(name, seen[index], dims, self.over)
+        return value
+
+    def _changed(self, name: str, given: Tensor, rows: Sequence[int]) -> Tensor:
+        value = given
+        for index in rows:
+            if index >= value.shape[0]:  # a search whose beams have not all opened yet
+                break
             own = value[index]
-            replaced = row.replace(name, own, self.over, self.start)
+            replaced = self.rows[index].replace(name, own, self.over, self.start)
             if replaced is not own:
                 if value is given:  # may be shared, and stays as it was
                     value = value.clone()
                 value[index] = replaced
-            if name in row.select:
-                selected.append(index)
-        if selected:
-            seen = value.detach().cpu()  # from a GPU all rows at once
-            for index in selected:
-                self.rows[index].record(name, seen[index], dims, self.over)
         return value
+
+    def _minders(self, name: str) -> Minders:
+        if name not in self.minders:
+            rows = list(enumerate(self.rows))
+            self.minders[name] = Minders(
+                [index for index, row in rows if row.changes(name, self.over)],
+                [index for index, row in rows if name in row.select],
+            )
+        return self.minders[name]
 
     def _name(self, name: str) -> str:
         return f"{self.place}.{name}" if self.place else name

@@ -28,7 +28,9 @@ class LayerCache:
     def once(self, project: Callable[[], KeysValues]) -> KeysValues:
         """Projects the encoder's output the first time and returns that ever after."""
         if self.source is None:
-            self.source = project()
+            k, v = project()
+            # Head by head in memory: or else each step's product over several rows copies them.
+            self.source = (k.contiguous(), v.contiguous())
         return self.source
 
     def select(self, rows: Tensor) -> None:

@@ -113,4 +113,4 @@ def _one(part: str, name: str) -> Mask:
 def allowed(rule: Mask, real: Tensor, queries: Tensor, keys: Tensor) -> Tensor:
     """What `rule` allows and is not padding: `real` (B, all positions) -> (B, N, M)."""
     mask = (rule & Padding(real))(queries, keys)
-    return mask.expand(len(real), len(queries), len(keys))
+    return mask.expand(real.shape[0], queries.shape[0], keys.shape[0])

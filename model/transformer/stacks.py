@@ -13,6 +13,7 @@ import math
 import torch
 from torch import Tensor, nn
 
+from model.stopping import go_on
 from model.trace.tap import FEATURE, NULL, QUERY, RANK, SOURCE, TARGET, VOCAB, Tap
 from model.transformer import masks
 from model.transformer.cache import Cache
@@ -76,6 +77,7 @@ class Transformer(nn.Module):
         mask = masks.allowed(self.encoder_mask, real, order.queries, order.keys)
         here = tap.at("encoder", query=SOURCE, key=SOURCE)
         for index, layer in enumerate(self.encoder):
+            go_on()
             x = layer(x, mask, order, here.at(str(index)))
         return self.encoder_norm(x, here)
 
@@ -99,6 +101,7 @@ class Transformer(nn.Module):
         cross_mask = source_real[:, None].expand(-1, target.shape[1], -1)
         here = tap.at("decoder", query=TARGET, key=TARGET)
         for index, layer in enumerate(self.decoder):
+            go_on()
             kept = cache.layers[index] if cache else None
             x = layer(x, memory, self_mask, cross_mask, order, here.at(str(index)), kept)
         if cache:

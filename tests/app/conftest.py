@@ -1,17 +1,21 @@
 """The server in this process: a real app on the real model, without a socket."""
 
-from collections.abc import AsyncIterator, Callable
+import asyncio
+import shutil
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from copy import copy
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from app.assets.files import Vendor
+from app.assets.files import Vendor, vendored
 from app.engine.catalog import Catalog
 from app.main import create_app
 from app.settings import Settings
+from app.store.store import open_store
 from tests.app.live import Live, running
 
 Serving = Callable[..., AbstractAsyncContextManager[httpx.AsyncClient]]
@@ -23,16 +27,45 @@ def catalog() -> Catalog:
     return Catalog.load({"en-zh": "en-zh"}, "cpu")
 
 
+@pytest.fixture(scope="session")
+def digested() -> Vendor:
+    """The files of other packages, 6 MB, read once."""
+    return Vendor(vendored(), Path())
+
+
+@pytest.fixture(scope="session")
+def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database that is up to date and holds nothing: to be copied, not to be opened."""
+    settings = Settings(data_dir=tmp_path_factory.mktemp("empty"))
+
+    async def make() -> None:
+        async with open_store(settings.database):
+            pass
+
+    asyncio.run(make())
+    return settings.data_dir / "headlight.db"
+
+
 @pytest.fixture
-def serving(catalog: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Serving:
+def serving(
+    catalog: Catalog, digested: Vendor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Serving:
     """Run the app with other settings: ``async with serving(max_queue=1) as client``."""
+
+    def vendor(_: Mapping[str, Path], cache: Path) -> Vendor:
+        made = copy(digested)
+        made.cache = cache
+        return made
+
+    monkeypatch.setattr("app.services.Vendor", vendor)
     monkeypatch.setattr(Vendor, "compress", lambda _: None)
 
     @asynccontextmanager
     async def serve(
         catalog: Catalog = catalog, **settings: Any
     ) -> AsyncIterator[httpx.AsyncClient]:
-        app = create_app(Settings(**{"data_dir": tmp_path, **settings}), catalog)
+        chosen = Settings(**{"data_dir": tmp_path, **settings})
+        app = create_app(chosen, None if chosen.engines else catalog)
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         async with (
             app.router.lifespan_context(app),
@@ -44,8 +77,11 @@ def serving(catalog: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.fixture
-async def client(serving: Serving) -> AsyncIterator[httpx.AsyncClient]:
+async def client(
+    serving: Serving, empty_database: Path, tmp_path: Path
+) -> AsyncIterator[httpx.AsyncClient]:
     """Speak to an app with the default settings and a database of the test's own."""
+    shutil.copy(empty_database, tmp_path)
     async with serving() as client:
         yield client
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import torch
 
-from model.adapters.encoder_decoder import attentions
+from model.adapters.encoder_decoder_info import attentions
 from model.adapters.model_info import ModelInfo
 from model.adapters.request import (
     Adapter,

@@ -8,7 +8,6 @@ import pytest
 
 from tests.app.problem import JSON, OPTIONS_33, hold
 
-
 BAD: list[tuple[dict[str, Any], str, str]] = [
     ({}, "missing", "state"),
     ({"state": {}}, "missing", "state.source"),

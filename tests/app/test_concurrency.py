@@ -6,6 +6,7 @@ from typing import Any
 
 import httpx
 import numpy as np
+import pytest
 
 from app.engine.wire import Reply
 from tests.app.conftest import Serving
@@ -41,7 +42,13 @@ def some_request(number: int) -> dict[str, Any]:
     return request
 
 
-async def test_together_as_alone(client: httpx.AsyncClient) -> None:
+@pytest.mark.parametrize("engines", [0, 1])
+async def test_together_as_alone(serving: Serving, engines: int) -> None:
+    async with serving(engines=engines, max_cache_bytes=0) as client:
+        await hold_together_as_alone(client)
+
+
+async def hold_together_as_alone(client: httpx.AsyncClient) -> None:
     requests = [some_request(number) for number in range(24)]
     together = await asyncio.gather(*(ask(client, request) for request in requests))
     for request, reply in zip(requests, together, strict=True):
@@ -59,14 +66,14 @@ async def test_together_as_alone(client: httpx.AsyncClient) -> None:
 
 
 async def test_more_than_the_queue_holds(serving: Serving) -> None:
-    request = {"source": "the cat sat on the mat", "select": []}
+    requests = [{"source": f"the cat sat on mat {n}", "select": []} for n in range(12)]
     async with serving(max_queue=2, max_batch=1) as client:
         responses = await asyncio.gather(
-            *(client.post("/api/trace", json=request) for _ in range(12))
+            *(client.post("/api/trace", json=request) for request in requests)
         )
         statuses = [response.status_code for response in responses]
         assert set(statuses) == {200, 503}
         busy = next(response for response in responses if response.status_code == 503)
         assert busy.json()["type"] == "urn:headlight:busy"
         assert int(busy.headers["retry-after"]) > 0
-        assert (await client.post("/api/trace", json=request)).status_code == 200
+        assert (await client.post("/api/trace", json=requests[0])).status_code == 200

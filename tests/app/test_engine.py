@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 import orjson
 import pytest
 
-from app.answers.decoding import DecodeJob
-from app.answers.sweep import SweepJob
 from app.engine.catalog import Catalog
-from app.engine.engine import BusyError, Engine
-from app.engine.jobs import Encoding, TraceJob
+from app.engine.decoding import DecodeJob
+from app.engine.engine import Bounds, BusyError, Engine
+from app.engine.jobs import Encoding, StreamJob, TraceJob
+from app.engine.runners import Runners
+from app.engine.sweeping import SweepJob
 from app.engine.wire import FORMS, JSON, Reply
 from model.adapters.request import Adapter, Decode, Request
 from model.errors import InputError
@@ -32,12 +33,8 @@ async def running(
 ) -> AsyncIterator[Engine]:
     """Run an engine for these models, called "0", "1" and so on."""
     loaders = {str(n): (lambda model=model: model) for n, model in enumerate(models or [Slow()])}
-    engine = Engine(
-        Catalog(loaders, max_models),
-        max_queue=max_queue,
-        max_batch=max_batch,
-        max_wait_seconds=max_wait_seconds,
-    )
+    runners = Runners.in_threads(Catalog(loaders, max_models))
+    engine = Engine(runners, Bounds(max_queue, max_batch, max_wait_seconds))
     async with engine:
         yield engine
 
@@ -220,13 +217,13 @@ async def test_the_end_lets_the_running_finish_and_sends_the_waiting_away() -> N
         await run(engine, "third")
 
 
-@dataclass
-class Counting:
+@dataclass(frozen=True)
+class Counting(StreamJob):
     """Count up, and say how far it has got."""
 
+    model: str = "0"
     most: int = 1000
     made: list[int] = field(default_factory=list)
-    model: str = "0"
 
     def lines(self, adapter: Adapter) -> Iterator[bytes]:
         for number in range(self.most):
@@ -244,7 +241,7 @@ async def test_a_stream_makes_what_is_asked_for_and_no_more() -> None:
                 break
         await asyncio.sleep(0.02)
         assert counting.made == [0, 1, 2, 3]
-        assert [line async for line in engine.stream(Counting(3))] == [b"0", b"1", b"2"]
+        assert [line async for line in engine.stream(Counting(most=3))] == [b"0", b"1", b"2"]
         assert engine.streams == 0
 
 

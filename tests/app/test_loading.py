@@ -38,7 +38,7 @@ class Shelf:
 
 def test_the_default_stays_and_no_more_than_the_bound() -> None:
     catalog = Shelf("a", "b", "c").catalog(2)
-    assert catalog.loaded[-1] == catalog.pick(None) == "a"
+    assert catalog.loaded[-1] == catalog.listing.pick(None) == "a"
     assert len(catalog.loaded) == 2
     assert list(catalog) == ["a", "b", "c"]
 
@@ -64,7 +64,7 @@ def test_what_is_in_use_stays() -> None:
 def test_a_description_needs_no_weights() -> None:
     shelf = Shelf("a", "b")
     catalog = shelf.catalog(1)
-    assert [catalog.describe(name).id for name in catalog] == ["a", "b"]
+    assert [catalog.listing.describe(name).id for name in catalog] == ["a", "b"]
     assert not shelf.loaded
 
 
@@ -96,7 +96,7 @@ async def test_a_model_that_made_room_is_loaded_again(serving: Serving) -> None:
         reply = (await client.post("/api/trace", json=body)).json()
         assert (reply["model"], reply["output"]["text"]) == (model, "hi")
 
-    async with serving(catalog=shelf.catalog(1)) as client:
+    async with serving(catalog=shelf.catalog(1), max_cache_bytes=0) as client:
         for model in ("a", "b", "b", "a"):
             await ask(client, model)
         assert shelf.loaded == ["b", "a"]

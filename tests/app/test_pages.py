@@ -190,6 +190,22 @@ def test_vendored_files_are_compressed_once(tmp_path: Path) -> None:
     assert path.stat() == before
 
 
+def test_what_a_killed_start_left_is_cleaned_at_the_next(tmp_path: Path) -> None:
+    name = "swagger-ui.css"
+    vendor = Vendor({name: vendored()[name]}, tmp_path)
+    vendor.compress().join()
+    whole = {path: path.read_bytes() for path in tmp_path.glob("*-*")}
+    assert len(whole) == 2
+    (compressed, *_) = whole
+    compressed.unlink()
+    for left in (f"{compressed.name}x3_ab9zq", f"0123456789abcdef-{name}.gzab12cd34"):
+        (tmp_path / left).write_bytes(b"half")
+    (tmp_path / "of others.brick").touch()
+    vendor.compress().join()
+    assert {path: path.read_bytes() for path in tmp_path.glob("*-*")} == whole
+    assert (tmp_path / "of others.brick").exists()
+
+
 @pytest.mark.parametrize("name", vendored())
 async def test_vendored_files_are_served(client: httpx.AsyncClient, name: str) -> None:
     page = (await client.get("/")).text + (await client.get("/docs")).text

@@ -7,17 +7,14 @@ import logging.config
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import asyncpg
 import httpx
 import pytest
 
-from app.engine.catalog import Catalog
-from app.http.log_format import CONFIG
+from app.http import log_format
 from tests.app.conftest import Serving
-from tests.app.slow import Slow
-from tests.servers import AppServer
+from tests.servers import AppServer, running_app
 
 SECRET = "Aardvarks whisper"
 STATE = {"source": SECRET, "note": SECRET}
@@ -28,7 +25,7 @@ def log() -> Iterator[io.StringIO]:
     """What the server's own configuration writes."""
     written = io.StringIO()
     before = logging.root.handlers[:], logging.root.level
-    logging.config.dictConfig(CONFIG)
+    logging.config.dictConfig(log_format.config("text", requests=False))
     (handler,) = logging.root.handlers
     assert isinstance(handler, logging.StreamHandler)
     handler.setStream(written)
@@ -111,16 +108,6 @@ async def test_a_failed_insert_in_postgres(
     assert SECRET not in told + response.text
 
 
-class Broken(Slow):
-    """A model whose failures repeat what it was given."""
-
-    def run(self, requests: Any) -> Any:
-        raise RuntimeError(f"cannot read {requests[0].source}")
-
-    def write(self, request: Any) -> Any:
-        raise KeyError(request.source)
-
-
 def test_a_server_that_fails_everywhere(launch: Callable[..., AppServer], tmp_path: Path) -> None:
     """Bad input, bad addresses, a failing database: a real server's whole log."""
     server = launch()
@@ -143,9 +130,15 @@ def test_a_server_that_fails_everywhere(launch: Callable[..., AppServer], tmp_pa
         assert part not in told
 
 
-async def test_an_exception_of_a_model(serving: Serving, log: io.StringIO) -> None:
-    async with serving(catalog=Catalog.of({"slow": Broken()})) as client:
-        for path in ("/api/trace", "/api/decode"):
-            response = await client.post(path, json={"source": SECRET})
+def test_exceptions_of_a_model(tmp_path: Path) -> None:
+    with running_app(tmp_path, module=("tests.app.broken",), warm=True) as server:
+        for path, body in (("trace", SECRET), ("decode", SECRET), ("shares", "")):
+            asked = {"source": body} if body else {"state": STATE}
+            response = httpx.post(f"{server.url}/api/{path}", json=asked, trust_env=False)
             assert (response.status_code, SECRET in response.text) == (500, False)
-    assert SECRET not in log.getvalue()
+    told = server.log.read_text()
+    assert "builtins.RuntimeError" in told
+    assert "builtins.KeyError" in told
+    assert told.count(": Exception in ASGI application") == 3
+    assert "cannot read {requests[0].source}" in told, "the line, as it stands in the file"
+    assert SECRET not in told

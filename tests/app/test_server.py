@@ -186,6 +186,7 @@ async def test_the_reference_describes_every_route(client: httpx.AsyncClient) ->
     }
     assert operations.keys() == {
         "GET /api/health",
+        "GET /api/ready",
         "GET /api/models",
         "GET /api/models/{id}/parameters",
         "GET /api/models/{id}/learning",

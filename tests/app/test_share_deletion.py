@@ -59,29 +59,31 @@ async def test_a_share_from_before_has_no_key(serving: Serving, tmp_path: Path) 
 
 DAMAGES = {
     "contents": "UPDATE contents SET content = zeroblob(length(content)) WHERE :id > 0",
+    "exchanged": """UPDATE contents SET content = (SELECT content FROM contents
+        WHERE digest = (SELECT digest FROM shares WHERE id <> :id))""",
     "shares": "UPDATE shares SET digest = zeroblob(32) WHERE id = :id",
     "answers": "UPDATE answers SET digest = zeroblob(32) WHERE share = :id",
 }
 
 
-@pytest.mark.parametrize("table", DAMAGES)
-async def test_a_damaged_share_says_so(serving: Serving, tmp_path: Path, table: str) -> None:
+@pytest.mark.parametrize("damage", DAMAGES)
+async def test_a_damaged_share_says_so(serving: Serving, tmp_path: Path, damage: str) -> None:
     async with serving() as client:
         share_id = (await share(client, asks=ASKS[:1]))["id"]
         whole = await share(client, select=["source.input"])
     with sqlite3.connect(tmp_path / "headlight.db") as connection:
-        connection.execute(DAMAGES[table], {"id": share_id})
+        connection.execute(DAMAGES[damage], {"id": share_id})
     connection.close()
     pages = ["s/{}", "embed/{}", "s/{}/preview.png", "s/{}/handout.html"]
     async with serving() as client:
-        read = ["api/shares/{}/asks/0"] if table == "answers" else ["api/shares/{}", *pages]
+        read = ["api/shares/{}/asks/0"] if damage == "answers" else ["api/shares/{}", *pages]
         for path in read:
             hold(await client.get(f"/{path.format(share_id)}"), 410, "damaged-share", None)
-        if table != "answers":
+        if damage != "answers":
             page = await client.get(f"/s/{share_id}", headers={"Accept": "text/html"})
             assert page.status_code == 410
             assert "This share is damaged" in page.text
-        if table != "contents":
+        if damage != "contents":
             assert (await client.get(f"/s/{whole['id']}")).status_code == 200
 
 

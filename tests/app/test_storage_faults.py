@@ -79,6 +79,14 @@ async def test_a_failure_at_any_statement_deletes_all_or_nothing(
     assert await counts(store) == [0, 0, 0]
 
 
+async def test_an_error_does_not_repeat_what_was_to_be_kept(store: Store) -> None:
+    with failing(store, 4, FAULTS[0][0]) as done, pytest.raises(StorageError) as failed:
+        await store.add(2, {"source": "Aardvarks whisper"}, {}, b"trace")
+    assert done[-1].startswith("INSERT INTO shares")
+    assert "Aardvarks" not in f"{failed.value} {failed.value.__cause__}"
+    assert "INSERT INTO shares" in str(failed.value.__cause__)
+
+
 @pytest.mark.parametrize("file", ["headlight.db", "headlight.db-wal", ""])
 async def test_what_was_taken_away_is_not_acknowledged(
     store: Store, tmp_path: Path, file: str

@@ -1,11 +1,10 @@
 """What was acknowledged is there after a SIGKILL, whenever it comes; the rest is not, or whole."""
 
 import asyncio
+import os
 import random
 import signal
 import sqlite3
-import subprocess
-import sys
 import time
 from contextlib import closing
 from pathlib import Path
@@ -13,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from app.store.store import open_store
+from tests import forks
 from tests.app.storage import counts
 from tests.golden.kept import put, rows
-from tests.servers import ROOT
 
 # Adds shares and says the id of each when it is acknowledged; at the n-th statement or commit of
 # the second one it is killed, before or after it.
@@ -93,8 +92,7 @@ asyncio.run(main())
 
 def run(script: str, *arguments: object) -> list[str]:
     """Run a script that kills itself, or ends; return what it said."""
-    command = [sys.executable, "-c", script, *map(str, arguments)]
-    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    ended = forks.run(["-c", script, *map(str, arguments)])
     assert ended.returncode in (0, -signal.SIGKILL), ended.stderr[-1_000:]
     return ended.stdout.split()
 
@@ -133,13 +131,15 @@ async def test_a_kill_at_any_write(tmp_path: Path, when: str) -> None:
 @pytest.mark.parametrize("seed", range(3))
 async def test_kills_under_load(tmp_path: Path, seed: int) -> None:
     file = tmp_path / "headlight.db"
-    command = [sys.executable, "-c", FOR_EVER, f"sqlite+aiosqlite:///{file}"]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as writer:
-        assert writer.stdout is not None
-        said = [writer.stdout.readline().strip() for _ in range(5)]
+    reading, writing = os.pipe()
+    args = ["-c", FOR_EVER, f"sqlite+aiosqlite:///{file}"]
+    writer = forks.start(args, stdout=writing, stderr=2)
+    os.close(writing)
+    with os.fdopen(reading) as told:
+        said = [told.readline().strip() for _ in range(5)]
         time.sleep(random.Random(seed).uniform(0, 0.3))
         writer.kill()
-        said += writer.stdout.read().split("\n")[:-1]
+        said += told.read().split("\n")[:-1]
     sound(file)
     async with open_store(f"sqlite+aiosqlite:///{file}") as store:
         assert len(said) >= 5

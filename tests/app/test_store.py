@@ -4,25 +4,26 @@ import asyncio
 import json
 import re
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 import zstandard
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.migration import MigrationContext
 from sqlalchemy import Connection, make_url, text
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from app.engine.wire import Reply
 from app.settings import Settings
-from app.store.database import upgrade
+from app.store.database import MIGRATIONS, upgrade
 from app.store.store import Answer, open_store
 from app.store.tables import metadata
-from tests.golden.kept import put, rows
-from tests.servers import ROOT
+from tests import forks
+from tests.golden.kept import FORMATS, put, rows
 
 OPEN = """
 import asyncio, sys
@@ -50,10 +51,12 @@ def url(request: pytest.FixtureRequest, postgres: Callable[[str], str], tmp_path
 
 
 def test_servers_that_start_together_migrate_once(url: str) -> None:
-    command = [sys.executable, "-c", OPEN, url]
-    starts = [subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE) for _ in range(3)]
-    errors = [start.communicate(timeout=60)[1] for start in starts]
-    assert [start.returncode for start in starts] == [0, 0, 0], b"".join(errors).decode()
+    with forks.open_memory() as said:
+        file = said.fileno()
+        starts = [forks.start(["-c", OPEN, url], stdout=file, stderr=file) for _ in range(3)]
+        statuses = [start.wait(timeout=60) for start in starts]
+        said.seek(0)
+        assert statuses == [0, 0, 0], said.read()
 
 
 async def test_migrations_make_what_the_code_describes(url: str) -> None:
@@ -120,3 +123,34 @@ async def test_sqlite_syncs_every_commit(tmp_path: Path) -> None:
     assert database.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     assert database.execute("SELECT count(*) FROM shares").fetchone() == (20,)
     database.close()
+
+
+@pytest.mark.parametrize("number", FORMATS)
+async def test_contents_move_to_their_table_and_back(tmp_path: Path, number: int) -> None:
+    file = put(number, tmp_path)
+    before, url = rows(file), f"sqlite+aiosqlite:///{file}"
+    async with open_store(url):
+        assert rows(file) == before
+    with closing(sqlite3.connect(file)) as database:
+        sizes = database.execute("SELECT documents, size FROM shares ORDER BY rowid").fetchall()
+    for row, (documents, size) in zip(before, sizes, strict=True):
+        assert size - documents == len(row.trace) + sum(map(len, row.answers))
+        least = len(json.dumps([row.state, row.model], separators=(",", ":")))
+        assert documents >= least - 10
+
+    def downgrade(connection: Connection) -> None:
+        config = Config()
+        config.set_main_option("script_location", str(MIGRATIONS))
+        config.attributes["connection"] = connection
+        command.downgrade(config, "0003")
+
+    engine = create_async_engine(url)
+    async with engine.begin() as opened:
+        await opened.run_sync(downgrade)
+    await engine.dispose()
+    with closing(sqlite3.connect(file)) as database:
+        wanted = "SELECT 1 FROM sqlite_master WHERE name = 'contents'"
+        assert not database.execute(wanted).fetchall()
+    assert rows(file) == before
+    async with open_store(url):
+        assert rows(file) == before

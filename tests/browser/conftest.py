@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, BrowserType, Page, expect
 
-from tests.browser.chromium import ARGS, EXECUTABLE
+from tests.browser.chromium import ARGS, SHELL
 from tests.browser.keeping import VIEWPORT, Keeper
 from tests.browser.watch import Watch
 from tests.browser.workspace import Workspace
@@ -19,7 +19,7 @@ expect.set_options(timeout=PATIENCE_MS / 3)
 
 @pytest.fixture(scope="session")
 def browser_type_launch_args() -> dict[str, Any]:
-    return {"executable_path": EXECUTABLE, "args": ARGS}
+    return {"executable_path": SHELL, "args": ARGS}
 
 
 @pytest.fixture(scope="session")
@@ -29,10 +29,11 @@ def profile(
     """One for all tests: only on a disk does the browser keep the code that it has compiled."""
     context = browser_type.launch_persistent_context(
         tmp_path_factory.mktemp("profile"),
-        executable_path=EXECUTABLE,
+        executable_path=SHELL,
         args=ARGS,
         viewport=VIEWPORT,
         color_scheme="light",
+        reduced_motion="reduce",
         locale="en-GB",
     )
     yield context

@@ -8,18 +8,19 @@ from playwright.sync_api import BrowserContext, Error, Page, ViewportSize
 
 VIEWPORT: ViewportSize = {"width": 1440, "height": 900}
 # What is never taken back from a page.
-LASTING = (
-    "add_init_script",
-    "add_locator_handler",
-    "expose_binding",
-    "expose_function",
-    "on",
-    "route",
-)
-# The way back is at most 50 long, and a test that counts its steps must see it grow.
-KEPT = """() => {
-    try { return history.length < 40 && !localStorage.length && !sessionStorage.length; }
-    catch { return false; }  // a page without an origin of its own
+LASTING = ("add_init_script", "add_locator_handler", "expose_binding", "expose_function")
+# The way back is at most 50 long, and a test that counts its steps must see it grow. What a page
+# remembers of its storage, or still waits for, ends when it is loaded anew: see MOVE.
+TIDY = """(spent) => {
+    try {
+        if (localStorage.length || sessionStorage.length) spent = true;
+        localStorage.clear();
+        sessionStorage.clear();
+    } catch {
+        return false;  // a page without an origin of its own
+    }
+    if (spent) window.spent = true;
+    return history.length < 40;
 }"""
 
 
@@ -35,33 +36,42 @@ class Keeper:
         """The page; it is kept where the test was ``sound`` and did nothing to it that lasts."""
         page = self.kept or self.context.new_page()
         self.kept = None
-        marks: list[str] = []
-        for name in LASTING:
-            setattr(page, name, marking(getattr(type(page), name), page, marks))
+        calls: list[tuple[str, Any]] = []
+        for name in (*LASTING, "on", "route"):
+            setattr(page, name, noting(getattr(type(page), name), page, calls))
         yield page
-        if sound() and not marks and pristine(page):
+        lasting = any(name in LASTING for name, _ in calls)
+        if sound() and not lasting and pristine(page, calls):
             self.kept = page
 
 
-def marking(method: Callable[..., Any], page: Page, marks: list[str]) -> Callable[..., Any]:
-    """The method, which is noted when it is called."""
+def noting(
+    method: Callable[..., Any], page: Page, calls: list[tuple[str, Any]]
+) -> Callable[..., Any]:
+    """The method, whose calls are noted."""
 
-    def marked(*args: Any, **options: Any) -> Any:
-        marks.append(method.__name__)
+    def noted(*args: Any, **options: Any) -> Any:
+        calls.append((method.__name__, args))
         return method(page, *args, **options)
 
-    return marked
+    return noted
 
 
-def pristine(page: Page) -> bool:
+def pristine(page: Page, calls: list[tuple[str, Any]]) -> bool:
     """Bring the page back to what a test begins with; return whether that is so."""
     try:
+        for name, args in calls:
+            if name == "on":
+                page.remove_listener(*args)
+        routed = any(name == "route" for name, _ in calls)
+        if routed:
+            page.unroute_all(behavior="ignoreErrors")
         page.mouse.move(0, 0)
         if page.viewport_size != VIEWPORT:
             page.set_viewport_size(VIEWPORT)
         page.emulate_media(
-            media="null", color_scheme="light", reduced_motion="null", forced_colors="null"
+            media="null", color_scheme="light", reduced_motion="reduce", forced_colors="null"
         )
-        return bool(page.evaluate(KEPT))
+        return bool(page.evaluate(TIDY, routed))
     except Error:  # it has gone, or is in the middle of going elsewhere
         return False

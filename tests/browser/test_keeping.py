@@ -58,10 +58,7 @@ def test_a_page_with_something_open_is_loaded(workspace: Workspace) -> None:
 
 
 LASTING: list[Callable[[Page], object]] = [
-    lambda page: page.route("**/nowhere", lambda route: route.abort()),
     lambda page: page.add_init_script("window.mine = 1"),
-    lambda page: page.on("dialog", lambda dialog: dialog.accept()),
-    lambda page: page.evaluate("localStorage.setItem('theme', 'dark')"),
     lambda page: page.evaluate("for (let n = 0; n < 50; n++) history.pushState(null, '')"),
     lambda page: page.close(),
 ]
@@ -80,6 +77,24 @@ def test_what_lasts_is_not_handed_on(
         assert again.viewport_size == VIEWPORT
         mark(again)
     assert keeper.kept is None
+
+
+def test_what_can_be_taken_back_is(context: BrowserContext, live_server: AppServer) -> None:
+    """Routes, listeners and storage; the next link is loaded, since the page may still wait."""
+    keeper, asked = Keeper(context), []
+    with keeper.lent(lambda: True) as page:
+        Workspace(page, live_server.url).load(**ELSEWHERE)
+        page.on("request", lambda request: asked.append(request.url))
+        page.route("**/api/trace", lambda route: None)
+        page.evaluate("localStorage.setItem('theme', 'dark')")
+        page.evaluate("void fetch('/api/trace', { method: 'POST' })")
+        page.evaluate("window.stays = true")
+    before = len(asked)
+    with keeper.lent(lambda: True) as again:
+        assert again is page
+        Workspace(again, live_server.url).open(**ELSEWHERE)
+        assert again.evaluate("[window.stays, localStorage.length]") == [None, 0]
+    assert len(asked) == before
 
 
 def test_who_fails_hands_nothing_on(context: BrowserContext) -> None:

@@ -31,7 +31,7 @@ def one_text(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[AppServer]:
     folder = tmp_path_factory.mktemp(request.param)
-    with running_app(folder, module=("tests.one_text", request.param)) as server:
+    with running_app(folder, module=("tests.one_text", request.param), warm=True) as server:
         yield server
 
 

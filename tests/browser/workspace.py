@@ -20,7 +20,7 @@ MOVE = """async (address) => {
     const { lang, share } = document.querySelector("#workspace")?.dataset ?? {};
     const placed = wanted.get("source") && (wanted.has("layer") || wanted.has("head"));
     const here = location.origin === origin && location.pathname === "/" && !share;
-    if (!here || !placed || lang !== (wanted.get("lang") ?? "en")) return false;
+    if (!here || !placed || window.spent || lang !== (wanted.get("lang") ?? "en")) return false;
     const opened = "dialog, details, #shared, #export-panel, :root[data-theme]";
     const shut = (it) => it.matches("dialog:not([open]), details:not([open]), [hidden]");
     if (![...document.querySelectorAll(opened)].every(shut)) return false;

@@ -45,8 +45,14 @@ def put(number: int, data_dir: Path) -> Path:
 def rows(database: Path) -> list[Row]:
     """The shares in a database, read without any code of the server's."""
     with closing(sqlite3.connect(database)) as connection:
-        found = connection.execute("SELECT id, created, state, model, trace FROM shares").fetchall()
-        wanted = "SELECT question, answer FROM answers WHERE share = ? ORDER BY n"
+        tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+        trace, answer = ("trace", "answer")
+        if "contents" in tables:  # since 0004 rows hold digests
+            trace = "(SELECT content FROM contents WHERE digest = shares.digest)"
+            answer = "(SELECT content FROM contents WHERE digest = answers.digest)"
+        wanted = f"SELECT id, created, state, model, {trace} FROM shares ORDER BY rowid"
+        found = connection.execute(wanted).fetchall()
+        wanted = f"SELECT question, {answer} FROM answers WHERE share = ? ORDER BY n"
         asked = [connection.execute(wanted, one[:1]).fetchall() for one in found]
     return [
         Row(

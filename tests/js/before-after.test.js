@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { Problem } from "../../static/js/data/problem.js";
 import { initials } from "../../static/js/state/options.js";
-import { keyOf, traced } from "../../static/js/state/questions.js";
+import { keyOf, traced } from "../../static/js/state/view-requests.js";
 import { createStore } from "../../static/js/state/store.js";
 import { DEFAULTS } from "../../static/js/state/link.js";
 import { OPTIONS } from "../../static/js/views/index.js";

@@ -5,7 +5,7 @@ import { Problem } from "../../static/js/data/problem.js";
 import { comparison, otherPlace, otherRun, otherSentence, shownAt } from "../../static/js/state/comparison.js";
 import { texts } from "../../static/js/data/attentions.js";
 import { initials } from "../../static/js/state/options.js";
-import { keyOf } from "../../static/js/state/questions.js";
+import { keyOf } from "../../static/js/state/view-requests.js";
 import { litTokens } from "../../static/js/state/heatmap-data.js";
 import { COVER } from "../../static/js/compute/aggregate-attention.js";
 import { createStore } from "../../static/js/state/store.js";
@@ -27,7 +27,7 @@ function page(choices, link = {}) {
 }
 /**
  * @param {Page} page
- * @param {import("../../static/js/state/questions.js").Answer | Problem} reply
+ * @param {import("../../static/js/state/view-requests.js").Answer | Problem} reply
  */
 function answered(page, reply) {
   const question = otherRun(page);

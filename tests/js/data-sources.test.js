@@ -7,7 +7,7 @@ import { given, served } from "../../static/js/state/data-sources.js";
 import { settler } from "../../static/js/state/reconcile-link.js";
 import { createStore } from "../../static/js/state/store.js";
 import { DEFAULTS } from "../../static/js/state/link.js";
-import { encoding } from "../../static/js/state/questions.js";
+import { encoding } from "../../static/js/state/view-requests.js";
 import { VIEWS, nearestView, offered, view } from "../../static/js/views/index.js";
 import { MODEL, trace } from "./trace.js";
 

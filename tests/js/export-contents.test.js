@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { behind, made, nameOf } from "../../static/js/state/export-contents.js";
 import { choice } from "../../static/js/state/options.js";
-import { encoding, traced } from "../../static/js/state/questions.js";
+import { encoding, traced } from "../../static/js/state/view-requests.js";
 import { DEFAULTS } from "../../static/js/state/link.js";
 import { sized } from "./trace.js";
 

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { Problem } from "../../static/js/data/problem.js";
 import { frozen } from "../../static/js/state/data-sources.js";
 import { bindSession } from "../../static/js/state/session.js";
-import { answer, encoding, keyOf } from "../../static/js/state/questions.js";
+import { answer, encoding, keyOf } from "../../static/js/state/view-requests.js";
 import { createStore } from "../../static/js/state/store.js";
 import { DEFAULTS } from "../../static/js/state/link.js";
 import { MODEL, tensor, trace } from "./trace.js";

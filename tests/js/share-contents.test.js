@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { beside, held, missing } from "../../static/js/state/share-contents.js";
-import { answer, encoding, keyOf, parameters, traced } from "../../static/js/state/questions.js";
+import { answer, encoding, keyOf, parameters, traced } from "../../static/js/state/view-requests.js";
 import { frozen } from "../../static/js/state/data-sources.js";
 import { bindSession } from "../../static/js/state/session.js";
 import { createStore } from "../../static/js/state/store.js";

@@ -4,7 +4,7 @@ import { attention, axes } from "../../static/js/data/attentions.js";
 import { made, nameOf } from "../../static/js/state/export-contents.js";
 import { beside } from "../../static/js/state/share-contents.js";
 import { counted, learned, placeOf, subject, traceAt, watched } from "../../static/js/state/training-history.js";
-import { keyOf } from "../../static/js/state/questions.js";
+import { keyOf } from "../../static/js/state/view-requests.js";
 import { DEFAULTS } from "../../static/js/state/link.js";
 import { MODEL, trace } from "./trace.js";
 

@@ -17,13 +17,14 @@ from torch import Tensor, nn
 from model.adapters.model_info import ModelInfo
 from model.adapters.request import Adapter, Decoding, Request, Trace, candidates
 from model.adapters.validate import check_decode, check_interventions, check_range
-from model.decode.search import Draw, Predictor, beam, sample
+from model.decode.draw import Draw
+from model.decode.search import Predictor, beam, sample
 from model.decode.steps import SearchStep
 from model.errors import InputError
 from model.explain.patterns import needed, summary
 from model.text.tokens import BOS, PAD, Token, Tokenizer
 from model.trace.attentions import CAUSAL, PADDING, SCALED_DOT, SELF, AttentionInfo
-from model.trace.select import select
+from model.trace.name_patterns import select
 from model.trace.tap import (
     FEATURE,
     NULL,

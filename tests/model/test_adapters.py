@@ -166,13 +166,13 @@ def test_a_sentence_is_decoded_once(tiny: Native, monkeypatch: pytest.MonkeyPatc
     plain = Request("abc")
     first = tiny.run([plain])[0].output
     asked: list[int] = []
-    decode = tiny._writer._search
+    decode = tiny._writer._written
 
     def counted(rows: Sequence[Row]) -> Any:
         asked.append(len(rows))
         return decode(rows)
 
-    monkeypatch.setattr(tiny._writer, "_search", counted)
+    monkeypatch.setattr(tiny._writer, "_written", counted)
     zero = (Intervention("decoder.0.cross", "zero", None),)
     others = [Request("abc", select=("*.q",)), Request("abcd"), Request("abc", interventions=zero)]
     again, longer, changed = (trace.output for trace in tiny.run(others))

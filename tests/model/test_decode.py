@@ -7,8 +7,10 @@ from itertools import product
 import pytest
 import torch
 
-from model.decode.search import Draw, Reader, beam, sample
+from model.decode.draw import Draw
+from model.decode.search import Reader, beam, sample
 from model.decode.steps import FINISHED, LIVE, PRUNED, Hypothesis, SearchStep
+from model.decode.write_batch import write
 from model.text.tokens import Tokenizer
 from model.transformer.config import ModelConfig
 from model.transformer.stacks import Transformer
@@ -219,6 +221,25 @@ def test_rows_of_a_batch_have_their_own_prefixes(model: Transformer, tokenizer: 
         *_, one = sample(alone, tokenizer, [9] * 3, [draw] * 3, [prefix] * 3)
         assert last.written[row].ids == one.written[row].ids
         assert last.written[row].ids[: len(prefix)] == prefix
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("cached", [True, False])
+def test_a_batch_is_written_as_its_steps_say(
+    model: Transformer, tokenizer: Tokenizer, cached: bool
+) -> None:
+    """Rows of every kind that end at different lengths, so that the batch becomes smaller."""
+    lengths, limits = [9, 1, 5, 5, 7, 2, 3], [12, 1, 3, 9, 2, 12, 5]
+    draws = [None, None, Draw(seed=3), Draw(0.7, top_k=9, seed=4), None, Draw(top_p=0.4), None]
+    prefixes: list[tuple[int, ...]] = [(), (), (300, 17), (), (40,), (301, tokenizer.eos), (9,) * 5]
+    lengths, limits = lengths + [4] * 9, limits + [12] * 9
+    draws, prefixes = draws + [Draw(seed=5)] * 9, prefixes + [(300,)] * 9
+    together = reader(model, tokenizer, lengths, cached)
+    ids = write(together, tokenizer, limits, draws, prefixes)
+    *_, last = sample(reader(model, tokenizer, lengths), tokenizer, limits, draws, prefixes)
+    assert ids == [hypothesis.ids for hypothesis in last.written]
+    assert len({len(row) for row in ids}) > 4
+    assert len(together.read) < len(ids), "only the longest are left"
 
 
 @torch.inference_mode()

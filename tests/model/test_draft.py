@@ -241,7 +241,7 @@ def test_a_right_draft_is_all_that_is_needed(
     by = Scripted(lambda source, begun: known[tuple(source)])
     model = Native(shipped, "model", None, by)
     requests = [Request(source, select=SELECT) for source in SENTENCES]
-    monkeypatch.setattr(model._writer, "_search", None)  # nothing is decoded
+    monkeypatch.setattr(model._writer, "_reader", None)  # nothing is decoded
     for _ in range(2):  # and then remembered
         assert_same(model.run(requests), alone)
     assert by.asked == [len(requests)]

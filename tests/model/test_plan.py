@@ -3,8 +3,6 @@
 import json
 import pickle
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -20,6 +18,7 @@ from model.train.options import TrainingOptions
 from model.train.plan import PLAN_OPTIONS, TrainingData, TrainingPlan, read_plan
 from model.train.run import kernel_for, train
 from model.transformer.config import ModelConfig
+from tests import forks
 
 
 def planned(folder: Path, data: list[str]) -> TrainingPlan:
@@ -174,7 +173,7 @@ def test_a_killed_run_goes_on_as_if_it_had_not_been(
     """SIGKILL in the midst of an epoch, between two states: the same weights, bit for bit."""
     file = tmp_path / "plan.json"
     file.write_text(json.dumps(plan.to_json()))
-    killed = subprocess.run([sys.executable, "-c", KILLED_AT_5, str(file)])
+    killed = forks.run(["-c", KILLED_AT_5, str(file)])
     assert killed.returncode == -signal.SIGKILL
     assert not (plan.folder / "bundle").exists()
     [started] = [event for event in train(plan) if isinstance(event, Started)]

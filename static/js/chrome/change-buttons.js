@@ -5,7 +5,7 @@ import { changes, found, touches } from "../state/interventions.js";
 import { find } from "../lib/dom.js";
 import { pairIn, reading, tokenAt } from "../state/heatmap-data.js";
 import { view } from "../views/index.js";
-import { editModel } from "../state/edit-model.js";
+import { editModel } from "../state/set-interventions.js";
 
 /** @typedef {import("./types.js").Desk} Desk */
 /** @typedef {import("../state/interventions.js").Change} Change */

@@ -3,7 +3,7 @@
 import { attention, ofHead, place } from "../data/attentions.js";
 import { pair } from "../state/highlight.js";
 import { four, two } from "../lib/numbers.js";
-import { find } from "../lib/dom.js";
+import { find, write } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { shareBar } from "../draw/share-bar.js";
 import { step } from "../draw/token.js";
@@ -64,17 +64,17 @@ function fill(context) {
   const { matrix, rows, cols, cover } = read;
   if (at.row >= matrix.rows || at.col >= matrix.cols) return;
   const { by } = litIn(page, store.hovered(), read);
-  find("#pair-title").textContent = by === "pin" ? t("Pinned pair") : t("Pair");
+  write(find("#pair-title"), by === "pin" ? t("Pinned pair") : t("Pair"));
   find("#unpin").toggleAttribute("disabled", page.link.query === null);
   render(find("#pair-query"), step(rows.steps[at.row]));
   render(find("#pair-key"), step(cols.steps[at.col]));
   const cell = at.row * matrix.cols + at.col;
   const weight = matrix.values[cell];
-  find("#pair-mask").textContent = Number.isNaN(weight)
+  write(find("#pair-mask"), Number.isNaN(weight)
     ? t("masked: the query may not look there")
     : cover[cell] === COVER.weak
       ? t("open; dotted, as it is not among the strongest")
-      : t("open: the query may look there");
+      : t("open: the query may look there"));
   render(find("#working"), cellBreakdown(context, read, at) ?? steps(context, compute(page, read, at), weight));
   render(find("#row-title"), context.say(t("{query} looks at"), { query: step(rows.steps[at.row]) }));
   render(find("#row"), ranking(matrix, at, cols.steps));

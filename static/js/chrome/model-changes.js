@@ -4,7 +4,7 @@ import { blamed, changes, labelOf, plainly, worded } from "../state/intervention
 import { find, h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { quoted } from "../draw/token.js";
-import { editModel } from "../state/edit-model.js";
+import { editModel } from "../state/set-interventions.js";
 
 /** @typedef {import("../state/types.js").Context} Context */
 /** @typedef {import("../state/interventions.js").Change} Change */

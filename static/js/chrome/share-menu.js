@@ -10,8 +10,12 @@ import { here } from "../state/address.js";
 import { OPTIONS, view } from "../views/index.js";
 import { wording } from "../parts/wording.js";
 import { bindQr } from "./qr.js";
+import { bindDeletion } from "./share-deletion.js";
 
 /** @typedef {import("./types.js").Desk} Desk */
+/** @typedef {{url: string, edit_key?: string, expires?: string | null}} Made  a share that has a link */
+
+const SHARE = /\/s\/(\w+)$/;
 
 /** @param {Desk} context */
 export function bindShare(context) {
@@ -22,25 +26,57 @@ export function bindShare(context) {
   const says = find("#shared-says");
   const button = /** @type {HTMLButtonElement} */ (find("#share"));
   const qr = bindQr(context, () => make(context));
+  const deletion = bindDeletion(context, deleted);
 
   async function share() {
     button.disabled = true;
     const made = await make(context).catch(failure);
     button.disabled = false;
-    panel.hidden = false;
-    for (const part of [link, find("#copy"), find("#shared-more")])
-      part.hidden = made instanceof Problem;
-    if (made instanceof Problem) says.textContent = wording(t, made);
-    else await offer(made.url);
+    if (made instanceof Problem) return tell(wording(t, made));
+    hold(made);
+    await offer(made.expires);
   }
 
-  /** @param {string} url */
-  async function offer(url) {
+  /** @param {Made} made  Its link, and what can be done with it. */
+  function hold({ url, edit_key: key = "" }) {
+    const [, id] = new URL(url).pathname.match(SHARE) ?? [];
     link.value = url;
     code.value = snippet(url, store.get().link);
-    says.textContent = (await copy(link))
+    show(true);
+    deletion.offer(id, key);
+  }
+
+  /** @param {string | null} [expires] */
+  async function offer(expires) {
+    const copied = (await copy(link))
       ? t("Copied. Whoever opens it sees just this.")
       : t("Copy this link: whoever opens it sees just this.");
+    const until = expires ? t("It opens until {when}.", { when: day(expires) }) : "";
+    says.textContent = `${copied} ${until}`.trim();
+  }
+
+  /** @param {string} words  in place of a link */
+  function tell(words) {
+    show(false);
+    says.textContent = words;
+  }
+
+  /** @param {boolean} made  whether there is a link to show */
+  function show(made) {
+    panel.hidden = false;
+    for (const part of [link, find("#copy"), find("#shared-more")]) part.hidden = !made;
+  }
+
+  function deleted() {
+    tell(t("The share was deleted. Its link no longer opens."));
+    find("#shared-close").focus();
+  }
+
+  /** At the address of a share, to someone who has kept its key. */
+  function askForKey() {
+    hold({ url: here(window) });
+    says.textContent = t("The link to this share");
+    deletion.open();
   }
 
   async function offerCode() {
@@ -53,7 +89,8 @@ export function bindShare(context) {
   }
 
   button.addEventListener("click", share);
-  find("#copy").addEventListener("click", () => offer(link.value));
+  find("#copy").addEventListener("click", () => offer());
+  find("#frozen-delete").addEventListener("click", askForKey);
   find("#embed-copy").addEventListener("click", offerCode);
   find("#shared-qr").addEventListener("click", () => qr.show(link.value));
   find("#shared-close").addEventListener("click", close);
@@ -72,7 +109,7 @@ export function bindShare(context) {
  */
 function snippet(url, { source, lang }) {
   const src = new URL(url);
-  src.pathname = src.pathname.replace(/\/s\/(\w+)$/, "/embed/$1");
+  src.pathname = src.pathname.replace(SHARE, "/embed/$1");
   src.searchParams.set("lang", lang);
   const frame = document.createElement("iframe");
   frame.setAttribute("src", src.href);
@@ -86,7 +123,7 @@ function snippet(url, { source, lang }) {
 /**
  * A short link to what is on the screen. What was frozen of a model that is gone has one already.
  * @param {Desk} context
- * @returns {Promise<{url: string}>}
+ * @returns {Promise<Made>}
  */
 async function make({ store, api }) {
   const page = store.get();
@@ -104,6 +141,15 @@ function kept(link) {
   return { ...Object.fromEntries(present), ...chosen(link, OPTIONS) };
 }
 
+/**
+ * @param {string} moment  ISO 8601
+ * @param {"short"} [time]  absent: the day alone
+ */
+function day(moment, time) {
+  const { lang } = document.documentElement;
+  return new Date(moment).toLocaleString(lang, { dateStyle: "long", timeStyle: time });
+}
+
 /** @param {HTMLInputElement | HTMLTextAreaElement} field  Copied or not, it is selected. */
 async function copy(field) {
   const copied = await copyText(field.value);
@@ -118,10 +164,7 @@ function frozen({ store, t, format }) {
   find("#frozen").hidden = !share;
   document.documentElement.toggleAttribute("data-shared", share !== null);
   if (!share) return;
-  const when = new Date(share.created).toLocaleString(document.documentElement.lang, {
-    dateStyle: "long",
-    timeStyle: "short",
-  });
+  const when = day(share.created, "short");
   find("#frozen-says").textContent = t("Frozen on {when}, as {model} ({digest}) saw it.", {
     when,
     model: share.model.name,

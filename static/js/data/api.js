@@ -10,8 +10,8 @@ import { readBeside, readSafetensors } from "./wire.js";
 /** @typedef {import("../state/link.js").State} State */
 /** @typedef {import("./model.js").ModelInfo} ModelInfo */
 /** @typedef {import("./connection.js").Connection} Connection */
-/** @typedef {import("../state/questions.js").Question} Question */
-/** @typedef {import("../state/questions.js").Answer} Answer */
+/** @typedef {import("../state/view-requests.js").Question} Question */
+/** @typedef {import("../state/view-requests.js").Answer} Answer */
 /** @typedef {{variant: string, length: number, d_model: number, positions: Float32Array, similarity: Float32Array}} Positions */
 /** @typedef {{id: string, state: Record<string, unknown>, created: string, model: ModelInfo, asks: Question[], trace: Trace}} Share */
 /** @typedef {ReturnType<typeof createApi>} Api */
@@ -142,9 +142,18 @@ function shares({ ask, send }) {
   return {
     /**
      * @param {{state: object, select: string[], asks: Question[]}} body
-     * @returns {Promise<{id: string, url: string}>}
+     * @returns {Promise<{id: string, url: string, edit_key: string, expires: string | null}>}
      */
     share: async (body) => json(await send("/api/shares", body, "application/json")),
+
+    /**
+     * @param {string} id
+     * @param {string} key  that was told when the share was made, as somebody typed it
+     */
+    async deleteShare(id, key) {
+      const headers = { "Edit-Key": encodeURIComponent(key.trim()) };
+      await ask(`/api/shares/${encodeURIComponent(id)}`, { method: "DELETE", headers });
+    },
 
     /**
      * @param {string} id

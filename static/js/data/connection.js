@@ -8,6 +8,8 @@ import { cut, json, sound, split } from "./reply.js";
 
 const URN = "urn:headlight:";
 const LINES = "application/x-ndjson";
+/** Tells the pages of a class behind one address apart, so that each has its turn. */
+const PAGE = crypto.getRandomValues(new Uint32Array(2)).join("-");
 
 /** @param {typeof globalThis.fetch} fetch */
 export function connect(fetch) {
@@ -27,7 +29,11 @@ export function connect(fetch) {
   const send = (path, body, accept, signal) =>
     ask(path, {
       method: "POST",
-      headers: { "Content-Type": "application/json", Accept: accept },
+      headers: {
+        "Content-Type": "application/json",
+        Accept: accept,
+        "Headlight-Client": PAGE,
+      },
       body: JSON.stringify(body),
       signal,
     });

@@ -3,7 +3,10 @@
 /** @typedef {import("./connection.js").Excess} Excess */
 
 /** Problems that may be gone when the same is asked again. */
-const PASSING = new Set(["offline", "busy", "internal", "garbled", "unexpected"]);
+const PASSING = new Set([
+  ...["offline", "busy", "internal", "garbled", "unexpected"],
+  ...["storage-busy", "storage-unavailable", "too-many-requests"],
+]);
 
 /**
  * What could not be had, and why: `kind` is the stable end of the problem document's type. The page

@@ -4,6 +4,7 @@
  * a thin diagonal stays a line; one that is larger repeats its cells.
  */
 
+import { memo } from "../lib/memo.js";
 import { colour } from "./scale.js";
 
 /** @typedef {import("../data/wire.js").Numbers} Numbers */
@@ -113,7 +114,7 @@ export function cellAt({ size, places }, index, { rows, cols }, x, y) {
  * @returns {Uint32Array}
  */
 export function table(stops) {
-  return Uint32Array.from({ length: 256 }, (_, i) => packed(colour(stops, i / 255)));
+  return memo(stops, "table", () => Uint32Array.from({ length: 256 }, (_, i) => packed(colour(stops, i / 255))));
 }
 
 /** @param {Rgb} colour  As a little-endian machine reads red, green, blue and opaque. */

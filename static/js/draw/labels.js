@@ -1,6 +1,6 @@
 /** The tokens along both sides of a matrix: words that slant, single characters that stand. */
 
-import { h } from "../lib/dom.js";
+import { h, write } from "../lib/dom.js";
 import { make } from "../lib/render.js";
 import { step } from "./token.js";
 import { memo } from "../lib/memo.js";
@@ -59,6 +59,8 @@ function createSide(name) {
   const element = h("div", { className: `labels ${name}` }, title);
   /** @type {{item: HTMLElement, said: string, look: string, at: Record<string, string>}[]} */
   const kept = [];
+  /** Where the title stands. @type {Record<string, string>} */
+  let called = {};
   /** @type {number | null} */
   let lit = null;
 
@@ -85,8 +87,10 @@ function createSide(name) {
 
     /** @param {string} text @param {Record<string, number>} at  in pixels */
     call(text, at) {
-      if (title.textContent !== text) title.textContent = text;
-      place(title, Object.fromEntries(Object.entries(at).map(([side, length]) => [side, `${length}px`])));
+      write(title, text);
+      const next = Object.fromEntries(Object.entries(at).map(([side, length]) => [side, `${length}px`]));
+      place(title, next, called);
+      called = next;
     },
 
     /** @param {number | null} next */

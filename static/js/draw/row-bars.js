@@ -1,7 +1,7 @@
 /** What stands at each row's end: a share of the row as a bar, with its number where there is room. */
 
 import { prepare } from "./chart.js";
-import { h } from "../lib/dom.js";
+import { h, write } from "../lib/dom.js";
 import { barsAt, paintBars, ROOM_FOR_WORDS } from "./matrix-image.js";
 
 /** @typedef {import("./geometry.js").Geometry} Geometry */
@@ -42,7 +42,7 @@ export function createEnds() {
       element.hidden = !ends;
       if (!ends) return 0;
       const { left, width, wider } = barsAt(geometry, theme, room);
-      label.textContent = room < ROOM_FOR_WORDS ? "" : ends.label;
+      write(label, room < ROOM_FOR_WORDS ? "" : ends.label);
       label.classList.toggle("slanted", geometry.slant > 0);
       label.style.rotate = geometry.slant ? `-${geometry.slant}deg` : "";
       label.style.left = `${left + (geometry.slant ? width / 2 : 0)}px`;

@@ -4,6 +4,8 @@
  * colour in either.
  */
 
+import { memo } from "../lib/memo.js";
+
 /** @typedef {[number, number, number]} Rgb  0–255 */
 /** @typedef {Rgb[]} Stops  evenly spaced from the scale's low end to its high end */
 /** @typedef {{paper: string, ink: string, attention: string, q: string, k: string}} Palette */
@@ -17,8 +19,9 @@ const LOG_STEPS = 128;
  * @param {Palette} palette
  * @returns {Stops}
  */
-export function sequential({ paper, attention }) {
-  return between(rgb(paper), rgb(attention), STEPS, 0.045);
+export function sequential(palette) {
+  const { paper, attention } = palette;
+  return memo(palette, "sequential", () => between(rgb(paper), rgb(attention), STEPS, 0.045));
 }
 
 /**
@@ -26,9 +29,11 @@ export function sequential({ paper, attention }) {
  * @param {Palette} palette
  * @returns {Stops}
  */
-export function diverging({ paper, q, k }) {
-  const middle = rgb(paper);
-  return [...between(rgb(q), middle, STEPS), ...between(middle, rgb(k), STEPS).slice(1)];
+export function diverging(palette) {
+  const { q, k } = palette;
+  const middle = rgb(palette.paper);
+  const work = () => [...between(rgb(q), middle, STEPS), ...between(middle, rgb(k), STEPS).slice(1)];
+  return memo(palette, "diverging", work);
 }
 
 /**

@@ -14,6 +14,11 @@ import { el, make } from "./render.js";
  */
 export const h = (tag, props = {}, ...children) => make(el(tag, props, ...children));
 
+/** Sets a text where it is another. @param {Text | Element} node @param {string} text */
+export function write(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
 /**
  * @template {HTMLElement} [T=HTMLElement]
  * @param {string} selector

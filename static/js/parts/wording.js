@@ -14,6 +14,11 @@ const WORDING = {
     retryAfter
       ? t("The model is busy. Trying again in {seconds} s.", { seconds: retryAfter })
       : t("The model is busy. Try again in a moment."),
+  "too-many-requests": (t, { retryAfter }) =>
+    retryAfter
+      ? t("Too much work in a short time. Trying again in {seconds} s.", { seconds: retryAfter })
+      : t("Too much work in a short time. Try again in a moment."),
+  "too-much-work": (t) => t("This takes too much work at once. Shorten the sentence, or change less."),
   garbled: (t) => t("The answer arrived incomplete or damaged. Try again."),
   unexpected: (t) => t("Something went wrong on this page. Try again, or reload it."),
   "text-too-long": tooLong,
@@ -29,6 +34,14 @@ const WORDING = {
   "unknown-share": (t) => t("There is no share at this address. Perhaps the link was cut short."),
   "newer-share": (t) =>
     t("This share was made by a newer version of Headlight than the one that runs here. Update it to open the share."),
+  "damaged-share": (t) => t("This share is damaged: what was saved of it can no longer be read."),
+  "wrong-edit-key": (t) => t("This is not the edit key of this share."),
+  "storage-busy": databaseFails,
+  "storage-unavailable": databaseFails,
+  "storage-full": (t) =>
+    t("The server has no room for another share. The link in the address bar still works."),
+  "quota-reached": (t) =>
+    t("Your address has no room for another share. Delete one that is no longer needed."),
   "too-many-shares": (t) => t("Too many links in a short time. Wait a minute and share again."),
   frozen: (t) => t("This was not frozen with the share, and its model is no longer served here."),
   "not-given": (t) => t("This figure shows given numbers; there is no model to ask for others."),
@@ -36,6 +49,11 @@ const WORDING = {
   unmade: (t) => t("The file could not be made."),
   internal: (t) => t("Something went wrong in the server. It has been logged; try again."),
 };
+
+/** @param {Translate} t */
+function databaseFails(t) {
+  return t("Shares cannot be saved or opened right now. Try again in a moment.");
+}
 
 /**
  * Says by how much, where the server has counted.

@@ -9,11 +9,11 @@ import { attention, axes, blockOf, place, typed } from "../data/attentions.js";
 import { isChanged } from "./interventions.js";
 import { compared } from "./comparison.js";
 import { memo, together } from "../lib/memo.js";
-import { answer, traced } from "./questions.js";
+import { answer, traced } from "./view-requests.js";
 
 /** @typedef {import("./store.js").Page} Page */
 /** @typedef {import("../data/wire.js").Trace} Trace */
-/** @typedef {import("./questions.js").Question} Question */
+/** @typedef {import("./view-requests.js").Question} Question */
 /** @typedef {import("../data/tokens.js").Label} Label */
 /** @typedef {import("./comparison.js").Comparison} Comparison */
 /**

@@ -6,7 +6,7 @@
 import { Problem } from "../data/problem.js";
 import { align, changes, difference, spread, transpose } from "../compute/token-diff.js";
 import { attention, axes, between, blockAt, extent, place } from "../data/attentions.js";
-import { answer, traced } from "./questions.js";
+import { answer, traced } from "./view-requests.js";
 import { memo, together } from "../lib/memo.js";
 import { swapped } from "../compute/word-swap.js";
 
@@ -16,7 +16,7 @@ import { swapped } from "../compute/word-swap.js";
 /** @typedef {import("../data/tokens.js").Step} Step */
 /** @typedef {import("../compute/token-diff.js").Pair} Pair */
 /** @typedef {import("../compute/token-diff.js").Covered} Covered */
-/** @typedef {import("./questions.js").Question} Question */
+/** @typedef {import("./view-requests.js").Question} Question */
 /** @typedef {{matrix: Matrix, rows: Step[], cols: Step[]}} Run */
 /**
  * @typedef {object} Comparison

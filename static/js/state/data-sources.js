@@ -5,14 +5,14 @@
 
 import { Problem, failure } from "../data/problem.js";
 import { REQUEST_KEYS, merge, stated } from "./link.js";
-import { keyOf } from "./questions.js";
+import { keyOf } from "./view-requests.js";
 
 /** @typedef {import("../data/api.js").Api} Api */
 /** @typedef {import("../data/api.js").ModelInfo} ModelInfo */
 /** @typedef {import("../data/wire.js").Trace} Trace */
 /** @typedef {import("./link.js").State} State */
-/** @typedef {import("./questions.js").Question} Question */
-/** @typedef {import("./questions.js").Answer} Answer */
+/** @typedef {import("./view-requests.js").Question} Question */
+/** @typedef {import("./view-requests.js").Answer} Answer */
 /** @typedef {Partial<import("./store.js").Page>} Opened */
 /**
  * @typedef {object} Source

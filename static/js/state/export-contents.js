@@ -5,7 +5,7 @@ import { blockAt } from "../data/attentions.js";
 import { whole } from "../data/tensor-address.js";
 import { isChanged } from "./interventions.js";
 import { held } from "./share-contents.js";
-import { keyOf, ofThisRun, traced } from "./questions.js";
+import { keyOf, ofThisRun, traced } from "./view-requests.js";
 import { chosen } from "./link.js";
 
 /** @typedef {import("./store.js").Page} Page */

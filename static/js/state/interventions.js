@@ -3,7 +3,7 @@
  * to the list and goes from it. The list is what the API takes, and stands in the link as it is.
  */
 
-import { keyOf } from "./questions.js";
+import { keyOf } from "./view-requests.js";
 import { attentionAt, blockOf, placeOf } from "../data/attentions.js";
 import { numbered, sides } from "../data/tokens.js";
 import { sublayer } from "./model-part-names.js";

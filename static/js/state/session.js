@@ -7,7 +7,7 @@ import { blockOf } from "../data/attentions.js";
 import { createAsker } from "../data/retry.js";
 import { Problem } from "../data/problem.js";
 import { request } from "../data/request.js";
-import { bindAnswers, without } from "./answers.js";
+import { bindAnswers, without } from "./view-answers.js";
 import { opener } from "./highlight.js";
 import { REQUEST_KEYS } from "./link.js";
 import { nearest } from "./reconcile-link.js";
@@ -21,7 +21,7 @@ import { joined, lacking } from "./tensor-cache.js";
 /**
  * @typedef {object} Wishes  what the present view shows
  * @property {(page: Page) => string[]} needs  addresses of what it shows of the present run
- * @property {(page: Page) => import("./questions.js").Question[]} asks  all that is not in it
+ * @property {(page: Page) => import("./view-requests.js").Question[]} asks  all that is not in it
  * @property {import("./reconcile-link.js").Views} [viewOf]  what the views ask of a model
  * @property {(page: Page) => string} [opens]  the view that opens where the link's own is not offered
  */

@@ -2,11 +2,11 @@
 
 import { nexts } from "../data/attentions.js";
 import { whole } from "../data/tensor-address.js";
-import { keyOf, ofThisRun } from "./questions.js";
+import { keyOf, ofThisRun } from "./view-requests.js";
 import { lacking } from "./tensor-cache.js";
 
 /** @typedef {import("./store.js").Page} Page */
-/** @typedef {import("./questions.js").Question} Question */
+/** @typedef {import("./view-requests.js").Question} Question */
 /** @typedef {import("../data/wire.js").Trace} Trace */
 /** @typedef {Pick<import("./types.js").View, "needs" | "asks">} Wanting */
 /** @typedef {{select: string[], summarise?: string[], dtype?: string}} Recorded */

@@ -11,7 +11,7 @@ import { settler } from "./reconcile-link.js";
 /** @typedef {import("../data/problem.js").Problem} Problem */
 /** @typedef {import("../data/api.js").ModelInfo} ModelInfo */
 /** @typedef {import("../data/api.js").Share} Share */
-/** @typedef {import("./questions.js").Answer} Answer */
+/** @typedef {import("./view-requests.js").Answer} Answer */
 /**
  * @typedef {object} Page
  * @property {State} link
@@ -77,29 +77,100 @@ export function createStore(link, settle = settler()) {
     unoffered: null,
     live: true,
   };
-  let page = settle(blank, blank);
-  /** What the listeners know. */
-  let told = page;
-  /** Where the changes come from that they do not know yet. @type {Origin | null} */
-  let untold = null;
-  let held = 0;
+  const current = createDelivery(settle(blank, blank));
   /** @type {Lit | null} */
   let hovered = null;
-  /** @type {Set<Listener>} */
-  const listeners = new Set();
   /** @type {Set<() => void>} */
   const watchers = new Set();
 
   /** @param {Partial<Page>} patch @param {Origin} [origin] */
   function set(patch, origin = "answer") {
+    const page = current.page();
     const next = settle({ ...page, ...patch }, page);
-    if (same(next, page)) return;
-    page = next;
-    untold = later(untold, origin);
-    if (!held) deliver();
+    if (!same(next, page)) current.change(next, origin);
   }
 
-  /** Tells everyone of a change before anyone hears of the next, which a listener may have made. */
+  return {
+    get: current.page,
+    hovered: () => hovered,
+    set,
+
+    batch: current.batch,
+
+    /**
+     * Goes to another place of the link.
+     * @param {Partial<State>} patch
+     * @param {Origin} [origin]
+     */
+    go(patch, origin = "moved") {
+      const { link } = current.page();
+      const next = { ...link, ...patch };
+      if (!same(next, link)) set({ link: next }, origin);
+    },
+
+    /**
+     * Chooses among what a view offers.
+     * @param {import("./options.js").Choices} patch
+     * @param {Origin} [origin]
+     */
+    choose(patch, origin = "moved") {
+      const { link } = current.page();
+      const { options } = link;
+      if (Object.keys(patch).some((name) => !Object.is(patch[name], options[name])))
+        set({ link: { ...link, options: { ...options, ...patch } } }, origin);
+    },
+
+    /** @param {Lit | null} lit */
+    hover(lit) {
+      if (equal(hovered?.query, lit?.query) && equal(hovered?.key, lit?.key)) return;
+      hovered = lit;
+      for (const watcher of [...watchers]) watcher();
+    },
+
+    /**
+     * Hears when a part of the page has changed, in the order in which it changed.
+     * @param {(page: Page) => unknown} select  the part: a value, or a list of values
+     * @param {Listener} listener
+     * @returns {() => void}  stops it
+     */
+    subscribe(select, listener) {
+      let seen = select(current.page());
+      /** @type {Listener} */
+      const hear = (now, previous, origin) => {
+        const next = select(now);
+        if (alike(next, seen)) return;
+        seen = next;
+        listener(now, previous, origin);
+      };
+      return current.listen(hear);
+    },
+
+    /**
+     * Hears of the pointer only, which moves sixty times a second.
+     * @param {() => void} watcher
+     * @returns {() => void}  stops it
+     */
+    watch(watcher) {
+      watchers.add(watcher);
+      return () => void watchers.delete(watcher);
+    },
+  };
+}
+
+/**
+ * The page as it is now, and who hears of its changes, in the order in which they are made: everyone
+ * hears of one before anyone hears of the next, which a listener may have made.
+ * @param {Page} page
+ */
+function createDelivery(page) {
+  /** What the listeners know. */
+  let told = page;
+  /** Where the changes come from that they do not know yet. @type {Origin | null} */
+  let untold = null;
+  let held = 0;
+  /** @type {Set<Listener>} */
+  const listeners = new Set();
+
   function deliver() {
     /** @type {unknown[]} */
     const failures = [];
@@ -132,9 +203,14 @@ export function createStore(link, settle = settler()) {
   }
 
   return {
-    get: () => page,
-    hovered: () => hovered,
-    set,
+    page: () => page,
+
+    /** @param {Page} next @param {Origin} origin */
+    change(next, origin) {
+      page = next;
+      untold = later(untold, origin);
+      if (!held) deliver();
+    },
 
     /**
      * Makes several changes that are heard of as one.
@@ -150,61 +226,10 @@ export function createStore(link, settle = settler()) {
       }
     },
 
-    /**
-     * Goes to another place of the link.
-     * @param {Partial<State>} patch
-     * @param {Origin} [origin]
-     */
-    go(patch, origin = "moved") {
-      const next = { ...page.link, ...patch };
-      if (!same(next, page.link)) set({ link: next }, origin);
-    },
-
-    /**
-     * Chooses among what a view offers.
-     * @param {import("./options.js").Choices} patch
-     * @param {Origin} [origin]
-     */
-    choose(patch, origin = "moved") {
-      const { options } = page.link;
-      if (Object.keys(patch).some((name) => !Object.is(patch[name], options[name])))
-        set({ link: { ...page.link, options: { ...options, ...patch } } }, origin);
-    },
-
-    /** @param {Lit | null} lit */
-    hover(lit) {
-      if (equal(hovered?.query, lit?.query) && equal(hovered?.key, lit?.key)) return;
-      hovered = lit;
-      for (const watcher of [...watchers]) watcher();
-    },
-
-    /**
-     * Hears when a part of the page has changed, in the order in which it changed.
-     * @param {(page: Page) => unknown} select  the part: a value, or a list of values
-     * @param {Listener} listener
-     * @returns {() => void}  stops it
-     */
-    subscribe(select, listener) {
-      let seen = select(page);
-      /** @type {Listener} */
-      const hear = (now, previous, origin) => {
-        const next = select(now);
-        if (alike(next, seen)) return;
-        seen = next;
-        listener(now, previous, origin);
-      };
-      listeners.add(hear);
-      return () => void listeners.delete(hear);
-    },
-
-    /**
-     * Hears of the pointer only, which moves sixty times a second.
-     * @param {() => void} watcher
-     * @returns {() => void}  stops it
-     */
-    watch(watcher) {
-      watchers.add(watcher);
-      return () => void watchers.delete(watcher);
+    /** @param {Listener} listener @returns {() => void}  stops it */
+    listen(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
     },
   };
 }

@@ -5,7 +5,7 @@
 
 import { learningPath } from "../data/request.js";
 import { memo } from "../lib/memo.js";
-import { answer } from "./questions.js";
+import { answer } from "./view-requests.js";
 
 /** @typedef {import("./store.js").Page} Page */
 /** @typedef {import("../data/wire.js").Trace} Trace */
@@ -30,7 +30,7 @@ import { answer } from "./questions.js";
 /**
  * What has to be asked: nothing of a model that was not watched.
  * @param {Page} page
- * @returns {import("./questions.js").Question[]}
+ * @returns {import("./view-requests.js").Question[]}
  */
 export function watched({ model, link }) {
   const count = model?.examples ?? 0;

@@ -39,7 +39,7 @@
  * @property {boolean} [live]  whether it is nothing without a server to ask
  * @property {import("./options.js").Options} [options]  what it lets one choose
  * @property {(page: Page) => string[]} needs  addresses of what it shows of the present run
- * @property {(page: Page) => import("./questions.js").Question[]} [asks]  all else that it shows
+ * @property {(page: Page) => import("./view-requests.js").Question[]} [asks]  all else that it shows
  * @property {(page: Page) => Subject | null} [subject]  absent: the page's own run
  * @property {(page: Page, previous: Page) => State} [settle]  what follows for its link from a change
  * @property {(context: Context, root: HTMLElement) => Mounted} mount

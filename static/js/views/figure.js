@@ -8,7 +8,7 @@
 import { bindSession } from "../state/session.js";
 import { DEFAULTS } from "../state/link.js";
 import { initials } from "../state/options.js";
-import { keyOf } from "../state/questions.js";
+import { keyOf } from "../state/view-requests.js";
 import { valueAt } from "../data/tensor-address.js";
 import { settler } from "../state/reconcile-link.js";
 import { createStore } from "../state/store.js";

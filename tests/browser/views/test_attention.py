@@ -179,3 +179,42 @@ def test_who_picks_a_head_sees_that_one(workspace: Workspace) -> None:
     workspace.find("#heads label").nth(5).click()
     expect(workspace.find("#caption")).to_contain_text("Layer 2, head 6")
     assert "pool" not in workspace.link
+
+
+def test_another_head_changes_only_what_it_says(workspace: Workspace) -> None:
+    """What stays the same is not made again, and nothing on the page moves afterwards."""
+    look(workspace, "encoder")
+    workspace.settled()
+    kept = "#caption .place, #row li, #working div, #view .key, #view .notes li"
+    before = workspace.find("#working").inner_text(), workspace.find("#caption").inner_text()
+    workspace.page.evaluate(
+        """(kept) => {
+            window.kept = [...document.querySelectorAll(kept)];
+            window.changed = [];
+            new MutationObserver((all) => window.changed.push(...all.map(({ target }) => target)))
+                .observe(document.querySelector("#view"), {
+                    subtree: true, childList: true, characterData: true,
+                });
+            document.querySelectorAll("#heads input")[5].click();
+        }""",
+        kept,
+    )
+    expect(workspace.find("#caption")).to_contain_text("head 6")
+    workspace.page.evaluate("() => new Promise(requestAnimationFrame)")
+    assert workspace.page.evaluate(
+        "(kept) => [...document.querySelectorAll(kept)].every((one, i) => one === window.kept[i])",
+        kept,
+    )
+    assert (
+        workspace.find("#working").inner_text(),
+        workspace.find("#caption").inner_text(),
+    ) != before
+    # Only the mean of the notes is another number.
+    places = """() => window.changed.map(({ parentElement: it }) =>
+        it.closest(".notes, .key")?.className ?? it.className)"""
+    changed = workspace.page.evaluate(places)
+    assert set(changed) <= {"notes"}, changed
+    moving = (
+        "() => document.getAnimations().filter(({ playState }) => playState === 'running').length"
+    )
+    assert workspace.page.evaluate(moving) == 0

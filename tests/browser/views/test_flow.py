@@ -1,5 +1,6 @@
 """Rollout, flow and the residual stream as drawn, against numpy and an independent maximum flow."""
 
+import itertools
 from collections import deque
 from typing import Any
 
@@ -228,6 +229,30 @@ def test_stream_is_the_vectors_lengths_and_directions(workspace: Workspace, bloc
     expected = np.concatenate([np.linalg.norm(x, axis=1) for x in lengths])
     np.testing.assert_allclose(drawn[0], expected, rtol=1e-4)
     np.testing.assert_allclose(drawn[1], np.concatenate([*map(cosine, directions)]), atol=1e-4)
+
+
+def test_the_longer_a_vector_the_darker_its_cell(workspace: Workspace) -> None:
+    begin(workspace, block="encoder")
+    lengths = workspace.page.evaluate(
+        "() => document.querySelector('.stream canvas').picture.length"
+    )
+    frame = workspace.find(".stream [data-strip] rect").first
+    frame.scroll_into_view_if_needed()
+    workspace.settled()
+    box = workspace.boxes(".stream [data-strip] rect")[0]
+    wide = box["width"] / len(lengths)
+    middle = box["y"] + box["height"] / 2
+
+    def place(station: int, token: int) -> tuple[float, float]:
+        down = (token - START["query"]) * (box["height"] - 1)
+        return box["x"] + (station + 0.5) * wide, middle + down
+
+    cells = list(np.ndindex(len(lengths), len(lengths[0])))
+    colours = workspace.pixels([place(*cell) for cell in cells])
+    order = sorted(range(len(cells)), key=lambda i: lengths[cells[i][0]][cells[i][1]])
+    light = [sum(colours[i]) for i in order]
+    assert light[0] - light[-1] > 100
+    assert all(following <= one + 3 for one, following in itertools.pairwise(light))
 
 
 def test_keys_choose_the_token_and_the_input(workspace: Workspace) -> None:

@@ -1,6 +1,6 @@
 /** A run that is filled up with padding, so that its mask can be seen: `pad_to` of the request. */
 
-import { h } from "../../lib/dom.js";
+import { h, write } from "../../lib/dom.js";
 import { isPad } from "../../data/tokens.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
@@ -45,7 +45,7 @@ export function padding({ store, t }) {
     count.min = String(longest());
     count.max = String(model?.max_tokens ?? "");
     if (document.activeElement !== count) count.value = String(link.pad_to ?? "");
-    words.textContent = link.pad_to === null ? t("padding") : t("padding up to");
+    write(words, link.pad_to === null ? t("padding") : t("padding up to"));
   }
   return { element, refresh };
 }

@@ -5,7 +5,7 @@ import { otherRun, otherSentence } from "../../state/comparison.js";
 import { h } from "../../lib/dom.js";
 import { bindTyping, grow } from "../../parts/text-input.js";
 import { wording } from "../../parts/wording.js";
-import { answer } from "../../state/questions.js";
+import { answer } from "../../state/view-requests.js";
 import { languages } from "../../data/tokens.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */

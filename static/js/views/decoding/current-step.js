@@ -5,7 +5,7 @@ import { four } from "../../lib/numbers.js";
 import { el } from "../../lib/render.js";
 import { quoted } from "../../draw/token.js";
 import { own, plan } from "../../data/decode-options.js";
-import { answer, traced } from "../../state/questions.js";
+import { answer, traced } from "../../state/view-requests.js";
 import { hypothesis, onPath, written } from "../../compute/decoding-steps.js";
 import { labels, languages } from "../../data/tokens.js";
 

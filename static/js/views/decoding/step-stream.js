@@ -3,7 +3,7 @@
 import { request } from "../../data/request.js";
 import { Problem } from "../../data/problem.js";
 import { createAsker } from "../../data/retry.js";
-import { keyOf } from "../../state/questions.js";
+import { keyOf } from "../../state/view-requests.js";
 import { NOTHING, heard, recorded } from "../../compute/decoding-steps.js";
 
 /** @typedef {import("../../state/store.js").Page} Page */

@@ -49,8 +49,10 @@ export function createStrip({ stream, tokens }, { row, measure, unit }, theme, t
   const width = Math.ceil(shown[1].x + across + 4);
   const svg = drawing(width, Math.ceil(HEAD + tokens.length * row + 2), theme, ...labels, ...groups);
   svg.setAttribute("aria-hidden", "true");
+  const size = sizeOf(enlarge(svg, unit));
   return {
-    elements: [cells(shown, row, enlarge(svg, unit), unit), svg],
+    size: { width: `${size.width}px`, height: `${size.height}px` },
+    elements: [cells(shown, row, size, unit), svg],
     mark: marker(labels, frames, row, theme),
   };
 }
@@ -82,10 +84,13 @@ function heads({ name, x }, { stations }, theme, t) {
   ];
 }
 
-/** @param {Panel[]} panels @param {number} row @param {SVGSVGElement} svg  as large as the canvas @param {number} unit */
-function cells(panels, row, svg, unit) {
+/** @param {SVGSVGElement} svg */
+const sizeOf = (svg) => ({ width: Number(svg.getAttribute("width")), height: Number(svg.getAttribute("height")) });
+
+/** @param {Panel[]} panels @param {number} row @param {{width: number, height: number}} size @param {number} unit */
+function cells(panels, row, { width, height }, unit) {
   const canvas = /** @type {Cells} */ (document.createElement("canvas"));
-  const brush = prepare(canvas, Number(svg.getAttribute("width")), Number(svg.getAttribute("height")));
+  const brush = prepare(canvas, width, height);
   brush.scale(unit, unit);
   for (const { values, x, shade } of panels)
     values.forEach((all, n) =>

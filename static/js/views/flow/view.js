@@ -147,7 +147,10 @@ function drawIn(context, places, { graph, names: { tops, leaves }, stream }) {
   const strip = stream && createStrip({ stream, tokens: tops }, { row, measure, unit }, theme, t);
   places.diagram.replaceChildren(enlarge(diagram.svg, unit));
   places.diagram.dataset.drawn = "";
-  if (strip) places.stream.replaceChildren(...strip.elements);
+  if (strip) {
+    places.stream.replaceChildren(...strip.elements);
+    Object.assign(places.stream.style, strip.size);
+  }
   places.note.textContent = prose(remarks(context));
   return { diagram, strip };
 }

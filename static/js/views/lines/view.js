@@ -11,7 +11,7 @@ import { average, chosen, strands } from "../../compute/attention-lines.js";
 import { file } from "../../draw/svg.js";
 import { plainStep } from "../../data/tokens.js";
 import { createToggles } from "./head-toggles.js";
-import { createWeave } from "./diagram.js";
+import { createDiagram } from "./diagram.js";
 
 /** @typedef {import("../../state/types.js").View} View */
 /** @typedef {import("../../state/types.js").Context} Context */
@@ -54,9 +54,9 @@ function mount(context, root) {
     { option: "numbers", label: t("weights as numbers") },
   ]);
   const toggles = createToggles(context);
-  const weave = createWeave(context, { onHover, onPick });
+  const diagram = createDiagram(context, { onHover, onPick });
   const note = h("p", { className: "note" });
-  root.append(options, h("div", { className: "weaving" }, toggles.element, weave.element, note));
+  root.append(options, h("div", { className: "weaving" }, toggles.element, diagram.element, note));
 
   /** @param {{side: "query" | "key", index: number} | null} at */
   function onHover(at) {
@@ -73,7 +73,7 @@ function mount(context, root) {
     if (how === "click" && same) return store.go({ query: null, key: null });
     const row = side === "query" ? index : (lit(page, null).query ?? 0);
     store.go({ query: row, key: side === "key" ? index : null }, how === "click" ? "pinned" : "moved");
-    context.announce(weave.says(side, index));
+    context.announce(diagram.says(side, index));
   }
 
   function draw() {
@@ -83,23 +83,23 @@ function mount(context, root) {
     if (!found) return;
     toggles.draw(found.count, found.on, found.colours);
     note.textContent = [hides(context, page, found.strands), numbers(context, found)].join(" ");
-    const above = weave.element.getBoundingClientRect().top - root.getBoundingClientRect().top;
+    const above = diagram.element.getBoundingClientRect().top - root.getBoundingClientRect().top;
     const { width, height } = context.room();
-    weave.draw({ ...found, width, height: height - above - 24 });
+    diagram.draw({ ...found, width, height: height - above - 24 });
     light();
   }
 
   function light() {
     const page = store.get();
     const { by, query, key } = lit(page, store.hovered());
-    weave.light(by === "default" ? { query: null, key: null, by } : { query, key, by });
+    diagram.light(by === "default" ? { query: null, key: null, by } : { query, key, by });
   }
 
   return {
     draw,
     light,
     destroy: () => root.replaceChildren(),
-    picture: () => ({ svg: file(weave.drawing(), context.theme()) }),
+    picture: () => ({ svg: file(diagram.drawing(), context.theme()) }),
   };
 }
 

@@ -2,7 +2,7 @@
 
 import { blockAt, stands } from "../../data/attentions.js";
 import { lit } from "../../state/highlight.js";
-import { answer, encoding } from "../../state/questions.js";
+import { answer, encoding } from "../../state/view-requests.js";
 import { dots } from "../../compute/position-rotation.js";
 import { matrix, named, tensor } from "../../data/shown-numbers.js";
 
@@ -23,7 +23,7 @@ export function size({ trace, model, link }) {
   };
 }
 
-/** @param {Page} page @returns {import("../../state/questions.js").Question[]} */
+/** @param {Page} page @returns {import("../../state/view-requests.js").Question[]} */
 export function questions(page) {
   const wanted = size(page);
   return wanted ? [encoding(wanted)] : [];

@@ -9,7 +9,7 @@ import { step } from "../../draw/token.js";
 import { Problem } from "../../data/problem.js";
 import { wording } from "../../parts/wording.js";
 import { createMatrix } from "../../parts/matrix.js";
-import { answer, traced } from "../../state/questions.js";
+import { answer, traced } from "../../state/view-requests.js";
 import { diverging, sequential } from "../../draw/scale.js";
 import { matrix, named } from "../../data/shown-numbers.js";
 import { difference, follow, restored, shuffle } from "../../compute/word-order.js";
@@ -41,7 +41,7 @@ const moved = ({ link }) => shuffle(link.source, link.options.seed);
 /**
  * Four runs, one of which the page has: as written and shuffled, each with positions and without.
  * @param {Page} page
- * @returns {import("../../state/questions.js").Question[]}  shuffled; as written and shuffled without positions
+ * @returns {import("../../state/view-requests.js").Question[]}  shuffled; as written and shuffled without positions
  */
 export function questions(page) {
   if (!page.trace || !page.model) return [];

@@ -5,7 +5,7 @@ import { pair } from "../../state/highlight.js";
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { cellPicker } from "../../parts/cell-picker.js";
-import { editModel } from "../../state/edit-model.js";
+import { editModel } from "../../state/set-interventions.js";
 import { amount, onOff } from "./change-controls.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */

@@ -4,7 +4,7 @@ import { place } from "../../data/attentions.js";
 import { kindOf, where } from "../../state/interventions.js";
 import { h } from "../../lib/dom.js";
 import { bindTyping } from "../../parts/text-input.js";
-import { editModel } from "../../state/edit-model.js";
+import { editModel } from "../../state/set-interventions.js";
 import { swapped } from "../../compute/word-swap.js";
 import { bcp47 } from "../../data/tokens.js";
 import { amount, oneOf, onOff } from "./change-controls.js";

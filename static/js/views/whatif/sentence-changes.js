@@ -6,7 +6,7 @@ import { where } from "../../state/interventions.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { token } from "../../draw/token.js";
-import { editModel } from "../../state/edit-model.js";
+import { editModel } from "../../state/set-interventions.js";
 import { plain } from "../../data/tokens.js";
 import { oneOf, onOff } from "./change-controls.js";
 

@@ -9,7 +9,7 @@ import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { quoted } from "../../draw/token.js";
 import { controls } from "../../parts/controls.js";
-import { editModel } from "../../state/edit-model.js";
+import { editModel } from "../../state/set-interventions.js";
 import { trouble } from "../../parts/problem-line.js";
 import { left, strongest, tensors } from "../../compute/head-sweep.js";
 import { plain } from "../../data/tokens.js";

@@ -12,7 +12,7 @@ import { Problem } from "../../data/problem.js";
 import { choice } from "../../state/options.js";
 import { cellPicker } from "../../parts/cell-picker.js";
 import { wording } from "../../parts/wording.js";
-import { answer, parameters } from "../../state/questions.js";
+import { answer, parameters } from "../../state/view-requests.js";
 import { languages, plainStep } from "../../data/tokens.js";
 import { names, worksheet as calculate } from "../../compute/worksheet.js";
 import { judgement, section } from "./sheet.js";

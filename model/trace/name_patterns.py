@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
+from functools import lru_cache
 
 from model.errors import Excess, InputError
 
@@ -27,7 +28,11 @@ def select(patterns: Sequence[str], names: Iterable[str], field: str = "select")
         detail = f"{field} has more than {MAX_PATTERNS} patterns"
         excess = Excess(MAX_PATTERNS, "entries", len(patterns))
         raise InputError("too-many-patterns", field, detail, excess)
-    known = list(names)
+    return _select(tuple(patterns), tuple(names), field)
+
+
+@lru_cache(maxsize=64)  # a trace asks several times, and the next one mostly the same
+def _select(patterns: tuple[str, ...], known: tuple[str, ...], field: str) -> tuple[str, ...]:
     chosen: set[str] = set()
     for index, pattern in enumerate(patterns):
         # A whole name is the commonest pattern, and matches itself alone.

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { answer, encoding, keyOf, ofThisRun, parameters, traced } from "../../static/js/state/questions.js";
+import { answer, encoding, keyOf, ofThisRun, parameters, traced } from "../../static/js/state/view-requests.js";
 import { bindSession } from "../../static/js/state/session.js";
 import { createStore } from "../../static/js/state/store.js";
 import { DEFAULTS } from "../../static/js/state/link.js";

@@ -3,11 +3,11 @@
 import { Problem } from "../data/problem.js";
 import { createAsker } from "../data/retry.js";
 import { held } from "./share-contents.js";
-import { keyOf } from "./questions.js";
+import { keyOf } from "./view-requests.js";
 import { size } from "./tensor-cache.js";
 
 /** @typedef {import("./store.js").Page} Page */
-/** @typedef {import("./questions.js").Question} Question */
+/** @typedef {import("./view-requests.js").Question} Question */
 /** @typedef {Page["answers"]} Answers */
 
 /** Answers that nobody asks for any more are kept while they are few and small. */

@@ -5,15 +5,15 @@ the step they are those of a trace. Every place has its mask beside them, which 
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
+import orjson
 import torch
 from torch import Tensor
 
-from app.engine.jobs import Encoded, Encoding
+from app.engine.jobs import AnswerJob, Encoded, Encoding
 from app.engine.wire import Reply, bytes_reply
-from app.services import Services
 from model.adapters.request import Adapter
 from model.bundle.history import Learning
 from model.errors import InputError
@@ -23,13 +23,25 @@ from model.trace.tap import HEAD, KEY, QUERY, NamedTensor
 from model.transformer.masks import allowed, named
 
 
-def overview(services: Services, name: str) -> dict[str, Any]:
-    """The steps that were kept and the sentences that were watched. Blocks.
+@dataclass(frozen=True)
+class OverviewJob(AnswerJob):
+    """The steps that were kept and the sentences that were watched."""
 
-    Raises InputError for a model that came without.
-    """
-    with services.catalog.using(name) as adapter:
-        return _overview(name, adapter)
+    def alone(self, adapter: Adapter) -> Encoded:
+        """JSON; raises InputError for a model that came without."""
+        return Encoded(orjson.dumps(_overview(self.model, adapter)), 0)
+
+
+@dataclass(frozen=True)
+class ExampleJob(AnswerJob):
+    """One example with all its attention, in a form."""
+
+    number: int
+    encoding: Encoding
+
+    def alone(self, adapter: Adapter) -> Encoded:
+        """Raises InputError for a model that came without, and for a number that is not there."""
+        return self.encoding(_example(self.model, adapter, self.number))
 
 
 def _overview(name: str, adapter: Adapter) -> dict[str, Any]:
@@ -47,17 +59,6 @@ def _overview(name: str, adapter: Adapter) -> dict[str, Any]:
             for example in learning.examples
         ],
     }
-
-
-def example(services: Services, name: str | None, number: int, encoding: Encoding) -> Encoded:
-    """The reply about one example; None is the first model. Blocks.
-
-    Raises InputError for a model that is not served or came without, and for an example that it
-    does not have.
-    """
-    name = services.catalog.pick(name)
-    with services.catalog.using(name) as adapter:
-        return encoding(_example(name, adapter, number))
 
 
 def _example(name: str, adapter: Adapter, number: int) -> Reply:

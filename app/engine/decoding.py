@@ -1,12 +1,14 @@
 """Writing a translation for someone who watches: a line a step."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import exp
 from typing import Any
 
-from app.answers.streaming import line
-from app.engine.wire import told
+from app.engine.jobs import StreamJob
+from app.engine.price import lengths, writing
+from app.engine.wire import line, told
+from model.adapters.model_info import ModelInfo
 from model.adapters.request import Adapter, Decoding, Request
 from model.decode.steps import PRUNED, Branch, Hypothesis, SearchStep
 
@@ -14,12 +16,19 @@ Document = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class DecodeJob:
+class DecodeJob(StreamJob):
     """A sentence to translate step by step, with so many candidates told of each hypothesis."""
 
-    model: str
     request: Request
     candidates: int
+
+    def price(self, info: ModelInfo) -> float:
+        """What writing costs."""
+        return writing(replace(self.request, target=None), info)
+
+    def line_price(self, info: ModelInfo) -> float:
+        """A step of it."""
+        return self.price(info) / max(1.0, lengths(replace(self.request, target=None), info)[1])
 
     def lines(self, adapter: Adapter) -> Iterator[bytes]:
         """How it starts, every step as it is taken, and how it ends.

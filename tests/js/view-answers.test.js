@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { bounded } from "../../static/js/state/answers.js";
+import { bounded } from "../../static/js/state/view-answers.js";
 
 const MIB = 2 ** 20;
 

@@ -3,20 +3,31 @@
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
-from app.answers.streaming import line
-from app.engine.wire import told
+from app.engine.jobs import StreamJob
+from app.engine.price import lengths, sweeping
+from app.engine.wire import line, told
+from model.adapters.model_info import ModelInfo
 from model.adapters.request import Adapter, Request
-from model.adapters.sweep import Sweep, sweep
+from model.adapters.sweep import TOKENS, Sweep, sweep
 
 
 @dataclass(frozen=True)
-class SweepJob:
+class SweepJob(StreamJob):
     """A sentence whose heads are taken out, and the row that is told of; None: all rows."""
 
-    model: str
     request: Request
     effect: str
     row: int | None
+
+    def price(self, info: ModelInfo) -> float:
+        """A run for each head."""
+        return sweeping(self.request, info)
+
+    def line_price(self, info: ModelInfo) -> float:
+        """A batch of heads."""
+        heads = sum(one.heads for one in info.attentions)
+        batch = max(1.0, TOKENS // max(1.0, sum(lengths(self.request, info))))
+        return self.price(info) * min(1.0, batch / max(1, heads))
 
     def lines(self, adapter: Adapter) -> Iterator[bytes]:
         """What it starts from, the heads as they are known, and that it has ended.

@@ -1,0 +1,76 @@
+"""What is worth keeping in memory, bounded by its bytes; the least recently used goes first."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Hashable
+from typing import Generic, TypeVar
+
+from cachetools import LRUCache
+
+SHARE = 4  # one value takes at most a fourth of the room
+
+Value = TypeVar("Value")
+
+
+class ByteCache(Generic[Value]):
+    """Values by key, for one event loop. `size` tells the bytes of a value.
+
+    `on_lookup` is told of each `find` whether it had to make nothing.
+    """
+
+    def __init__(
+        self,
+        max_bytes: int,
+        size: Callable[[Value], int],
+        on_lookup: Callable[[bool], None] = lambda hit: None,
+    ) -> None:
+        self.size = size
+        self.on_lookup = on_lookup
+        self.largest = max_bytes // SHARE
+        self._kept: LRUCache[Hashable, Value] = LRUCache(max(1, max_bytes), getsizeof=size)
+        self._coming: dict[Hashable, asyncio.Future[Value]] = {}
+
+    @property
+    def bytes(self) -> int:
+        """How much is kept."""
+        return int(self._kept.currsize)
+
+    def get(self, key: Hashable) -> Value | None:
+        """What is kept under a key."""
+        return self._kept.get(key)
+
+    def keep(self, key: Hashable, value: Value) -> None:
+        """Keeps a value, unless it is too large."""
+        if self.size(value) <= self.largest:
+            self._kept[key] = value
+
+    def drop(self, key: Hashable) -> None:
+        """Forgets a key."""
+        self._kept.pop(key, None)
+
+    async def find(self, key: Hashable, make: Callable[[], Awaitable[Value]]) -> Value:
+        """What is kept under a key, or made now: once, however many ask for it meanwhile.
+
+        Who asks and leaves stops nothing. Raises what `make` raises; a failure is not kept.
+        """
+        kept, coming = self._kept.get(key), self._coming.get(key)
+        self.on_lookup(kept is not None or coming is not None)
+        if kept is not None:
+            return kept
+        if coming is None:
+            coming = self._coming[key] = asyncio.ensure_future(self._made(key, make))
+            coming.add_done_callback(_seen)
+        return await asyncio.shield(coming)
+
+    async def _made(self, key: Hashable, make: Callable[[], Awaitable[Value]]) -> Value:
+        try:
+            value = await make()
+            self.keep(key, value)
+            return value
+        finally:
+            del self._coming[key]
+
+
+def _seen(coming: asyncio.Future[Value]) -> None:
+    """A failure that nobody waits for any more is nobody's news."""
+    if not coming.cancelled():
+        coming.exception()

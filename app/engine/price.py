@@ -1,0 +1,95 @@
+"""What a request costs, before any of it is done: layers × rows × tokens that the model will read.
+
+It is worked out without the model, so texts count for about as many tokens as they will be, and a
+translation that is yet to be written for the most that it may have. What fairness needs is that a
+request which takes a hundred times as long costs about a hundred times as much.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from app.engine.jobs import AnswerJob, StreamJob, TraceJob
+from model.adapters.model_info import ModelInfo
+from model.adapters.request import Request
+from model.adapters.sweep import TOKENS
+from model.adapters.target_writer import BEYOND_SOURCE
+
+NARROW = 0.4  # tokens a character of an alphabet
+WIDE = "\u2e80"  # from here on a character is about a token
+CONTROL = 2  # tokens around a text
+CHANGE = 0.05  # of a pass, for each intervention in it
+RELEVANCE = "inside.relevance."
+
+
+def length(text: str, most: int) -> float:
+    """About how many tokens a text has."""
+    wide = sum(character >= WIDE for character in text)
+    return min(most, CONTROL + wide + NARROW * (len(text) - wide))
+
+
+def lengths(request: Request, info: ModelInfo) -> tuple[float, float]:
+    """About how many tokens are read and written (at most), with padding."""
+    most = info.max_tokens
+    read = length(request.source, most)
+    if len(info.texts) == 1:
+        return max(read, request.pad_to or 0), 0.0
+    if request.target is not None:
+        written = length(request.target, most)
+    else:
+        written = min(most, read + BEYOND_SOURCE, request.decode.max_tokens or most)
+    padded = min(most, request.pad_to or 0)
+    return max(read, padded), max(written, padded)
+
+
+def passing(request: Request, info: ModelInfo) -> float:
+    """One pass over what is read and written."""
+    layers = tuple(info.layers.values())
+    read, written = lengths(request, info)
+    once = layers[0] * read + layers[-1] * written
+    more = 1 + CHANGE * len(request.interventions)
+    if any(pattern.startswith(RELEVANCE) for pattern in request.select):
+        more += written or read  # a pass back for each row
+    return once * more
+
+
+def writing(request: Request, info: ModelInfo) -> float:
+    """Writing the target, if there is none."""
+    if request.target is not None or len(info.texts) == 1:
+        return 0.0
+    layers = tuple(info.layers.values())
+    read, written = lengths(request, info)
+    rows = request.decode.beam if request.decode.method == "beam" else 1
+    changes = 1 + CHANGE * len(request.interventions)
+    return (layers[0] * read + layers[-1] * written * rows) * changes
+
+
+def frozen(request: Request) -> Iterator[Request]:
+    """The different sentences that have to be run first."""
+    values = (one.value for one in request.interventions if one.do == "freeze")
+    return iter({value for value in values if isinstance(value, Request)})
+
+
+def running(request: Request, info: ModelInfo) -> float:
+    """A trace, with all that has to be run for it."""
+    before = sum(running(replace(one, interventions=()), info) for one in frozen(request))
+    return before + writing(request, info) + passing(request, info)
+
+
+def sweeping(request: Request, info: ModelInfo) -> float:
+    """Every head taken out once; what is frozen is run again for each batch of heads."""
+    heads = sum(one.heads for one in info.attentions)
+    batches = heads / max(1.0, TOKENS // max(1.0, sum(lengths(request, info))))
+    again = sum(passing(replace(one, interventions=()), info) for one in frozen(request))
+    return running(request, info) + heads * passing(request, info) + batches * again
+
+
+def price(job: TraceJob | AnswerJob | StreamJob, info: ModelInfo) -> float:
+    """What a job costs in all."""
+    if isinstance(job, TraceJob):
+        return running(job.request, info)
+    return job.price(info)
+
+
+def size(job: TraceJob | AnswerJob, info: ModelInfo) -> float:
+    """How long a row of a batch it makes."""
+    return sum(lengths(job.request, info)) if isinstance(job, TraceJob) else 0.0

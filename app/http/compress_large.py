@@ -1,0 +1,105 @@
+"""Large replies are compressed off the event loop, and those with an ETag once.
+
+It stands inside starlette_compress, which compresses what is small or comes in pieces, and leaves
+alone what is compressed already.
+"""
+
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+import brotli
+import zstandard
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.engine.byte_cache import ByteCache
+from app.engine.wire import JSON, SAFETENSORS
+from app.http.accept import preferences
+from app.off_loop import SMALL, off_loop
+
+TYPES = {JSON, SAFETENSORS, "text/html", "text/css", "text/javascript", "image/svg+xml"}
+LEVEL = 4  # starlette_compress's, of each
+GZIP = 16 + zlib.MAX_WBITS  # how zlib is asked for gzip's header, here without a date
+
+
+def _gzip(body: bytes) -> bytes:
+    compressing = zlib.compressobj(LEVEL, wbits=GZIP)
+    return compressing.compress(body) + compressing.flush()
+
+
+# The server's order of preference, as outside.
+ENCODERS: dict[str, Callable[[bytes], bytes]] = {
+    "zstd": lambda body: zstandard.compress(body, LEVEL),
+    "br": lambda body: bytes(brotli.compress(body, quality=LEVEL)),
+    "gzip": _gzip,
+}
+
+
+class CompressLarge:
+    """Compresses a body of one piece, and keeps it in `cache` by its address and ETag."""
+
+    def __init__(self, app: ASGIApp, cache: ByteCache[Any]) -> None:
+        self.app = app
+        self.cache = cache
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        encoding = _encoding(scope)
+        if encoding is None:
+            await self.app(scope, receive, send)
+            return
+        start: Message | None = None
+
+        async def compressed(message: Message) -> None:
+            nonlocal start
+            if message["type"] == "http.response.start":
+                start = message
+                return
+            if start is not None:
+                held, start = start, None
+                if _worth_it(held, message):
+                    message = await self._compress(scope, held, message, encoding)
+                await send(held)
+            await send(message)
+
+        await self.app(scope, receive, compressed)
+
+    async def _compress(
+        self, scope: Scope, start: Message, body: Message, encoding: str
+    ) -> Message:
+        """The message with its body compressed; changes the start's headers."""
+        headers = MutableHeaders(scope=start)
+        content = body["body"]
+        encode = ENCODERS[encoding]
+
+        async def make() -> bytes:
+            return await off_loop(encode, content, size=len(content))
+
+        if etag := headers.get("etag"):
+            address = scope["path"], scope["query_string"]
+            made = await self.cache.find(("compressed", address, etag, encoding), make)
+        else:
+            made = await make()
+        headers["Content-Encoding"] = encoding
+        headers["Content-Length"] = str(len(made))
+        headers.add_vary_header("Accept-Encoding")
+        return {**body, "body": made}
+
+
+def _encoding(scope: Scope) -> str | None:
+    """The first encoding that the client takes; None for none, and where there is no reply."""
+    if scope["type"] != "http":
+        return None
+    accepted = preferences(Headers(scope=scope).get("accept-encoding", ""))
+    return next((name for name in ENCODERS if name in accepted or "*" in accepted), None)
+
+
+def _worth_it(start: Message, body: Message) -> bool:
+    headers = Headers(raw=start["headers"])
+    return (
+        body["type"] == "http.response.body"
+        and not body.get("more_body")
+        and len(body.get("body", b"")) > SMALL
+        and "content-encoding" not in headers
+        and headers.get("content-type", "").partition(";")[0].strip() in TYPES
+    )

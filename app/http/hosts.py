@@ -1,0 +1,63 @@
+"""The names that the server answers to: share links and pages are made with the one that was asked.
+
+A page of another site can point a name of its own at this server's address (DNS rebinding) and then
+read what it answers. So it answers to addresses, and to names that nobody on the internet can own.
+"""
+
+import re
+from collections.abc import Collection
+from ipaddress import ip_address
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from app.http.problems import ProblemError
+
+ANY = "*"
+# Reserved for local networks: RFC 6762, RFC 8375, RFC 6761; ICANN's .internal; routers' .lan.
+LOCAL_SUFFIXES = (".local", ".home.arpa", ".localhost", ".internal", ".lan")
+# What a probe asks by address, whatever the server is called; these repeat no name.
+PROBES = {"/api/health", "/api/ready", "/metrics"}
+
+HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9_.-]+?)\.?(?::\d{1,5})?", re.IGNORECASE)
+
+
+class AllowedHosts:
+    """Answers 421 to a request for a name that is not this server's.
+
+    `names` are hosts, or `*.example.org` for all below one; `*` is any. With `local`, addresses and
+    names of a local network are this server's too.
+    """
+
+    def __init__(self, app: ASGIApp, names: Collection[str], local: bool) -> None:
+        self.app = app
+        self.names = {name.lower() for name in names}
+        self.local = local
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] not in PROBES and not self._is_ours(scope):
+            detail = "HEADLIGHT_ALLOWED_HOSTS names the hosts that this server answers to"
+            await ProblemError(421, "unknown-host", detail).response()(scope, receive, send)
+            return
+        await self.app(scope, receive, send)
+
+    def _is_ours(self, scope: Scope) -> bool:
+        sent = Headers(scope=scope).getlist("host")
+        match = HOST.fullmatch(sent[0]) if len(sent) == 1 else None
+        return match is not None and self.answers_to(match[1].lower())
+
+    def answers_to(self, host: str) -> bool:
+        """Whether a host, in lower case and without its port, is this server's."""
+        parents = {f"*.{host[at + 1 :]}" for at, letter in enumerate(host) if letter == "."}
+        if self.names & ({ANY, host} | parents):
+            return True
+        return self.local and is_local(host)
+
+
+def is_local(host: str) -> bool:
+    """Whether a host is an address, or a name that only a local network can give."""
+    try:
+        ip_address(host.strip("[]"))
+    except ValueError:
+        return "." not in host or host.endswith(LOCAL_SUFFIXES)
+    return True

@@ -1,0 +1,32 @@
+"""Work that would hold the event loop up, done on threads of its own.
+
+AnyIO's threads are for waiting (files); these are for computing, and there are few of them. What
+takes seconds has its own, so that what takes milliseconds never waits behind it.
+"""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+SMALL = 16_384  # bytes: compressing or hashing them takes less than a change of threads
+LARGE = 1_000_000  # bytes: compressing them takes tens of milliseconds and more
+THREADS = 2  # of each kind
+
+Result = TypeVar("Result")
+
+_short = ThreadPoolExecutor(THREADS, thread_name_prefix="short")
+_long = ThreadPoolExecutor(THREADS, thread_name_prefix="long")
+
+
+async def off_loop(
+    work: Callable[..., Result], *arguments: object, size: int | None = None
+) -> Result:
+    """The result of `work(*arguments)`, which handles `size` bytes; without a size, many.
+
+    Small work is done at once. Whoever stops waiting does not stop the work.
+    """
+    if size is not None and size <= SMALL:
+        return work(*arguments)
+    pool = _short if size is not None and size <= LARGE else _long
+    return await asyncio.get_running_loop().run_in_executor(pool, work, *arguments)

@@ -1,0 +1,69 @@
+"""Whether the server can do its work now: a model answers, and the database takes a write."""
+
+import asyncio
+import itertools
+import logging
+from collections.abc import Awaitable
+
+from app.engine.clients import NOBODY, asking
+from app.engine.engine import BusyError, Engine
+from app.engine.jobs import Encoding, TraceJob
+from app.engine.listing import Listing
+from app.engine.selection import Selection
+from app.engine.wire import JSON
+from app.http.recent import Recent
+from app.store.failures import StorageError
+from app.store.store import Store
+from model.adapters.request import Decode, Request
+from model.errors import InputError
+
+HEARTBEAT_SECONDS = 4.0  # that a model and a database have to answer
+KEPT_SECONDS = 2.0  # so that probes, and those who play one, cost little
+
+log = logging.getLogger(__name__)
+
+
+class Readiness:
+    """Asks the default model and the database, at most once in `KEPT_SECONDS`."""
+
+    def __init__(self, catalog: Listing, engine: Engine, store: Store) -> None:
+        self._model = catalog.pick(None)
+        self._engine = engine
+        self._store = store
+        self._beats = itertools.count()
+        self._recent = Recent(KEPT_SECONDS, self._check)
+
+    async def failures(self) -> list[str]:
+        """What is not ready, in words; empty where all is."""
+        return await self._recent.get()
+
+    async def _check(self) -> list[str]:
+        found = await asyncio.gather(
+            _failure("the model", self._run()),
+            _failure("the database", self._store.check_write()),
+        )
+        return [failure for failure in found if failure]
+
+    async def _run(self) -> None:
+        """Runs a text that was never sent before, so that no cache answers for the model."""
+        request = Request(str(next(self._beats)), decode=Decode(max_tokens=1), select=())
+        encoding, selection = Encoding(JSON, 1_000_000), Selection.parse([])
+        job = TraceJob(self._model, request, "", "float32", encoding, selection)
+        asking.set(NOBODY)  # of this task: whoever asks does not pay
+        await self._engine.run(job)
+
+
+async def _failure(name: str, work: Awaitable[None]) -> str | None:
+    try:
+        async with asyncio.timeout(HEARTBEAT_SECONDS):
+            await work
+    except InputError:
+        return None  # it had an answer
+    except TimeoutError:
+        return f"{name} did not answer within {HEARTBEAT_SECONDS:g} seconds"
+    except (BusyError, StorageError) as error:
+        return f"{name}: {error}"
+    except Exception:
+        log.exception("%s failed", name)
+        return f"{name} failed; the server has logged what happened"
+    return None

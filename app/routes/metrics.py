@@ -1,0 +1,26 @@
+"""GET /metrics."""
+
+import math
+
+from fastapi import APIRouter, Response
+from prometheus_client import CONTENT_TYPE_LATEST
+from starlette.exceptions import HTTPException
+
+from app.services import Opened
+from app.store.failures import StorageError
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/metrics")
+async def metrics(services: Opened) -> Response:
+    """What the server counts, for Prometheus, where the settings say so."""
+    if not services.settings.metrics:
+        raise HTTPException(404)
+    try:
+        services.metrics.set_shares(*await services.share_totals.get())
+    except StorageError:
+        services.metrics.set_shares(math.nan, math.nan)
+    content = services.metrics.text()
+    headers = {"Cache-Control": "no-store"}
+    return Response(content, headers=headers, media_type=CONTENT_TYPE_LATEST)

@@ -1,0 +1,136 @@
+"""The server as a process: from settings to the addresses that it answers at."""
+
+import asyncio
+import resource
+import socket
+import sys
+import tempfile
+from functools import partial
+from typing import cast
+
+import uvicorn
+
+from app.engine.catalog import Catalog
+from app.engine.runners import Runners
+from app.http import log_format
+from app.http.connections import Bounds, Connection, sweep
+from app.main import create_app
+from app.services import open_models
+from app.settings import Settings
+from app.store.private_files import make_private_folder
+from app.store.store import open_store
+
+GRACE_SECONDS = 10  # for requests that are running when the server is told to end
+OTHER_FILES = 200  # beside connections: the database, models, files that are sent
+
+
+class Server(uvicorn.Server):
+    """Says where it can be reached once it can be, and keeps its connections within bounds."""
+
+    def __init__(self, config: uvicorn.Config, bounds: Bounds) -> None:
+        super().__init__(config)
+        self.bounds = bounds
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            port = self.servers[0].sockets[0].getsockname()[1]
+            print(f"\n  Headlight is on\n\n{_addresses(self.config.host, port)}\n", flush=True)
+
+    async def on_tick(self, counter: int) -> bool:
+        """Called ten times a second."""
+        if counter % 10 == 0:
+            connections = cast(set[Connection], self.server_state.connections)
+            sweep(list(connections), self.bounds, asyncio.get_running_loop().time())
+        return await super().on_tick(counter)
+
+
+def start(settings: Settings) -> int:
+    """Loads the models and serves until told to end; returns the exit status."""
+    if obstacle := asyncio.run(_obstacle(settings)):
+        print(obstacle, file=sys.stderr)
+        return 2
+    print(f"Loading {', '.join(settings.bundles)}", flush=True)
+    try:
+        models = open_models(settings)
+    except Exception as error:  # whatever is wrong with a bundle or a device, its words are enough
+        print(f"HEADLIGHT_MODELS, HEADLIGHT_DEVICE: {error}", file=sys.stderr)
+        return 2
+    return serve(settings, models)
+
+
+async def _obstacle(settings: Settings) -> str | None:
+    """What keeps the server from writing, in one line; None if it can."""
+    try:
+        make_private_folder(settings.data_dir)
+        with tempfile.TemporaryFile(dir=settings.data_dir):
+            pass
+    except OSError as error:
+        return f"HEADLIGHT_DATA_DIR: {settings.data_dir} cannot be written: {error.strerror}"
+    try:
+        async with open_store(settings.database):
+            return None
+    except Exception as error:  # each driver has its own; its first line is enough
+        (line, *_) = str(error).splitlines() or [type(error).__name__]
+        return f"HEADLIGHT_DATABASE_URL: the database cannot be opened: {line}"
+
+
+def serve(settings: Settings, models: Catalog | Runners) -> int:
+    """Serves models that are open."""
+    bounds = Bounds(
+        settings.max_connections,
+        settings.max_head_bytes,
+        settings.max_request_seconds,
+        settings.max_stall_seconds,
+        settings.max_unsent_bytes,
+    )
+    _allow_files(settings.max_connections)
+    config = uvicorn.Config(
+        create_app(settings, models),
+        host=settings.host,
+        port=settings.port,
+        log_config=log_format.config(settings.log, settings.log_requests),
+        log_level="warning",
+        timeout_graceful_shutdown=GRACE_SECONDS,
+        server_header=False,
+        proxy_headers=bool(settings.proxies),
+        forwarded_allow_ips=settings.proxies,
+        http=cast(type[asyncio.Protocol], partial(Connection, bounds)),
+        ws="none",
+    )
+    server = Server(config, bounds)
+    server.run()  # returns or raises what ended it, after an orderly end
+    return 0 if server.started else 1
+
+
+def _allow_files(connections: int) -> None:
+    """Raises the system's limit on open files, as far as it lets, to what connections need."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = connections + OTHER_FILES
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+
+
+def _addresses(host: str, port: int) -> str:
+    """The addresses to type, a line each."""
+    if host not in ("0.0.0.0", "::"):
+        return f"    http://{f'[{host}]' if ':' in host else host}:{port}"
+    lines = [f"    http://localhost:{port}   on this machine"]
+    if lan := _lan_address():
+        lines.append(f"    http://{lan}:{port}   for others on the network")
+    return "\n".join(lines)
+
+
+def _lan_address() -> str | None:
+    """Finds this machine's address as others see it; None without a network. Sends nothing."""
+    for anywhere in ("192.0.2.1", "224.0.0.1"):  # the default route, or else any network
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            try:
+                probe.connect((anywhere, 9))
+            except OSError:
+                continue
+            address: str = probe.getsockname()[0]
+            if not address.startswith("127."):
+                return address
+    return None

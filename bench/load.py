@@ -1,0 +1,211 @@
+"""`python -m bench.load`: what a server answers under load, on this machine, over loopback.
+
+Everything is a ratio, or stands beside what the bare model does in the same minute: clients, server
+and model share the cores. Every sentence is a new one, so nothing is answered from memory.
+"""
+
+import argparse
+import asyncio
+import itertools
+import random
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import httpx
+import torch
+
+from bench.__main__ import machine
+from model import Request, load
+from model.adapters.request import Adapter
+from tests.servers import running_app
+
+WORDS = (
+    *("the", "a", "this", "every", "old", "young", "small", "quiet", "cat", "dog", "bird"),
+    *("child", "teacher", "river", "house", "street", "garden", "saw", "liked", "crossed"),
+    *("found", "watched", "behind", "under", "near", "with", "and", "while", "because"),
+)
+SELECT = ["*.weights"]
+TYPING_SECONDS = 0.5
+STUDENT_SECONDS = 2.0
+BATCH = 8  # as the server's
+
+_numbers = itertools.count()
+
+
+def sentence(words: int = 12) -> str:
+    """A sentence that was never sent before."""
+    number = next(_numbers)
+    chance = random.Random(number)
+    return " ".join(chance.choices(WORDS, k=words)) + f" {number}."
+
+
+def dearest() -> dict[str, Any]:
+    """A sweep over all heads of a long sentence, with as many sentences frozen as are taken."""
+    freezes = [
+        {"at": "encoder.0.self", "head": 0, "do": {"freeze": {"source": sentence(60)}}}
+        for _ in range(8)
+    ]
+    return {"source": sentence(60), "interventions": freezes}
+
+
+@dataclass
+class Seen:
+    """How long requests took (seconds), and how many were refused."""
+
+    times: list[float] = field(default_factory=list)
+    refused: int = 0
+
+    def at(self, share: float) -> float:
+        """The time that this share of the requests is within, in milliseconds."""
+        return 1e3 * sorted(self.times)[min(len(self.times) - 1, int(share * len(self.times)))]
+
+
+class Student:
+    """A page that sends sentences."""
+
+    def __init__(self, client: httpx.AsyncClient, name: str) -> None:
+        self.client = client
+        self.headers = {"Accept": "application/octet-stream", "Headlight-Client": name}
+
+    async def type(self, seen: Seen) -> None:
+        """Sends one sentence."""
+        body = {"source": sentence(), "select": SELECT}
+        start = time.perf_counter()
+        response = await self.client.post("/api/trace", json=body, headers=self.headers)
+        if response.status_code == 200:
+            seen.times.append(time.perf_counter() - start)
+        else:
+            seen.refused += 1
+
+    async def keep_typing(self, seen: Seen, until: float, every: float = 0.0) -> None:
+        """Sends one sentence after the other, or one every so many seconds."""
+        due = time.perf_counter() + every * random.random()
+        while (now := time.perf_counter()) < until:
+            if now < due:
+                await asyncio.sleep(due - now)
+            due += every
+            await self.type(seen)
+
+    async def loop_the_dearest(self) -> None:
+        """Asks for the dearest sweep again and again, and reads all of it."""
+        while True:
+            await self.client.post("/api/sweep", json=dearest(), headers=self.headers)
+
+
+@asynccontextmanager
+async def client_of(url: str) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of a server, with as many connections as it wants."""
+    limits = httpx.Limits(max_connections=None)
+    async with httpx.AsyncClient(base_url=url, timeout=60, limits=limits, trust_env=False) as one:
+        yield one
+
+
+async def alone(client: httpx.AsyncClient, model: Adapter, seconds: float) -> str:
+    """One typing user, and the traced pass over the same that the bare model makes in turn."""
+    student, seen, passes = Student(client, "one"), Seen(), Seen()
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        await student.type(seen)
+        source = sentence()
+        target = model.trace(source, select=()).output.text
+        passes.times.append(timed(partial(model.trace, source, target=target)))
+    ratio = seen.at(0.5) / passes.at(0.5)
+    return (
+        f"| one user: p50 / a traced pass alone | {seen.at(0.5):.0f} ms | {passes.at(0.5):.0f} ms "
+        f"| **{ratio:.2f}** |"
+    )
+
+
+async def saturated(client: httpx.AsyncClient, model: Adapter, clients: int, seconds: float) -> str:
+    """Clients that send at once what they can, and the bare model's batches after them."""
+    seen = Seen()
+    end = time.perf_counter() + seconds
+    many = [Student(client, str(n)) for n in range(clients)]
+    await asyncio.gather(*(one.keep_typing(seen, end) for one in many))
+    served = len(seen.times) / seconds
+    done, start = 0, time.perf_counter()
+    while time.perf_counter() - start < seconds:
+        model.run([Request(sentence(), select=tuple(SELECT)) for _ in range(BATCH)])
+        done += BATCH
+    raw = done / (time.perf_counter() - start)
+    return (
+        f"| {clients} clients at once: served / the model's batches of {BATCH} alone "
+        f"| {served:.1f} a second | {raw:.1f} a second | **{served / raw:.2f}** |"
+    )
+
+
+async def classroom(client: httpx.AsyncClient, students: int, seconds: float) -> str:
+    """Students who each send a sentence every two seconds."""
+    seen = Seen()
+    end = time.perf_counter() + seconds
+    many = [Student(client, str(n)) for n in range(students)]
+    await asyncio.gather(*(one.keep_typing(seen, end, STUDENT_SECONDS) for one in many))
+    return (
+        f"| {students} students, a sentence each every {STUDENT_SECONDS:g} s: p50, p95 "
+        f"| {seen.at(0.5):.0f} ms | {seen.at(0.95):.0f} ms "
+        f"| {len(seen.times)} answered, {seen.refused} refused |"
+    )
+
+
+async def beside(client: httpx.AsyncClient, seconds: float) -> str:
+    """A typing user beside a client that loops the dearest request, and without, in turns."""
+    student = Student(client, "typing")
+    quiet, disturbed = Seen(), Seen()
+    for _ in range(3):
+        await student.keep_typing(quiet, time.perf_counter() + seconds / 6, TYPING_SECONDS)
+        looping = asyncio.create_task(Student(client, "looping").loop_the_dearest())
+        await asyncio.sleep(1)
+        await student.keep_typing(disturbed, time.perf_counter() + seconds / 6, TYPING_SECONDS)
+        looping.cancel()
+        await asyncio.gather(looping, return_exceptions=True)
+        await asyncio.sleep(1)
+    ratio = disturbed.at(0.95) / quiet.at(0.95)
+    return (
+        f"| a typing user's p95 beside a loop of the dearest sweep / without "
+        f"| {disturbed.at(0.95):.0f} ms | {quiet.at(0.95):.0f} ms | **{ratio:.2f}** |"
+    )
+
+
+def timed(work: Callable[[], object]) -> float:
+    """Seconds that one run takes."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+async def measure(url: str, model: Adapter, seconds: float) -> None:
+    """Prints a row for each case."""
+    async with client_of(url) as client:
+        warm = Seen()
+        await Student(client, "warm").keep_typing(warm, time.perf_counter() + 2)
+        print("\n| What | first | second | first / second |\n|---|--:|--:|--:|")
+        print(await alone(client, model, seconds), flush=True)
+        print(await saturated(client, model, 32, seconds), flush=True)
+        print(await classroom(client, 40, seconds), flush=True)
+        print(await beside(client, seconds), flush=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Starts a server, measures, prints."""
+    parser = argparse.ArgumentParser(prog="python -m bench.load", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=20.0, help="time for each case (20)")
+    parser.add_argument("--engines", default="", help="the server's HEADLIGHT_ENGINES")
+    asked = parser.parse_args(arguments)
+    torch.set_num_threads(1)
+    # Fairness is the queue's here, not the budgets'.
+    settings = {"engines": asked.engines, "work_per_second": "1e9", "max_work": "1e9"}
+    print(f"{machine()}; engines: {asked.engines or 'by default'}")
+    with tempfile.TemporaryDirectory() as folder, running_app(Path(folder), settings) as server:
+        # It drafts as the server does.
+        model = load("en-zh", "cpu", drafts=Path(folder) / "cache" / "drafts")
+        asyncio.run(measure(server.url, model, asked.seconds))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,47 @@
+"""Greedy and sampled translations of a batch, for those who want no steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+from model.decode.draw import Dice, Draw
+from model.decode.search import Ends, Reader
+
+LEAVE = 0.25  # share of a batch that has ended and is taken out: to do so copies what is kept
+
+
+def write(
+    reader: Reader,
+    tokenizer: Ends,
+    limits: Sequence[int],
+    draws: Sequence[Draw | None],
+    prefixes: Sequence[Sequence[int]],
+) -> list[tuple[int, ...]]:
+    """The ids that `model.decode.search.sample` writes, which says what is asked for.
+
+    Rows that have ended leave the batch.
+    """
+    rows = list(range(len(limits)))  # those that are in the batch
+    dice, written = Dice(draws), [list[int]() for _ in rows]
+    ended = set[int]()
+    for length in range(max(limits)):
+        ids, _ = dice.throw(reader.logprobs())
+        chosen = ids.tolist()
+        for place, row in enumerate(rows):
+            if length < len(prefixes[row]):
+                chosen[place] = prefixes[row][length]
+            if row not in ended:
+                written[row].append(chosen[place])
+            if chosen[place] == tokenizer.eos or length + 1 == limits[row]:
+                ended.add(row)
+        going = [place for place, row in enumerate(rows) if row not in ended]
+        if not going:
+            break
+        if len(going) <= (1 - LEAVE) * len(rows):
+            rows, chosen = [rows[place] for place in going], [chosen[place] for place in going]
+            reader.keep(going)
+            dice.keep(going)
+        reader.append(torch.tensor(chosen, device=ids.device))
+    return [tuple(ids) for ids in written]

@@ -1,0 +1,54 @@
+/** Deleting a share with its edit key: when it has just been made, or later at its own address. */
+
+import { find } from "../lib/dom.js";
+import { Problem, failure } from "../data/problem.js";
+import { wording } from "../parts/wording.js";
+
+/** @typedef {import("./types.js").Desk} Desk */
+
+/**
+ * @param {Desk} context
+ * @param {() => void} deleted  called when the server has deleted it
+ */
+export function bindDeletion({ api, t }, deleted) {
+  const way = /** @type {HTMLDetailsElement} */ (find("#deleting"));
+  const key = /** @type {HTMLInputElement} */ (find("#edit-key"));
+  const says = find("#deleting-says");
+  const button = /** @type {HTMLButtonElement} */ (find("#unshare"));
+  let id = "";
+
+  /**
+   * @param {string} share  its id
+   * @param {string} told  its key, where the server has just told it; otherwise it is asked for
+   */
+  function offer(share, told) {
+    id = share;
+    key.value = told;
+    key.readOnly = told !== "";
+    says.textContent = told
+      ? t("Keep this edit key: it deletes the share, and is shown only this once.")
+      : t("Enter the edit key that was shown when this share was made.");
+  }
+
+  function open() {
+    way.open = true;
+    key.focus();
+  }
+
+  async function remove() {
+    button.disabled = true;
+    const done = await api.deleteShare(id, key.value).catch(failure);
+    button.disabled = false;
+    if (done instanceof Problem) {
+      says.textContent = wording(t, done);
+      key.focus();
+      return;
+    }
+    way.open = false;
+    deleted();
+  }
+
+  button.addEventListener("click", remove);
+  key.addEventListener("keydown", ({ key: pressed }) => pressed === "Enter" && remove());
+  return { offer, open };
+}

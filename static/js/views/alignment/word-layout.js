@@ -1,0 +1,83 @@
+/** Where the words of a sentence and of its translation lie, in pixels: above each other, or beside. */
+
+import { plain } from "../../data/tokens.js";
+
+/** @typedef {import("../../data/tokens.js").Label} Label */
+/** @typedef {"source" | "target"} Side */
+/** @typedef {{x: number, y: number, width: number}} Spot  the middle of a word */
+/** @typedef {{spots: Record<Side, Spot[]>, width: number, height: number, along: "x" | "y"}} Layout  along: the axis that lines cross */
+/** @typedef {Record<Side, Label[]>} Words */
+
+/** Around a word. */
+export const PAD = 8;
+export const ROW = 28;
+
+/**
+ * The sentence above its translation where both fit, else beside it.
+ * @param {Words & {width: number, height: number}} content  in the room there is
+ * @param {(text: string) => number} measure
+ * @returns {Layout}
+ */
+export function lay(content, measure) {
+  const all = widths(content, measure);
+  const room = Math.min(content.width - 2, 1100);
+  return across(all, room) ? above(all, room, content.height) : besides(all, Math.min(room, 560));
+}
+
+/** Whether lines can go from above to below. @param {Words} words @param {number} width @param {(text: string) => number} measure */
+export const fits = (words, width, measure) => across(widths(words, measure), width);
+
+/** What is written of a word. @param {Label} label */
+export const spelled = (label) => plain({ ...label, space: "" });
+
+/**
+ * @param {Words} words
+ * @param {(text: string) => number} measure
+ * @returns {Record<Side, number[]>}
+ */
+function widths({ source, target }, measure) {
+  const wide = (/** @type {Label[]} */ words) => words.map((label) => measure(spelled(label)));
+  return { source: wide(source), target: wide(target) };
+}
+
+/** @param {Record<Side, number[]>} widths @param {number} room */
+const across = (widths, room) => Object.values(widths).every((all) => sum(all) + all.length * 2 * PAD <= room);
+
+/** @param {Record<Side, number[]>} widths @param {number} room @param {number} most @returns {Layout} */
+function above(widths, room, most) {
+  const height = Math.min(Math.max(most, 220), 380);
+  const gap = Math.min(56, ...Object.values(widths).map((all) => (room - sum(all)) / all.length));
+  const total = Math.max(...Object.values(widths).map((all) => sum(all) + all.length * gap));
+  /** @param {number[]} all @param {number} y */
+  const row = (all, y) => {
+    // The shorter line stretches to the longer one's ends.
+    const step = (total - sum(all)) / all.length;
+    let x = 0;
+    return all.map((width) => {
+      const spot = { x: x + (width + step) / 2, y, width };
+      x += width + step;
+      return spot;
+    });
+  };
+  const spots = { source: row(widths.source, 42), target: row(widths.target, height - 42) };
+  return { spots, width: Math.ceil(total), height, along: "y" };
+}
+
+/** @param {Record<Side, number[]>} widths @param {number} room @returns {Layout} */
+function besides(widths, room) {
+  const [left, right] = [Math.max(...widths.source), Math.max(...widths.target)];
+  const share = 44;
+  const total = Math.max(room, left + right + 2 * share + 120);
+  const rows = Math.max(widths.source.length, widths.target.length);
+  /** @param {number[]} all @param {(width: number) => number} x */
+  const column = (all, x) =>
+    all.map((width, i) => ({ x: x(width), y: ((i + 0.5) * rows * ROW) / all.length, width }));
+  const spots = {
+    source: column(widths.source, (width) => share + left - width / 2),
+    target: column(widths.target, (width) => total - share - right + width / 2),
+  };
+  return { spots, width: Math.ceil(total), height: rows * ROW, along: "x" };
+}
+
+/** @param {number[]} values */
+const sum = (values) => values.reduce((total, value) => total + value, 0);

@@ -1,0 +1,58 @@
+/** The lines of all heads that are on, and over them, when a token is lit, its own once more. */
+
+import { css } from "../../draw/scale.js";
+import { dash, touched } from "../../compute/attention-lines.js";
+import { curve, fine, s } from "../../draw/svg.js";
+
+/** @typedef {import("./diagram.js").Content} Content */
+/** @typedef {import("./diagram.js").At} At */
+/** @typedef {import("./layout.js").Layout} Layout */
+
+/** Of what is not told apart. */
+const FAINT = 0.07;
+
+/** @param {Content} content @param {Layout} layout */
+export function createStrands(content, layout) {
+  const { strands } = content.strands;
+  const paths = drawn(content, layout);
+  const all = s("g", { fill: "none", class: "fibres" }, ...paths);
+  const alone = s("g", { fill: "none", class: "fibres" });
+  let told = false;
+  return {
+    elements: [all, alone],
+    /** @param {At} at */
+    light(at) {
+      const tells = at.query !== null || at.key !== null;
+      if (!tells && !told) return;
+      told = tells;
+      all.classList.toggle("faint", tells);
+      if (tells) all.setAttribute("opacity", String(FAINT));
+      else all.removeAttribute("opacity");
+      const touches = touched(at);
+      alone.replaceChildren(...(tells ? paths.filter((_, i) => touches(strands[i])) : []).map((path) => path.cloneNode()));
+    },
+  };
+}
+
+/** @param {Content} content @param {Layout} layout @returns {SVGPathElement[]}  one a strand */
+function drawn({ colours, on, strands: { strands } }, { y, from, to, pitch, unit }) {
+  // Side by side, as in a cable, so that one head's line does not cover another's.
+  const apart = Math.min(2.4 * unit, (0.6 * pitch) / on.length);
+  const thick = Math.max(1.2, Math.min(3.4 * unit, 1.6 * apart));
+  const looks = new Map(
+    on.map((head, rank) => [
+      head,
+      { aside: (rank - (on.length - 1) / 2) * apart, stroke: css(colours[head]), "stroke-dasharray": dash(head) },
+    ]),
+  );
+  return strands.map(({ head, query, key, weight }) => {
+    const { aside = 0, ...look } = looks.get(head) ?? {};
+    return s("path", {
+      d: curve([from, y("query", query) + aside], [to, y("key", key) + aside], "x"),
+      "stroke-width": fine(0.8 * unit + thick * weight),
+      "stroke-opacity": fine(10 * (0.15 + 0.8 * weight)) / 10,
+      ...look,
+      "data-strand": `${head} ${query} ${key}`,
+    });
+  });
+}

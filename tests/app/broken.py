@@ -1,0 +1,24 @@
+"""`python -m tests.app.broken`: the server with a model whose failures repeat what it was given."""
+
+import sys
+from collections.abc import Sequence
+
+from app.engine.catalog import Catalog
+from app.server import serve
+from app.settings import Settings
+from model.adapters.request import Decoding, Request, Trace
+from tests.app.slow import Slow
+
+
+class Broken(Slow):
+    """A model that fails at everything."""
+
+    def run(self, requests: Sequence[Request]) -> list[Trace]:
+        raise RuntimeError(f"cannot read {requests[0].source}")
+
+    def write(self, request: Request) -> Decoding:
+        raise KeyError(request.source)
+
+
+if __name__ == "__main__":
+    sys.exit(serve(Settings(), Catalog.of({"broken": Broken()})))

@@ -1,0 +1,228 @@
+"""What a connection may take, with raw sockets against a server process of its own."""
+
+import contextlib
+import json
+import re
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.servers import AppServer, running_app
+
+SECONDS = 1.5
+HEAD = 20_000
+KEPT_ALIVE = 5  # seconds, between requests: uvicorn's
+GET = b"GET /api/health HTTP/1.1\r\nHost: localhost\r\n"
+BOUNDS = {
+    "max_head_bytes": str(HEAD),
+    "max_request_seconds": str(SECONDS),
+    "max_stall_seconds": str(SECONDS),
+    "max_connections": "40",
+}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppServer]:
+    """A server with tight bounds."""
+    with running_app(tmp_path_factory.mktemp("connections"), BOUNDS) as server:
+        yield server
+
+
+@contextmanager
+def connected(server: AppServer, receive_buffer: int = 0) -> Iterator[socket.socket]:
+    with socket.socket() as one:
+        if receive_buffer:
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        one.settimeout(20)
+        one.connect(("127.0.0.1", int(server.url.rpartition(":")[2])))
+        yield one
+
+
+def everything(one: socket.socket) -> bytes:
+    """What comes until the server closes."""
+    got = bytearray()
+    with contextlib.suppress(ConnectionResetError):
+        while part := one.recv(1 << 16):
+            got += part
+    return bytes(got)
+
+
+def status(reply: bytes) -> int:
+    return int(reply.split(b" ", 2)[1])
+
+
+def problem(reply: bytes) -> str:
+    kind: str = json.loads(reply.partition(b"\r\n\r\n")[2])["type"]
+    return kind
+
+
+def memory(server: AppServer) -> int:
+    """Resident bytes of the process."""
+    text = Path(f"/proc/{server.process.pid}/statm").read_text()
+    return int(text.split()[1]) * 4096
+
+
+def healthy(server: AppServer) -> bool:
+    return httpx.get(f"{server.url}/api/health", trust_env=False).is_success
+
+
+def one_header() -> Iterator[bytes]:
+    yield GET + b"X: "
+    while True:
+        yield b"a" * 65_536
+
+
+def many_headers() -> Iterator[bytes]:
+    yield GET
+    while True:
+        yield b"X: a\r\n" * 1_000
+
+
+def long_line() -> Iterator[bytes]:
+    yield b"GET /?"
+    while True:
+        yield b"a" * 65_536
+
+
+def trailers() -> Iterator[bytes]:
+    yield b"POST /api/trace HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n"
+    while True:
+        yield b"X: a\r\n" * 1_000
+
+
+def chunk_extension() -> Iterator[bytes]:
+    yield b"POST /api/trace HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n1;"
+    while True:
+        yield b"a" * 65_536
+
+
+def pipelined() -> Iterator[bytes]:
+    while True:
+        yield (GET + b"\r\n") * 500
+
+
+ENDLESS = [one_header, many_headers, long_line, trailers, chunk_extension, pipelined]
+
+
+@pytest.mark.parametrize("endless", ENDLESS)
+def test_what_never_ends_is_cut_off(
+    server: AppServer, endless: Callable[[], Iterator[bytes]]
+) -> None:
+    before, sent = memory(server), 0
+    with connected(server) as one, pytest.raises(OSError, match=r"reset|pipe|timed out"):  # noqa: PT012
+        for part in endless():
+            one.sendall(part)
+            sent += len(part)
+            assert sent < 100_000_000, "100 MB were taken"
+    assert memory(server) - before < 20_000_000
+    assert healthy(server)
+
+
+@pytest.mark.parametrize(("size", "answer"), [(HEAD - 200, 200), (HEAD + 200, 431)])
+@pytest.mark.parametrize("pieces", [1, 7])
+def test_a_head_is_taken_up_to_its_bound(
+    server: AppServer, size: int, answer: int, pieces: int
+) -> None:
+    head = GET + b"Connection: close\r\nX: " + b"a" * (size - len(GET)) + b"\r\n\r\n"
+    with connected(server) as one:
+        step = -(-len(head) // pieces)
+        with contextlib.suppress(OSError):
+            for start in range(0, len(head), step):
+                one.sendall(head[start : start + step])
+                time.sleep(0.01)
+        reply = everything(one)
+    assert status(reply) == answer
+    if answer == 431:
+        assert problem(reply) == "urn:headlight:head-too-large"
+
+
+LATE = {
+    "nothing": b"",
+    "head": GET,
+    "body": b"POST /api/trace HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{",
+    "second head": GET + b"\r\n" + GET,
+    "blank lines": GET + b"\r\n" + b"\r\n",
+}
+
+
+@pytest.mark.parametrize("drip", [False, True])
+@pytest.mark.parametrize("kind", LATE)
+def test_a_request_arrives_in_time_or_not_at_all(server: AppServer, kind: str, drip: bool) -> None:
+    started = time.monotonic()
+    with connected(server) as one:
+        one.sendall(LATE[kind])
+        one.settimeout(0.2)
+        got = b""
+        with contextlib.suppress(ConnectionResetError, BrokenPipeError):
+            while time.monotonic() - started < 12:
+                try:
+                    part = one.recv(1 << 16)
+                    got += part
+                    if not part:
+                        break
+                except TimeoutError:
+                    if drip:
+                        one.sendall(b"\r\n" if kind == "blank lines" else b"a")
+    took = time.monotonic() - started
+    assert took < KEPT_ALIVE + SECONDS + 2
+    if kind in ("nothing", "head", "body") and not drip:
+        assert status(got) == 408
+        assert took > SECONDS
+
+
+LARGE = (
+    b"GET /api/models/en-zh/parameters?select=embedding HTTP/1.1\r\nHost: localhost\r\n"
+    b"Connection: close\r\nAccept: application/octet-stream\r\n\r\n"
+)
+
+
+def test_who_does_not_read_is_cut_off(server: AppServer) -> None:
+    with connected(server, receive_buffer=4_096) as one:
+        one.sendall(LARGE)
+        assert one.recv(100)
+        time.sleep(SECONDS + 3)
+        one.settimeout(5)
+        got = everything(one)
+    with connected(server) as other:
+        other.sendall(LARGE)
+        whole = everything(other)
+    assert len(got) < len(whole) - 1_000_000
+
+
+def test_a_slow_reader_gets_all_of_it(server: AppServer) -> None:
+    """Longer than the bound for one who does not read at all."""
+    with connected(server, receive_buffer=4_096) as one:
+        one.sendall(LARGE)
+        got, until = bytearray(), time.monotonic() + 3 * SECONDS
+        while time.monotonic() < until:
+            got += one.recv(10_000)
+            time.sleep(0.05)
+        got += everything(one)
+    head, _, body = bytes(got).partition(b"\r\n\r\n")
+    (length,) = re.findall(rb"content-length: (\d+)", head)
+    assert len(body) == int(length) > 1_000_000
+
+
+def test_connections_are_counted(server: AppServer) -> None:
+    with contextlib.ExitStack() as many:
+        for _ in range(40):
+            many.enter_context(connected(server))
+        time.sleep(0.3)
+        with connected(server) as one:
+            reply = everything(one)
+    assert status(reply) == 503
+    assert b"Retry-After" in reply
+    time.sleep(0.3)
+    assert healthy(server)
+
+
+@pytest.mark.parametrize("upgrade", [b"websocket", b"h2c"])
+def test_an_upgrade_is_not_taken(server: AppServer, upgrade: bytes) -> None:
+    with connected(server) as one:
+        one.sendall(GET + b"Connection: Upgrade\r\nUpgrade: " + upgrade + b"\r\n\r\n")
+        assert status(one.recv(1 << 16)) == 200

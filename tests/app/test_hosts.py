@@ -1,0 +1,150 @@
+"""The names that the server answers to, proxies that it believes, and the internet."""
+
+import re
+from collections.abc import Callable
+
+import httpx
+import pytest
+from pydantic import ValidationError
+
+from app.settings import PUBLIC_DEFAULTS, ROOT, Settings
+from tests.app.conftest import Serving
+from tests.app.problem import hold
+from tests.servers import AppServer
+
+SHARE = {"state": {"source": "hi"}}
+OURS = [
+    "localhost",
+    "localhost:8000",
+    "LOCALHOST.",
+    "127.0.0.1:8000",
+    "192.168.1.20",
+    "[::1]:8000",
+    "[fe80::1]",
+    "classroom",
+    "classroom.local:8000",
+    "pi.lan",
+    "pi.home.arpa",
+]
+OTHERS = [
+    "evil.example",
+    "evil.example:8000",
+    "localhost.evil.example",
+    "127.0.0.1.evil.example",
+    "evil.example#.local",
+    "evil.example/.local",
+    "user@localhost",
+    "localhost:80:80",
+    "localhost:port",
+    "[::1",
+    "[::1].evil.example",
+    "",
+    " ",
+]
+
+
+@pytest.mark.parametrize("host", OURS)
+async def test_a_class_reaches_it_by_any_local_name(client: httpx.AsyncClient, host: str) -> None:
+    assert (await client.get("/api/models", headers={"Host": host})).status_code == 200
+
+
+@pytest.mark.parametrize("host", OTHERS)
+async def test_no_share_link_leads_to_another_host(client: httpx.AsyncClient, host: str) -> None:
+    for path in ("/", "/api/models", "/static/0/css/page.css"):
+        hold(await client.get(path, headers={"Host": host}), 421, "unknown-host", None)
+    reply = await client.post("/api/shares", json=SHARE, headers={"Host": host})
+    hold(reply, 421, "unknown-host", None)
+    assert reply.headers["x-content-type-options"] == "nosniff"
+
+
+async def test_two_hosts_are_none(client: httpx.AsyncClient) -> None:
+    hosts = [("Host", "localhost"), ("Host", "evil.example")]
+    for headers in (hosts, hosts[::-1]):
+        hold(await client.get("/", headers=headers), 421, "unknown-host", None)
+
+
+@pytest.mark.parametrize("path", ["/api/health"])
+async def test_probes_ask_by_any_name(client: httpx.AsyncClient, path: str) -> None:
+    assert (await client.get(path, headers={"Host": "10.0.0.9.pod"})).status_code == 200
+
+
+async def test_the_operator_names_more(serving: Serving) -> None:
+    names = "headlight.example.org,*.school.example"
+    async with serving(allowed_hosts=names, public_url="https://other.example:8443/x") as client:
+        for host, status in {
+            "headlight.example.org": 200,
+            "HEADLIGHT.example.org:443": 200,
+            "a.b.school.example": 200,
+            "other.example": 200,
+            "localhost": 200,
+            "school.example": 421,
+            "evilschool.example": 421,
+            "x.headlight.example.org": 421,
+        }.items():
+            reply = await client.get("/api/models", headers={"Host": host})
+            assert reply.status_code == status, host
+    async with serving(allowed_hosts="*") as client:
+        reply = await client.get("/api/models", headers={"Host": "evil.example"})
+        assert reply.status_code == 200
+
+
+async def test_on_the_internet_only_what_is_named(serving: Serving) -> None:
+    async with serving(public=True, public_url="https://headlight.example.org") as client:
+        client.base_url = httpx.URL("https://headlight.example.org")
+        page = await client.get("/")
+        assert page.status_code == 200
+        assert page.headers["strict-transport-security"] == "max-age=31536000"
+        for host in ("localhost", "127.0.0.1", "classroom", "evil.example"):
+            hold(await client.get("/", headers={"Host": host}), 421, "unknown-host", None)
+        for path in ("/docs", "/openapi.json"):
+            assert (await client.get(path)).status_code == 404
+        share = await client.post("/api/shares", json=SHARE)
+        assert share.json()["url"].startswith("https://headlight.example.org/s/")
+        client.base_url = httpx.URL("http://headlight.example.org")
+        assert "strict-transport-security" not in (await client.get("/")).headers
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field"),
+    [
+        ({"public": True}, "public"),
+        ({"public": True, "allowed_hosts": "*"}, "public"),
+        ({"trusted_proxies": "*"}, "trusted_proxies"),
+        ({"trusted_proxies": "127.0.0.1,proxy"}, "trusted_proxies"),
+        ({"allowed_hosts": "http://localhost"}, "allowed_hosts"),
+        ({"allowed_hosts": "a.*.org"}, "allowed_hosts"),
+    ],
+)
+def test_settings_that_promise_nothing_are_refused(wrong: dict[str, object], field: str) -> None:
+    with pytest.raises(ValidationError) as error:
+        Settings(**wrong)  # type: ignore[arg-type]
+    assert [one["loc"] for one in error.value.errors()] == [(field,)]
+
+
+def test_the_docs_say_these_limits() -> None:
+    page = (ROOT / "docs/settings.md").read_text().partition("## On the internet")[2]
+    rows = re.findall(r"^\| `HEADLIGHT_(\w+)` \| ([\d,]+) \|$", page, re.MULTILINE)
+    told = {name.lower(): float(number.replace(",", "")) for name, number in rows}
+    assert told == PUBLIC_DEFAULTS
+
+
+def test_limits_on_the_internet(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = Settings()
+    monkeypatch.setenv("HEADLIGHT_PUBLIC", "1")
+    monkeypatch.setenv("HEADLIGHT_ALLOWED_HOSTS", "headlight.example.org")
+    monkeypatch.setenv("HEADLIGHT_MAX_QUEUE", "50")
+    public = Settings()
+    assert public.max_queue == 50
+    for name, value in PUBLIC_DEFAULTS.items():
+        assert value < getattr(plain, name)
+        assert getattr(public, name) == (50 if name == "max_queue" else value)
+
+
+def test_nobody_says_who_asks_but_the_proxies_named(launch: Callable[..., AppServer]) -> None:
+    server = launch(max_shares_per_minute="2")
+    url = f"{server.url}/api/shares"
+    for number, status in enumerate([201, 201, 429]):
+        headers = {"X-Forwarded-For": f"203.0.113.{number}", "X-Forwarded-Proto": "https"}
+        reply = httpx.post(url, json=SHARE, headers=headers, trust_env=False, timeout=60)
+        assert reply.status_code == status
+        assert "https:" not in reply.text

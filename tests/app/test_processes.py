@@ -1,0 +1,164 @@
+"""Models in processes of their own: the same answers, a crash that nobody sees, an orderly end."""
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from app.engine.catalog import Catalog
+from app.engine.engine import Bounds, BusyError, Engine
+from app.engine.engine_process import EngineError, Opening
+from app.engine.jobs import AnswerJob, Encoded, Encoding, StreamJob, TraceJob
+from app.engine.parameters import ParametersJob
+from app.engine.processes import Process, in_processes
+from app.engine.runners import Runners
+from app.engine.wire import JSON
+from model.adapters.request import Adapter, Request
+from model.errors import InputError
+
+ENCODING = Encoding(JSON, 1_000_000)
+
+LOAD = partial(Catalog.load, {"0": "en-zh"}, "cpu", 1)
+
+
+def job(text: str) -> TraceJob:
+    return TraceJob("0", Request(text), text, "float32", ENCODING)
+
+
+def opening(load: partial[Catalog] = LOAD) -> Opening:
+    return Opening(load, int, threads=1)
+
+
+@dataclass(frozen=True)
+class Dying(AnswerJob):
+    """Ends its process, the first times that it runs: each leaves a file."""
+
+    folder: str
+    times: int
+
+    def alone(self, adapter: Adapter) -> Encoded:
+        died = len([*Path(self.folder).iterdir()])
+        if died < self.times:
+            Path(self.folder, str(died)).touch()
+            os._exit(1)
+        return Encoded(str(died).encode(), 0)
+
+
+@dataclass(frozen=True)
+class Failing(AnswerJob):
+    """Go wrong in one way or another."""
+
+    how: type[Exception]
+
+    def alone(self, adapter: Adapter) -> Encoded:
+        if self.how is InputError:
+            raise InputError("kind", "field", "detail")
+        raise self.how("a text of a user")
+
+
+@dataclass(frozen=True)
+class Pids(StreamJob):
+    """Count, and say in which process; end the process at one of the lines, the first time."""
+
+    fatal: int = -1
+    folder: str = ""
+
+    def lines(self, adapter: Adapter) -> Iterator[bytes]:
+        for number in range(5):
+            if number == self.fatal and not [*Path(self.folder).iterdir()]:
+                Path(self.folder, "died").touch()
+                os._exit(1)
+            yield f"{number} {os.getpid()}".encode()
+
+
+@asynccontextmanager
+async def engine_of(runners: Runners, seconds: float = 60) -> AsyncIterator[Engine]:
+    """Run an engine, and end its processes."""
+    async with Engine(runners, Bounds(max_wait_seconds=seconds)) as engine:
+        yield engine
+
+
+async def test_all_that_processes_do(tmp_path: Path) -> None:
+    """One test, since two processes take seconds to start on a busy machine."""
+    runners = await asyncio.to_thread(in_processes, [opening(), opening()])
+    own = LOAD()
+    assert runners.listing == own.listing
+    async with engine_of(runners) as engine:
+        await _the_same_bytes(engine, own)
+        await _errors(engine)
+        await _streams(engine, tmp_path / "stream")
+        await _crashes(engine, tmp_path / "crash")
+        pids = [one.pid for one in runners.runners if isinstance(one, Process)]
+    for pid in pids:
+        assert pid is not None
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+
+
+async def _the_same_bytes(engine: Engine, own: Catalog) -> None:
+    asked = [job(text) for text in ("The cat sat.", "A dog.", "你好")]
+    answers = [await engine.run(one) for one in asked]
+    for one, answered in zip(asked, answers, strict=True):
+        [trace] = own["0"].run([one.request])
+        assert len(answered.content) == len(one.answer(trace).content)
+        assert answered.values == one.answer(trace).values
+    matrices = ParametersJob("0", "", ("encoder.0.self.W_q",), Encoding(JSON, 1000))
+    with pytest.raises(InputError, match="numbers"):
+        await engine.run(matrices)
+
+
+async def _errors(engine: Engine) -> None:
+    with pytest.raises(InputError) as told:
+        await engine.run(Failing("0", InputError))
+    assert (told.value.kind, told.value.field) == ("kind", "field")
+    with pytest.raises(EngineError) as failed:
+        await engine.run(Failing("0", ValueError))
+    assert "user" not in str(failed.value)
+
+
+async def _streams(engine: Engine, folder: Path) -> None:
+    folder.mkdir()
+    lines = [line.split() async for line in engine.stream(Pids("0"))]
+    assert [int(number) for number, _ in lines] == [0, 1, 2, 3, 4]
+    assert len({pid for _, pid in lines}) == 1
+    assert int(lines[0][1]) != os.getpid()
+    lines = [line.split() async for line in engine.stream(Pids("0", 3, str(folder)))]
+    assert [int(number) for number, _ in lines] == [0, 1, 2, 3, 4]  # each once
+    assert len({pid for _, pid in lines[:3]}) == len({pid for _, pid in lines[3:]}) == 1
+    assert lines[2][1] != lines[3][1]
+
+
+async def _crashes(engine: Engine, folder: Path) -> None:
+    for times in (1, 2):
+        (folder / str(times)).mkdir(parents=True)
+    together = [engine.run(job(text)) for text in ("one", "two", "three")]
+    *others, once = await asyncio.gather(*together, engine.run(Dying("0", str(folder / "1"), 1)))
+    assert all(others)
+    assert once.content == b"1"  # tried once more
+    with pytest.raises(BusyError, match="process ended"):
+        await engine.run(Dying("0", str(folder / "2"), 2))
+    assert await engine.run(job("after that"))
+    await until_ready(engine)
+    for runner in engine.runners:
+        assert isinstance(runner, Process)
+        assert runner.pid is not None
+        os.kill(runner.pid, signal.SIGKILL)
+    assert await engine.run(job("after all of them ended"))
+
+
+async def until_ready(engine: Engine) -> None:
+    async with asyncio.timeout(60):
+        while not all(one.ready for one in engine.runners):
+            await asyncio.sleep(0.05)
+
+
+def test_a_model_that_cannot_be_opened_is_told_at_the_start(tmp_path: Path) -> None:
+    broken = partial(Catalog.load, {"0": str(tmp_path)}, "cpu", 1)
+    with pytest.raises(RuntimeError, match="not a model bundle"):
+        in_processes([opening(broken)])

@@ -1,0 +1,67 @@
+"""Alive is one thing, ready another."""
+
+import asyncio
+import sqlite3
+from pathlib import Path
+
+import httpx
+import pytest
+
+from app import readiness
+from app.engine.catalog import Catalog
+from tests.app.conftest import Serving
+from tests.app.problem import hold
+from tests.app.slow import Slow
+
+
+async def test_ready(client: httpx.AsyncClient) -> None:
+    reply = await client.get("/api/ready")
+    assert (reply.status_code, reply.json()) == (200, {"status": "ready"})
+    assert reply.headers["cache-control"] == "no-store"
+
+
+async def test_a_model_that_does_not_answer(
+    serving: Serving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(readiness, "HEARTBEAT_SECONDS", 0.3)
+    monkeypatch.setattr(readiness, "KEPT_SECONDS", 0.0)
+    slow = Slow()
+    async with serving(catalog=Catalog.of({"slow": slow})) as client:
+        problem = hold(await client.get("/api/ready"), 503, "not-ready", None)
+        assert problem["detail"] == "the model did not answer within 0.3 seconds"
+        assert (await client.get("/api/health")).status_code == 200
+        slow.go.set()
+        assert (await client.get("/api/ready")).status_code == 200
+
+
+async def test_a_database_that_takes_no_write(
+    serving: Serving, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(readiness, "HEARTBEAT_SECONDS", 1.0)
+    monkeypatch.setattr(readiness, "KEPT_SECONDS", 0.0)
+    async with serving() as client:
+        assert (await client.get("/api/ready")).status_code == 200
+        other = sqlite3.connect(tmp_path / "headlight.db", isolation_level=None)
+        try:
+            other.execute("BEGIN IMMEDIATE")
+            problem = hold(await client.get("/api/ready"), 503, "not-ready", None)
+            assert problem["detail"] == "the database did not answer within 1 seconds"
+            other.execute("ROLLBACK")
+        finally:
+            other.close()
+        assert (await client.get("/api/ready")).status_code == 200
+        for file in tmp_path.glob("headlight.db*"):
+            file.unlink()
+        problem = hold(await client.get("/api/ready"), 503, "not-ready", None)
+        assert "the database cannot be used" in problem["detail"]
+        assert (await client.get("/api/health")).status_code == 200
+
+
+async def test_many_probes_are_one_heartbeat(serving: Serving) -> None:
+    slow = Slow()
+    async with serving(catalog=Catalog.of({"slow": slow})) as client:
+        asking = [asyncio.create_task(client.get("/api/ready")) for _ in range(20)]
+        await asyncio.sleep(0.2)
+        slow.go.set()
+        assert {reply.status_code for reply in await asyncio.gather(*asking)} == {200}
+        assert len(slow.batches) == 1

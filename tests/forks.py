@@ -1,0 +1,200 @@
+"""Python processes that start warm: forked off one that has imported what takes seconds.
+
+Each is a process as ``python -m …`` makes it, with an environment, a ``__main__`` and an end of its
+own, which can be killed. Only its imports were made before.
+"""
+
+import atexit
+import gc
+import json
+import os
+import runpy
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+# What servers, databases and training bring in, some of it only when it is called.
+IMPORTS = (
+    "aiosqlite",
+    "alembic.autogenerate",
+    "app.server",
+    "app.store.commands",
+    "asyncpg",
+    "model.commands.train",
+    "sqlalchemy.dialects.postgresql.asyncpg",
+    "sqlalchemy.dialects.sqlite.aiosqlite",
+    "uvicorn.lifespan.on",
+    "uvicorn.loops.auto",
+    "uvicorn.protocols.http.auto",
+)
+LONGEST = 1 << 20  # of a message, in bytes
+
+
+class Forked:
+    """A process as `subprocess.Popen` shows it."""
+
+    def __init__(self, seed: "Seed", pid: int, args: Sequence[str]) -> None:
+        self.pid = pid
+        self.args = args
+        self.returncode: int | None = None
+        self._seed = seed
+
+    def poll(self) -> int | None:
+        """Its exit status, minus the signal that killed it; None while it runs."""
+        if self.returncode is None:
+            self.returncode = self._seed.ask({"poll": self.pid})
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for its end; raises `subprocess.TimeoutExpired`."""
+        deadline = time.monotonic() + (timeout or float("inf"))
+        while (status := self.poll()) is None:
+            if time.monotonic() > deadline:
+                raise subprocess.TimeoutExpired(self.args, timeout or 0)
+            time.sleep(0.01)
+        return status
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+
+class Seed:
+    """The process that others are forked off."""
+
+    def __init__(self) -> None:
+        self._channel, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._channel.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, LONGEST)
+        with other:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "tests.forks", str(other.fileno())],
+                cwd=ROOT,
+                stdin=subprocess.DEVNULL,
+                pass_fds=[other.fileno()],
+            )
+        atexit.register(self.end)
+
+    def start(
+        self,
+        args: Sequence[str],
+        *,
+        env: Mapping[str, str],
+        cwd: Path,
+        stdout: int,
+        stderr: int,
+    ) -> Forked:
+        """Start ``python`` with these arguments: ``-m module …`` or ``-c code …``."""
+        asked = {"args": [*args], "env": {**env}, "cwd": str(cwd)}
+        pid = self.ask(asked, stdout, stderr)
+        assert pid
+        return Forked(self, pid, args)
+
+    def ask(self, asked: dict[str, Any], *files: int) -> int | None:
+        socket.send_fds(self._channel, [json.dumps(asked).encode()], files)
+        answer: int | None = json.loads(self._channel.recv(LONGEST))
+        return answer
+
+    def end(self) -> None:
+        """End it; its processor time counts as this one's only when it has been waited for."""
+        self._channel.close()
+        self._process.wait()
+
+
+@cache
+def seed() -> Seed:
+    """The one of this process."""
+    return Seed()
+
+
+def start(
+    args: Sequence[str],
+    *,
+    stdout: int,
+    stderr: int,
+    env: Mapping[str, str] | None = None,
+    cwd: Path = ROOT,
+) -> Forked:
+    """Start ``python`` with these arguments, warm."""
+    env = os.environ if env is None else env
+    return seed().start(args, env=env, cwd=cwd, stdout=stdout, stderr=stderr)
+
+
+def run(
+    args: Sequence[str], *, env: Mapping[str, str] | None = None, timeout: float = 60
+) -> subprocess.CompletedProcess[str]:
+    """Run ``python`` with these arguments, warm, and return its status and what it said."""
+    with open_memory() as out, open_memory() as err:
+        status = start(args, env=env, stdout=out.fileno(), stderr=err.fileno()).wait(timeout)
+        said = [file.seek(0) or file.read() for file in (out, err)]
+    return subprocess.CompletedProcess(args, status, *said)
+
+
+def open_memory() -> Any:
+    """A file without a name."""
+    return os.fdopen(os.memfd_create("said"), "w+", encoding="utf-8", errors="replace")
+
+
+def sow(channel: socket.socket) -> None:
+    """Fork a process for each that is asked for, until nobody asks any more; return in each."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for name in IMPORTS:
+        import_module(name)
+    gc.collect()
+    gc.freeze()
+    running: set[int] = set()
+    while True:
+        message, files, *_ = socket.recv_fds(channel, LONGEST, 2)
+        if not message:
+            break
+        asked = json.loads(message)
+        if "poll" in asked:
+            pid, status = os.waitpid(asked["poll"], os.WNOHANG)
+            answer = os.waitstatus_to_exitcode(status) if pid else None
+            running.discard(pid)
+        elif answer := os.fork():
+            running.add(answer)
+            for file in files:
+                os.close(file)
+        else:
+            channel.close()
+            become(asked, files)
+            return
+        channel.send(json.dumps(answer).encode())
+    for pid in running:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    os._exit(0)  # what it has imported need not be taken down
+
+
+def become(asked: dict[str, Any], files: Sequence[int]) -> None:
+    """Be the process that was asked for, up to its first line."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for file, number in zip(files, (1, 2), strict=True):
+        os.dup2(file, number)
+        os.close(file)
+    os.environ.clear()
+    os.environ.update(asked["env"])
+    os.chdir(asked["cwd"])
+    sys.argv[:] = asked["args"]
+
+
+if __name__ == "__main__":
+    sow(socket.socket(fileno=int(sys.argv[1])))
+    kind, what, *_ = sys.argv
+    del sys.argv[0]
+    if kind == "-m":
+        runpy.run_module(what, run_name="__main__", alter_sys=True)
+    else:
+        sys.argv[0] = kind
+        exec(compile(what, "<string>", "exec"), {"__name__": "__main__"})
