@@ -18,19 +18,36 @@ CASES = (
     "a traced pass, all weights recorded",
     "greedy decoding, alone",
     "greedy decoding, 32 in a batch",
+    "greedy decoding, 14 of many lengths in a batch",
+    "the same, each with a head off",
+    "sampling, alone",
+    "sampling from 20 tokens, 14 of many lengths in a batch",
 )
 # Uses what is the same in every checkout: `model`'s front door. The seed of a greedy decoding
 # changes nothing but that it is not one known already.
 WORKER = """
 import sys, time, itertools, torch
 torch.set_num_threads(1)
-from model import Decode, Request, load
+from model import Decode, Intervention, Request, load
 sentence, target = sys.argv[1:]
 model, seeds = load("en-zh", "cpu"), itertools.count()
-def decode(rows):
-    made = [Decode(seed=next(seeds)) for _ in range(rows)]
-    model.run([Request(sentence, decode=one, select=()) for one in made])
-cases = [lambda: model.trace(sentence, target=target), lambda: decode(1), lambda: decode(32)]
+words = sentence.split()
+many = [" ".join(words[:end]) for end in range(2, 16)]
+off = Intervention("decoder.1.cross", "zero", 2),
+def run(sentences, method="greedy", made=(), **how):
+    model.run([
+        Request(one, decode=Decode(method, seed=next(seeds), **how), interventions=made, select=())
+        for one in sentences
+    ])
+cases = [
+    lambda: model.trace(sentence, target=target),
+    lambda: run([sentence]),
+    lambda: run([sentence] * 32),
+    lambda: run(many),
+    lambda: run(many, made=off),
+    lambda: run([sentence], "sample", temperature=0.7),
+    lambda: run(many, "sample", temperature=0.7, top_k=20),
+]
 for line in sys.stdin:
     start = time.process_time()
     cases[int(line)]()
