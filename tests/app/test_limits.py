@@ -1,12 +1,14 @@
 """Limits stand once: the reference, the API and the model say the same."""
 
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import httpx
 import pytest
 
 from app.engine.catalog import Catalog
+from app.main import create_app
 from model.adapters.request import Decode, Request
 from model.errors import InputError
 from tests.app.problem import hold
@@ -33,9 +35,10 @@ DEEDS = [
 ]
 
 
-async def reference(client: httpx.AsyncClient) -> dict[str, Any]:
+@cache
+def reference() -> dict[str, Any]:
     """Return the schemas of the API reference, by name."""
-    schemas: dict[str, Any] = (await client.get("/openapi.json")).json()["components"]["schemas"]
+    schemas: dict[str, Any] = create_app().openapi()["components"]["schemas"]
     return schemas
 
 
@@ -48,7 +51,7 @@ async def test_the_reference_and_the_model_agree(
     low: float,
     high: float,
 ) -> None:
-    told = (await reference(client))["DecodeOptions"]["properties"][field]
+    told = reference()["DecodeOptions"]["properties"][field]
     told = told.get("anyOf", [told])[0]
     assert (told["minimum"], told["maximum"]) == (low, high)
     body = {"source": "hi", "decode": {field: value}}
@@ -74,16 +77,16 @@ async def test_an_effect_out_of_range(
     assert problem["detail"] == f"{place} must be {limits}"
 
 
-async def test_defaults_and_words_come_from_the_model(client: httpx.AsyncClient) -> None:
-    told = (await reference(client))["DecodeOptions"]["properties"]
+def test_defaults_and_words_come_from_the_model() -> None:
+    told = reference()["DecodeOptions"]["properties"]
     defaults = {name: about.get("default") for name, about in told.items()}
     plain = vars(Decode())
     assert defaults == plain | {"prefix": []}
     assert "Hypotheses" in told["beam"]["description"]
 
 
-async def test_every_schema_has_a_plain_name(client: httpx.AsyncClient) -> None:
-    assert not [name for name in await reference(client) if "__" in name]
+def test_every_schema_has_a_plain_name() -> None:
+    assert not [name for name in reference() if "__" in name]
 
 
 async def test_no_limit_beyond_any_model_is_told(client: httpx.AsyncClient) -> None:

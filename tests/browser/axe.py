@@ -10,10 +10,13 @@ from tests.servers import ROOT
 SOURCE = ROOT / "node_modules/axe-core/axe.min.js"
 # WCAG 2.2 A and AA, and what the makers of axe-core hold for good practice beside it.
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-RUN = """([rules, skipped]) => axe.run(
+# What changes with the theme alone.
+COLOURS = ["color-contrast", "link-in-text-block"]
+RUN = """([runOnly, skipped]) => axe.run(
     { exclude: skipped },
     {
-        runOnly: { type: "tag", values: rules },
+        runOnly,
+        preload: false,  // no rule of these reads the style sheets
         // An experiment of axe-core's: it does not find "Esc" in "Leave projector mode (Esc)".
         rules: { "label-content-name-mismatch": { enabled: false } },
         resultTypes: ["violations"],
@@ -21,15 +24,16 @@ RUN = """([rules, skipped]) => axe.run(
 )"""
 
 
-def violations(page: Page, *skipped: str) -> list[str]:
+def violations(page: Page, *skipped: str, colours: bool = False) -> list[str]:
     """What axe-core finds on the page as it stands, a line a finding.
 
-    ``skipped``: selectors of what is not ours. The source is evaluated and not added as a script,
-    so that the page keeps its Content-Security-Policy.
+    ``skipped``: selectors of what is not ours. ``colours``: look at nothing but them. The source is
+    evaluated and not added as a script, so that the page keeps its Content-Security-Policy.
     """
     if not page.evaluate("typeof axe === 'object'"):
         page.evaluate(_source())
-    found = page.evaluate(RUN, [RULES, [[selector] for selector in skipped]])
+    rules = {"type": "rule", "values": COLOURS} if colours else {"type": "tag", "values": RULES}
+    found = page.evaluate(RUN, [rules, [[selector] for selector in skipped]])
     return [
         _line(rule, node)
         for rule in found["violations"]

@@ -48,7 +48,7 @@ DROPPED = [
     "decoder.0.self.residual",
 ]
 # Not shrunk: what fails here has a dozen numbers, and each try takes a whole run of the model.
-OFTEN = settings(max_examples=15, deadline=None, derandomize=True, phases=(Phase.generate,))
+OFTEN = settings(max_examples=10, deadline=None, derandomize=True, phases=(Phase.generate,))
 
 
 @pytest.fixture(scope="module")
@@ -151,8 +151,7 @@ def test_alone_beside_others_and_padded_it_is_the_same(shaken: Bundle, do: str) 
         )
         [alone] = known.run([one])
         assert fresh(shaken).takes(padded)
-        same(fresh(shaken).run([padded])[0], alone)
-        for middle in (one, padded):
+        for middle in (one, padded):  # alone where nobody is drawn to be beside it
             beside = fresh(shaken).run([*before, middle, *after])
             same(beside[len(before)], alone)
 
