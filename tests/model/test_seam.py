@@ -1,5 +1,6 @@
 """Whole models made of every part: with a cache as without, batched as alone, order or none."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -32,6 +33,7 @@ MASKS = (("padding", "causal"), ("window-3", "causal & window-3"))
 class Additive(nn.Module):
     """w · tanh(q_i + k_j): a scoring that learns, as one to come will."""
 
+    learns: Mapping[str, tuple[str, ...]] = {"w": ("head", "query", "key", "channel")}
     fusible = False
     scale = 1.0
 
