@@ -9,8 +9,6 @@ import torch
 from model.decode.draw import Dice, Draw
 from model.decode.search import Ends, Reader
 
-LEAVE = 0.25  # share of a batch that has ended and is taken out: to do so copies what is kept
-
 
 def write(
     reader: Reader,
@@ -25,21 +23,21 @@ def write(
     """
     rows = list(range(len(limits)))  # those that are in the batch
     dice, written = Dice(draws), [list[int]() for _ in rows]
-    ended = set[int]()
     for length in range(max(limits)):
         ids, _ = dice.throw(reader.logprobs())
         chosen = ids.tolist()
         for place, row in enumerate(rows):
             if length < len(prefixes[row]):
                 chosen[place] = prefixes[row][length]
-            if row not in ended:
-                written[row].append(chosen[place])
-            if chosen[place] == tokenizer.eos or length + 1 == limits[row]:
-                ended.add(row)
-        going = [place for place, row in enumerate(rows) if row not in ended]
+            written[row].append(chosen[place])
+        going = [
+            place
+            for place, row in enumerate(rows)
+            if chosen[place] != tokenizer.eos and length + 1 < limits[row]
+        ]
         if not going:
             break
-        if len(going) <= (1 - LEAVE) * len(rows):
+        if len(going) < len(rows):
             rows, chosen = [rows[place] for place in going], [chosen[place] for place in going]
             reader.keep(going)
             dice.keep(going)

@@ -49,10 +49,8 @@ export function createStrip({ stream, tokens }, { row, measure, unit }, theme, t
   const width = Math.ceil(shown[1].x + across + 4);
   const svg = drawing(width, Math.ceil(HEAD + tokens.length * row + 2), theme, ...labels, ...groups);
   svg.setAttribute("aria-hidden", "true");
-  const size = sizeOf(enlarge(svg, unit));
   return {
-    size: { width: `${size.width}px`, height: `${size.height}px` },
-    elements: [cells(shown, row, size, unit), svg],
+    elements: [cells(shown, row, sizeOf(enlarge(svg, unit)), unit), svg],
     mark: marker(labels, frames, row, theme),
   };
 }

@@ -147,10 +147,7 @@ function drawIn(context, places, { graph, names: { tops, leaves }, stream }) {
   const strip = stream && createStrip({ stream, tokens: tops }, { row, measure, unit }, theme, t);
   places.diagram.replaceChildren(enlarge(diagram.svg, unit));
   places.diagram.dataset.drawn = "";
-  if (strip) {
-    places.stream.replaceChildren(...strip.elements);
-    Object.assign(places.stream.style, strip.size);
-  }
+  if (strip) places.stream.replaceChildren(...strip.elements);
   places.note.textContent = prose(remarks(context));
   return { diagram, strip };
 }
