@@ -1,6 +1,6 @@
 /** What a view lets one choose, as controls that look and work alike in all views. */
 
-import { h } from "../lib/dom.js";
+import { h, write } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 
 /** @typedef {import("../state/types.js").Context} Context */
@@ -83,8 +83,9 @@ function slider({ label, range = [0, 1, 1], say = String }, choose) {
     show(value) {
       const [min, max, step] = (typeof range === "function" ? range() : range).map(String);
       Object.assign(input, { min, max, step, value: value ?? min });
-      output.textContent = say(Number(input.value));
-      input.setAttribute("aria-valuetext", output.textContent);
+      const said = say(Number(input.value));
+      write(output, said);
+      input.setAttribute("aria-valuetext", said);
     },
   };
 }
