@@ -35,7 +35,7 @@ JS_RANKS = ("lib", "data", "compute", "state", "draw", "parts", "views", "chrome
 RANKS = {
     "model": (
         "errors",
-        "limits",
+        "number_ranges",
         "stopping",
         "text",
         "trace",

@@ -3,10 +3,11 @@
 import json
 import logging
 import re
+import time
 from collections.abc import Callable, Iterator
 from io import StringIO
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import httpx
 import pytest
@@ -172,6 +173,18 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppServer]:
         yield server
 
 
+def lines_about(server: AppServer, ids: set[str]) -> dict[str, dict[str, Any]]:
+    """Lines about requests by their ids, once all are there: a line follows its reply."""
+    deadline = time.monotonic() + 10
+    while True:
+        lines = server.log.read_text().splitlines()
+        told = [json.loads(line) for line in lines if line.startswith("{")]
+        found = {line["request"]: line for line in told if "status" in line}
+        if ids <= set(found) or time.monotonic() > deadline:
+            return found
+        time.sleep(0.05)
+
+
 def test_the_log_of_a_server(server: AppServer) -> None:
     with httpx.Client(base_url=server.url, trust_env=False, timeout=60) as client:
         headers = {"User-Agent": SECRET, "Referer": f"http://x/{SECRET}", "Cookie": SECRET}
@@ -183,9 +196,7 @@ def test_the_log_of_a_server(server: AppServer) -> None:
             client.get(f"/{SECRET}"),
             client.get(f"/s/{SECRET}"),
         ]
-    lines = server.log.read_text().splitlines()
-    told = [json.loads(line) for line in lines if line.startswith("{")]
-    by_id = {line["request"]: line for line in told if "status" in line}
+    by_id = lines_about(server, {reply.headers["x-request-id"] for reply in replies})
     for reply in replies:
         line = by_id[reply.headers["x-request-id"]]
         assert line["status"] == reply.status_code
