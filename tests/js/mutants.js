@@ -38,7 +38,7 @@ export const ROOMS = {
   "state/data-sources.js": ["data-sources", "session", "share-contents"],
   "state/view-requests.js": ["view-requests", "session", "share-contents"],
   "state/heatmap-data.js": ["heatmap-data", "comparison"],
-  "state/session.js": ["session", "data-sources", "view-requests", "share-contents"],
+  "state/session.js": ["session", "session-opening", "data-sources", "view-requests", "share-contents"],
   "state/reconcile-link.js": ["reconcile-link", "session"],
   "state/tensor-cache.js": ["tensor-cache"],
   "data/tensor-address.js": ["tensor-cache"],
