@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { Problem } from "../../static/js/data/problem.js";
 import { bindSession } from "../../static/js/state/session.js";
-import { given, served } from "../../static/js/state/data-sources.js";
+import { frozen, given, served } from "../../static/js/state/data-sources.js";
 import { settler } from "../../static/js/state/reconcile-link.js";
 import { createStore } from "../../static/js/state/store.js";
 import { DEFAULTS } from "../../static/js/state/link.js";
@@ -28,6 +28,77 @@ test("given numbers are shown without asking, and what is not among them is a pr
   assert.deepEqual(Object.keys(page.trace?.tensors ?? {}), Object.keys(trace().tensors));
   assert.equal(page.problem?.kind, "not-given");
   await assert.rejects(given({ model: MODEL, trace: trace() }).answer(encoding({ length: 2, d_model: 4 })), { kind: "not-given" });
+});
+
+test("given numbers name their model, open at the link, and have no lines that come", async () => {
+  const source = given({ model: MODEL, trace: trace() });
+  assert.deepEqual(await source.models(), [MODEL]);
+  assert.deepEqual((await source.open?.(LINK))?.link, LINK);
+  await assert.rejects(source.lines("sweep", {}).next(), { kind: "not-given" });
+});
+
+/** An API that says what it was asked. @param {any[][]} calls @param {string} digest */
+function telling(calls, digest = MODEL.digest) {
+  const tell = (/** @type {string} */ name) => async (/** @type {any[]} */ ...asked) => (calls.push([name, ...asked]), name);
+  return /** @type {any} */ ({
+    models: async () => [{ ...MODEL, digest }],
+    trace: tell("trace"),
+    answer: tell("answer"),
+    async *lines(/** @type {any[]} */ ...asked) {
+      calls.push(["lines", ...asked]);
+      yield "lines";
+    },
+    readShare: async (/** @type {string} */ id) => ({ id, state: { source: "a" }, model: MODEL, trace: trace(), asks: [] }),
+  });
+}
+const { signal } = new AbortController();
+/** Asks everything that can be asked. @param {import("../../static/js/state/data-sources.js").Source} source */
+const everything = async (source) => [
+  await source.trace({ source: "b" }, signal),
+  await source.answer(/** @type {any} */ ({ trace: {} }), signal),
+  (await source.lines("sweep", { heads: 1 }, signal).next()).value,
+];
+const ASKED = [
+  ["trace", { source: "b" }, signal],
+  ["answer", { trace: {} }, signal],
+  ["lines", "sweep", { heads: 1 }, signal],
+];
+
+test("a server is asked what is asked, until nobody waits for it, and answers itself", async () => {
+  /** @type {any[][]} */
+  const calls = [];
+  assert.deepEqual(await everything(served(telling(calls))), ["trace", "answer", "lines"]);
+  assert.deepEqual(calls, ASKED);
+});
+
+const SHARE = { id: "7", initial: { ...LINK, head: 1, lang: "zh" }, options: {} };
+
+test("a share is read by its id and says what it says over what stands for nothing said", async () => {
+  const source = frozen(telling([]), SHARE);
+  const { share, link, live } = (await source.open?.(LINK)) ?? {};
+  assert.deepEqual([share?.id, link?.source, link?.head, link?.lang, live], ["7", "a", 1, "zh", true]);
+  assert.deepEqual((await source.models()).map(({ id }) => id), ["en-zh"]);
+});
+
+test("a share asks its model where that is served, and else and before it is read nobody", async () => {
+  /** @type {any[][]} */
+  const calls = [];
+  const source = frozen(telling(calls), SHARE);
+  const refuses = async (/** @type {import("../../static/js/state/data-sources.js").Source} */ one) => {
+    await assert.rejects(one.trace({}), { kind: "frozen" });
+    await assert.rejects(one.answer(/** @type {any} */ ({ trace: {} })), { kind: "frozen" });
+    await assert.rejects(one.lines("sweep", {}).next(), { kind: "frozen" });
+  };
+  await refuses(source);
+  assert.deepEqual(calls, []);
+  await source.open?.(LINK);
+  assert.deepEqual(await everything(source), ["trace", "answer", "lines"]);
+  assert.deepEqual(calls, ASKED);
+
+  const gone = frozen(telling([], "of another"), SHARE);
+  await gone.open?.(LINK);
+  await refuses(gone);
+  assert.equal(await gone.answer(encoding({ length: 2, d_model: 4 })), "answer", "the table of positions asks no model");
 });
 
 test("a session that has ended asks nothing, waits for nothing and hears nothing", async () => {

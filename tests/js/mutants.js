@@ -11,7 +11,7 @@
  */
 
 import { spawn } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -22,7 +22,7 @@ import * as ast from "typescript/unstable/ast";
 import { API } from "typescript/unstable/sync";
 
 /** Files under static/js, and the tests that are about them. @type {Record<string, string[]>} */
-const ROOMS = {
+export const ROOMS = {
   "data/retry.js": ["retry", "session"],
   "data/problem.js": ["retry", "problems"],
   "data/reply.js": ["retry", "lines"],
@@ -32,13 +32,13 @@ const ROOMS = {
   "parts/arrow-keys.js": ["arrow-keys"],
   "parts/text-input.js": ["text-input"],
   "state/address.js": ["link"],
-  "state/view-answers.js": ["view-answers", "session", "share-contents"],
+  "state/view-answers.js": ["view-answers", "data-sources", "session", "share-contents"],
   "state/highlight.js": ["highlight", "heatmap-data"],
   "state/link.js": ["link"],
-  "state/data-sources.js": ["session", "share-contents"],
+  "state/data-sources.js": ["data-sources", "session", "share-contents"],
   "state/view-requests.js": ["view-requests", "session", "share-contents"],
   "state/heatmap-data.js": ["heatmap-data", "comparison"],
-  "state/session.js": ["session", "view-requests", "share-contents"],
+  "state/session.js": ["session", "session-opening", "data-sources", "view-requests", "share-contents"],
   "state/reconcile-link.js": ["reconcile-link", "session"],
   "state/tensor-cache.js": ["tensor-cache"],
   "data/tensor-address.js": ["tensor-cache"],
@@ -169,15 +169,33 @@ async function hunt(root, file, tests) {
   return { made, survived: survived.sort((a, b) => parseInt(a) - parseInt(b)) };
 }
 
+/**
+ * What a table names and is not there: a file that is renamed must not go unwatched.
+ * @param {string} root
+ * @param {typeof ROOMS} rooms
+ */
+export function missing(root, rooms) {
+  const tests = Object.values(rooms).flat().map((name) => join("tests/js", `${name}.test.js`));
+  const files = Object.keys(rooms).map((file) => join("static/js", file));
+  return [...new Set([...files, ...tests])].filter((path) => !existsSync(join(root, path)));
+}
+
 async function main() {
   const here = dirname(fileURLToPath(import.meta.url));
   const { values, positionals } = parseArgs({ options: { root: { type: "string" } }, allowPositionals: true });
   const root = resolve(values.root ?? join(here, "../.."));
   const wanted = positionals.length ? positionals : Object.keys(ROOMS);
+  const rooms = Object.fromEntries(
+    wanted.map((one) => {
+      const [file, tests] = one.split("=");
+      return [file, tests?.split(",") ?? ROOMS[file] ?? []];
+    }),
+  );
+  const gone = missing(root, rooms);
+  if (gone.length) throw new Error(`${gone.join(", ")}: not there`);
   let [all, dead] = [0, 0];
-  for (const one of wanted) {
-    const [file, tests] = one.split("=");
-    const { made, survived } = await hunt(root, file, tests ? tests.split(",") : ROOMS[file]);
+  for (const [file, tests] of Object.entries(rooms)) {
+    const { made, survived } = await hunt(root, file, tests);
     all += made;
     dead += made - survived.length;
     console.log(`${file}: ${made - survived.length} of ${made} killed`);

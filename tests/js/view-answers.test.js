@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { bounded } from "../../static/js/state/view-answers.js";
+import { DEFAULTS } from "../../static/js/state/link.js";
+import { createStore } from "../../static/js/state/store.js";
+import { bindAnswers, bounded } from "../../static/js/state/view-answers.js";
+import { keyOf } from "../../static/js/state/view-requests.js";
+import { trace } from "./trace.js";
 
 const MIB = 2 ** 20;
 
@@ -19,4 +23,68 @@ test("no more than 32 with the one that comes", () => {
   const answers = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`${i}`, answer(0)]));
   assert.equal(Object.keys(bounded(answers, new Set(["0"]), 0)).length, 31);
   assert.ok("0" in bounded(answers, new Set(["0"]), 0));
+});
+
+test("64 MiB are kept and not a byte more", () => {
+  assert.deepEqual(Object.keys(bounded({ a: answer(32), b: answer(32) }, new Set(), 0)), ["a", "b"]);
+  assert.deepEqual(Object.keys(bounded({ a: answer(33), b: answer(32) }, new Set(), 0)), ["b"]);
+  const little = /** @type {any} */ ({ tensors: { a: { data: { byteLength: 1 } } } });
+  assert.deepEqual(Object.keys(bounded({ a: answer(32), b: answer(32), c: little }, new Set(), 0)), ["b", "c"]);
+});
+
+test("where what is asked for is more than 32, nothing else is kept", () => {
+  const answers = Object.fromEntries(Array.from({ length: 38 }, (_, i) => [`${i}`, answer(0)]));
+  const wanted = new Set(Object.keys(answers).slice(0, 33));
+  assert.deepEqual(Object.keys(bounded(answers, wanted, 0)), [...wanted]);
+});
+
+/** Answers of a page by hand. @param {object} page  what it is besides */
+function asking(page) {
+  /** @type {any[]} */
+  let asks = [];
+  /** @type {{question: any, signal: AbortSignal, reply: (found: any) => void}[]} */
+  const asked = [];
+  const store = createStore({ ...DEFAULTS, source: "a" });
+  store.set(page);
+  /** @type {any} */
+  const source = {
+    answer: (/** @type {any} */ question, /** @type {AbortSignal} */ signal) =>
+      new Promise((reply) => void asked.push({ question, signal, reply })),
+  };
+  const answers = bindAnswers(store, source, () => asks);
+  const ask = async (/** @type {any[]} */ ...questions) => ((asks = questions), answers.follow(), await null);
+  return { store, asked, answers, ask };
+}
+const READY = { trace: trace(), status: /** @type {const} */ ("ready") };
+const question = (/** @type {number} */ n) => ({ positions: { length: n } });
+
+test("nothing is asked while the page waits, or has no trace", async () => {
+  for (const page of [{ ...READY, status: "waiting" }, { ...READY, trace: null }]) {
+    const { asked, ask } = asking(page);
+    await ask(question(1));
+    assert.equal(asked.length, 0);
+  }
+});
+
+test("a large answer lets an older one go that nobody asks for any more", async () => {
+  const { store, asked, ask } = asking(READY);
+  const keys = [question(1), question(2)].map((one) => keyOf(/** @type {any} */ (one)));
+  await ask(question(1));
+  asked[0].reply(answer(40));
+  await new Promise(setImmediate);
+  await ask(question(2));
+  assert.deepEqual(Object.keys(store.get().answers), keys.slice(0, 1));
+  asked[1].reply(answer(30));
+  await new Promise(setImmediate);
+  assert.deepEqual(Object.keys(store.get().answers), keys.slice(1));
+});
+
+test("when it stops, nobody waits for any answer", async () => {
+  const { store, asked, answers, ask } = asking(READY);
+  await ask(question(1), question(2));
+  answers.stop();
+  assert.deepEqual(asked.map(({ signal }) => signal.aborted), [true, true]);
+  asked[0].reply(answer(1));
+  await new Promise(setImmediate);
+  assert.deepEqual(store.get().answers, {});
 });
