@@ -149,6 +149,9 @@ async def _crashes(engine: Engine, folder: Path) -> None:
         assert isinstance(runner, Process)
         assert runner.pid is not None
         os.kill(runner.pid, signal.SIGKILL)
+    async with asyncio.timeout(60):  # two that end under it are one more than work outlasts
+        while any(one.ready for one in engine.runners):
+            await asyncio.sleep(0.005)
     assert await engine.run(job("after all of them ended"))
 
 
