@@ -11,6 +11,7 @@ from starlette_compress import CompressMiddleware, add_compress_type
 
 from app import __version__
 from app.answers.pages import problem_page
+from app.dependencies import open_services
 from app.engine.byte_cache import ByteCache
 from app.engine.catalog import Catalog
 from app.engine.runners import Runners
@@ -38,7 +39,6 @@ from app.routes import (
     trace,
 )
 from app.routes import metrics as metrics_route
-from app.services import open_services
 from app.settings import Settings
 
 DESCRIPTION = """\

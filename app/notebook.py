@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 
 from app.engine.wire import trace_reply
-from app.handout import SELECT, handout
+from app.handout_file import SELECT, handout
 from app.schemas.replies import ModelReply
 from model.adapters.request import Adapter, Request
 from model.trace.name_patterns import present

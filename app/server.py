@@ -10,12 +10,12 @@ from typing import cast
 
 import uvicorn
 
+from app.dependencies import open_models
 from app.engine.catalog import Catalog
 from app.engine.runners import Runners
 from app.http import log_format
 from app.http.connections import Bounds, Connection, sweep
 from app.main import create_app
-from app.services import open_models
 from app.settings import Settings
 from app.store.private_files import make_private_folder
 from app.store.store import open_store

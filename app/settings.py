@@ -233,6 +233,6 @@ class Settings(BaseSettings):
 
     @property
     def bundles(self) -> dict[str, str]:
-        """Models by id: what `model.adapters.native.load` takes."""
+        """Models by id: what `model.adapters.encoder_decoder.load` takes."""
         pairs = (entry.partition("=") for entry in self.models.split(","))
         return {name: path or name for name, _, path in pairs}

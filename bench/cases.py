@@ -14,7 +14,7 @@ from app.engine.wire import trace_reply
 from bench.compare import Case
 from bench.training import training
 from model.adapters.draft import open_drafter
-from model.adapters.native import Native
+from model.adapters.encoder_decoder import Native
 from model.adapters.request import Decode, Request, Trace
 from model.adapters.sweep import sweep
 from model.bundle.weights import Bundle
@@ -22,7 +22,7 @@ from model.decode.search import Reader
 from model.text.tokens import Token
 from model.trace.interventions import Intervention
 from model.trace.name_patterns import select
-from model.trace.tap import NULL, BatchTap, Recorder, Tap
+from model.trace.tensor_tap import NULL, BatchTap, Recorder, Tap
 from model.transformer.stacks import Transformer
 
 SENTENCE = "The animal didn't cross the street because it was too tired to walk any further."

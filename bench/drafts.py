@@ -19,7 +19,7 @@ import torch
 
 from bench.__main__ import machine
 from model.adapters.draft import Drafter, Ids, open_drafter
-from model.adapters.native import Native
+from model.adapters.encoder_decoder import Native
 from model.adapters.request import Request, Trace
 from model.bundle.weights import CHECKPOINTS, Bundle, load_bundle
 from model.train.pairs import read_pairs

@@ -9,11 +9,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from model.adapters.native import load
+    from model.adapters.encoder_decoder import load
     from model.adapters.request import Adapter, Decode, Request, Trace
     from model.errors import InputError
     from model.trace.interventions import Intervention
-    from model.trace.tap import NamedTensor
+    from model.trace.tensor_tap import NamedTensor
 else:
     # Imported when it is asked for: torch takes seconds, which `python -m model --help` need not.
     HOMES = {

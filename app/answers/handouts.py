@@ -1,4 +1,4 @@
-"""Handouts of what a server is asked, or has kept: see `app.handout` for the file."""
+"""Handouts of what a server is asked, or has kept: see `app.handout_file` for the file."""
 
 import re
 from collections.abc import Mapping
@@ -9,13 +9,13 @@ from app.answers.share_creation import within
 from app.answers.share_state import check, check_options
 from app.answers.shares import thaw
 from app.answers.traces import run
+from app.dependencies import Services
 from app.engine.jobs import Encoding
 from app.engine.wire import SAFETENSORS, Reply
-from app.handout import SELECT, handout
+from app.handout_file import SELECT, handout
 from app.off_loop import off_loop
 from app.schemas.replies import ModelReply
 from app.schemas.shares import AnyShareState
-from app.services import Services
 from app.store.store import Share
 from model.trace.name_patterns import present
 

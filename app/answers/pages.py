@@ -15,8 +15,8 @@ from fastapi.responses import HTMLResponse
 
 from app.assets.languages import languages, negotiate
 from app.assets.templates import environment, static_digest
+from app.dependencies import Services
 from app.http.problems import ProblemError
-from app.services import Services
 
 HEADERS = {"Cache-Control": "no-cache", "Vary": "Accept-Language, Cookie"}
 

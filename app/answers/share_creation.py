@@ -10,6 +10,7 @@ from functools import partial
 from app.answers.share_state import check, check_options
 from app.answers.shares import thaw
 from app.answers.traces import chosen, example, parameters, run, run_trace
+from app.dependencies import Services
 from app.engine.engine import BusyError
 from app.engine.jobs import Encoded, Encoding
 from app.engine.wire import ZSTD
@@ -17,7 +18,6 @@ from app.off_loop import off_loop
 from app.schemas.replies import ModelReply
 from app.schemas.shares import Question, ShareRequest
 from app.schemas.traces import Asking
-from app.services import Services
 from app.store import share_formats as formats
 from app.store.ids import new_edit_key
 from app.store.store import Answer

@@ -8,11 +8,11 @@ import orjson
 import zstandard
 from safetensors import SafetensorError
 
+from app.dependencies import Services
 from app.engine.wire import JSON, JSON_COST, SAFETENSORS, Reply
 from app.http.problems import ProblemError
 from app.off_loop import off_loop
 from app.preview.card import preview, sentence
-from app.services import Services
 from app.store import share_formats as formats
 from app.store.failures import DamagedError
 from app.store.store import Share

@@ -10,10 +10,10 @@ from pydantic import BaseModel
 from starlette_compress import add_compress_type
 
 from app.answers.traces import while_present
+from app.dependencies import Services
 from app.engine.jobs import StreamJob
 from app.engine.wire import line
 from app.http.problems import problem_of
-from app.services import Services
 
 MEDIA_TYPE = "application/x-ndjson"
 # A proxy that collects what it passes on would hold the lines back.

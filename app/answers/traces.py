@@ -9,12 +9,12 @@ import orjson
 from fastapi import Request
 from starlette.requests import ClientDisconnect
 
+from app.dependencies import Services
 from app.engine.jobs import Encoded, Encoding, TraceJob
 from app.engine.learning import ExampleJob
 from app.engine.parameters import ParametersJob
 from app.engine.selection import Dtype, Selection
 from app.schemas.traces import AnyTraceRequest, Asking, OneTextRunRequest, Running, RunRequest
-from app.services import Services
 from app.settings import Settings
 from model.errors import Excess, InputError
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from threading import Lock, RLock
 
 from app.engine.listing import Listing
+from model.adapters.encoder_decoder import load
 from model.adapters.model_info import ModelInfo
-from model.adapters.native import load
 from model.adapters.request import Adapter
 
 Loader = Callable[[], Adapter]
@@ -50,7 +50,7 @@ class Catalog(Mapping[str, Adapter]):
         max_models: int = 1,
         drafts: Path | None = None,
     ) -> "Catalog":
-        """Opens every bundle; takes and raises what `model.adapters.native.load` does."""
+        """Opens every bundle; takes and raises what `model.adapters.encoder_decoder.load` does."""
         loaders = {
             name: partial(load, path, device, drafts=drafts) for name, path in bundles.items()
         }

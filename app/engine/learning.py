@@ -19,7 +19,7 @@ from model.bundle.history import Learning
 from model.errors import InputError
 from model.text.tokens import Token
 from model.trace.attentions import AttentionInfo, Attentions
-from model.trace.tap import HEAD, KEY, QUERY, NamedTensor
+from model.trace.tensor_tap import HEAD, KEY, QUERY, NamedTensor
 from model.transformer.masks import allowed, named
 
 

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from app.engine.jobs import AnswerJob, StreamJob, TraceJob
+from model.adapters.decode_requests import BEYOND_SOURCE
 from model.adapters.model_info import ModelInfo
 from model.adapters.request import Request
 from model.adapters.sweep import TOKENS
-from model.adapters.target_writer import BEYOND_SOURCE
 
 NARROW = 0.4  # tokens a character of an alphabet
 WIDE = "\u2e80"  # from here on a character is about a token

@@ -15,7 +15,7 @@ from typing import Literal, Self, cast
 
 from model.errors import Excess, InputError
 from model.trace.name_patterns import matches
-from model.trace.tap import NamedTensor
+from model.trace.tensor_tap import NamedTensor
 
 Dtype = Literal["float32", "float16", "uint8"]
 

@@ -20,7 +20,7 @@ from app.engine.selection import Dtype, Selection
 from model.adapters.request import Decoding, Trace
 from model.errors import Excess, InputError
 from model.explain.patterns import Summary
-from model.trace.tap import NamedTensor
+from model.trace.tensor_tap import NamedTensor
 
 Array = NDArray[Any]
 

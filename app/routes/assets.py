@@ -8,9 +8,9 @@ from app.assets.bundles import bundle
 from app.assets.files import FOREVER, find_static
 from app.assets.languages import languages, messages
 from app.assets.templates import static_digest
+from app.dependencies import Opened
 from app.http.accept import preferences
 from app.off_loop import off_loop
-from app.services import Opened
 
 router = APIRouter(include_in_schema=False)
 

@@ -4,10 +4,10 @@ from fastapi import APIRouter, Request, Response
 
 from app.answers.streaming import Lines, in_lines, stream
 from app.answers.traces import chosen
+from app.dependencies import Opened
 from app.engine.decoding import DecodeJob
 from app.http.replies import run_problems
 from app.schemas.streams import AnyDecodeRequest, DecodeLine
-from app.services import Opened
 
 router = APIRouter(tags=["decode"])
 

@@ -11,10 +11,10 @@ from app.answers import shares as sharing
 from app.answers.pages import base_url
 from app.answers.traces import while_present
 from app.assets.languages import languages, negotiate
+from app.dependencies import Opened
 from app.http.replies import run_problems
 from app.off_loop import off_loop
 from app.schemas.shares import ShareRequest
-from app.services import Opened
 
 router = APIRouter(tags=["shares"])
 

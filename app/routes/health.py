@@ -3,10 +3,10 @@
 from fastapi import APIRouter, Response
 
 from app import __version__
+from app.dependencies import Opened
 from app.http.problems import ProblemError
 from app.http.replies import problems
 from app.schemas.replies import Health, Ready
-from app.services import Opened
 
 router = APIRouter(tags=["server"])
 

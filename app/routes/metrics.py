@@ -6,7 +6,7 @@ from fastapi import APIRouter, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.exceptions import HTTPException
 
-from app.services import Opened
+from app.dependencies import Opened
 from app.store.failures import StorageError
 
 router = APIRouter(include_in_schema=False)

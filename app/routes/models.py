@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request, Response
 
 from app.answers.traces import example, parameters
+from app.dependencies import Opened
 from app.engine.jobs import Encoding
 from app.engine.learning import OverviewJob
 from app.engine.listing import Listing
@@ -12,7 +13,6 @@ from app.http.problems import ProblemError
 from app.http.replies import in_both_forms, media_type, problems, reply
 from app.schemas.history import ExampleReply, LearningReply
 from app.schemas.replies import ModelReply, ParametersReply
-from app.services import Opened
 from model.errors import InputError
 
 router = APIRouter(prefix="/models", tags=["models"])

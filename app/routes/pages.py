@@ -8,9 +8,9 @@ from starlette.exceptions import HTTPException
 
 from app.answers import shares as sharing
 from app.answers.pages import render
+from app.dependencies import Opened
 from app.http.security import FOR_OTHERS, FRAMED
 from app.off_loop import off_loop
-from app.services import Opened
 
 PICTURES = "public, max-age=3600"  # a picture never changes, but its share may be deleted
 

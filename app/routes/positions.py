@@ -6,10 +6,10 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from app.answers.positions import positions_table
+from app.dependencies import Opened
 from app.http.replies import problems
 from app.off_loop import off_loop
 from app.schemas.replies import PositionsReply
-from app.services import Opened
 
 router = APIRouter(tags=["positions"])
 

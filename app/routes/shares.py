@@ -8,12 +8,12 @@ from app.answers import share_creation
 from app.answers import shares as sharing
 from app.answers.pages import base_url
 from app.answers.traces import while_present
+from app.dependencies import Opened
 from app.http.rate_limits import client_network
 from app.http.replies import in_both_forms, media_type, problems, reply, run_problems
 from app.schemas.history import ExampleReply
 from app.schemas.replies import ParametersReply, TraceReply
 from app.schemas.shares import ShareCreated, ShareReply, ShareRequest
-from app.services import Opened
 
 router = APIRouter(prefix="/shares", tags=["shares"])
 

@@ -6,10 +6,10 @@ from fastapi import APIRouter, Request, Response
 
 from app.answers.streaming import Lines, in_lines, stream
 from app.answers.traces import chosen
+from app.dependencies import Opened
 from app.engine.sweeping import SweepJob
 from app.http.replies import run_problems
 from app.schemas.streams import AnySweepRequest, SweepLine
-from app.services import Opened
 
 router = APIRouter(tags=["sweep"])
 

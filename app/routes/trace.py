@@ -3,11 +3,11 @@
 from fastapi import APIRouter, Request, Response
 
 from app.answers.traces import run_trace, while_present
+from app.dependencies import Opened
 from app.engine.jobs import Encoding
 from app.http.replies import in_both_forms, media_type, reply, run_problems
 from app.schemas.replies import TraceReply
 from app.schemas.traces import AnyTraceRequest
-from app.services import Opened
 
 router = APIRouter(tags=["trace"])
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from model.adapters.model_info import CAPABILITIES
 from model.bundle.measurements import Measured
 from model.trace.attentions import CAUSAL, CROSS, PADDING, SCALED_DOT, SELF, AttentionInfo, Kind
-from model.trace.tap import SOURCE, TARGET
+from model.trace.tensor_tap import SOURCE, TARGET
 from model.transformer.config import ModelConfig
 
 # Those of the paper (section 3.2.3).

@@ -10,7 +10,7 @@ from model.adapters.token_rows import Rows
 from model.explain.logit_lens import look
 from model.explain.relevance import TokenBatch
 from model.text.tokens import Token
-from model.trace.tap import SOURCE, BatchTap, Recorder
+from model.trace.tensor_tap import SOURCE, BatchTap, Recorder
 from model.transformer.stacks import Transformer
 
 ENCODING = ("source", "encoder.")  # how names begin up to the encoder's end

@@ -16,7 +16,7 @@ from model.explain.patterns import Summary
 from model.number_ranges import Probability, Seed, Temperature
 from model.text.tokens import Token
 from model.trace.interventions import Intervention
-from model.trace.tap import NamedTensor
+from model.trace.tensor_tap import NamedTensor
 
 Method = Literal["greedy", "beam", "sample"]
 METHODS = get_args(Method)

@@ -25,7 +25,7 @@ from model.decode.steps import (
     penalty,
 )
 from model.text.tokens import Tokenizer
-from model.trace.tap import NULL, Tap
+from model.trace.tensor_tap import NULL, Tap
 from model.transformer.cache import Cache
 from model.transformer.stacks import Transformer
 

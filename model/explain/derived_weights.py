@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from model.trace.interventions import Intervention
-from model.trace.tap import HEAD, KEY, QUERY, NamedTensor
+from model.trace.tensor_tap import HEAD, KEY, QUERY, NamedTensor
 from model.transformer.attention import masked_softmax
 from model.transformer.masks import Mask, allowed, named
 from model.transformer.positions import Positions

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from model.explain.relevance import TokenBatch, relevance
 from model.trace.name_patterns import INSIDE
-from model.trace.tap import HEAD, KEY, LAYER, NULL, QUERY, RANK, TARGET, Recorder
+from model.trace.tensor_tap import HEAD, KEY, LAYER, NULL, QUERY, RANK, TARGET, Recorder
 from model.transformer.layers import DecoderLayer
 from model.transformer.norms import Last
 from model.transformer.stacks import CANDIDATES, Transformer

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from model.text.tokens import PAD, Token
-from model.trace.tap import KEY, QUERY, NamedTensor, same
+from model.trace.tensor_tap import KEY, QUERY, NamedTensor, same
 
 LEAST = 2  # rows (pairs, for an alignment) without which there is nothing to say
 HALF = 0.5  # heads that put more than half of their weight on one place (Clark et al. 2019)

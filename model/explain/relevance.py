@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from model.trace.name_patterns import INSIDE
-from model.trace.tap import HEAD, KEY, QUERY, SOURCE, TARGET, BatchTap, Recorder, Tap
+from model.trace.tensor_tap import HEAD, KEY, QUERY, SOURCE, TARGET, BatchTap, Recorder, Tap
 from model.transformer.stacks import Transformer
 
 

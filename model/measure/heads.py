@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from model.adapters.native import Native
+from model.adapters.encoder_decoder import Native
 from model.adapters.request import Request, Trace
 from model.bundle.measurements import REPORT, means_of
 from model.bundle.weights import Bundle, load_bundle

@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from model.adapters.native import Native
+from model.adapters.encoder_decoder import Native
 from model.adapters.request import Decode, Request
 from model.bundle.history import Learning, SnapshotScores, WatchedSentence, load_learning, save
 from model.bundle.measurements import LEARNING

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from torch import Tensor
 
 from model.measure.mean_outputs import MIX
-from model.trace.tap import Tap
+from model.trace.tensor_tap import Tap
 from model.train.data import TokenBatch
 from model.train.loss import dev_loss
 from model.transformer.stacks import Transformer

@@ -16,7 +16,7 @@ from torch import Tensor
 from model.bundle.measurements import MEANS
 from model.bundle.weights import load_bundle
 from model.measure.corpus import batches_of
-from model.trace.tap import QUERY, SOURCE, TARGET, Tap
+from model.trace.tensor_tap import QUERY, SOURCE, TARGET, Tap
 from model.train.data import TokenBatch
 from model.train.pairs import read_pairs
 from model.transformer.stacks import Transformer

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from model.adapters.native import load
+from model.adapters.encoder_decoder import load
 from model.adapters.request import Adapter, Decode, Method
 from model.bundle.weights import digest_of
 from model.train.augment import KINDS, Kind

@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from model.adapters.native import load
+from model.adapters.encoder_decoder import load
 from model.adapters.request import Decode
 from model.bundle.card import TRAINING
 from model.bundle.markdown import table

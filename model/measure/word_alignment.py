@@ -22,7 +22,7 @@ from model.adapters.request import Adapter, Request
 from model.bundle.measurements import READS, WRITES
 from model.text.tokens import Token
 from model.trace.attentions import CROSS
-from model.trace.tap import NamedTensor
+from model.trace.tensor_tap import NamedTensor
 
 Link = tuple[int, int]  # a word of the first text, a word of the second, from 0
 BATCH = 16

@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from model.bundle.measurements import READS, WRITES
-from model.trace.tap import Tap
+from model.trace.tensor_tap import Tap
 from model.train.data import Corpus, TokenBatch
 from model.transformer.config import ModelConfig
 

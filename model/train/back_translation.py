@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from model.adapters.native import load
+from model.adapters.encoder_decoder import load
 from model.adapters.request import Decode
 from model.text.tokens import normalise
 from model.train.metrics import translate

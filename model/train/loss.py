@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from model.trace.tap import NULL, Tap
+from model.trace.tensor_tap import NULL, Tap
 from model.train.alignment_loss import CrossWeights, Guide
 from model.train.data import TokenBatch
 from model.transformer.stacks import Transformer

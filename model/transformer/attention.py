@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from model.trace.tap import CHANNEL, FEATURE, HEAD, KEY, QUERY, Tap
+from model.trace.tensor_tap import CHANNEL, FEATURE, HEAD, KEY, QUERY, Tap
 from model.transformer.cache import KeysValues
 from model.transformer.positions import NO_ORDER, Order
 from model.transformer.scoring import SCORINGS, Scoring

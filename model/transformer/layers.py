@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from model.trace.tap import FEATURE, HIDDEN, QUERY, Tap
+from model.trace.tensor_tap import FEATURE, HIDDEN, QUERY, Tap
 from model.transformer.attention import MultiHeadAttention
 from model.transformer.cache import LayerCache
 from model.transformer.config import ModelConfig

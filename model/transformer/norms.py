@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from torch import Tensor, nn
 
-from model.trace.tap import FEATURE, QUERY, Tap
+from model.trace.tensor_tap import FEATURE, QUERY, Tap
 from model.transformer.dropout import Dropout
 
 Sublayer = Callable[[Tensor], Tensor]

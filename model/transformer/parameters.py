@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from torch import Tensor, nn
 
-from model.trace.tap import FEATURE, HIDDEN, IN, OUT, VOCAB, NamedTensor
+from model.trace.tensor_tap import FEATURE, HIDDEN, IN, OUT, VOCAB, NamedTensor
 from model.transformer.attention import MultiHeadAttention
 from model.transformer.layers import DecoderLayer, EncoderLayer, FeedForward
 from model.transformer.norms import AddNorm

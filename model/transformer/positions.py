@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from model.trace.tap import FEATURE, HEAD, OFFSET, POSITION, QUERY, Tap
+from model.trace.tensor_tap import FEATURE, HEAD, OFFSET, POSITION, QUERY, Tap
 
 
 class Positions(nn.Module):

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from model.stopping import go_on
-from model.trace.tap import FEATURE, NULL, QUERY, RANK, SOURCE, TARGET, VOCAB, Tap
+from model.trace.tensor_tap import FEATURE, NULL, QUERY, RANK, SOURCE, TARGET, VOCAB, Tap
 from model.transformer import masks
 from model.transformer.cache import Cache
 from model.transformer.config import ModelConfig

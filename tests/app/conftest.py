@@ -57,7 +57,7 @@ def serving(
         made.cache = cache
         return made
 
-    monkeypatch.setattr("app.services.Vendor", vendor)
+    monkeypatch.setattr("app.dependencies.Vendor", vendor)
     monkeypatch.setattr(Vendor, "compress", lambda _: None)
 
     @asynccontextmanager

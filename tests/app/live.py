@@ -8,10 +8,10 @@ from pathlib import Path
 
 import uvicorn
 
+from app.dependencies import Services
 from app.engine.catalog import Catalog
 from app.engine.engine import Engine
 from app.main import create_app
-from app.services import Services
 from app.settings import Settings
 from tests.app.slow import Slow
 from tests.servers import free_port

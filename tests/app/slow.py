@@ -17,7 +17,7 @@ from model.adapters.request import (
 from model.decode.steps import Branch, Hypothesis, SearchStep
 from model.errors import InputError
 from model.text.tokens import Token
-from model.trace.tap import NamedTensor
+from model.trace.tensor_tap import NamedTensor
 
 
 class Slow(Adapter):

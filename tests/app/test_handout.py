@@ -18,7 +18,7 @@ from app.assets.files import vendored
 from app.assets.self_contained import script
 from app.engine.catalog import Catalog
 from app.engine.wire import Reply
-from app.handout import FEW, MANY
+from app.handout_file import FEW, MANY
 from app.notebook import show
 from model.adapters.request import Request
 from tests.app.conftest import Serving

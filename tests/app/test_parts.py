@@ -21,7 +21,7 @@ from app.settings import ROOT, Settings
 from model.adapters.request import METHODS, Output, Request, Trace
 from model.text.tokens import Token
 from model.trace.interventions import EFFECTS
-from model.trace.tap import HEAD, KEY, QUERY, NamedTensor
+from model.trace.tensor_tap import HEAD, KEY, QUERY, NamedTensor
 from tests.app.slow import Slow
 
 FORMS = ["application/json", "application/octet-stream"]

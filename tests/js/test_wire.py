@@ -14,7 +14,7 @@ from app.engine.selection import Dtype
 from app.engine.wire import trace_reply
 from model.adapters.request import Output, Request, Trace, candidates
 from model.text.tokens import Token
-from model.trace.tap import HEAD, KEY, QUERY, RANK, NamedTensor
+from model.trace.tensor_tap import HEAD, KEY, QUERY, RANK, NamedTensor
 from tests.app.slow import Slow
 
 GOLDEN = Path(__file__).parent / "golden"

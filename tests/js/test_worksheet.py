@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from model.trace.tap import SOURCE, TARGET, BatchTap, NamedTensor, Recorder
+from model.trace.tensor_tap import SOURCE, TARGET, BatchTap, NamedTensor, Recorder
 from model.transformer.config import ModelConfig
 from model.transformer.parameters import parameters
 from model.transformer.stacks import Transformer

@@ -8,7 +8,7 @@ import pytest
 import torch
 from filelock import FileLock
 
-from model.adapters.native import Native
+from model.adapters.encoder_decoder import Native
 from model.bundle.card import TRAINING
 from model.bundle.weights import load_bundle, save_bundle
 from model.text.tokens import Tokenizer

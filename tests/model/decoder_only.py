@@ -25,7 +25,7 @@ from model.explain.patterns import needed, summary
 from model.text.tokens import BOS, PAD, Token, Tokenizer
 from model.trace.attentions import CAUSAL, PADDING, SCALED_DOT, SELF, AttentionInfo
 from model.trace.name_patterns import select
-from model.trace.tap import (
+from model.trace.tensor_tap import (
     FEATURE,
     NULL,
     QUERY,

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from model.trace.tap import NULL
+from model.trace.tensor_tap import NULL
 from model.transformer.attention import MultiHeadAttention
 from model.transformer.config import ModelConfig
 from model.transformer.norms import AddNorm

@@ -7,9 +7,9 @@ from typing import Any, cast
 import pytest
 import torch
 
-from model.adapters.native import Native
+from model.adapters.decode_requests import Row
+from model.adapters.encoder_decoder import Native
 from model.adapters.request import Decode, Request
-from model.adapters.target_writer import Row
 from model.errors import InputError
 from model.trace.interventions import Intervention
 

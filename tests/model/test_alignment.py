@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from model.adapters.native import Native
+from model.adapters.encoder_decoder import Native
 from model.measure.word_alignment import (
     AlignedPair,
     aligned,

@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from model.trace.tap import NULL, Tap
+from model.trace.tensor_tap import NULL, Tap
 from model.transformer.attention import KERNELS, MultiHeadAttention, masked_softmax
 from model.transformer.scoring import Dot, ScaledDot
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import torch
 
-from model.adapters.native import Native
+from model.adapters.encoder_decoder import Native
 from model.trace.attentions import read_whole
 
 

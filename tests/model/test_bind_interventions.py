@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from model.adapters.bind_interventions import MAX_SENTENCES
-from model.adapters.native import Native
+from model.adapters.encoder_decoder import Native
 from model.adapters.request import Decode, Request, Trace
 from model.errors import InputError
 from model.trace.interventions import Intervention

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import torch
 
+from model.adapters.encoder_decoder import Native, load
 from model.adapters.model_info import CAPABILITIES
-from model.adapters.native import Native, load
 from model.adapters.request import Request
 from model.adapters.sweep import check as check_sweep
 from model.bundle.weights import CHECKPOINTS, save_bundle

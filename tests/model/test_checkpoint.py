@@ -8,10 +8,10 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from model.adapters.native import load
+from model.adapters.encoder_decoder import load
 from model.bundle.weights import digest_of, load_bundle, save_bundle
 from model.text.tokens import Tokenizer
-from model.trace.tap import BatchTap, Recorder
+from model.trace.tensor_tap import BatchTap, Recorder
 from model.transformer.config import ModelConfig
 from model.transformer.stacks import Transformer
 

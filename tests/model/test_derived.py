@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from model import load
-from model.adapters.native import Native
+from model.adapters.encoder_decoder import Native
 from model.adapters.request import Request, Trace
 from model.bundle.weights import load_bundle
 from model.explain.derived_weights import Derived, derive

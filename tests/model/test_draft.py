@@ -14,7 +14,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from model.adapters.draft import Drafter, Ids, open_drafter
-from model.adapters.native import Native, load
+from model.adapters.encoder_decoder import Native, load
 from model.adapters.request import Decode, Request, Trace
 from model.adapters.verify_drafts import TRIES, verified
 from model.bundle import ctranslate2_export

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 from model.__main__ import main
-from model.adapters.native import load
+from model.adapters.encoder_decoder import load
 from model.adapters.request import Request
 from model.train.augment import KINDS
 

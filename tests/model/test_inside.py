@@ -10,7 +10,7 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from model.adapters.native import Native
+from model.adapters.encoder_decoder import Native
 from model.adapters.request import Request, Trace
 from model.bundle.weights import load_bundle
 from model.errors import InputError

@@ -7,12 +7,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from model.adapters.native import Native
+from model.adapters.encoder_decoder import Native
 from model.adapters.request import Request
 from model.decode.search import Reader, sample
 from model.errors import InputError
 from model.trace.interventions import Cell, Intervention
-from model.trace.tap import SOURCE, BatchTap, Recorder
+from model.trace.tensor_tap import SOURCE, BatchTap, Recorder
 
 SOURCE_TEXT, TARGET_TEXT = "The cat sat.", "猫坐在这"
 PLACES = ["encoder.1.self", "decoder.1.self", "decoder.0.cross"]

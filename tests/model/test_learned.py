@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from model.__main__ import main
-from model.adapters.native import Native, load
+from model.adapters.encoder_decoder import Native, load
 from model.adapters.request import Request
 from model.bundle.history import Learning, SnapshotScores, WatchedSentence, load_learning, save
 from model.bundle.measurements import LEARNING

@@ -9,7 +9,7 @@ import torch
 from safetensors import safe_open
 
 from model.__main__ import main
-from model.adapters.native import Native, load
+from model.adapters.encoder_decoder import Native, load
 from model.adapters.request import Request
 from model.bundle.measurements import MEANS, load_measured, means_of
 from model.bundle.weights import CHECKPOINTS, WEIGHTS, digest_of, load_bundle

@@ -13,7 +13,7 @@ import torch
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from model.adapters.native import Native, load
+from model.adapters.encoder_decoder import Native, load
 from model.adapters.request import Decode, Request, Trace
 from model.bundle.measurements import Measured
 from model.bundle.weights import Bundle, load_bundle

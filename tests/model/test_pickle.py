@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import torch
 
-from model.adapters.native import Native
+from model.adapters.encoder_decoder import Native
 from model.adapters.request import Request, Trace
 from model.trace.interventions import Cell, Intervention
-from model.trace.tap import NamedTensor
+from model.trace.tensor_tap import NamedTensor
 
 REQUEST = Request(
     "The cat sat.",

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from model.trace.tap import NULL
+from model.trace.tensor_tap import NULL
 from model.transformer.config import ModelConfig
 from model.transformer.parameters import parameters
 from model.transformer.positions import POSITIONS, Relative, Rotary, sinusoidal

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from model import Decode, InputError, Intervention, Request
-from model.adapters.native import Native
+from model.adapters.encoder_decoder import Native
 from model.adapters.request import ask
 
 PAGE = Path(__file__).parents[2] / "docs" / "python.md"

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from model.__main__ import main
-from model.adapters.native import Native
+from model.adapters.encoder_decoder import Native
 from model.bundle.measurements import REPORT
 from model.bundle.weights import load_bundle
 from model.measure.heads import divergences

@@ -10,11 +10,11 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from model.adapters.native import load
+from model.adapters.encoder_decoder import load
 from model.bundle.weights import save_bundle
 from model.errors import InputError
 from model.text.tokens import Tokenizer
-from model.trace.tap import BatchTap, NameTap, Recorder
+from model.trace.tensor_tap import BatchTap, NameTap, Recorder
 from model.transformer.cache import Cache
 from model.transformer.config import ModelConfig
 from model.transformer.positions import POSITIONS

@@ -9,7 +9,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from model.adapters.native import load
+from model.adapters.encoder_decoder import load
 from model.adapters.request import Decode
 from model.train.metrics import translate
 from model.train.run_state import take_over

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from model.adapters.native import Native
+from model.adapters.encoder_decoder import Native
 from model.adapters.request import Decode, Request, Trace
 from model.adapters.sweep import TOKENS, Ablation, sweep
 from model.decode.steps import Hypothesis

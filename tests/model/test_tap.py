@@ -6,7 +6,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from model.trace.interventions import Cell, Intervention
-from model.trace.tap import HEAD, KEY, QUERY, SOURCE, BatchTap, Recorder
+from model.trace.tensor_tap import HEAD, KEY, QUERY, SOURCE, BatchTap, Recorder
 
 PLACE = "encoder.0.self"
 MADE = [

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 import torch
 
-from model.adapters.native import Native
+from model.adapters.encoder_decoder import Native
 from model.adapters.request import Request
 from model.errors import InputError
 from model.trace.interventions import Intervention
 from model.trace.name_patterns import select
-from model.trace.tap import NULL, SOURCE, TARGET, BatchTap, Recorder
+from model.trace.tensor_tap import NULL, SOURCE, TARGET, BatchTap, Recorder
 
 TEXTS = ["The cat sat.", "我不知道她是谁。", "A", "I don't know who she is, and it didn't stop."]
 

@@ -8,7 +8,7 @@ import torch
 from filelock import FileLock
 from safetensors.torch import load_file
 
-from model.adapters.native import load
+from model.adapters.encoder_decoder import load
 from model.adapters.request import Decode
 from model.text.tokens import Tokenizer
 from model.train.averaging import average

@@ -14,7 +14,7 @@ export function screenful(element) {
 
 /**
  * What stands above it moves it, and so does the window.
- * @param {import("../views/figure.js").Figure} figure
+ * @param {import("../views/create-figure.js").Figure} figure
  */
 export function bindScreen({ resize }) {
   const observer = new ResizeObserver(resize);

@@ -2,7 +2,7 @@
 
 /**
  * @typedef {object} Office
- * @property {import("../views/figure.js").Figure} figure  that the page is about
+ * @property {import("../views/create-figure.js").Figure} figure  that the page is about
  * @property {import("../data/api.js").Api} api
  * @property {import("../state/types.js").PageContext["onTheme"]} onTheme
  * @property {() => void} restyle  after the page's colours or sizes have changed

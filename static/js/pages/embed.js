@@ -7,7 +7,7 @@ import { bindChanges } from "../chrome/model-changes.js";
 import { bindStage } from "../chrome/view-tabs.js";
 import { frozen } from "../state/data-sources.js";
 import { read } from "../state/address.js";
-import { linkTo, storeOf } from "../views/figure.js";
+import { linkTo, storeOf } from "../views/create-figure.js";
 import { OPTIONS } from "../views/index.js";
 
 const { lang = "en", share = "", plotly = "", catalog = "" } = find("#workspace").dataset;

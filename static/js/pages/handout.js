@@ -19,7 +19,7 @@ import { bindStage } from "../chrome/view-tabs.js";
 import { nearest } from "../state/reconcile-link.js";
 import { frozen } from "../state/data-sources.js";
 import { lacking } from "../state/tensor-cache.js";
-import { linkTo, storeOf } from "../views/figure.js";
+import { linkTo, storeOf } from "../views/create-figure.js";
 import { OPTIONS, VIEWS } from "../views/index.js";
 
 /** @typedef {import("../chrome/types.js").Desk} Desk */

@@ -4,14 +4,14 @@ import { find } from "../lib/dom.js";
 import { bindTheme } from "../draw/theme.js";
 import { createPageContext } from "../parts/page-context.js";
 import { format } from "../state/link.js";
-import { createFigure } from "../views/figure.js";
+import { createFigure } from "../views/create-figure.js";
 import { OPTIONS } from "../views/index.js";
 import { surround } from "../chrome/view-tabs.js";
 import { screenful } from "../chrome/figure-height.js";
 
 /**
  * The page's main figure, which needs no name of its own, and what the chrome around it is given.
- * @param {Omit<import("../views/figure.js").Plan, "root" | "page">} plan
+ * @param {Omit<import("../views/create-figure.js").Plan, "root" | "page">} plan
  * @param {import("../data/api.js").Api} api
  * @param {{messages: import("../lib/i18n.js").Messages, plotly?: string}} words  plotly: where it is, if anywhere
  * @returns {import("../chrome/types.js").Desk}

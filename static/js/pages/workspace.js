@@ -23,7 +23,7 @@ import { bindChangeButtons } from "../chrome/change-buttons.js";
 import { frozen, served } from "../state/data-sources.js";
 import { merge } from "../state/link.js";
 import { bind, read, write } from "../state/address.js";
-import { linkTo, storeOf } from "../views/figure.js";
+import { linkTo, storeOf } from "../views/create-figure.js";
 import { OPTIONS, view } from "../views/index.js";
 
 const { lang = "en", share, plotly = "", catalog = "" } = find("#workspace").dataset;

@@ -58,7 +58,7 @@ class Services:
 def open_models(settings: Settings) -> Runners:
     """Opens the models that the settings name, in processes of their own or here. Blocks.
 
-    Raises what `model.adapters.native.load` raises, or a RuntimeError that says the same.
+    Raises what `model.adapters.encoder_decoder.load` raises, or a RuntimeError that says the same.
     """
     drafts = settings.data_dir / "cache" / "drafts" if settings.draft else None
     load = partial(Catalog.load, settings.bundles, settings.device, settings.max_models, drafts)

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from model.adapters.bind_interventions import bind, frozen
+from model.adapters.decode_requests import Row, Writer
 from model.adapters.draft import Drafter, open_drafter
 from model.adapters.encoder_decoder_info import attentions, capabilities
 from model.adapters.model_info import ModelInfo
@@ -24,7 +25,6 @@ from model.adapters.request import (
     Trace,
     candidates,
 )
-from model.adapters.target_writer import Row, Writer
 from model.adapters.token_rows import Rows
 from model.adapters.validate import check_decode, check_interventions, check_range
 from model.adapters.verify_drafts import Targets
@@ -38,7 +38,7 @@ from model.explain.patterns import needed, summary
 from model.text.tokens import BOS, Token
 from model.trace.interventions import Intervention
 from model.trace.name_patterns import select
-from model.trace.tap import SOURCE, TARGET, NamedTensor, NameTap, Recorder
+from model.trace.tensor_tap import SOURCE, TARGET, NamedTensor, NameTap, Recorder
 from model.transformer.parameters import parameters
 
 WEIGHTS = ".weights"

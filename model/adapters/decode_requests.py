@@ -18,7 +18,7 @@ from model.decode.write_batch import write
 from model.errors import Excess, InputError
 from model.text.tokens import Token, Tokenizer
 from model.trace.interventions import Intervention
-from model.trace.tap import NULL, SOURCE, BatchTap, Recorder, Tap
+from model.trace.tensor_tap import NULL, SOURCE, BatchTap, Recorder, Tap
 from model.transformer.stacks import Transformer
 
 KNOWN = 512  # decodings kept, the latest
