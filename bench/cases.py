@@ -14,7 +14,7 @@ from app.engine.wire import trace_reply
 from bench.compare import Case
 from bench.training import training
 from model.adapters.draft import open_drafter
-from model.adapters.encoder_decoder import Native
+from model.adapters.encoder_decoder import EncoderDecoder
 from model.adapters.request import Decode, Request, Trace
 from model.adapters.sweep import sweep
 from model.bundle.weights import Bundle
@@ -35,7 +35,7 @@ BATCH = 8
 
 def cases(bundle: Bundle) -> Iterator[Case]:
     """Yields the cases in the order of the table."""
-    adapter = Native(bundle, bundle.name)
+    adapter = EncoderDecoder(bundle, bundle.name)
     known = Request(SENTENCE, target=TARGET)
     trace = adapter.trace(known, select="*")
     source, target = _ids(trace.texts["source"]), _ids(trace.texts["target"])
@@ -61,7 +61,7 @@ def cases(bundle: Bundle) -> Iterator[Case]:
 
 def sizes(bundle: Bundle) -> dict[str, tuple[int, int]]:
     """Bytes of a reply as JSON and as safetensors, by selection and number format."""
-    adapter = Native(bundle, bundle.name)
+    adapter = EncoderDecoder(bundle, bundle.name)
     known = Request(SENTENCE, target=TARGET)
     everything = adapter.trace(known, select="*")
     weights = _only(everything, ".weights")
@@ -79,7 +79,9 @@ def _only(trace: Trace, suffix: str) -> Trace:
     return replace(trace, tensors=chosen)
 
 
-def _taps(model: Transformer, adapter: Native, source: Tensor, target: Tensor) -> Iterator[Case]:
+def _taps(
+    model: Transformer, adapter: EncoderDecoder, source: Tensor, target: Tensor
+) -> Iterator[Case]:
     for pattern, words in (("*.weights", "all weights"), ("*", "everything")):
         names = select([pattern], adapter.names)
         yield Case(
@@ -106,9 +108,9 @@ def _drafts(bundle: Bundle) -> Iterator[Case]:
     words, seeds = SENTENCE.split(), count()
     with TemporaryDirectory() as cache:
         drafter = open_drafter(bundle, Path(cache))
-        models = Native(bundle, "decoded"), Native(bundle, "drafted", None, drafter)
+        models = EncoderDecoder(bundle, "decoded"), EncoderDecoder(bundle, "drafted", None, drafter)
 
-        def translate(model: Native, sources: Sequence[str]) -> None:
+        def translate(model: EncoderDecoder, sources: Sequence[str]) -> None:
             # The seed changes nothing but that it is not a request known already.
             model.run([Request(one, decode=Decode(seed=next(seeds))) for one in sources])
 
@@ -120,7 +122,7 @@ def _drafts(bundle: Bundle) -> Iterator[Case]:
                 )
 
 
-def _changed(adapter: Native) -> Case:
+def _changed(adapter: EncoderDecoder) -> Case:
     """A batch whose every row has heads off in every attention, beside the same without."""
     places = [name.removesuffix(".weights") for name in adapter.names if name.endswith(".weights")]
     rows = 8 * BATCH
@@ -133,7 +135,7 @@ def _changed(adapter: Native) -> Case:
     )
 
 
-def _sweep(adapter: Native) -> Case:
+def _sweep(adapter: EncoderDecoder) -> Case:
     """All heads taken out once, and as many rows read in one batch by the bare model."""
     request = Request(SHORT, target=SHORT_TARGET)
     swept = sweep(adapter, request)

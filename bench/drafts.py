@@ -19,7 +19,7 @@ import torch
 
 from bench.__main__ import machine
 from model.adapters.draft import Drafter, Ids, open_drafter
-from model.adapters.encoder_decoder import Native
+from model.adapters.encoder_decoder import EncoderDecoder
 from model.adapters.request import Request, Trace
 from model.bundle.weights import CHECKPOINTS, Bundle, load_bundle
 from model.train.pairs import read_pairs
@@ -88,7 +88,7 @@ def _row(bundle: Bundle, cache: Path, texts: Sequence[str], rows: int) -> str:
     opened = open_drafter(bundle, cache)
     assert opened, "CTranslate2 is not installed"
     counting = Counting(opened)
-    own, drafted = Native(bundle, "own"), Native(bundle, "drafted", None, counting)
+    own, drafted = EncoderDecoder(bundle, "own"), EncoderDecoder(bundle, "drafted", None, counting)
     found = Found()
     requests = [Request(text) for text in texts if own.takes(Request(text))]
     for model in (own, drafted):
@@ -110,7 +110,7 @@ def _row(bundle: Bundle, cache: Path, texts: Sequence[str], rows: int) -> str:
     )
 
 
-def _timed(model: Native, batch: Sequence[Request], times: list[float]) -> list[Trace]:
+def _timed(model: EncoderDecoder, batch: Sequence[Request], times: list[float]) -> list[Trace]:
     start = time.process_time()
     traces = model.run(batch)
     times.append(time.process_time() - start)
@@ -119,7 +119,7 @@ def _timed(model: Native, batch: Sequence[Request], times: list[float]) -> list[
 
 def _steps(bundle: Bundle, texts: Sequence[str]) -> float:
     """The largest difference of a token's log-probability in a step and in a pass."""
-    model, worst = Native(bundle, "own"), 0.0
+    model, worst = EncoderDecoder(bundle, "own"), 0.0
     for text in texts:
         *_, last = model.decode(text).steps
         pairs = zip(last.written[0].logprobs, model.trace(text).output.logprobs, strict=True)

@@ -21,10 +21,10 @@ else:
         "Decode": "adapters.request",
         "InputError": "errors",
         "Intervention": "trace.interventions",
-        "NamedTensor": "trace.tap",
+        "NamedTensor": "trace.tensor_tap",
         "Request": "adapters.request",
         "Trace": "adapters.request",
-        "load": "adapters.native",
+        "load": "adapters.encoder_decoder",
     }
 
     def __getattr__(name: str) -> Any:

@@ -66,7 +66,7 @@ def load(
     bundle = load_bundle(folder, device)
     beside = load_measured(folder, bundle) if measured else None
     drafter = open_drafter(bundle, drafts) if drafts else None
-    return Native(bundle, id_ or folder.name, beside, drafter)
+    return EncoderDecoder(bundle, id_ or folder.name, beside, drafter)
 
 
 Written = tuple[str, Sequence[Token]]  # what a row writes, as text and as tokens
@@ -83,7 +83,7 @@ class Passed:
     logprobs: Tensor  # (T, V), T perhaps with padding
 
 
-class Native(Adapter):
+class EncoderDecoder(Adapter):
     """An encoder–decoder bundle behind the `Adapter` interface."""
 
     def __init__(

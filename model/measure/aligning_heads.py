@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from model.adapters.encoder_decoder import Native
+from model.adapters.encoder_decoder import EncoderDecoder
 from model.bundle.measurements import READS, WRITES
 from model.measure.word_alignment import (
     JOINED,
@@ -45,7 +45,7 @@ class Half:
         return [error_rate(found, self.pairs) for found in (there, back, both)]
 
 
-def alignment(adapter: Native, folder: Path, languages: Sequence[str]) -> dict[str, Any]:
+def alignment(adapter: EncoderDecoder, folder: Path, languages: Sequence[str]) -> dict[str, Any]:
     """Error rates on two halves: what is best is chosen on the first, and told of the second."""
     pairs = read_aligned_pairs(folder)
     middle = len(pairs) // 2

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from model.adapters.encoder_decoder import Native
+from model.adapters.encoder_decoder import EncoderDecoder
 from model.adapters.request import Request, Trace
 from model.bundle.measurements import REPORT, means_of
 from model.bundle.weights import Bundle, load_bundle
@@ -38,7 +38,7 @@ def write_report(folder: Path, dev: Path, align: Path | None, count: int) -> Non
     means = means_of(folder, bundle)
     if not means:
         raise ValueError(f"{folder} has no means; run measure mean-outputs first")
-    adapter = Native(bundle, bundle.name)
+    adapter = EncoderDecoder(bundle, bundle.name)
     pairs = [
         pair
         for pair in read_pairs(dev)
@@ -56,7 +56,7 @@ def write_report(folder: Path, dev: Path, align: Path | None, count: int) -> Non
 
 
 def heads(
-    adapter: Native, bundle: Bundle, pairs: Sequence[TextPair], means: Mapping[str, Tensor]
+    adapter: EncoderDecoder, bundle: Bundle, pairs: Sequence[TextPair], means: Mapping[str, Tensor]
 ) -> dict[str, Any]:
     """What every head does over the pairs, both ways, the translation given."""
     batches = batches_of(bundle, pairs)
@@ -100,7 +100,7 @@ def examples_as_requests(pairs: Sequence[TextPair], languages: Sequence[str]) ->
 
 
 def _watched(
-    adapter: Native, requests: Sequence[Request]
+    adapter: EncoderDecoder, requests: Sequence[Request]
 ) -> tuple[dict[str, Tally], dict[Head, tuple[Head, float]]]:
     """Each attention's tally, and each head's nearest double of its kind and how far it is."""
     tallies: dict[str, Tally] = {}

@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from model.adapters.encoder_decoder import Native
+from model.adapters.encoder_decoder import EncoderDecoder
 from model.adapters.request import Decode, Request
 from model.bundle.history import Learning, SnapshotScores, WatchedSentence, load_learning, save
 from model.bundle.measurements import LEARNING
@@ -29,7 +29,7 @@ LONGEST = 40  # an untrained model does not know when to stop
 def fixed(bundle: Bundle, sentences: Sequence[str]) -> list[Request]:
     """The sentences, and what the bundle writes of them as their targets."""
     requests = [Request(text) for text in sentences]
-    traces = Native(bundle, bundle.name).run(requests)
+    traces = EncoderDecoder(bundle, bundle.name).run(requests)
     return [
         replace(request, direction=trace.direction, target=trace.output.text)
         for request, trace in zip(requests, traces, strict=True)
@@ -48,13 +48,13 @@ def watch(
     batches: Sequence[TokenBatch],
 ) -> Learning:
     """Reads the requests with the `weights` of each step in place of the bundle's own."""
-    traces = Native(bundle, bundle.name).run(requests)
+    traces = EncoderDecoder(bundle, bundle.name).run(requests)
     final = {name: value.clone() for name, value in bundle.model.state_dict().items()}
     kept: dict[str, Tensor] = {}
     snapshots, texts = [], []
     for step in sorted(weights):
         bundle.model.load_state_dict(dict(weights[step]))
-        adapter = Native(bundle, bundle.name)  # a new one: an adapter remembers its answers
+        adapter = EncoderDecoder(bundle, bundle.name)  # a new one: an adapter remembers its answers
         short = Decode(max_tokens=LONGEST)
         bleu = {
             test.direction: float(

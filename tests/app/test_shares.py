@@ -17,7 +17,7 @@ from app.store.ids import ALPHABET, KEY_LENGTH, new_id
 from app.store.share_formats import FORMAT
 from app.store.share_upgrades import upgraded
 from app.store.tables import ID_LENGTH
-from model.adapters.encoder_decoder import Native
+from model.adapters.encoder_decoder import EncoderDecoder
 from tests.app.conftest import Serving
 from tests.app.slow import Slow
 from tests.servers import AppServer
@@ -193,7 +193,7 @@ async def test_it_needs_no_model(serving: Serving, catalog: Catalog) -> None:
         path = f"/api/shares/{await create(client)}"
         before = (await client.get(path)).content
     adapter = catalog["en-zh"]
-    assert isinstance(adapter, Native)
+    assert isinstance(adapter, EncoderDecoder)
     async with serving(catalog=Catalog.of({"another": adapter})) as client:
         assert (await client.get(path)).content == before
         assert (await client.get(path.replace("/api/shares", "/s"))).status_code == 200

@@ -8,7 +8,7 @@ import pytest
 import torch
 from filelock import FileLock
 
-from model.adapters.encoder_decoder import Native
+from model.adapters.encoder_decoder import EncoderDecoder
 from model.bundle.card import TRAINING
 from model.bundle.weights import load_bundle, save_bundle
 from model.text.tokens import Tokenizer
@@ -55,8 +55,8 @@ def bundle(
 
 
 @pytest.fixture(scope="session")
-def tiny(bundle: Path) -> Native:
-    return Native(load_bundle(bundle), "tiny")
+def tiny(bundle: Path) -> EncoderDecoder:
+    return EncoderDecoder(load_bundle(bundle), "tiny")
 
 
 @pytest.fixture(scope="session")

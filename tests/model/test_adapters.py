@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from model.adapters.decode_requests import Row
-from model.adapters.encoder_decoder import Native
+from model.adapters.encoder_decoder import EncoderDecoder
 from model.adapters.request import Decode, Request
 from model.errors import InputError
 from model.trace.interventions import Intervention
@@ -82,7 +82,7 @@ LONG = "猫" * 63
     ],
 )
 def test_bad_requests_are_named(
-    tiny: Native, changes: dict[str, Any], field: str, kind: str, words: str
+    tiny: EncoderDecoder, changes: dict[str, Any], field: str, kind: str, words: str
 ) -> None:
     request = Request(**{"source": "猫坐。", **changes})
     with pytest.raises(InputError) as caught:
@@ -94,7 +94,7 @@ def test_bad_requests_are_named(
     assert (across.kind, across.field, str(across)) == (kind, field, str(caught.value))
 
 
-def test_the_shift_between_what_is_read_and_what_is_written(tiny: Native) -> None:
+def test_the_shift_between_what_is_read_and_what_is_written(tiny: EncoderDecoder) -> None:
     trace = tiny.trace("The cat sat.", target="猫坐。")
     assert trace.texts["source"][0].text == "<2zh>"
     assert trace.texts["source"][-1].text == "<eos>"
@@ -104,7 +104,7 @@ def test_the_shift_between_what_is_read_and_what_is_written(tiny: Native) -> Non
     assert trace.output.text == "猫坐。"
 
 
-def test_a_decoded_target_scores_as_when_it_is_given(tiny: Native) -> None:
+def test_a_decoded_target_scores_as_when_it_is_given(tiny: EncoderDecoder) -> None:
     for method in ("greedy", "beam"):
         request = Request("我不知道。", decode=Decode(method, max_tokens=6), select=())
         decoded = tiny.trace(request)
@@ -113,7 +113,7 @@ def test_a_decoded_target_scores_as_when_it_is_given(tiny: Native) -> None:
         assert ids == [token.id for token in decoded.output.tokens[:-1]]
 
 
-def test_logprobs_are_those_of_the_logits(tiny: Native) -> None:
+def test_logprobs_are_those_of_the_logits(tiny: EncoderDecoder) -> None:
     trace = tiny.trace("The cat", target="猫坐", select="decoder.logits")
     logprobs = trace.tensors["decoder.logits"].value.log_softmax(-1)
     ids = [token.id for token in trace.output.tokens]
@@ -123,7 +123,7 @@ def test_logprobs_are_those_of_the_logits(tiny: Native) -> None:
     assert trace.output.score == pytest.approx(score, abs=1e-5)
 
 
-def test_parameters_recompute_a_head(tiny: Native) -> None:
+def test_parameters_recompute_a_head(tiny: EncoderDecoder) -> None:
     place = "decoder.1.cross"
     parameters = tiny.parameters([f"{place}.*"])
     trace = tiny.trace("The cat", target="猫坐", select="*")
@@ -139,13 +139,13 @@ def test_parameters_recompute_a_head(tiny: Native) -> None:
         tiny.parameters(["encoder.7.self.W_q"])
 
 
-def test_every_parameter_has_a_name(tiny: Native) -> None:
+def test_every_parameter_has_a_name(tiny: EncoderDecoder) -> None:
     named = tiny.parameters(["*", "embedding"])
     assert sum(tensor.value.numel() for tensor in named.values()) == tiny.info.parameters
     assert "embedding" not in tiny.parameters(["*"])
 
 
-def test_threads_do_not_meet(tiny: Native) -> None:
+def test_threads_do_not_meet(tiny: EncoderDecoder) -> None:
     requests = [
         Request(
             "The cat sat.",
@@ -162,7 +162,7 @@ def test_threads_do_not_meet(tiny: Native) -> None:
             assert torch.equal(tensor.value, other.tensors[name].value)
 
 
-def test_a_sentence_is_decoded_once(tiny: Native, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sentence_is_decoded_once(tiny: EncoderDecoder, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = Request("abc")
     first = tiny.run([plain])[0].output
     asked: list[int] = []
@@ -182,7 +182,7 @@ def test_a_sentence_is_decoded_once(tiny: Native, monkeypatch: pytest.MonkeyPatc
     assert (longer, changed) != (first, first)
 
 
-def test_ranks_count_the_tokens_that_are_more_probable(tiny: Native) -> None:
+def test_ranks_count_the_tokens_that_are_more_probable(tiny: EncoderDecoder) -> None:
     trace = tiny.trace("The cat sat.", target="猫坐在垫子上。", select="decoder.logits")
     for row, (token, rank) in enumerate(zip(trace.output.tokens, trace.output.ranks, strict=True)):
         order = trace["decoder.logits"].value[row].argsort(descending=True).tolist()

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from model.adapters.encoder_decoder import Native
+from model.adapters.encoder_decoder import EncoderDecoder
 from model.measure.word_alignment import (
     AlignedPair,
     aligned,
@@ -96,7 +96,7 @@ def test_links_that_are_faint_are_left_out() -> None:
     assert kept(found, 0.51) == frozenset()
 
 
-def test_every_head_and_mean_is_there(tiny: Native) -> None:
+def test_every_head_and_mean_is_there(tiny: EncoderDecoder) -> None:
     found = aligned(tiny, [PAIR.swapped(), PAIR.swapped()], "en-zh")
     layers, heads = tiny.info.layers["decoder"], tiny.info.heads["decoder"]
     assert len(found) == 2 * (1 + layers + layers * heads)

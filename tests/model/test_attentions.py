@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import torch
 
-from model.adapters.encoder_decoder import Native
+from model.adapters.encoder_decoder import EncoderDecoder
 from model.trace.attentions import read_whole
 
 
@@ -17,7 +17,7 @@ def places() -> Iterator[tuple[str, str, int, str, str, str, str]]:
         yield f"decoder.{layer}.cross", "decoder", layer, "cross", "target", "source", "padding"
 
 
-def test_the_table_is_the_papers(tiny: Native) -> None:
+def test_the_table_is_the_papers(tiny: EncoderDecoder) -> None:
     found = [
         (one.place, one.stack, one.layer, one.kind, one.query, one.key, one.mask)
         for one in tiny.info.attentions
@@ -32,7 +32,7 @@ def test_the_table_is_the_papers(tiny: Native) -> None:
     assert read_whole(tiny.info.attentions) == ("source",)
 
 
-def test_the_table_is_what_a_run_records(tiny: Native) -> None:
+def test_the_table_is_what_a_run_records(tiny: EncoderDecoder) -> None:
     trace = tiny.trace("The cat sat.", target="猫坐", select=["*.weights", "*.mask"], pad_to=12)
     weights = {name.removesuffix(".weights") for name in trace if name.endswith(".weights")}
     assert weights == set(tiny.info.places)

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from model.adapters.bind_interventions import MAX_SENTENCES
-from model.adapters.encoder_decoder import Native
+from model.adapters.encoder_decoder import EncoderDecoder
 from model.adapters.request import Decode, Request, Trace
 from model.errors import InputError
 from model.trace.interventions import Intervention
@@ -24,7 +24,7 @@ def request(*made: Intervention, source: str = "The cat sat.", **fields: object)
 
 
 @pytest.fixture
-def runs(tiny: Native, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+def runs(tiny: EncoderDecoder, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """The sentences of each batch that the model is given."""
     seen: list[list[str]] = []
     run = tiny.run
@@ -37,7 +37,7 @@ def runs(tiny: Native, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     return seen
 
 
-def test_a_batch_runs_each_sentence_once(tiny: Native, runs: list[list[str]]) -> None:
+def test_a_batch_runs_each_sentence_once(tiny: EncoderDecoder, runs: list[list[str]]) -> None:
     dog, she = OTHERS
     places = ("encoder.0.self", "encoder.1.self", "decoder.0.cross")
     requests = [
@@ -49,12 +49,12 @@ def test_a_batch_runs_each_sentence_once(tiny: Native, runs: list[list[str]]) ->
     assert runs == [[one.source for one in requests], [dog, she]]
 
 
-def test_so_does_a_decoding_step_by_step(tiny: Native, runs: list[list[str]]) -> None:
+def test_so_does_a_decoding_step_by_step(tiny: EncoderDecoder, runs: list[list[str]]) -> None:
     assert list(tiny.decode(request(frozen("encoder.0.self", OTHERS[0]))).steps)
     assert runs == [[OTHERS[0]]]
 
 
-def test_a_frozen_pattern_is_the_other_sentences(tiny: Native) -> None:
+def test_a_frozen_pattern_is_the_other_sentences(tiny: EncoderDecoder) -> None:
     at = "encoder.0.self"
     other = tiny.trace(OTHERS[1])[f"{at}.weights"].value
     trace = tiny.trace(request(frozen(at, OTHERS[0], 2), frozen(at, OTHERS[1], 1)))
@@ -63,7 +63,7 @@ def test_a_frozen_pattern_is_the_other_sentences(tiny: Native) -> None:
     torch.testing.assert_close(found[1, :rows, :rows], other[1, :rows, :rows], atol=1e-5, rtol=0)
 
 
-def test_only_so_many_sentences(tiny: Native) -> None:
+def test_only_so_many_sentences(tiny: EncoderDecoder) -> None:
     sentences = [f"{'a ' * n}cat." for n in range(MAX_SENTENCES + 1)]
     at = "encoder.0.self"
     enough = [frozen(at, one, head) for one in sentences[:-1] for head in range(4)]
@@ -76,7 +76,7 @@ def test_only_so_many_sentences(tiny: Native) -> None:
     assert (error.value.excess.limit, error.value.excess.value) == (8, 9)
 
 
-def test_a_sentence_is_checked_once_and_named(tiny: Native) -> None:
+def test_a_sentence_is_checked_once_and_named(tiny: EncoderDecoder) -> None:
     at = "encoder.0.self"
     made = [frozen(at, "A dog."), frozen(at, " "), frozen(at, " ")]
     with pytest.raises(InputError) as error:

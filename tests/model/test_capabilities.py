@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from model.adapters.encoder_decoder import Native, load
+from model.adapters.encoder_decoder import EncoderDecoder, load
 from model.adapters.model_info import CAPABILITIES
 from model.adapters.request import Request
 from model.adapters.sweep import check as check_sweep
@@ -24,13 +24,13 @@ MEASURED = {"mean", "learning"}
 @pytest.fixture(scope="module")
 def pre(
     tokenizer: Tokenizer, config: ModelConfig, tmp_path_factory: pytest.TempPathFactory
-) -> Native:
+) -> EncoderDecoder:
     torch.manual_seed(0)
     folder = tmp_path_factory.mktemp("bundle") / "pre"
     config = replace(config, norm="pre")
     save_bundle(folder, Transformer(config).state_dict(), config, tokenizer, "Pre-norm")
     loaded = load(folder, "cpu")
-    assert isinstance(loaded, Native)
+    assert isinstance(loaded, EncoderDecoder)
     return loaded
 
 
@@ -38,12 +38,14 @@ def test_the_shipped_model_can_everything() -> None:
     assert load(CHECKPOINTS / "en-zh", "cpu").info.capabilities == set(CAPABILITIES)
 
 
-def test_a_pre_norm_model_lacks_the_worksheet_alone(pre: Native, tiny: Native) -> None:
+def test_a_pre_norm_model_lacks_the_worksheet_alone(
+    pre: EncoderDecoder, tiny: EncoderDecoder
+) -> None:
     assert tiny.info.capabilities == set(CAPABILITIES) - MEASURED
     assert tiny.info.capabilities - pre.info.capabilities == {"worksheet"}
 
 
-def test_a_pre_norm_model_traces_and_decodes(pre: Native) -> None:
+def test_a_pre_norm_model_traces_and_decodes(pre: EncoderDecoder) -> None:
     trace = pre.trace("The cat sat.", select=["*", "inside.*"], summarise="*")
     ids = [torch.tensor([[token.id for token in tokens]]) for tokens in trace.texts.values()]
     with torch.no_grad():
@@ -57,7 +59,7 @@ def test_a_pre_norm_model_traces_and_decodes(pre: Native) -> None:
 
 
 ZERO = Intervention("encoder.0.self", "mean", 0)
-ASKING: dict[str, tuple[Callable[[Native], Any], str]] = {
+ASKING: dict[str, tuple[Callable[[EncoderDecoder], Any], str]] = {
     "decode": (lambda model: model.decode("The cat"), "model"),
     "score": (lambda model: model.trace("The cat", target="猫"), "target"),
     "sweep": (lambda model: check_sweep(model, Request("The cat"), "zero"), "model"),
@@ -71,7 +73,7 @@ ASKING: dict[str, tuple[Callable[[Native], Any], str]] = {
 
 @pytest.mark.parametrize("capability", ASKING)
 def test_what_a_model_cannot_is_named(
-    tiny: Native, monkeypatch: pytest.MonkeyPatch, capability: str
+    tiny: EncoderDecoder, monkeypatch: pytest.MonkeyPatch, capability: str
 ) -> None:
     ask, field = ASKING[capability]
     if capability not in MEASURED:

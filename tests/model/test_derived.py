@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from model import load
-from model.adapters.encoder_decoder import Native
+from model.adapters.encoder_decoder import EncoderDecoder
 from model.adapters.request import Request, Trace
 from model.bundle.weights import load_bundle
 from model.explain.derived_weights import Derived, derive
@@ -26,7 +26,7 @@ VARIANTS: list[dict[str, Any]] = [
 ]
 
 
-def made(bundle: Path, **changes: Any) -> Native:
+def made(bundle: Path, **changes: Any) -> EncoderDecoder:
     """A model of random weights, none of them zero."""
     loaded = load_bundle(bundle)
     torch.manual_seed(4)
@@ -34,7 +34,7 @@ def made(bundle: Path, **changes: Any) -> Native:
     model = Transformer(ModelConfig(len(loaded.tokenizer), **{**sizes, **changes})).eval()
     for parameter in model.parameters():
         nn.init.normal_(parameter, std=0.15)
-    return Native(replace(loaded, model=model), "made")
+    return EncoderDecoder(replace(loaded, model=model), "made")
 
 
 def near(found: Tensor, expected: Tensor, size: float = 1.0) -> None:
@@ -44,7 +44,7 @@ def near(found: Tensor, expected: Tensor, size: float = 1.0) -> None:
         torch.testing.assert_close(found, expected, atol=1e-6 * size, rtol=1e-6)
 
 
-def derived(trace: Trace, model: Native, place: str) -> Derived:
+def derived(trace: Trace, model: EncoderDecoder, place: str) -> Derived:
     over = trace[f"{place}.k"].over["key"]
     real = torch.tensor([token.id != model.tokenizer.pad for token in trace.texts[over]])
     made = trace.request.interventions
@@ -56,7 +56,7 @@ def logsumexp(trace: Trace, place: str) -> Tensor:
     return trace[f"{place}.scores"].value.masked_fill(~mask, -torch.inf).logsumexp(dim=-1)
 
 
-def check(trace: Trace, model: Native) -> None:
+def check(trace: Trace, model: EncoderDecoder) -> None:
     for place in model.info.places:
         found = derived(trace, model, place)
         scores, weights = (trace[f"{place}.{name}"] for name in ("scores", "weights"))
@@ -78,7 +78,7 @@ def check(trace: Trace, model: Native) -> None:
 def test_equal_to_what_was_recorded_in_the_shipped_model() -> None:
     """Its taught heads have the sharpest rows that there are."""
     shipped = load("en-zh")
-    assert isinstance(shipped, Native)
+    assert isinstance(shipped, EncoderDecoder)
     texts = (
         "Hi.",
         "The cat sat on the mat because it was tired.",

@@ -14,7 +14,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from model.adapters.draft import Drafter, Ids, open_drafter
-from model.adapters.encoder_decoder import Native, load
+from model.adapters.encoder_decoder import EncoderDecoder, load
 from model.adapters.request import Decode, Request, Trace
 from model.adapters.verify_drafts import TRIES, verified
 from model.bundle import ctranslate2_export
@@ -102,7 +102,7 @@ def _quiet(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
 
 def answers(bundle: Bundle, requests: Sequence[Request], by: Drafter | None = None) -> list[Trace]:
     """What an adapter answers that has not answered before."""
-    return Native(bundle, "model", None, by).run(requests)
+    return EncoderDecoder(bundle, "model", None, by).run(requests)
 
 
 def assert_same(traces: Sequence[Trace], others: Sequence[Trace]) -> None:
@@ -216,7 +216,7 @@ def test_whatever_a_draft_says(
 
 @OFTEN
 @given(said=st.lists(st.lists(st.integers(-3, 410), max_size=70), min_size=1, max_size=4))
-def test_whatever_drafts_say(tiny: Native, said: list[list[int]]) -> None:
+def test_whatever_drafts_say(tiny: EncoderDecoder, said: list[list[int]]) -> None:
     """Of a model that has learned nothing: its tokens are hardly more probable than others."""
     bundle = bundle_of(tiny)
     drafts = iter(said * 100)
@@ -225,7 +225,7 @@ def test_whatever_drafts_say(tiny: Native, said: list[list[int]]) -> None:
     assert_same(answers(bundle, requests, by), answers(bundle, requests))
 
 
-def bundle_of(tiny: Native) -> Bundle:
+def bundle_of(tiny: EncoderDecoder) -> Bundle:
     return Bundle(
         "tiny", tiny.info.languages, tiny.model, tiny.tokenizer, "", "", tiny.rows.detector
     )
@@ -239,7 +239,7 @@ def test_a_right_draft_is_all_that_is_needed(
         for trace in alone
     }
     by = Scripted(lambda source, begun: known[tuple(source)])
-    model = Native(shipped, "model", None, by)
+    model = EncoderDecoder(shipped, "model", None, by)
     requests = [Request(source, select=SELECT) for source in SENTENCES]
     monkeypatch.setattr(model._writer, "_reader", None)  # nothing is decoded
     for _ in range(2):  # and then remembered
@@ -261,7 +261,7 @@ def test_who_is_not_drafted(shipped: Bundle) -> None:
     assert by.asked
 
 
-def test_equal_tokens_are_left_to_decoding(tiny: Native) -> None:
+def test_equal_tokens_are_left_to_decoding(tiny: EncoderDecoder) -> None:
     """Twins in the vocabulary are equally probable: a draft's may not stand for the other."""
     bundle = bundle_of(tiny)
     model = Transformer(bundle.model.config).eval()
@@ -301,7 +301,7 @@ def test_without_the_package(
     for name in [name for name in sys.modules if name.partition(".")[0] == "ctranslate2"]:
         monkeypatch.setitem(sys.modules, name, None)
     model = load("en-zh", "cpu", drafts=tmp_path)
-    assert isinstance(model, Native)
+    assert isinstance(model, EncoderDecoder)
     assert model.drafter is None
     assert_same(model.run([Request(SENTENCES[1], select=SELECT)]), alone[1:2])
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from model.adapters.encoder_decoder import Native
+from model.adapters.encoder_decoder import EncoderDecoder
 from model.adapters.request import Request, Trace
 from model.bundle.weights import load_bundle
 from model.errors import InputError
@@ -34,23 +34,23 @@ def shaken(model: Transformer) -> Transformer:
 
 
 @pytest.fixture(scope="module", params=["post", "pre"])
-def model(bundle: Path, request: pytest.FixtureRequest) -> Native:
+def model(bundle: Path, request: pytest.FixtureRequest) -> EncoderDecoder:
     torch.manual_seed(1)
     loaded = load_bundle(bundle)
     if request.param == "pre":
         loaded = replace(loaded, model=Transformer(replace(loaded.model.config, norm="pre")).eval())
-    return Native(replace(loaded, model=shaken(loaded.model)), "shaken")
+    return EncoderDecoder(replace(loaded, model=shaken(loaded.model)), "shaken")
 
 
 @pytest.fixture(scope="module")
-def exact(bundle: Path) -> Native:
+def exact(bundle: Path) -> EncoderDecoder:
     """The same in double precision, for differences."""
     torch.manual_seed(1)
     loaded = load_bundle(bundle)
-    return Native(replace(loaded, model=shaken(loaded.model).double()), "exact")
+    return EncoderDecoder(replace(loaded, model=shaken(loaded.model).double()), "exact")
 
 
-def is_pre(model: Native) -> bool:
+def is_pre(model: EncoderDecoder) -> bool:
     return model.model.config.norm == "pre"
 
 
@@ -78,7 +78,7 @@ def total(trace: Trace) -> Array:
     return summed
 
 
-def test_it_is_only_there_when_it_is_named(model: Native) -> None:
+def test_it_is_only_there_when_it_is_named(model: EncoderDecoder) -> None:
     everything = model.trace(SENTENCE, select="*")
     assert not [name for name in everything if name.startswith("inside")]
     inside = model.trace(SENTENCE, select=["inside.*"])
@@ -88,7 +88,7 @@ def test_it_is_only_there_when_it_is_named(model: Native) -> None:
         model.trace(SENTENCE, select=["*.lens.*"])
 
 
-def test_looking_changes_nothing(model: Native) -> None:
+def test_looking_changes_nothing(model: EncoderDecoder) -> None:
     plain = model.trace(SENTENCE, select=["*", "decoder.logits"])
     looked = model.trace(SENTENCE, select=["*", "decoder.logits", "inside.*"])
     assert looked.output == plain.output
@@ -96,7 +96,7 @@ def test_looking_changes_nothing(model: Native) -> None:
         assert torch.equal(plain[name].value, looked[name].value), name
 
 
-def test_the_lens_of_the_last_layer_is_what_the_model_says(model: Native) -> None:
+def test_the_lens_of_the_last_layer_is_what_the_model_says(model: EncoderDecoder) -> None:
     trace = model.trace(SENTENCE, select=["inside.lens.*", "decoder.*"])
     assert trace["inside.lens.probabilities"].dims == ("layer", "query", "rank")
     last = array(trace, "inside.lens.probabilities")[-1]
@@ -108,7 +108,7 @@ def test_the_lens_of_the_last_layer_is_what_the_model_says(model: Native) -> Non
     assert tuple(trace["inside.lens.rank"].value[-1].tolist()) == trace.output.ranks
 
 
-def test_the_lens_reads_every_layer_through_the_output_matrix(model: Native) -> None:
+def test_the_lens_reads_every_layer_through_the_output_matrix(model: EncoderDecoder) -> None:
     trace = model.trace(SENTENCE, select=["inside.lens.*", "decoder.*.ffn.*"])
     given = {n: t.value.double().numpy() for n, t in model.parameters(["*", "embedding"]).items()}
     for layer in range(2):
@@ -150,14 +150,14 @@ SEEN = ("inside.logit.*", "decoder.logits")
 
 @pytest.mark.parametrize("made", KINDS, ids=lambda made: f"{len(made)}{made[-1:]}"[:60])
 def test_contributions_add_up_whatever_is_done_to_the_machine(
-    model: Native, made: tuple[Intervention, ...]
+    model: EncoderDecoder, made: tuple[Intervention, ...]
 ) -> None:
     trace = model.trace(SENTENCE, select=SEEN, interventions=made)
     np.testing.assert_allclose(total(trace), logits(trace), atol=TOLERANCE)
     np.testing.assert_allclose(array(trace, "inside.logit.total"), logits(trace), atol=TOLERANCE)
 
 
-def test_contributions_add_up_at_every_length(model: Native) -> None:
+def test_contributions_add_up_at_every_length(model: EncoderDecoder) -> None:
     requests = [
         Request("猫" * length, target="狗" * (61 - length), select=SEEN)
         for length in range(1, 61, 3)
@@ -178,12 +178,12 @@ def test_contributions_add_up_in_models_of_any_size(
     loaded = load_bundle(bundle)
     d_model, heads, d_ff, layers = shape
     config = ModelConfig(loaded.model.config.vocabulary, d_model, heads, d_ff, 1, layers)
-    made = Native(replace(loaded, model=shaken(Transformer(config)).eval()), "made")
+    made = EncoderDecoder(replace(loaded, model=shaken(Transformer(config)).eval()), "made")
     trace = made.trace(SENTENCE, select=SEEN)
     np.testing.assert_allclose(total(trace), logits(trace), atol=TOLERANCE)
 
 
-def test_a_head_is_carried_through_every_norm_behind_it(model: Native) -> None:
+def test_a_head_is_carried_through_every_norm_behind_it(model: EncoderDecoder) -> None:
     """Forwards, by matrices, what is worked out backwards in the model's room."""
     trace = model.trace(SENTENCE, select=["*", "inside.logit.*"])
     given = {n: t.value.double().numpy() for n, t in model.parameters(["*", "embedding"]).items()}
@@ -206,7 +206,7 @@ def test_a_head_is_carried_through_every_norm_behind_it(model: Native) -> None:
         assert found == pytest.approx(carried @ e, abs=1e-6)
 
 
-def test_rows_of_padding_write_nothing(model: Native) -> None:
+def test_rows_of_padding_write_nothing(model: EncoderDecoder) -> None:
     alone, padded = (
         model.trace(SENTENCE, select=["inside.*"], pad_to=length) for length in (None, 12)
     )
@@ -227,7 +227,7 @@ def test_rows_of_padding_write_nothing(model: Native) -> None:
 @pytest.mark.parametrize(
     "place", ["encoder.0.self", "encoder.1.self", "decoder.0.self", "decoder.1.cross"]
 )
-def test_relevance_is_the_slope_at_each_weight(exact: Native, place: str) -> None:
+def test_relevance_is_the_slope_at_each_weight(exact: EncoderDecoder, place: str) -> None:
     """Against central differences: a weight a little larger, a little smaller, nothing else."""
     trace = exact.trace(SENTENCE, select=[f"inside.relevance.{place}", f"{place}.weights"])
     found, weights = trace[f"inside.relevance.{place}"].value, trace[f"{place}.weights"].value
@@ -248,7 +248,7 @@ def test_relevance_is_the_slope_at_each_weight(exact: Native, place: str) -> Non
         assert float(found[head, query, key]) == pytest.approx(slope * weight, abs=1e-7)
 
 
-def test_relevance_of_what_is_masked_is_nothing(model: Native) -> None:
+def test_relevance_of_what_is_masked_is_nothing(model: EncoderDecoder) -> None:
     trace = model.trace(SENTENCE, select=["inside.relevance.*", "decoder.0.self.mask"])
     hidden = ~trace["decoder.0.self.mask"].value
     found = trace["inside.relevance.decoder.0.self"].value
@@ -259,7 +259,7 @@ def test_relevance_of_what_is_masked_is_nothing(model: Native) -> None:
 
 @pytest.mark.parametrize("made", KINDS, ids=lambda made: f"{len(made)}{made[-1:]}"[:60])
 def test_relevance_in_a_batch_is_that_of_each_alone(
-    model: Native, made: tuple[Intervention, ...]
+    model: EncoderDecoder, made: tuple[Intervention, ...]
 ) -> None:
     one = replace(SENTENCE, select=("inside.relevance.*",), interventions=made)
     other = Request("I don't know who she is.", target="我不知道她是谁。", select=one.select)
@@ -274,7 +274,7 @@ def test_relevance_in_a_batch_is_that_of_each_alone(
             )
 
 
-def test_gradients_meet_nobody_and_stay_nowhere(model: Native) -> None:
+def test_gradients_meet_nobody_and_stay_nowhere(model: EncoderDecoder) -> None:
     asked = [
         replace(SENTENCE, select=select, interventions=made)
         for made in ((), (Intervention("decoder.0.cross", "zero", 1),))

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from model.adapters.encoder_decoder import Native
+from model.adapters.encoder_decoder import EncoderDecoder
 from model.adapters.request import Request
 from model.decode.search import Reader, sample
 from model.errors import InputError
@@ -18,7 +18,7 @@ SOURCE_TEXT, TARGET_TEXT = "The cat sat.", "猫坐在这"
 PLACES = ["encoder.1.self", "decoder.1.self", "decoder.0.cross"]
 
 
-def seen(tiny: Native, *made: Intervention, **fields: Any) -> dict[str, Tensor]:
+def seen(tiny: EncoderDecoder, *made: Intervention, **fields: Any) -> dict[str, Tensor]:
     """All tensors of a run with these interventions."""
     fields = {"target": TARGET_TEXT, "select": ("*",), "interventions": made} | fields
     trace = tiny.trace(Request(SOURCE_TEXT, **fields))
@@ -32,7 +32,7 @@ def softmax(scores: Tensor, mask: Tensor) -> Tensor:
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("head", range(4))
 def test_a_head_that_is_off_is_a_model_built_without_it(
-    tiny: Native, place: str, head: int
+    tiny: EncoderDecoder, place: str, head: int
 ) -> None:
     changed = seen(tiny, Intervention(place, "zero", head), select=("decoder.logits",))
     stack, layer, part = place.split(".")
@@ -50,7 +50,7 @@ def test_a_head_that_is_off_is_a_model_built_without_it(
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("head", [None, 2])
 def test_a_cut_edge_gets_no_weight_and_the_rest_its_share(
-    tiny: Native, place: str, head: int | None
+    tiny: EncoderDecoder, place: str, head: int | None
 ) -> None:
     before = seen(tiny)
     after = seen(tiny, Intervention(place, "cut", head, (2, 1)))
@@ -60,7 +60,7 @@ def test_a_cut_edge_gets_no_weight_and_the_rest_its_share(
     torch.testing.assert_close(after[f"{place}.weights"], expected, atol=1e-6, rtol=0)
 
 
-def test_a_row_whose_every_edge_is_cut_looks_nowhere(tiny: Native) -> None:
+def test_a_row_whose_every_edge_is_cut_looks_nowhere(tiny: EncoderDecoder) -> None:
     made = [Intervention("decoder.0.self", "cut", 1, (1, key)) for key in (0, 1)]
     weights = seen(tiny, *made)["decoder.0.self.weights"]
     assert not weights[1, 1].any()
@@ -68,7 +68,7 @@ def test_a_row_whose_every_edge_is_cut_looks_nowhere(tiny: Native) -> None:
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_a_cell_is_set_and_the_others_share_what_is_left(tiny: Native, place: str) -> None:
+def test_a_cell_is_set_and_the_others_share_what_is_left(tiny: EncoderDecoder, place: str) -> None:
     before = seen(tiny)[f"{place}.weights"]
     plain = seen(tiny, Intervention(place, "set", 1, Cell(2, 1, 0.75)))[f"{place}.weights"]
     shared = seen(tiny, Intervention(place, "set", 1, Cell(2, 1, 0.75, renormalise=True)))
@@ -86,7 +86,7 @@ def test_a_cell_is_set_and_the_others_share_what_is_left(tiny: Native, place: st
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_temperature_divides_the_scores(tiny: Native, place: str) -> None:
+def test_temperature_divides_the_scores(tiny: EncoderDecoder, place: str) -> None:
     before = seen(tiny)
     after = seen(tiny, Intervention(place, "temperature", 0, 0.5))
     mask = before[f"{place}.mask"]
@@ -96,7 +96,7 @@ def test_temperature_divides_the_scores(tiny: Native, place: str) -> None:
     torch.testing.assert_close(after[f"{place}.weights"][1:], unchanged, atol=1e-6, rtol=0)
 
 
-def test_nobody_looks_at_a_masked_source_token(tiny: Native) -> None:
+def test_nobody_looks_at_a_masked_source_token(tiny: EncoderDecoder) -> None:
     after = seen(tiny, Intervention("source", "mask", value=2))
     for name, value in after.items():
         if name.endswith(".mask"):
@@ -108,14 +108,14 @@ def test_nobody_looks_at_a_masked_source_token(tiny: Native) -> None:
 
 
 @pytest.mark.parametrize("place", ["encoder.0.self", "encoder.1.ffn", "decoder.1.cross"])
-def test_a_dropped_residual_leaves_the_sublayer_alone(tiny: Native, place: str) -> None:
+def test_a_dropped_residual_leaves_the_sublayer_alone(tiny: EncoderDecoder, place: str) -> None:
     after = seen(tiny, Intervention(f"{place}.residual", "drop"))
     torch.testing.assert_close(after[f"{place}.residual"], after[f"{place}.output"])
     plain = seen(tiny)
     assert not torch.allclose(plain[f"{place}.residual"], plain[f"{place}.output"], atol=1e-3)
 
 
-def test_shuffled_positions_are_the_same_in_another_order(tiny: Native) -> None:
+def test_shuffled_positions_are_the_same_in_another_order(tiny: EncoderDecoder) -> None:
     before = seen(tiny)["source.position"]
     once, again, other = (
         seen(tiny, Intervention("source.position", "shuffle", value=seed))["source.position"]
@@ -127,7 +127,7 @@ def test_shuffled_positions_are_the_same_in_another_order(tiny: Native) -> None:
     assert not torch.equal(once, other)
 
 
-def test_a_frozen_pattern_is_that_of_the_other_sentence(tiny: Native) -> None:
+def test_a_frozen_pattern_is_that_of_the_other_sentence(tiny: EncoderDecoder) -> None:
     other = Request("A dog.", target="狗")
     name = "encoder.0.self.weights"
     pattern = tiny.trace(Request("A dog.", target="狗", select=(name,))).tensors[name].value
@@ -153,7 +153,7 @@ EVERY = [
 
 
 @pytest.mark.parametrize("made", [*[(one,) for one in EVERY], tuple(EVERY)], ids=lambda m: m[-1].do)
-def test_a_cache_changes_nothing(tiny: Native, made: tuple[Intervention, ...]) -> None:
+def test_a_cache_changes_nothing(tiny: EncoderDecoder, made: tuple[Intervention, ...]) -> None:
     """Row by row as all at once: an index means the same token in either."""
     source = tiny.rows.source(Request(SOURCE_TEXT))
     ids, real = tiny.rows.batch([source])
@@ -168,7 +168,7 @@ def test_a_cache_changes_nothing(tiny: Native, made: tuple[Intervention, ...]) -
     assert rows[0].logprobs == pytest.approx(rows[1].logprobs, abs=1e-5)
 
 
-def test_decoding_and_scoring_see_the_same_machine(tiny: Native) -> None:
+def test_decoding_and_scoring_see_the_same_machine(tiny: EncoderDecoder) -> None:
     made = (
         Intervention("decoder.0.self", "cut", 1, (3, 1)),
         Intervention("source", "mask", value=1),
@@ -179,7 +179,7 @@ def test_decoding_and_scoring_see_the_same_machine(tiny: Native) -> None:
     assert tiny.trace(request).output.logprobs == pytest.approx(found.logprobs, abs=1e-5)
 
 
-def test_an_edge_counts_queries_and_keys_by_their_own_texts(tiny: Native) -> None:
+def test_an_edge_counts_queries_and_keys_by_their_own_texts(tiny: EncoderDecoder) -> None:
     """The target is longer than the source here, since nothing is written yet."""
     there, beyond = (
         Request(SOURCE_TEXT, interventions=(Intervention("decoder.0.cross", "cut", 0, edge),))
@@ -205,7 +205,9 @@ def test_an_edge_counts_queries_and_keys_by_their_own_texts(tiny: Native) -> Non
         (Intervention("encoder.0.self", "freeze", 0, Request("")), "do.freeze.source", "no text"),
     ],
 )
-def test_what_cannot_be_is_named(tiny: Native, made: Intervention, field: str, words: str) -> None:
+def test_what_cannot_be_is_named(
+    tiny: EncoderDecoder, made: Intervention, field: str, words: str
+) -> None:
     with pytest.raises(InputError, match=words) as caught:
         tiny.check(Request(SOURCE_TEXT, interventions=(made,)))
     assert caught.value.field == f"interventions[0].{field}"

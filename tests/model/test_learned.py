@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from model.__main__ import main
-from model.adapters.encoder_decoder import Native, load
+from model.adapters.encoder_decoder import EncoderDecoder, load
 from model.adapters.request import Request
 from model.bundle.history import Learning, SnapshotScores, WatchedSentence, load_learning, save
 from model.bundle.measurements import LEARNING
@@ -20,7 +20,7 @@ from tests.model.counting import SHAPE, train, words
 
 
 @pytest.fixture
-def learning(tiny: Native) -> Learning:
+def learning(tiny: EncoderDecoder) -> Learning:
     """Two made-up snapshots of a tiny model."""
     trace = tiny.trace("The cat sat.", target="猫坐在垫子上。")
     tokens = dict(trace.texts)

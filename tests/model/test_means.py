@@ -9,7 +9,7 @@ import torch
 from safetensors import safe_open
 
 from model.__main__ import main
-from model.adapters.encoder_decoder import Native, load
+from model.adapters.encoder_decoder import EncoderDecoder, load
 from model.adapters.request import Request
 from model.bundle.measurements import MEANS, load_measured, means_of
 from model.bundle.weights import CHECKPOINTS, WEIGHTS, digest_of, load_bundle
@@ -24,17 +24,17 @@ PAIRS = [
 
 
 @pytest.fixture
-def meant(bundle: Path, tmp_path: Path) -> Native:
+def meant(bundle: Path, tmp_path: Path) -> EncoderDecoder:
     """The tiny model with the means of three pairs of very different lengths."""
     folder = Path(copytree(bundle, tmp_path / "meant"))
     data = tmp_path / "pairs.tsv"
     data.write_text("".join(f"{a}\t{b}\n" for a, b in PAIRS), encoding="utf-8")
     main(["measure", "mean-outputs", str(folder), "--train", str(data)])
     made = load_bundle(folder)
-    return Native(made, "meant", load_measured(folder, made))
+    return EncoderDecoder(made, "meant", load_measured(folder, made))
 
 
-def rows(model: Native) -> Iterator[dict[str, torch.Tensor]]:
+def rows(model: EncoderDecoder) -> Iterator[dict[str, torch.Tensor]]:
     """The mix of every attention, sentence by sentence, both ways, without any padding."""
     for pair in PAIRS:
         for source, target in (pair, pair[::-1]):
@@ -42,7 +42,7 @@ def rows(model: Native) -> Iterator[dict[str, torch.Tensor]]:
             yield {name: found.value for name, found in model.trace(request).tensors.items()}
 
 
-def test_a_mean_is_over_all_real_positions_both_ways(meant: Native) -> None:
+def test_a_mean_is_over_all_real_positions_both_ways(meant: EncoderDecoder) -> None:
     everything = list(rows(meant))
     assert set(meant.means) == set(everything[0])
     for name, mean in meant.means.items():
@@ -53,7 +53,7 @@ def test_a_mean_is_over_all_real_positions_both_ways(meant: Native) -> None:
 @pytest.mark.parametrize("place", ["encoder.1.self", "decoder.0.self", "decoder.1.cross"])
 @pytest.mark.parametrize("head", [None, 2])
 def test_the_head_says_its_mean_at_every_position(
-    meant: Native, place: str, head: int | None
+    meant: EncoderDecoder, place: str, head: int | None
 ) -> None:
     plain, changed = (
         meant.trace("The cat", target="猫坐", select="*", interventions=made)
@@ -70,7 +70,7 @@ def test_the_head_says_its_mean_at_every_position(
     assert torch.equal(changed[f"{place}.weights"].value, plain[f"{place}.weights"].value)
 
 
-def test_decoding_and_scoring_see_the_same_means(meant: Native) -> None:
+def test_decoding_and_scoring_see_the_same_means(meant: EncoderDecoder) -> None:
     made = (Intervention("decoder.0.self", "mean", 1),)
     trace = meant.trace("The cat sat.", interventions=made, select="decoder.logits")
     never = sorted(meant.tokenizer.specials - {meant.tokenizer.eos})
@@ -78,13 +78,13 @@ def test_decoding_and_scoring_see_the_same_means(meant: Native) -> None:
     assert logits.argmax(dim=-1).tolist() == [token.id for token in trace.output.tokens]
 
 
-def test_a_model_without_means_says_so(tiny: Native) -> None:
+def test_a_model_without_means_says_so(tiny: EncoderDecoder) -> None:
     with pytest.raises(InputError, match="without the means") as caught:
         tiny.check(Request("abc", interventions=(Intervention("encoder.0.self", "mean", 1),)))
     assert (caught.value.kind, caught.value.field) == ("no-means", "interventions[0].do")
 
 
-def test_means_of_other_weights_are_refused(meant: Native, tmp_path: Path) -> None:
+def test_means_of_other_weights_are_refused(meant: EncoderDecoder, tmp_path: Path) -> None:
     folder = tmp_path / "meant"
     weights = bytearray((folder / WEIGHTS).read_bytes())
     weights[-1] ^= 1
@@ -100,7 +100,7 @@ def test_means_of_other_weights_are_refused(meant: Native, tmp_path: Path) -> No
 def test_what_is_shipped_fits_the_model_that_is_shipped() -> None:
     folder = CHECKPOINTS / "en-zh"
     shipped = load(folder, "cpu")
-    assert isinstance(shipped, Native)
+    assert isinstance(shipped, EncoderDecoder)
     config = shipped.model.config
     assert set(shipped.means) == {f"{place}.mix" for place in shipped.info.places}
     for mean in shipped.means.values():

@@ -13,7 +13,7 @@ import torch
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from model.adapters.encoder_decoder import Native, load
+from model.adapters.encoder_decoder import EncoderDecoder, load
 from model.adapters.request import Decode, Request, Trace
 from model.bundle.measurements import Measured
 from model.bundle.weights import Bundle, load_bundle
@@ -62,12 +62,12 @@ def shaken(bundle: Path) -> Bundle:
     return loaded
 
 
-def fresh(bundle: Bundle) -> Native:
+def fresh(bundle: Bundle) -> EncoderDecoder:
     """An adapter that has written nothing yet: a decoding kept would be no test."""
     generator = torch.Generator().manual_seed(2)
     names = [f"{place}.mix" for place in PLACES]
     means = {name: torch.randn(HEADS, 8, generator=generator) for name in names}
-    return Native(bundle, "shaken", Measured(means))
+    return EncoderDecoder(bundle, "shaken", Measured(means))
 
 
 @st.composite

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from model.adapters.encoder_decoder import Native
+from model.adapters.encoder_decoder import EncoderDecoder
 from model.adapters.request import Request, Trace
 from model.trace.interventions import Cell, Intervention
 from model.trace.tensor_tap import NamedTensor
@@ -26,7 +26,7 @@ REQUEST = Request(
 
 
 @pytest.fixture(scope="module")
-def trace(tiny: Native) -> Trace:
+def trace(tiny: EncoderDecoder) -> Trace:
     return tiny.trace(REQUEST)
 
 
@@ -65,7 +65,7 @@ def test_numbers_are_equal_as_numbers_are() -> None:
     assert NamedTensor(*axes, odd) != NamedTensor(*axes, odd[:1])
 
 
-def test_a_decoding_but_for_its_steps_arrives_as_it_was(tiny: Native) -> None:
+def test_a_decoding_but_for_its_steps_arrives_as_it_was(tiny: EncoderDecoder) -> None:
     decoding = tiny.decode("The cat sat.")
     for field in fields(decoding):
         if field.name != "steps":

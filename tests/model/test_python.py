@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from model import Decode, InputError, Intervention, Request
-from model.adapters.encoder_decoder import Native
+from model.adapters.encoder_decoder import EncoderDecoder
 from model.adapters.request import ask
 
 PAGE = Path(__file__).parents[2] / "docs" / "python.md"
@@ -28,7 +28,7 @@ def test_the_examples_of_the_page_run(capsys: pytest.CaptureFixture[str]) -> Non
     assert float(said.splitlines()[-1]) < 1e-5
 
 
-def test_a_sentence_is_a_request(tiny: Native) -> None:
+def test_a_sentence_is_a_request(tiny: EncoderDecoder) -> None:
     trace = tiny.trace("The cat sat.", target="猫坐。")
     assert trace.request == Request("The cat sat.", target="猫坐。")
     [same] = tiny.run([trace.request])
@@ -61,7 +61,7 @@ def test_options_are_fields_of_a_request(options: Any, expected: Any) -> None:
     )
 
 
-def test_what_cannot_be_answered_is_said(tiny: Native) -> None:
+def test_what_cannot_be_answered_is_said(tiny: EncoderDecoder) -> None:
     with pytest.raises(InputError, match="source has no text in it"):
         tiny.trace(" ")
     with pytest.raises(InputError, match=re.escape("select[0] names no tensor")):
@@ -70,7 +70,7 @@ def test_what_cannot_be_answered_is_said(tiny: Native) -> None:
         tiny.trace("The cat", colour="red")  # type: ignore[call-arg]
 
 
-def test_tensors_by_name(tiny: Native) -> None:
+def test_tensors_by_name(tiny: EncoderDecoder) -> None:
     trace = tiny.trace("The cat", target="猫坐", select="decoder.1.cross.*")
     weights = trace["decoder.1.cross.weights"]
     assert weights.shape == (4, len(trace.texts["target"]), len(trace.texts["source"]))
@@ -85,7 +85,7 @@ def test_tensors_by_name(tiny: Native) -> None:
         trace["decoder.0.cross.q"]
 
 
-def test_a_trace_says_what_it_is(tiny: Native) -> None:
+def test_a_trace_says_what_it_is(tiny: EncoderDecoder) -> None:
     trace = tiny.trace("The cat", target="猫坐", select=[])
     assert repr(trace).splitlines() == [
         "Trace of tiny, en-zh",

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from model.__main__ import main
-from model.adapters.encoder_decoder import Native
+from model.adapters.encoder_decoder import EncoderDecoder
 from model.bundle.measurements import REPORT
 from model.bundle.weights import load_bundle
 from model.measure.heads import divergences
@@ -22,14 +22,14 @@ from model.train.pairs import both_ways
 TEXTS = [("The cat sat.", "猫坐着。"), ("A dog barks at the cat.", "狗对猫叫。"), ("No.", "不。")]
 
 
-def batches(adapter: Native) -> list:  # type: ignore[type-arg]
+def batches(adapter: EncoderDecoder) -> list:  # type: ignore[type-arg]
     examples = both_ways(TEXTS, ("en", "zh"))
     corpus = Corpus(examples, adapter.tokenizer, 64, torch.device("cpu"))
     return list(corpus.batches(60, 0, 0))
 
 
 @pytest.mark.parametrize("attention", ["encoder.0.self", "decoder.1.self", "decoder.0.cross"])
-def test_a_silent_head_is_a_model_without_its_columns(tiny: Native, attention: str) -> None:
+def test_a_silent_head_is_a_model_without_its_columns(tiny: EncoderDecoder, attention: str) -> None:
     heads, d_k = tiny.model.config.heads, tiny.model.config.d_k
     found = {
         head: cost
@@ -48,7 +48,7 @@ def test_a_silent_head_is_a_model_without_its_columns(tiny: Native, attention: s
         assert found[head] != 0
 
 
-def test_a_head_says_something_else_everywhere(tiny: Native) -> None:
+def test_a_head_says_something_else_everywhere(tiny: EncoderDecoder) -> None:
     """What a tap puts in is there, for all tokens, and no other head's is touched."""
     seen = torch.randn(2, tiny.model.config.heads, 5, tiny.model.config.d_k)
     tap = Instead("encoder.1.self", 1, torch.full((tiny.model.config.d_k,), 7.0))

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from model.adapters.encoder_decoder import Native
+from model.adapters.encoder_decoder import EncoderDecoder
 from model.errors import InputError
 from model.explain.patterns import PATTERNS, Axes, patterns, tally
 from model.text.tokens import Token
@@ -196,7 +196,7 @@ def test_leading_axes_are_free() -> None:
         torch.testing.assert_close(mean[2], tally(weights[2], axes).means[name])
 
 
-def test_a_trace_says_what_its_heads_do(tiny: Native) -> None:
+def test_a_trace_says_what_its_heads_do(tiny: EncoderDecoder) -> None:
     trace = tiny.trace("The cat sat.", select=(), summarise=["encoder.*.self", "decoder.0.cross"])
     assert not trace.tensors
     assert list(trace.summaries) == ["encoder.0.self", "encoder.1.self", "decoder.0.cross"]
@@ -205,7 +205,7 @@ def test_a_trace_says_what_its_heads_do(tiny: Native) -> None:
         assert set(summary.patterns) <= set(PATTERNS)
 
 
-def test_padding_is_left_out(tiny: Native) -> None:
+def test_padding_is_left_out(tiny: EncoderDecoder) -> None:
     asked = {"target": "猫坐着。", "select": (), "summarise": "*"}
     plain, padded = (tiny.trace("The cat sat.", pad_to=pad, **asked) for pad in (None, 24))  # type: ignore[arg-type]
     for place, summary in plain.summaries.items():
@@ -215,7 +215,7 @@ def test_padding_is_left_out(tiny: Native) -> None:
             torch.testing.assert_close(same, measure, atol=1e-5, rtol=0, equal_nan=True)
 
 
-def test_what_is_no_attention_is_refused_by_name(tiny: Native) -> None:
+def test_what_is_no_attention_is_refused_by_name(tiny: EncoderDecoder) -> None:
     with pytest.raises(InputError) as caught:
         tiny.trace("hello", summarise=["encoder.*.self", "encoder.0.ffn"])
     assert (caught.value.kind, caught.value.field) == ("unknown-place", "summarise[1]")

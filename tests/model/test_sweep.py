@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from model.adapters.encoder_decoder import Native
+from model.adapters.encoder_decoder import EncoderDecoder
 from model.adapters.request import Decode, Request, Trace
 from model.adapters.sweep import TOKENS, Ablation, sweep
 from model.decode.steps import Hypothesis
@@ -22,13 +22,13 @@ REQUESTS = [
 ]
 
 
-def ablations(model: Native, request: Request, effect: str = "zero") -> list[Ablation]:
+def ablations(model: EncoderDecoder, request: Request, effect: str = "zero") -> list[Ablation]:
     return [one for batch in sweep(model, request, effect).batches for one in batch]
 
 
 @pytest.mark.parametrize("effect", ["zero", "uniform"])
 @pytest.mark.parametrize("request_", REQUESTS, ids=range(4))
-def test_each_head_as_by_itself(tiny: Native, request_: Request, effect: str) -> None:
+def test_each_head_as_by_itself(tiny: EncoderDecoder, request_: Request, effect: str) -> None:
     base = tiny.trace(request_, select=LOGITS)
     heads = ablations(tiny, request_, effect)
     assert {(one.at, one.head) for one in heads} == {
@@ -48,7 +48,9 @@ def test_each_head_as_by_itself(tiny: Native, request_: Request, effect: str) ->
     assert max(max(map(abs, one.delta)) for one in heads) > 1e-3
 
 
-def forced(model: Native, request: Request, base: Trace, made: tuple[Intervention, ...]) -> Trace:
+def forced(
+    model: EncoderDecoder, request: Request, base: Trace, made: tuple[Intervention, ...]
+) -> Trace:
     """The same words under other interventions, one request by itself."""
     ids = tuple(token.id for token in base.output.tokens)
     if request.target is None:
@@ -58,7 +60,7 @@ def forced(model: Native, request: Request, base: Trace, made: tuple[Interventio
     return trace
 
 
-def test_one_row_is_that_row(tiny: Native) -> None:
+def test_one_row_is_that_row(tiny: EncoderDecoder) -> None:
     every = ablations(tiny, REQUESTS[0])
     chosen = sweep(tiny, REQUESTS[0], row=3)
     assert chosen.rows == (3,)
@@ -68,7 +70,7 @@ def test_one_row_is_that_row(tiny: Native) -> None:
         assert one.divergence == pytest.approx(all_.divergence[3:4], abs=1e-6)
 
 
-def test_a_batch_grows_with_what_a_run_can_read(tiny: Native) -> None:
+def test_a_batch_grows_with_what_a_run_can_read(tiny: EncoderDecoder) -> None:
     long = Request("cat " * 30, target="猫" * 60)
     swept = sweep(tiny, long)
     first = next(swept.batches)
@@ -88,7 +90,7 @@ def test_a_batch_grows_with_what_a_run_can_read(tiny: Native) -> None:
     ids=str,
 )
 def test_what_cannot_be_swept_is_named(
-    tiny: Native, request_: Request, effect: str, row: int | None, field: str
+    tiny: EncoderDecoder, request_: Request, effect: str, row: int | None, field: str
 ) -> None:
     with pytest.raises(InputError) as caught:
         sweep(tiny, request_, effect, row)
@@ -97,7 +99,7 @@ def test_what_cannot_be_swept_is_named(
 
 
 def test_rows_that_encode_alike_are_read_once(
-    tiny: Native, monkeypatch: pytest.MonkeyPatch
+    tiny: EncoderDecoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And the answers are those that each gets alone."""
     request = Request("The cat sat.", target="猫坐", select=LOGITS)
@@ -130,7 +132,7 @@ def test_rows_that_encode_alike_are_read_once(
 
 
 def test_a_prefix_that_leaves_nothing_to_write_is_not_searched(
-    tiny: Native, monkeypatch: pytest.MonkeyPatch
+    tiny: EncoderDecoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tiny._writer, "_search", None)
     trace = tiny.trace("The cat", decode=Decode("beam", prefix=(300, 301, 302), max_tokens=3))

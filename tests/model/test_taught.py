@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from model.adapters.encoder_decoder import Native, load
+from model.adapters.encoder_decoder import EncoderDecoder, load
 from model.bundle.measurements import READS, WRITES, Taught
 from model.measure.word_alignment import AlignedPair, aligned, error_rate, kept
 from tests.model.counting import COUNTING, SHAPE, WORDS, train
@@ -15,7 +15,7 @@ def test_heads_are_taught_to_align(data: list[str], counted: Path, tmp_path: Pat
     """Word for word: the links that people would make are the diagonal."""
     bundle = counted / "bundle"
     adapter = load(bundle, "cpu")
-    assert isinstance(adapter, Native)
+    assert isinstance(adapter, EncoderDecoder)
     assert adapter.info.taught == (Taught(0, 0, "writes", 3), Taught(0, 1, "reads", 3))
     said = [["three", "one", "six"], ["two", "five"], ["four", "three", "one", "two"]]
     links = [frozenset((i, i) for i in range(len(words))) for words in said]

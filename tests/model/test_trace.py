@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import torch
 
-from model.adapters.encoder_decoder import Native
+from model.adapters.encoder_decoder import EncoderDecoder
 from model.adapters.request import Request
 from model.errors import InputError
 from model.trace.interventions import Intervention
@@ -42,11 +42,11 @@ def names() -> Iterator[tuple[str, tuple[str, ...]]]:
     yield "decoder.candidates", ("query", "rank")
 
 
-def test_the_list_of_names(tiny: Native) -> None:
+def test_the_list_of_names(tiny: EncoderDecoder) -> None:
     assert tiny.names == dict(names())
 
 
-def test_every_name_fires_with_its_dims(tiny: Native) -> None:
+def test_every_name_fires_with_its_dims(tiny: EncoderDecoder) -> None:
     trace = tiny.trace("The cat sat.", select=("*", "decoder.logits"))
     assert {name: tensor.dims for name, tensor in trace.tensors.items()} == dict(names())
     sizes = {
@@ -67,7 +67,7 @@ def test_every_name_fires_with_its_dims(tiny: Native) -> None:
     assert trace.tensors["decoder.1.cross.scores"].over == {"query": TARGET, "key": SOURCE}
 
 
-def test_a_recording_run_equals_a_silent_one_bit_for_bit(tiny: Native) -> None:
+def test_a_recording_run_equals_a_silent_one_bit_for_bit(tiny: EncoderDecoder) -> None:
     source, target = torch.randint(0, 300, (2, 3, 11), generator=torch.Generator().manual_seed(0))
     rows = [Recorder(list(tiny.names), {SOURCE: 11, TARGET: 11}) for _ in range(3)]
     with torch.inference_mode():
@@ -78,7 +78,7 @@ def test_a_recording_run_equals_a_silent_one_bit_for_bit(tiny: Native) -> None:
     assert list(rows[0].tensors) == list(tiny.names)
 
 
-def test_a_batch_answers_as_each_alone(tiny: Native) -> None:
+def test_a_batch_answers_as_each_alone(tiny: EncoderDecoder) -> None:
     requests = [Request(text, select=("*", "decoder.logits")) for text in TEXTS]
     for request, together in zip(requests, tiny.run(requests), strict=True):
         alone = tiny.trace(request)
@@ -89,7 +89,7 @@ def test_a_batch_answers_as_each_alone(tiny: Native) -> None:
                 torch.testing.assert_close(other, tensor.value, atol=1e-5, rtol=1e-5)
 
 
-def test_interventions_and_selections_stay_in_their_row(tiny: Native) -> None:
+def test_interventions_and_selections_stay_in_their_row(tiny: EncoderDecoder) -> None:
     plain = Request("The cat sat.", target="猫", select=("*.weights",))
     changed = Request(
         "The cat sat.",
@@ -106,7 +106,7 @@ def test_interventions_and_selections_stay_in_their_row(tiny: Native) -> None:
     assert set(second.tensors) == {name for name in tiny.names if name.startswith("decoder.1.")}
 
 
-def test_zero_equals_the_forward_without_the_head(tiny: Native) -> None:
+def test_zero_equals_the_forward_without_the_head(tiny: EncoderDecoder) -> None:
     """The head's rows of W_o are zeroed in a copy of the model: an independent way to say it."""
     place, head = "encoder.1.self", 2
     request = Request("The cat sat.", target="猫坐", select=("*",))
@@ -129,7 +129,7 @@ def test_zero_equals_the_forward_without_the_head(tiny: Native) -> None:
     assert ours.tensors[f"{place}.weights"].value[head - 1].any()
 
 
-def test_uniform_spreads_over_the_keys_allowed(tiny: Native) -> None:
+def test_uniform_spreads_over_the_keys_allowed(tiny: EncoderDecoder) -> None:
     request = Request(
         "The cat",
         target="猫坐在",
@@ -144,7 +144,7 @@ def test_uniform_spreads_over_the_keys_allowed(tiny: Native) -> None:
     torch.testing.assert_close(weights, expected.expand(4, 9, 9))
 
 
-def test_without_positions_an_encoder_notices_no_order(tiny: Native) -> None:
+def test_without_positions_an_encoder_notices_no_order(tiny: EncoderDecoder) -> None:
     dropped = (Intervention("source.position", "drop"),)
     texts = ("一只狗追着猫跑", "猫追着只跑一狗")  # each character is a token
     order = [0, *(1 + texts[0].index(character) for character in texts[1]), 8]
@@ -165,7 +165,7 @@ def test_without_positions_an_encoder_notices_no_order(tiny: Native) -> None:
     assert first.tensors["target.position"].value.any()
 
 
-def test_padding_shows_and_changes_nothing(tiny: Native) -> None:
+def test_padding_shows_and_changes_nothing(tiny: EncoderDecoder) -> None:
     plain = Request("The cat sat.", target="猫坐", select=("*",))
     short = tiny.trace(plain)
     long = tiny.trace(plain, pad_to=20)
@@ -184,7 +184,7 @@ def test_padding_shows_and_changes_nothing(tiny: Native) -> None:
             )
 
 
-def test_selecting(tiny: Native) -> None:
+def test_selecting(tiny: EncoderDecoder) -> None:
     assert select([], tiny.names) == ()
     assert set(tiny.names) - set(select(["*"], tiny.names)) == {"decoder.logits"}
     assert "decoder.logits" not in select(["decoder.*"], tiny.names)
