@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-import torch
-
 from model.bundle.ctranslate2_export import UnknownToEngineError, exported
 from model.bundle.weights import Bundle
 
@@ -81,8 +79,9 @@ def _opened_anew(bundle: Bundle, cache: Path) -> Drafter | None:
 def _opened(bundle: Bundle, folder: Path) -> FastDrafter:
     from ctranslate2 import Translator
 
-    threads = torch.get_num_threads()
-    translator = Translator(str(folder), device="cpu", inter_threads=1, intra_threads=threads)
+    # One thread: a step of a few rows is too little for two, and its threads and torch's would wait
+    # for each other (59 ms a sentence with two, 8 with one).
+    translator = Translator(str(folder), device="cpu", inter_threads=1, intra_threads=1)
     return FastDrafter(translator, sorted(bundle.tokenizer.specials - {bundle.tokenizer.eos}))
 
 
