@@ -18,7 +18,7 @@ from pathlib import Path
 import torch
 
 from bench.__main__ import machine
-from model.adapters.draft import Drafter, Ids, open_drafter
+from model.adapters.draft import Drafter, Drafts, Ids, open_drafter
 from model.adapters.encoder_decoder import EncoderDecoder
 from model.adapters.request import Request, Trace
 from model.bundle.weights import CHECKPOINTS, Bundle, load_bundle
@@ -32,7 +32,7 @@ class Counting(Drafter):
     drafter: Drafter
     rows: int = 0
 
-    def draft(self, sources: Sequence[Ids], begun: Sequence[Ids], most: int) -> Sequence[Ids]:
+    def draft(self, sources: Sequence[Ids], begun: Sequence[Ids], most: int) -> Drafts:
         """As the other does."""
         self.rows += len(sources)
         return self.drafter.draft(sources, begun, most)

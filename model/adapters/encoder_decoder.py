@@ -16,7 +16,7 @@ from model.adapters.decode_requests import Row, Writer
 from model.adapters.draft import Drafter, open_drafter
 from model.adapters.encoder_decoder_info import attentions, capabilities
 from model.adapters.model_info import ModelInfo
-from model.adapters.recorded_pass import forward
+from model.adapters.recorded_pass import Read, decode, encode
 from model.adapters.request import (
     Adapter,
     Decoding,
@@ -152,20 +152,26 @@ class EncoderDecoder(Adapter):
     def run(self, requests: Sequence[Request]) -> list[Trace]:
         """Decodes what has no target, then runs all as one batch and records it.
 
-        A row whose target was a draft, and a wrong one, is run again with a better one.
+        A row whose target was a draft, and a wrong one, is decoded again with a better one. The
+        first drafts are made while the encoder reads.
         """
         with torch.inference_mode():
             rows = self._rows(requests)
             targets = Targets(self._writer, self.drafter, rows)
+            recorders = [self._recorder(row) for row in rows]
+            read = encode(self.model, self.rows, recorders, [self._source(row) for row in rows])
             spelled = cache(self.tokenizer.written)
             traces: dict[int, Trace] = {}
             while left := [index for index in range(len(rows)) if index not in traces]:
-                some = [rows[index] for index in left]
                 written = [
-                    (row.request.target or "", row.target) if row.target else spelled(ids)
-                    for row, ids in zip(some, targets.of(left), strict=True)
+                    (rows[index].request.target or "", given)
+                    if (given := rows[index].target)
+                    else spelled(ids)
+                    for index, ids in zip(left, targets.of(left), strict=True)
                 ]
-                for index, run in zip(left, self._pass(some, written), strict=True):
+                some = [rows[index] for index in left], [recorders[index] for index in left]
+                passed = self._pass(*some, read.rows(left), written)
+                for index, run in zip(left, passed, strict=True):
                     if targets.agrees(index, run.logprobs):
                         traces[index] = self._trace(run)
             return [traces[index] for index in range(len(rows))]
@@ -212,26 +218,40 @@ class EncoderDecoder(Adapter):
         except InputError as error:
             raise InputError(error.kind, f"{field}.{error.field}", error.detail) from error
 
-    def _pass(self, rows: Sequence[Row], written: Sequence[Written]) -> list[Passed]:
-        """One pass over all rows, each writing what is `written`."""
+    def _recorder(self, row: Row) -> Recorder:
+        """What records a row, as far as the encoder needs to know it."""
+        lengths = {SOURCE: len(self._source(row))}
+        own = {SOURCE: len(row.source)}
+        return Recorder(self._recorded(row.request), lengths, own, row.made)
+
+    def _pass(
+        self,
+        rows: Sequence[Row],
+        recorders: Sequence[Recorder],
+        read: Read,
+        written: Sequence[Written],
+    ) -> list[Passed]:
+        """One pass of the decoder over all rows, each writing what is `written`."""
         bos = self.tokenizer.control(BOS)
         wrote = [tokens for _, tokens in written]
-        padded = [
-            self._texts(*one) for one in zip(rows, ([bos, *w[:-1]] for w in wrote), strict=True)
+        targets = [
+            self.rows.padded([bos, *tokens[:-1]], row.request.pad_to)
+            for row, tokens in zip(rows, wrote, strict=True)
         ]
         recorders = [
-            Recorder(
-                self._recorded(row.request),
-                {name: len(tokens) for name, tokens in texts.items()},
-                {SOURCE: len(row.source), TARGET: len(tokens)},
-                row.made,
+            replace(
+                one,
+                lengths={**one.lengths, TARGET: len(target)},
+                own={**one.own, TARGET: len(tokens)},
             )
-            for row, texts, tokens in zip(rows, padded, wrote, strict=True)
+            for one, target, tokens in zip(recorders, targets, wrote, strict=True)
         ]
-        sources, targets = ([texts[name] for texts in padded] for name in (SOURCE, TARGET))
-        logprobs = forward(self.model, self.rows, recorders, sources, targets, wrote)
-        columns = rows, padded, written, recorders, logprobs
-        return [Passed(*one) for one in zip(*columns, strict=True)]
+        texts = [
+            {SOURCE: tuple(self._source(row)), TARGET: tuple(target)}
+            for row, target in zip(rows, targets, strict=True)
+        ]
+        logprobs = decode(self.model, self.rows, recorders, read, targets, wrote)
+        return [Passed(*one) for one in zip(rows, texts, written, recorders, logprobs, strict=True)]
 
     def _trace(self, run: Passed) -> Trace:
         request, recorded = run.row.request, run.recorder.tensors
@@ -252,10 +272,8 @@ class EncoderDecoder(Adapter):
             pieces={id_: self.tokenizer.token(id_) for id_ in candidates(tensors)},
         )
 
-    def _texts(self, row: Row, target: list[Token]) -> dict[str, tuple[Token, ...]]:
-        sides = {SOURCE: row.source, TARGET: target}
-        to = row.request.pad_to
-        return {name: tuple(self.rows.padded(tokens, to)) for name, tokens in sides.items()}
+    def _source(self, row: Row) -> list[Token]:
+        return self.rows.padded(row.source, row.request.pad_to)
 
     def _selected(self, request: Request) -> tuple[str, ...]:
         return select(request.select, self.selectable)

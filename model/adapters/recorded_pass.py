@@ -1,8 +1,9 @@
-"""One pass of a batch through the model, every row of it recorded."""
+"""One pass of a batch through the model in two halves, every row of it recorded."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 
 from torch import Tensor
 
@@ -16,45 +17,64 @@ from model.transformer.stacks import Transformer
 ENCODING = ("source", "encoder.")  # how names begin up to the encoder's end
 
 
-def forward(
+@dataclass(frozen=True)
+class Read:
+    """What the encoder made of a batch: ids and mask (B, S), memory (B, S, d_model)."""
+
+    ids: Tensor
+    real: Tensor
+    memory: Tensor
+
+    def rows(self, indices: Sequence[int]) -> Read:
+        """Some rows of it."""
+        picked = list(indices)
+        if picked == list(range(len(self.ids))):
+            return self
+        return Read(self.ids[picked], self.real[picked], self.memory[picked])
+
+
+def encode(
     model: Transformer,
     rows: Rows,
     recorders: Sequence[Recorder],
     sources: Sequence[Sequence[Token]],
-    targets: Sequence[Sequence[Token]],
-    written: Sequence[Sequence[Token]],
-) -> Tensor:
-    """Reads the sources and targets and records what is asked for of each row.
-
-    `written` is what the row's target writes, without padding. Returns log-probabilities
-    (B, T, V) on the CPU, T the longest target.
-    """
-    source_ids, source_real = rows.batch(sources)
-    target_ids, target_real = rows.batch(targets)
-    memory = _memory(model, source_ids, source_real, recorders)
-    tap = BatchTap(recorders)
-    x = model.decode(target_ids, target_real, memory, source_real, tap)
-    logits = model.logits(x, tap)
-    batch = TokenBatch(source_ids, source_real, target_ids, target_real)
-    look(model, batch, recorders, [[token.id for token in tokens] for tokens in written])
-    return logits.log_softmax(dim=-1).cpu()
-
-
-def _memory(model: Transformer, ids: Tensor, real: Tensor, recorders: Sequence[Recorder]) -> Tensor:
-    """What the encoder makes of `ids` (B, S): (B, S, d_model).
+) -> Read:
+    """Reads the sources, and records what is asked for of each.
 
     Rows that read the same, and neither record nor change anything of it differently, are run
     once: most of a sweep over heads is.
     """
+    ids, real = rows.batch(sources)
     first: dict[Hashable, int] = {}
-    rows = [
+    same = [
         first.setdefault((tuple(row), _encoding(recorder, index)), index)
         for index, (row, recorder) in enumerate(zip(ids.tolist(), recorders, strict=True))
     ]
     run = list(first.values())
-    tap = BatchTap([recorders[row] for row in run])
-    memory = model.encode(ids[run], real[run], tap)
-    return memory[[run.index(row) for row in rows]]
+    memory = model.encode(ids[run], real[run], BatchTap([recorders[row] for row in run]))
+    return Read(ids, real, memory[[run.index(row) for row in same]])
+
+
+def decode(
+    model: Transformer,
+    rows: Rows,
+    recorders: Sequence[Recorder],
+    read: Read,
+    targets: Sequence[Sequence[Token]],
+    written: Sequence[Sequence[Token]],
+) -> Tensor:
+    """Reads the targets, and records what is asked for of each row.
+
+    `written` is what the row's target writes, without padding. Returns log-probabilities
+    (B, T, V) on the CPU, T the longest target.
+    """
+    ids, real = rows.batch(targets)
+    tap = BatchTap(recorders)
+    x = model.decode(ids, real, read.memory, read.real, tap)
+    logits = model.logits(x, tap)
+    batch = TokenBatch(read.ids, read.real, ids, real)
+    look(model, batch, recorders, [[token.id for token in tokens] for tokens in written])
+    return logits.log_softmax(dim=-1).cpu()
 
 
 def _encoding(recorder: Recorder, index: int) -> Hashable:

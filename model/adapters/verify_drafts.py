@@ -18,7 +18,7 @@ every draft token judged by the largest probability instead of by chance.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
@@ -31,7 +31,10 @@ TRIES = 3  # drafts of a row before it is decoded
 
 
 class Targets:
-    """What each row writes, as far as it is known, while a batch is being answered."""
+    """What each row writes, as far as it is known, while a batch is being answered.
+
+    The first drafts are begun at once, so that the encoder can read meanwhile.
+    """
 
     def __init__(self, writer: Writer, drafter: Drafter | None, rows: Sequence[Row]) -> None:
         self.writer = writer
@@ -41,13 +44,18 @@ class Targets:
         self._drafts: dict[int, Ids] = {}
         self._begun = {index: row.request.decode.prefix for index, row in enumerate(rows)}
         self._tries = {index: TRIES for index, row in enumerate(rows) if writer.is_greedy(row)}
+        self._undrafted = [index for index in self._tries if index not in self._known]
+        self._coming: Callable[[], dict[int, Ids]] = dict
+        self._begin()
 
     def of(self, indices: Sequence[int]) -> list[Ids]:
         """What some rows write: what is known of it, or else a draft, or else what decoding finds.
 
         `agrees` says whether a draft was right.
         """
-        self._draft([index for index in indices if index not in self._known])
+        self._begin()
+        coming, self._coming = self._coming, dict
+        self._drafts.update(coming())
         open_ = [i for i in indices if i not in self._known and i not in self._drafts]
         found = self.writer.search([self.rows[index] for index in open_])
         self._known.update(zip(open_, found, strict=True))
@@ -64,17 +72,19 @@ class Targets:
         certain = verified(draft, logprobs, self.writer.never, len(self._begun[index]))
         self._tries[index] -= 1
         if certain is None:
-            self._tries[index] = 0
             return False
         self._begun[index] = certain
         if self.writer.is_complete(self.rows[index], certain):
             self._known[index] = certain
             self.writer.remember(self.rows[index], certain)
-        return index in self._known and certain == draft
+            return certain == draft
+        if self._tries[index]:
+            self._undrafted.append(index)
+        return False
 
-    def _draft(self, indices: Sequence[int]) -> None:
-        """Sets drafts for those rows that can have one."""
-        drafted = [index for index in indices if self._tries.get(index)]
+    def _begin(self) -> None:
+        """Begins drafts of those rows that are without; `of` waits for them."""
+        drafted, self._undrafted = self._undrafted, []
         if not drafted or not self.drafter:
             return
         rows = [self.rows[index] for index in drafted]
@@ -82,10 +92,16 @@ class Targets:
         sources = [[token.id for token in row.source] for row in rows]
         begun = [self._begun[index] for index in drafted]
         guesses = self.drafter.draft(sources, begun, most)
-        for index, row, start, guess in zip(drafted, rows, begun, guesses, strict=True):
-            draft = self.writer.within((*start, *guess[len(start) :]), row)
-            if len(draft) > len(start):
-                self._drafts[index] = draft
+
+        def drafts() -> dict[int, Ids]:
+            columns = zip(drafted, rows, begun, guesses(), strict=True)
+            made = {
+                index: self.writer.within((*start, *guess[len(start) :]), row)
+                for index, row, start, guess in columns
+            }
+            return {index: ids for index, ids in made.items() if len(ids) > len(self._begun[index])}
+
+        self._coming = drafts
 
 
 def verified(draft: Ids, logprobs: Tensor, never: Tensor, begun: int) -> Ids | None:

@@ -13,7 +13,7 @@ import torch
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from model.adapters.draft import Drafter, Ids, open_drafter
+from model.adapters.draft import Drafter, Drafts, Ids, open_drafter
 from model.adapters.encoder_decoder import EncoderDecoder, load
 from model.adapters.request import Decode, Request, Trace
 from model.adapters.verify_drafts import TRIES, verified
@@ -51,9 +51,10 @@ class Scripted(Drafter):
         self.say = say
         self.asked: list[int] = []
 
-    def draft(self, sources: Sequence[Ids], begun: Sequence[Ids], most: int) -> Sequence[Ids]:
+    def draft(self, sources: Sequence[Ids], begun: Sequence[Ids], most: int) -> Drafts:
         self.asked.append(len(sources))
-        return [self.say(*one) for one in zip(sources, begun, strict=True)]
+        said = [self.say(*one) for one in zip(sources, begun, strict=True)]
+        return lambda: said
 
 
 class Noisy(Drafter):
@@ -63,11 +64,9 @@ class Noisy(Drafter):
         self.drafter = drafter
         self.random = random.Random(seed)
 
-    def draft(self, sources: Sequence[Ids], begun: Sequence[Ids], most: int) -> Sequence[Ids]:
-        return [
-            [noise for id_ in ids for noise in self._noise(id_)]
-            for ids in self.drafter.draft(sources, begun, most)
-        ]
+    def draft(self, sources: Sequence[Ids], begun: Sequence[Ids], most: int) -> Drafts:
+        drafts = self.drafter.draft(sources, begun, most)
+        return lambda: [[noise for id_ in ids for noise in self._noise(id_)] for ids in drafts()]
 
     def _noise(self, id_: int) -> list[int]:
         if self.random.random() < 0.8:
@@ -149,7 +148,7 @@ def test_alone_and_in_company_and_padded(
 def test_drafts_are_mostly_right(shipped: Bundle, drafter: Drafter, alone: list[Trace]) -> None:
     """Or else they cost time in place of saving it, and nothing would show it."""
     sources = [[token.id for token in trace.texts["source"]] for trace in alone]
-    drafts = drafter.draft(sources, [()] * len(sources), 128)
+    drafts = drafter.draft(sources, [()] * len(sources), 128)()
     own = [[token.id for token in trace.output.tokens] for trace in alone]
     assert sum(map(list.__eq__, map(list, drafts), own)) >= 0.7 * len(own)
 
@@ -397,7 +396,7 @@ def test_what_is_exported_is_the_model(
     assert by
     decoded = answers(bundle, [Request(source) for source in ("A cat sat.", "猫", "the dog ran")])
     sources = [[token.id for token in trace.texts["source"]] for trace in decoded]
-    drafts = by.draft(sources, [()] * len(sources), 40)
+    drafts = by.draft(sources, [()] * len(sources), 40)()
     assert [list(ids) for ids in drafts] == [[t.id for t in one.output.tokens] for one in decoded]
 
 
