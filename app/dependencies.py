@@ -72,7 +72,7 @@ def open_models(settings: Settings) -> Runners:
     prepare = partial(
         logging.config.dictConfig, log_format.config(settings.log, settings.log_requests)
     )
-    threads = max(1, (cores or 1) // count)
+    threads = max(1, (cores or 1) // (2 * count))  # the other half drafts, and serves
     return in_processes(
         [Opening(load, prepare, threads, n % gpus if gpus else None) for n in range(count)]
     )

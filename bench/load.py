@@ -25,11 +25,11 @@ from model import Request, load
 from model.adapters.request import Adapter
 from tests.servers import running_app
 
-WORDS = (
-    *("the", "a", "this", "every", "old", "young", "small", "quiet", "cat", "dog", "bird"),
-    *("child", "teacher", "river", "house", "street", "garden", "saw", "liked", "crossed"),
-    *("found", "watched", "behind", "under", "near", "with", "and", "while", "because"),
-)
+WHO = ("cat", "dog", "bird", "child", "teacher", "student", "neighbour", "doctor", "farmer", "king")
+LIKE = ("old", "young", "small", "quiet", "tired", "happy", "clever", "hungry", "friendly", "lazy")
+DID = ("saw", "liked", "found", "watched", "remembered", "wanted", "painted", "sold", "visited")
+WHAT = ("house", "garden", "river", "book", "picture", "street", "school", "song", "letter", "tree")
+WHEN = ("yesterday", "in the morning", "last summer", "after school", "on Monday", "at night")
 SELECT = ["*.weights"]
 TYPING_SECONDS = 0.5
 STUDENT_SECONDS = 2.0
@@ -38,20 +38,24 @@ BATCH = 8  # as the server's
 _numbers = itertools.count()
 
 
-def sentence(words: int = 12) -> str:
-    """A sentence that was never sent before."""
-    number = next(_numbers)
-    chance = random.Random(number)
-    return " ".join(chance.choices(WORDS, k=words)) + f" {number}."
+def sentence(clauses: int = 1) -> str:
+    """A sentence that was never sent before, of about 9 words a clause."""
+    chance = random.Random(next(_numbers))
+    return f"{' and '.join(_clause(chance) for _ in range(clauses))}.".capitalize()
+
+
+def _clause(chance: random.Random) -> str:
+    who, like, did, what, when = (chance.choice(one) for one in (WHO, LIKE, DID, WHAT, WHEN))
+    return f"the {like} {who} {did} the {chance.choice(LIKE)} {what} {when}"
 
 
 def dearest() -> dict[str, Any]:
     """A sweep over all heads of a long sentence, with as many sentences frozen as are taken."""
     freezes = [
-        {"at": "encoder.0.self", "head": 0, "do": {"freeze": {"source": sentence(60)}}}
+        {"at": "encoder.0.self", "head": 0, "do": {"freeze": {"source": sentence(6)}}}
         for _ in range(8)
     ]
-    return {"source": sentence(60), "interventions": freezes}
+    return {"source": sentence(6), "interventions": freezes}
 
 
 @dataclass
