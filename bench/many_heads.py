@@ -6,9 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from playwright.sync_api import Page, Route
-from safetensors.numpy import save
+from safetensors.numpy import load, save
 
 Header = dict[str, Any]
+COARSE = ":uint8"  # how what is asked for in 8 bits ends
+KINDS = ("weights", "mask")
+MASK = "encoder.0.self.mask"
 
 
 def serve(page: Page, *, layers: int, heads: int) -> None:
@@ -28,11 +31,17 @@ def serve(page: Page, *, layers: int, heads: int) -> None:
 
     def trace(route: Route) -> None:
         asked = json.loads(route.request.post_data or "{}")
-        reply = route.fetch()
-        if asked.get("dtype") != "uint8":
-            return route.fulfill(response=reply)
+        names = [one for one in asked.get("select", ()) if one.startswith("encoder.")]
+        if asked.get("dtype") == "uint8":  # checkouts from before one request asked for all
+            names = [f"encoder.{n}.self.{kind}" for n in range(layers) for kind in KINDS]
+        if not any(COARSE in one or asked.get("dtype") for one in names):
+            return route.continue_()
+        own = [one for one in asked["select"] if one not in names]
+        summarise = ["encoder.0.self"] if asked.get("summarise") else []
+        sent = {**asked, "dtype": "float32", "select": own or [MASK], "summarise": summarise}
+        reply = route.fetch(post_data=json.dumps(sent))
         return route.fulfill(
-            body=_grown(reply.body(), layers, heads),
+            body=_grown(reply.body(), names, asked.get("summarise") or [], heads),
             headers={"Content-Type": "application/octet-stream"},
         )
 
@@ -51,31 +60,28 @@ def _table(attentions: list[dict[str, Any]], layers: int, heads: int) -> list[di
     return made + [one for one in attentions if one["stack"] != "encoder"]
 
 
-def _grown(reply: bytes, layers: int, heads: int) -> bytes:
-    """The reply with weights and summaries for every layer and head."""
+def _grown(reply: bytes, names: list[str], summarised: list[str], heads: int) -> bytes:
+    """The reply with these tensors made up, and with the first summary said of all places."""
     length = int.from_bytes(reply[:8], "little")
     document: Header = json.loads(json.loads(reply[8 : 8 + length])["__metadata__"]["trace"])
+    tensors: dict[str, NDArray[Any]] = dict(load(reply))
     size = len(document["tokens"]["source"])
-    axis = {"query": "source", "key": "source"}
-    tensors: dict[str, NDArray[Any]] = {}
-    kinds = {"weights": (["head", "query", "key"], "uint8"), "mask": (["query", "key"], "bool")}
-    document["tensors"] = {}
-    for layer in range(layers):
-        made = {"weights": _weights(layer, heads, size), "mask": np.ones((size, size), dtype=bool)}
-        for name, (dims, dtype) in kinds.items():
-            place = f"encoder.{layer}.self.{name}"
-            tensors[place] = made[name]
-            shape = list(made[name].shape)
-            document["tensors"][place] = {
-                "dims": dims,
-                "over": axis,
-                "shape": shape,
-                "dtype": dtype,
-            }
+    for name in names:
+        made, dims = np.ones((size, size), dtype=bool), ["query", "key"]
+        if ".weights" in name:
+            layer = int(name.split(".")[1])
+            made, dims = _weights(layer, heads, size), ["head", *dims]
+        tensors[name] = made
+        document["tensors"][name] = {
+            "dims": dims,
+            "over": {"query": "source", "key": "source"},
+            "shape": list(made.shape),
+            "dtype": made.dtype.name,
+        }
     if known := document.get("summaries"):
         (first, *_) = known.values()
         repeated = {key: (values * heads)[:heads] for key, values in first.items()}
-        document["summaries"] = {f"encoder.{layer}.self": repeated for layer in range(layers)}
+        document["summaries"] = dict.fromkeys(summarised, repeated)
     return save(tensors, {"trace": json.dumps(document)})
 
 
