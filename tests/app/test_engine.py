@@ -2,63 +2,19 @@
 
 import asyncio
 import pickle
-import threading
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 
-import orjson
 import pytest
 
-from app.engine.catalog import Catalog
 from app.engine.decoding import DecodeJob
-from app.engine.engine import Bounds, BusyError, Engine
-from app.engine.jobs import Encoding, StreamJob, TraceJob
-from app.engine.runners import Runners
+from app.engine.engine import BusyError
+from app.engine.jobs import Encoding, TraceJob
 from app.engine.sweeping import SweepJob
 from app.engine.wire import FORMS, JSON, Reply
-from model.adapters.request import Adapter, Decode, Request
+from model.adapters.request import Decode, Request
 from model.errors import InputError
 from model.trace.interventions import Cell, Intervention
 from tests.app.slow import Slow
-
-
-@asynccontextmanager
-async def running(
-    *models: Slow,
-    max_queue: int = 8,
-    max_batch: int = 4,
-    max_wait_seconds: float = 10,
-    max_models: int = 2,
-) -> AsyncIterator[Engine]:
-    """Run an engine for these models, called "0", "1" and so on."""
-    loaders = {str(n): (lambda model=model: model) for n, model in enumerate(models or [Slow()])}
-    runners = Runners.in_threads(Catalog(loaders, max_models))
-    engine = Engine(runners, Bounds(max_queue, max_batch, max_wait_seconds))
-    async with engine:
-        yield engine
-
-
-def job(source: str, model: str = "0", form: str = JSON) -> TraceJob:
-    return TraceJob(model, Request(source), "id", "float32", Encoding(form, 1000))
-
-
-async def run(engine: Engine, source: str, model: str = "0") -> str:
-    """Send one request and return what it wrote; one text asks for a form that there is not."""
-    form = "nonsense" if source == "bitter" else JSON
-    encoded = await engine.run(job(source, model, form))
-    return str(orjson.loads(encoded.content)["output"]["text"])
-
-
-def send(engine: Engine, source: str, model: str = "0") -> asyncio.Task[str]:
-    return asyncio.create_task(run(engine, source, model))
-
-
-async def held(engine: Engine, model: Slow) -> asyncio.Task[str]:
-    """Send one request and wait until the model is at it, so that what follows must queue."""
-    first = send(engine, "first")
-    await asyncio.to_thread(model.started.wait, 10)
-    return first
+from tests.app.small_engine import held, run, running, send
 
 
 async def test_what_waits_becomes_a_batch_in_order() -> None:
@@ -215,106 +171,6 @@ async def test_the_end_lets_the_running_finish_and_sends_the_waiting_away() -> N
         await second
     with pytest.raises(BusyError, match="shutting down"):
         await run(engine, "third")
-
-
-@dataclass(frozen=True)
-class Counting(StreamJob):
-    """Count up, and say how far it has got."""
-
-    model: str = "0"
-    most: int = 1000
-    made: list[int] = field(default_factory=list)
-
-    def lines(self, adapter: Adapter) -> Iterator[bytes]:
-        for number in range(self.most):
-            self.made.append(number)
-            yield str(number).encode()
-
-
-async def test_a_stream_makes_what_is_asked_for_and_no_more() -> None:
-    counting = Counting()
-    async with running() as engine:
-        async for line in engine.stream(counting):
-            await asyncio.sleep(0.01)
-            assert counting.made == list(range(int(line) + 1))
-            if line == b"3":
-                break
-        await asyncio.sleep(0.02)
-        assert counting.made == [0, 1, 2, 3]
-        assert [line async for line in engine.stream(Counting(most=3))] == [b"0", b"1", b"2"]
-        assert engine.streams == 0
-
-
-async def test_a_stream_works_off_the_event_loop() -> None:
-    class Threads(Counting):
-        def lines(self, adapter: Adapter) -> Iterator[bytes]:
-            while True:
-                yield str(threading.get_ident()).encode()
-
-    async with running() as engine:
-        stream = engine.stream(Threads())
-        seen = {await anext(stream) for _ in range(5)}
-    assert len(seen) == 1
-    assert str(threading.get_ident()).encode() not in seen
-
-
-async def test_others_have_their_turn_between_two_lines() -> None:
-    model, counting = Slow(), Counting()
-    model.go.set()
-
-    async def read(engine: Engine) -> None:
-        async for _ in engine.stream(counting):
-            pass
-
-    async with running(model) as engine:
-        reading = [asyncio.create_task(read(engine)) for _ in range(2)]
-        await asyncio.sleep(0)
-        before = len(counting.made)
-        assert await send(engine, "hello") == "hello"
-        # A line of each that stood before it, and one that was being made.
-        assert len(counting.made) - before <= 4
-        for task in reading:
-            task.cancel()
-        await asyncio.gather(*reading, return_exceptions=True)
-        assert (engine.streams, engine.waiting) == (0, 0)
-
-
-async def test_a_stream_needs_a_place_once() -> None:
-    model = Slow()
-    async with running(model, max_queue=1) as engine:
-        stream = engine.stream(Counting())
-        assert await anext(stream) == b"0"
-        with pytest.raises(BusyError, match="1 requests"):
-            await anext(engine.stream(Counting()))
-        first = await held(engine, model)
-        second = send(engine, "second")
-        await asyncio.sleep(0)
-        going_on = asyncio.ensure_future(anext(stream))  # though the queue is full now
-        await asyncio.sleep(0)
-        model.go.set()
-        assert (await first, await second, await going_on) == ("first", "second", b"1")
-
-
-async def test_a_stream_that_fails_says_so_and_is_over() -> None:
-    class Failing(Counting):
-        def lines(self, adapter: Adapter) -> Iterator[bytes]:
-            yield b"1"
-            raise ValueError("bitter")
-
-    async with running() as engine:
-        stream = engine.stream(Failing())
-        assert await anext(stream) == b"1"
-        with pytest.raises(ValueError, match="bitter"):
-            await anext(stream)
-        assert engine.streams == 0
-
-
-async def test_the_end_ends_streams() -> None:
-    async with running() as engine:
-        stream = engine.stream(Counting())
-        await anext(stream)
-    with pytest.raises(BusyError, match="shutting down"):
-        await anext(stream)
 
 
 def test_a_job_can_leave_its_process() -> None:

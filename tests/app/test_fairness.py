@@ -1,9 +1,7 @@
 """Cost before work: prices, budgets, turns by work, and work that ends when nobody waits for it."""
 
 import asyncio
-import time
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,126 +10,22 @@ import pytest
 
 from app.engine.byte_cache import ByteCache
 from app.engine.catalog import Catalog
-from app.engine.clients import NOBODY, Budgets, Client, SpentError, asking
+from app.engine.clients import Budgets, Client, SpentError
 from app.engine.decoding import DecodeJob
 from app.engine.engine import Bounds, BusyError, Engine
 from app.engine.fair_queue import FairQueue, Waiting, fitting
 from app.engine.price import price
 from app.engine.runners import Runners
 from app.engine.sweeping import SweepJob
-from app.engine.worker import Batch, Worker
-from model.adapters.request import Decode, Request, Trace
-from model.stopping import StoppedError, go_on, stoppable
+from model.adapters.request import Decode, Request
 from model.trace.interventions import Intervention
 from tests.app.conftest import Serving
+from tests.app.endless import ask, begun, engine_of
 from tests.app.problem import hold
 from tests.app.slow import Slow
-from tests.app.test_engine import job
+from tests.app.small_engine import job
 
 LONG = "All of the old houses by the river stood empty while the birds flew south again. " * 3
-
-
-class Endless(Slow):
-    """A model whose runs end only when they are stopped."""
-
-    def run(self, requests: Sequence[Request]) -> list[Trace]:
-        self.batches.append([request.source for request in requests])
-        self.started.set()
-        while not self.go.is_set():
-            go_on()
-            time.sleep(0.001)
-        return super().run(requests)
-
-
-def engine_of(model: Slow, **more: Any) -> Engine:
-    bounds = Bounds(**{"max_queue": 8, "max_batch": 4, "max_wait_seconds": 10.0, **more})
-    return Engine(Runners.in_threads(Catalog.of({"0": model})), bounds)
-
-
-def ask(engine: Engine, text: str, client: Client = NOBODY) -> asyncio.Task[Any]:
-    """Send a text as a client."""
-
-    async def run() -> Any:
-        asking.set(client)
-        return await engine.run(job(text))
-
-    return asyncio.create_task(run())
-
-
-async def begun(model: Slow) -> None:
-    await asyncio.to_thread(model.started.wait, 10)
-    model.started.clear()
-
-
-async def test_who_leaves_ends_what_runs() -> None:
-    model = Endless()
-    async with engine_of(model) as engine:
-        first = ask(engine, "first")
-        await begun(model)
-        second = ask(engine, "second")
-        await asyncio.sleep(0)
-        first.cancel()
-        await begun(model)  # the second runs, though nothing let the first one go
-        second.cancel()
-        await asyncio.gather(first, second, return_exceptions=True)
-    assert model.batches == [["first"], ["second"]]
-
-
-async def test_a_deadline_ends_what_runs() -> None:
-    model = Endless()
-    async with engine_of(model, max_wait_seconds=0.2) as engine:
-        with pytest.raises(BusyError, match=r"0\.2 seconds"):
-            await ask(engine, "first")
-        await begun(model)
-        second = ask(engine, "second")
-        await begun(model)
-        model.go.set()
-        assert await second
-
-
-async def test_as_long_as_somebody_waits_it_goes_on() -> None:
-    model = Endless()
-    async with engine_of(model) as engine:
-        together = [ask(engine, "same"), ask(engine, "same")]
-        await begun(model)
-        together[0].cancel()
-        await asyncio.sleep(0.05)
-        model.go.set()
-        assert await together[1]
-    assert model.batches == [["same"], ["same"]]  # once; told by both classes
-
-
-def test_a_run_ends_before_its_next_layer(catalog: Catalog) -> None:
-    asked: Counter[str] = Counter()
-
-    def stopped() -> bool:
-        asked["times"] += 1
-        return asked["times"] > 7
-
-    with stoppable(stopped), pytest.raises(StoppedError):
-        catalog["en-zh"].trace("The cat sat on the mat.")
-    assert asked["times"] == 8
-    assert catalog["en-zh"].trace("The cat sat on the mat.").output.text
-
-
-async def test_a_sweep_with_freezes_leaves_with_its_client(catalog: Catalog) -> None:
-    """It took the model for minutes after its client had gone."""
-    frozen = tuple(
-        Intervention("encoder.0.self", "freeze", 0, Request(f"{LONG} {n}")) for n in range(8)
-    )
-    async with Engine(Runners.in_threads(catalog), Bounds()) as engine:
-        quick = replace(job("Hi."), model="en-zh", selection=None)
-        await engine.run(replace(quick, encoding=replace(quick.encoding, max_values=10**6)))
-        sweep = engine.stream(SweepJob("en-zh", Request(LONG, interventions=frozen), "zero", None))
-        leaver: asyncio.Task[bytes] = asyncio.create_task(anext(sweep))  # type: ignore[arg-type]
-        await asyncio.sleep(0.3)
-        assert not leaver.done()
-        leaver.cancel()
-        start = time.perf_counter()
-        other = replace(job("Hello."), model="en-zh", identity="other")
-        await engine.run(replace(other, encoding=replace(quick.encoding, max_values=10**6)))
-        assert time.perf_counter() - start < 5  # alone it takes a tenth of a second
-        assert engine.streams == 0
 
 
 @dataclass
@@ -307,53 +201,3 @@ async def test_a_client_that_asks_for_too_much_waits_and_no_other(serving: Servi
         assert int(seen[-1].headers["retry-after"]) > 0
         assert (await send(client, 100, "another")).status_code == 200
         assert (await send(client, 0, "one")).status_code == 200  # it is kept: no work
-
-
-class Patient(Endless):
-    """Endless for long texts alone."""
-
-    info = replace(Slow.info, max_tokens=1000)
-
-    def run(self, requests: Sequence[Request]) -> list[Trace]:
-        if len(requests[0].source) >= len(LONG):
-            return super().run(requests)
-        return Slow.run(self, requests)
-
-
-async def test_what_is_long_pauses_for_what_is_short() -> None:
-    model, other = Patient(), Client("other", 0)
-    async with engine_of(model) as engine:
-        long = ask(engine, LONG * 2, Client("heavy", 0))
-        await begun(model)
-        own = ask(engine, "own", Client("heavy", 0))
-        await asyncio.sleep(0)
-        await asyncio.sleep(0.05)
-        assert model.batches == [[LONG * 2]]  # its own waits for it
-        own.cancel()
-        short = ask(engine, "short", other)
-        await begun(model)  # though nothing has let the long one go
-        await asyncio.sleep(0.05)
-        assert not long.done()
-        model.go.set()
-        assert await short
-        assert await long
-    assert model.batches[:2] == [[LONG * 2], ["short"]]
-
-
-async def test_what_pauses_does_so_until_the_other_has_ended(catalog: Catalog) -> None:
-    """Between two layers, and not at all once nothing urgent runs."""
-    worker = Worker(catalog)
-    asked: list[str] = []
-
-    def stopped() -> bool:
-        asked.append("layer")
-        return False
-
-    work = Batch((replace(job("The cat."), model="en-zh"),))
-    with worker._first():  # as while something urgent runs
-        pausing = asyncio.create_task(asyncio.to_thread(worker.run, work, lambda: False))
-        urgent = await asyncio.to_thread(worker.run, work, stopped, True)
-        assert len(asked) > 3
-        assert urgent
-        assert not pausing.done()
-    assert len(await pausing) == 1

@@ -23,7 +23,7 @@ import { API } from "typescript/unstable/sync";
 
 /** Files under static/js, and the tests that are about them. @type {Record<string, string[]>} */
 export const ROOMS = {
-  "data/retry.js": ["retry", "session"],
+  "data/retry.js": ["retry", "session", "session-tensors"],
   "data/problem.js": ["retry", "problems"],
   "data/reply.js": ["retry", "lines"],
   "draw/labels.js": ["labels"],
@@ -32,13 +32,13 @@ export const ROOMS = {
   "parts/arrow-keys.js": ["arrow-keys"],
   "parts/text-input.js": ["text-input"],
   "state/address.js": ["link"],
-  "state/view-answers.js": ["view-answers", "data-sources", "session", "share-contents"],
+  "state/view-answers.js": ["view-answers", "data-sources", "session", "session-tensors", "session-shares", "share-contents"],
   "state/highlight.js": ["highlight", "heatmap-data"],
   "state/link.js": ["link"],
-  "state/data-sources.js": ["data-sources", "session", "share-contents"],
-  "state/view-requests.js": ["view-requests", "session", "share-contents"],
+  "state/data-sources.js": ["data-sources", "session", "session-tensors", "session-shares", "share-contents"],
+  "state/view-requests.js": ["view-requests", "session", "session-tensors", "share-contents"],
   "state/heatmap-data.js": ["heatmap-data", "comparison"],
-  "state/session.js": ["session", "session-opening", "data-sources", "view-requests", "share-contents"],
+  "state/session.js": ["session", "session-tensors", "session-shares", "session-opening", "data-sources", "view-requests", "share-contents"],
   "state/reconcile-link.js": ["reconcile-link", "session"],
   "state/tensor-cache.js": ["tensor-cache"],
   "data/tensor-address.js": ["tensor-cache"],

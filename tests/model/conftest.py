@@ -8,13 +8,16 @@ import pytest
 import torch
 from filelock import FileLock
 
+from model.adapters.draft import Drafter, open_drafter
 from model.adapters.encoder_decoder import EncoderDecoder
+from model.adapters.request import Request, Trace
 from model.bundle.card import TRAINING
-from model.bundle.weights import load_bundle, save_bundle
+from model.bundle.weights import CHECKPOINTS, Bundle, load_bundle, save_bundle
 from model.text.tokens import Tokenizer
 from model.transformer.config import ModelConfig
 from model.transformer.stacks import Transformer
 from tests.model.counting import COUNTING, SHAPE, train, write_pairs
+from tests.model.drafted import SELECT, SENTENCES, one_by_one
 
 TEXTS = [
     "The cat sat on the mat.",
@@ -88,3 +91,26 @@ def learnt(shared: Path, data: list[str]) -> Path:
 def counted(learnt: Path, tmp_path: Path) -> Path:
     """A copy of that run, to be changed at will."""
     return Path(copytree(learnt, tmp_path / "counted"))
+
+
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("drafts")
+
+
+@pytest.fixture(scope="session")
+def shipped() -> Bundle:
+    return load_bundle(CHECKPOINTS / "en-zh")
+
+
+@pytest.fixture(scope="session")
+def drafter(shipped: Bundle, cache: Path) -> Drafter:
+    opened = open_drafter(shipped, cache)
+    assert opened
+    return opened
+
+
+@pytest.fixture(scope="session")
+def alone(shipped: Bundle) -> list[Trace]:
+    """What decoding makes of the sentences."""
+    return one_by_one(shipped, [Request(source, select=SELECT) for source in SENTENCES])

@@ -1,0 +1,47 @@
+"""A model whose runs do not end by themselves."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from app.engine.catalog import Catalog
+from app.engine.clients import NOBODY, Client, asking
+from app.engine.engine import Bounds, Engine
+from app.engine.runners import Runners
+from model.adapters.request import Request, Trace
+from model.stopping import go_on
+from tests.app.slow import Slow
+from tests.app.small_engine import job
+
+
+class Endless(Slow):
+    """A model whose runs end only when they are stopped."""
+
+    def run(self, requests: Sequence[Request]) -> list[Trace]:
+        self.batches.append([request.source for request in requests])
+        self.started.set()
+        while not self.go.is_set():
+            go_on()
+            time.sleep(0.001)
+        return super().run(requests)
+
+
+def engine_of(model: Slow, **more: Any) -> Engine:
+    bounds = Bounds(**{"max_queue": 8, "max_batch": 4, "max_wait_seconds": 10.0, **more})
+    return Engine(Runners.in_threads(Catalog.of({"0": model})), bounds)
+
+
+def ask(engine: Engine, text: str, client: Client = NOBODY) -> asyncio.Task[Any]:
+    """Send a text as a client."""
+
+    async def run() -> Any:
+        asking.set(client)
+        return await engine.run(job(text))
+
+    return asyncio.create_task(run())
+
+
+async def begun(model: Slow) -> None:
+    await asyncio.to_thread(model.started.wait, 10)
+    model.started.clear()
