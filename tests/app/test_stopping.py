@@ -67,11 +67,11 @@ def test_a_run_ends_before_its_next_layer(catalog: Catalog) -> None:
 
     def stopped() -> bool:
         asked["times"] += 1
-        return asked["times"] > 7
+        return asked["times"] > 4  # past the encoder, before the decoder's last layer
 
     with stoppable(stopped), pytest.raises(StoppedError):
         catalog["en-zh"].trace("The cat sat on the mat.")
-    assert asked["times"] == 8
+    assert asked["times"] == 5
     assert catalog["en-zh"].trace("The cat sat on the mat.").output.text
 
 
