@@ -4,6 +4,7 @@ config.json          languages and their scripts, name and hyperparameters
 tokenizer.json       vocabulary and its rules
 weights.safetensors  parameters, half precision by default
 README.md            the model card: data, licences, metrics, limits
+SHA256SUMS           what the other three were when they were written (`sha256sum --check`)
 
 What was measured of the weights may lie beside them (`model.bundle.measurements`).
 """
@@ -26,11 +27,12 @@ from model.transformer.config import ModelConfig
 from model.transformer.stacks import Transformer
 
 CHECKPOINTS = Path(__file__).parents[1] / "checkpoints"
-CONFIG, TOKENIZER, WEIGHTS, CARD = (
+CONFIG, TOKENIZER, WEIGHTS, CARD, SUMS = (
     "config.json",
     "tokenizer.json",
     "weights.safetensors",
     "README.md",
+    "SHA256SUMS",
 )
 
 
@@ -57,10 +59,32 @@ def digest_of(folder: Path) -> str:
 
     Not of what was measured of it, which names the digest of the weights that it is of.
     """
-    digest = hashlib.sha256()
-    for name in (CONFIG, TOKENIZER, WEIGHTS):
-        digest.update(hashlib.sha256((folder / name).read_bytes()).digest())
-    return digest.hexdigest()
+    return _digest_of(_sums(folder))
+
+
+def _sums(folder: Path) -> dict[str, str]:
+    return {
+        name: hashlib.sha256((folder / name).read_bytes()).hexdigest()
+        for name in (CONFIG, TOKENIZER, WEIGHTS)
+    }
+
+
+def _digest_of(sums: Mapping[str, str]) -> str:
+    return hashlib.sha256(b"".join(bytes.fromhex(one) for one in sums.values())).hexdigest()
+
+
+def _check(folder: Path, sums: Mapping[str, str]) -> None:
+    """Raises `ValueError` for a file that is not what SHA256SUMS says; a bundle may have none."""
+    told = folder / SUMS
+    if not told.is_file():
+        return
+    for line in told.read_text().splitlines():
+        expected, _, name = line.partition("  ")
+        if (found := sums.get(name)) != expected:
+            raise ValueError(
+                f"{folder / name}: its SHA-256 is {found}, {SUMS} says {expected}: the file was "
+                "changed or cut on its way"
+            )
 
 
 def save_bundle(
@@ -94,17 +118,21 @@ def save_bundle(
     }
     stored = {name: value.to(dtype).contiguous() for name, value in plain.items()}
     save_file(stored, folder / WEIGHTS)
+    lines = [f"{sum_}  {name}\n" for name, sum_ in _sums(folder).items()]
+    (folder / SUMS).write_text("".join(lines))
 
 
 def load_bundle(folder: Path, device: str | torch.device = "cpu") -> Bundle:
     """Reads a folder; the weights become float32.
 
     Raises `FileNotFoundError` for a folder that is no bundle and `ValueError` where its parts do
-    not fit each other.
+    not fit each other, or are not those that were written.
     """
     for name in (CONFIG, TOKENIZER, WEIGHTS):
         if not (folder / name).is_file():
             raise FileNotFoundError(f"{folder} is not a model bundle: it has no {name}")
+    sums = _sums(folder)
+    _check(folder, sums)
     described = json.loads((folder / CONFIG).read_text())
     config = ModelConfig.from_json(described["config"])
     tokenizer = Tokenizer.load(folder / TOKENIZER)
@@ -125,7 +153,7 @@ def load_bundle(folder: Path, device: str | torch.device = "cpu") -> Bundle:
         languages=languages,
         model=model.to(device).eval(),
         tokenizer=tokenizer,
-        digest=digest_of(folder),
+        digest=_digest_of(sums),
         card=card.read_text() if card.is_file() else "",
         detector=Detector(languages, described.get("scripts", {})),
     )

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import torch
 from safetensors.torch import load_file
 
 from model.adapters.encoder_decoder import load
-from model.bundle.weights import digest_of, load_bundle, save_bundle
+from model.bundle.weights import CHECKPOINTS, digest_of, load_bundle, save_bundle
 from model.text.tokens import Tokenizer
 from model.trace.tensor_tap import BatchTap, Recorder
 from model.transformer.config import ModelConfig
@@ -80,8 +81,31 @@ def test_what_is_missing_is_named(bundle: Path, tmp_path: Path) -> None:
         load_bundle(copy)
 
 
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "weights.safetensors"])
+def test_a_file_that_is_not_as_it_was_written_is_named(
+    bundle: Path, tmp_path: Path, name: str
+) -> None:
+    copy = copied(bundle, tmp_path)
+    assert subprocess.run(["sha256sum", "--check", "SHA256SUMS"], cwd=copy).returncode == 0
+    (copy / name).write_bytes((copy / name).read_bytes()[:-1])
+    with pytest.raises(ValueError, match=rf"{name}: its SHA-256 is [0-9a-f]{{64}}, SHA256SUMS"):
+        load_bundle(copy)
+
+
+def test_a_bundle_may_say_nothing_of_its_files(bundle: Path, tmp_path: Path) -> None:
+    copy = copied(bundle, tmp_path)
+    (copy / "SHA256SUMS").unlink()
+    assert load_bundle(copy).digest == digest_of(bundle)
+
+
+def test_the_shipped_files_are_as_they_were_written() -> None:
+    assert (CHECKPOINTS / "en-zh" / "SHA256SUMS").is_file()
+    load_bundle(CHECKPOINTS / "en-zh")
+
+
 def test_parts_that_do_not_fit_are_named(bundle: Path, tmp_path: Path) -> None:
     copy = copied(bundle, tmp_path)
+    (copy / "SHA256SUMS").unlink()
     described = json.loads((copy / "config.json").read_text())
     described["config"]["encoder_layers"] = 3
     (copy / "config.json").write_text(json.dumps(described))
