@@ -33,7 +33,7 @@ beforeEach(() => {
   const brush = { font: "", measureText: (/** @type {string} */ text) => (measured++, { width: text.length * parseFloat(brush.font.split(" ")[1]) }) };
   Object.assign(globalThis, {
     document: {
-      createElement: () => ({ getContext: () => brush }),
+      createElement: (/** @type {string} */ name) => ({ getContext: (/** @type {string} */ kind) => (name === "canvas" && kind === "2d" ? brush : null) }),
       createElementNS: element,
       createTextNode: () => ({}),
     },
@@ -73,6 +73,37 @@ test("labels stand beside their rows and above their columns, with the axes' tit
   assert.deepEqual(labelsOf(cols).map((/** @type {any} */ col) => [col.className, col.style.rotate]), [["label", "none"], ["label between", "none"]]);
   assert.equal(labelsOf(cols)[0].children[0].className, "token");
   assert.deepEqual([labelsOf(rows), rows.className, cols.className], [[], "labels rows", "labels cols"]);
+});
+
+test("an axis's title stands along its cells, and moves with them", () => {
+  const labels = createLabels();
+  const [rows, cols] = /** @type {any[]} */ (labels.elements).map((side) => side.children[0]);
+  const geometry = { ...GEOMETRY, rows: 3, cols: 4 };
+  const at = (/** @type {any} */ { style: { top, left, width, height } }) => [top, left, width, height];
+  labels.write(geometry, { rows: [], cols: [] }, [], TITLES);
+  assert.deepEqual([rows.className, cols.className], ["axis", "axis"]);
+  assert.deepEqual(at(rows), ["40px", "0px", undefined, "60px"]);
+  assert.deepEqual(at(cols), ["0px", "50px", "40px", undefined]);
+  labels.write(geometry, { rows: [], cols: [] }, [], { rows: "r", cols: "c" });
+  assert.deepEqual([rows.placed, cols.placed, rows.textContent], [3, 3, "r"], "only the words have changed");
+  labels.write({ ...geometry, top: 41 }, { rows: [], cols: [] }, [], TITLES);
+  assert.deepEqual([rows.placed, cols.placed, rows.style.top], [4, 3, "41px"]);
+});
+
+test("a label that is lit stays so when its look changes", () => {
+  const labels = createLabels();
+  const [rows] = /** @type {any[]} */ (labels.elements);
+  const names = () => labelsOf(rows).map((/** @type {any} */ { className }) => className.trim());
+  const write = (/** @type {boolean} */ pad) => labels.write(GEOMETRY, { rows: [one("a", pad), one("b")], cols: [] }, [], TITLES);
+  write(false);
+  labels.light({ row: 0, col: null });
+  labels.light({ row: 0, col: null });
+  assert.deepEqual(names(), ["label lit", "label between"]);
+  write(true);
+  assert.deepEqual(names(), ["label pad lit", "label between"]);
+  write(true);
+  labels.light({ row: null, col: null });
+  assert.deepEqual(names(), ["label pad", "label between"]);
 });
 
 test("only the labels that have changed are touched", () => {

@@ -136,3 +136,58 @@ test("a cell of a snapshot is let go with its kind of attention", () => {
   store.go({ block: "encoder", options: { ...store.get().link.options, row: 0, col: 0 } }, "link");
   assert.deepEqual(at(), [0, 0], "a link says both");
 });
+
+test("a view that is not offered gives way to another, and is remembered until one moves on", () => {
+  /** Which views are not offered. @type {string[]} */
+  let missing = ["lens"];
+  const opens = (/** @type {any} */ { link }) => (missing.includes(link.view) ? "attention" : link.view);
+  const store = createStore({ ...LINK, view: "lens" }, settler(view, opens));
+  store.set({ model: sized({ encoder: 3, decoder: 2 }), trace: trace(), status: "ready" });
+  const { link, status, unoffered } = store.get();
+  assert.deepEqual([link, status, unoffered], [{ ...link, ...LINK, view: "attention" }, "ready", "lens"]);
+  store.go({ head: 1 });
+  assert.deepEqual([store.get().unoffered, store.get().link.head], ["lens", 1]);
+  store.go({ view: "lines" });
+  const moved = store.get();
+  assert.deepEqual([moved.unoffered, moved.link.view, moved.status, moved.trace?.id], [null, "lines", "ready", trace().id]);
+  store.go({ view: "attention" });
+  assert.equal(store.get().unoffered, null);
+});
+
+test("a change that settles nothing leaves the page as it is", () => {
+  const settle = settler();
+  const before = shown().get();
+  assert.equal(settle(before, before), before);
+  const other = { ...before, link: { ...before.link, layer: 1 } };
+  assert.equal(settle(other, before), other);
+});
+
+test("a link that waits keeps a block that it may come to have, and drops one that its view is not for", () => {
+  const settle = settler(view);
+  const page = { ...shown().get(), status: /** @type {const} */ ("waiting"), trace: null };
+  const at = (/** @type {any} */ link) => settle({ ...page, link: { ...page.link, ...link } }, page).link;
+  assert.equal(at({ block: "nowhere", view: "decoding" }).block, "nowhere");
+  assert.equal(at({ block: "encoder", view: "decoding" }).block, "cross");
+  assert.equal(at({ block: "encoder", view: "attention" }).block, "encoder");
+  const unknown = settle({ ...page, model: null, link: { ...page.link, block: "encoder", view: "decoding" } }, page);
+  assert.equal(unknown.link.block, "encoder", "no model, nothing to be nearest to");
+});
+
+test("a block that is not there is the last that is, and takes its pin with it", () => {
+  const { block, query, key } = nearest({ ...LINK, block: "nowhere", query: 1, key: 1 }, MODEL);
+  assert.deepEqual([block, query, key], ["cross", null, null]);
+  const unsaid = nearest({ ...LINK, block: "", query: 1, key: 1 }, MODEL);
+  assert.deepEqual([unsaid.block, unsaid.query, unsaid.key], ["cross", 1, 1], "one that was not said may be any");
+  const far = nearest({ ...LINK, block: "encoder", view: "decoding", layer: 9 }, sized({ encoder: 3, decoder: 2 }), view);
+  assert.deepEqual([far.block, far.layer], ["cross", 1]);
+});
+
+test("no pin holds in a text without tokens", () => {
+  const bare = { ...LINK, query: null, key: null };
+  assert.equal(kept({ ...LINK, query: 0, key: 0 }, MODEL, { tokens: {} }).query, null);
+  assert.equal(kept({ ...LINK, query: 0, key: 0 }, MODEL, { tokens: { source: [], output: [] } }).query, null);
+  assert.deepEqual([kept(bare, MODEL, { tokens: {} }).query, kept(bare, MODEL, { tokens: {} }).key], [null, null]);
+  const [one] = trace().tokens[Object.keys(trace().tokens)[0]];
+  const single = { tokens: Object.fromEntries(Object.keys(trace().tokens).map((text) => [text, [one]])) };
+  assert.equal(kept(bare, MODEL, single), bare);
+});

@@ -49,6 +49,24 @@ test("another run differs from the page's in what was changed, and null takes aw
   });
 });
 
+test("another run is asked with all that the page's own is asked with", () => {
+  const said = {
+    source: "a", model: "en-zh", direction: "en-zh", target: "b", decode: { method: "beam", beam: 3 },
+    interventions: [{ at: "encoder.0.self", head: 1, do: "zero" }], pad_to: 12,
+  };
+  const page = { ...store().get(), link: { ...store().get().link, .../** @type {any} */ (said) } };
+  assert.deepEqual(traced(page, { select: ["x"] }), { trace: { ...said, select: ["x"] } });
+  assert.equal(ofThisRun(page, traced(page, { select: ["x"] })), true);
+  for (const [name, other] of Object.entries({ ...said, pad_to: 13, target: "c", direction: "zh-en" }))
+    if (other !== /** @type {any} */ (said)[name]) assert.equal(ofThisRun(page, traced(page, { select: [], [name]: other })), false, name);
+  assert.equal(ofThisRun(page, { trace: { ...said, source: "a", rows: [1] } }), false, "a member more");
+});
+
+test("a key names a question's members in order of their names", () => {
+  assert.equal(keyOf(/** @type {any} */ ({ positions: { length: 1, d_model: 2, a: 3, z: 4, b: 5 } })),
+    '{"positions":{"a":3,"b":5,"d_model":2,"length":1,"z":4}}');
+});
+
 /** An API that counts what it is asked. */
 function fakeApi() {
   /** @type {string[]} */
