@@ -27,12 +27,12 @@ from app.engine.fair_queue import FairQueue, Flow, Waiting
 from app.engine.jobs import AnswerJob, Encoded, StreamJob, TraceJob
 from app.engine.price import price, size
 from app.engine.runners import CrashedError, Runner, Runners, Turn
+from app.engine.schedule import Running, Schedule
 from app.engine.worker import Batch, Line, Outcome, Work
 from model.errors import Excess, InputError
 
 RETRY_SECONDS = 2
 TRIES = 2  # of work whose process ends
-LONGER = 2.0  # what pauses for another takes at least so many times as long
 
 
 class BusyError(Exception):
@@ -51,15 +51,6 @@ class Bounds:
     max_batch: int = 8
     max_wait_seconds: float = 30.0
     max_price: float = float("inf")
-
-
-@dataclass(frozen=True, eq=False)
-class Running:
-    """A batch that runs."""
-
-    head: Waiting
-    price: float  # of all of it
-    urgent: bool
 
 
 class Engine:
@@ -86,6 +77,7 @@ class Engine:
         self._streams: Counter[Flow] = Counter()
         self._numbers = itertools.count()
         self._homes: dict[int, Runner] = {}  # where a stream's lines are made
+        self._schedule = Schedule(self._running, self.listing.at_once, self._queue.had, self._home)
         self._closing = False
 
     @property
@@ -238,8 +230,8 @@ class Engine:
 
     def _dispatch(self) -> None:
         """Gives work to whoever has room, as long as there is both."""
-        while not self._closing and (found := self._next()):
-            head, runner, urgent = found
+        while not self._closing and (found := self._schedule.next(self._queue.heads())):
+            head, runner, urgent = found.head, found.runner, found.urgent
             batch = self._queue.take(head, self.bounds.max_batch)
             running = Running(head, sum(one.price for one in batch), urgent)
             self._running[runner].append(running)
@@ -254,43 +246,9 @@ class Engine:
             self._turns.add(task)
             task.add_done_callback(self._turns.discard)
 
-    def _next(self) -> tuple[Waiting, Runner, bool] | None:
-        """Whose turn it is, where, and whether what runs there pauses; None: nobody's."""
-        ready = [runner for runner in self.runners if runner.ready]
-        ready.sort(key=lambda one: len(self._running[one]))
-        for head in self._queue.heads() if ready else ():
-            able = [runner for runner in ready if self._may(head, runner)]
-            for runner in able:
-                running = self._running[runner]
-                busy = any(one.head.model == head.model for one in running)
-                if len(running) < self.listing.at_once and not busy:
-                    return head, runner, False
-            for runner in able:
-                if self._interrupts(head, self._running[runner]):
-                    return head, runner, True
-        return None
-
-    def _interrupts(self, head: Waiting, running: list[Running]) -> bool:
-        """Whether it goes before what runs: something longer, of a client that has had more.
-
-        The longer one has paid already, so others soon have had as much, and it goes on.
-        """
-        same = [one for one in running if one.head.model == head.model]
-        if len(same) != 1 or any(one.urgent for one in running):
-            return False
-        [long] = same
-        return (
-            head.flow != long.head.flow
-            and head.price * LONGER <= long.price
-            and self._queue.had(head.flow) <= self._queue.had(long.head.flow)
-        )
-
-    def _may(self, head: Waiting, runner: Runner) -> bool:
+    def _home(self, waiting: Waiting) -> Runner | None:
         """A stream's lines are made where its first one was, as long as that is there."""
-        if not isinstance(head.work, Line):
-            return True
-        home = self._homes.get(head.work.stream)
-        return home is None or home is runner
+        return self._homes.get(waiting.work.stream) if isinstance(waiting.work, Line) else None
 
     async def _finish(
         self, batch: list[Waiting], runner: Runner, running: Running, turn: Turn
