@@ -20,13 +20,13 @@ from app.engine.catalog import Catalog
 from app.engine.clients import Budgets, Client, asking
 from app.engine.engine import Bounds, Engine
 from app.engine.engine_process import Opening
-from app.engine.listing import Listing
+from app.engine.model_listing import Listing
 from app.engine.processes import in_processes
 from app.engine.runners import Runners
 from app.http import log_format
+from app.http.brief_cache import Recent
 from app.http.metrics import Metrics
 from app.http.rate_limits import PerMinute, client_network
-from app.http.recent import Recent
 from app.readiness import Readiness
 from app.settings import Settings
 from app.store.quota import Limits

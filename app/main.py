@@ -21,9 +21,9 @@ from app.http.compress_large import CompressLarge
 from app.http.conditional import Conditional
 from app.http.hosts import AllowedHosts
 from app.http.metrics import Metrics
-from app.http.observed import Observed, RouteSeen
 from app.http.rate_limits import BodyLimit
 from app.http.replies import problems as problems_of_routes
+from app.http.request_log import Observed, RouteSeen
 from app.http.security import SecurityHeaders
 from app.routes import (
     assets,

@@ -8,11 +8,11 @@ from collections.abc import Awaitable
 from app.engine.clients import NOBODY, asking
 from app.engine.engine import BusyError, Engine
 from app.engine.jobs import Encoding, TraceJob
-from app.engine.listing import Listing
-from app.engine.selection import Selection
+from app.engine.model_listing import Listing
+from app.engine.tensor_selection import Selection
 from app.engine.wire import JSON
-from app.http.recent import Recent
-from app.store.failures import StorageError
+from app.http.brief_cache import Recent
+from app.store.storage_errors import StorageError
 from app.store.store import Store
 from model.adapters.request import Decode, Request
 from model.errors import InputError

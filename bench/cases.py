@@ -13,7 +13,7 @@ from torch import Tensor
 from app.engine.wire import trace_reply
 from bench.compare import Case
 from bench.training import training
-from model.adapters.draft import open_drafter
+from model.adapters.drafter import open_drafter
 from model.adapters.encoder_decoder import EncoderDecoder
 from model.adapters.request import Decode, Request, Trace
 from model.adapters.sweep import sweep

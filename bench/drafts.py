@@ -18,7 +18,7 @@ from pathlib import Path
 import torch
 
 from bench.__main__ import machine
-from model.adapters.draft import Drafter, Drafts, Ids, open_drafter
+from model.adapters.drafter import Drafter, Drafts, Ids, open_drafter
 from model.adapters.encoder_decoder import EncoderDecoder
 from model.adapters.request import Request, Trace
 from model.bundle.weights import CHECKPOINTS, Bundle, load_bundle

@@ -36,7 +36,7 @@ RANKS = {
     "model": (
         "errors",
         "number_ranges",
-        "stopping",
+        "cancellation",
         "text",
         "trace",
         "transformer",

@@ -14,7 +14,7 @@ from app.http.problems import ProblemError
 from app.off_loop import off_loop
 from app.preview.card import preview, sentence
 from app.store import share_formats as formats
-from app.store.failures import DamagedError
+from app.store.storage_errors import DamagedError
 from app.store.store import Share
 from model.errors import Excess, InputError
 

@@ -11,9 +11,9 @@ from starlette.requests import ClientDisconnect
 
 from app.dependencies import Services
 from app.engine.jobs import Encoded, Encoding, TraceJob
-from app.engine.learning import ExampleJob
-from app.engine.parameters import ParametersJob
-from app.engine.selection import Dtype, Selection
+from app.engine.model_parameters import ParametersJob
+from app.engine.tensor_selection import Dtype, Selection
+from app.engine.training_history import ExampleJob
 from app.schemas.traces import AnyTraceRequest, Asking, OneTextRunRequest, Running, RunRequest
 from app.settings import Settings
 from model.errors import Excess, InputError

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from threading import Lock, RLock
 
-from app.engine.listing import Listing
+from app.engine.model_listing import Listing
 from model.adapters.encoder_decoder import load
 from model.adapters.model_info import ModelInfo
 from model.adapters.request import Adapter

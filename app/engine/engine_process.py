@@ -16,10 +16,10 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from app.engine.catalog import Catalog
-from app.engine.listing import Listing
+from app.engine.model_listing import Listing
 from app.engine.worker import Outcome, Work, Worker
+from model.cancellation import StoppedError
 from model.errors import InputError
-from model.stopping import StoppedError
 
 log = logging.getLogger(__name__)
 

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from app.engine.selection import Dtype, Selection
+from app.engine.tensor_selection import Dtype, Selection
 from app.engine.wire import Reply, trace_reply
 from model.adapters.model_info import ModelInfo
 from model.adapters.request import Adapter, Request, Trace

@@ -28,7 +28,7 @@ from app.engine.engine_process import (
     encode,
     main,
 )
-from app.engine.listing import Listing
+from app.engine.model_listing import Listing
 from app.engine.runners import CrashedError, Runner, Runners, Turn
 from app.engine.worker import Outcome, Work
 

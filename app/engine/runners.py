@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from app.engine.catalog import Catalog
-from app.engine.listing import Listing
+from app.engine.model_listing import Listing
 from app.engine.worker import Outcome, Work, Worker
 
 

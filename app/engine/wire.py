@@ -16,7 +16,7 @@ import safetensors.numpy
 import zstandard
 from numpy.typing import NDArray
 
-from app.engine.selection import Dtype, Selection
+from app.engine.tensor_selection import Dtype, Selection
 from model.adapters.request import Decoding, Trace
 from model.errors import Excess, InputError
 from model.explain.patterns import Summary

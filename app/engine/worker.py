@@ -11,7 +11,7 @@ from typing import Any
 from app.engine.catalog import Catalog
 from app.engine.jobs import AnswerJob, StreamJob, TraceJob
 from model.adapters.request import Adapter
-from model.stopping import StoppedError, stoppable
+from model.cancellation import StoppedError, stoppable
 
 
 @dataclass(frozen=True)

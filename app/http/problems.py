@@ -29,13 +29,13 @@ from starlette.requests import ClientDisconnect
 
 from app.engine.clients import SpentError
 from app.engine.engine import BusyError
-from app.http.accept import choose
+from app.http.content_negotiation import choose
 from app.http.field_rules import excess, rule
 from app.http.log_format import REQUEST_ID
 from app.http.security import HEADERS
 from app.schemas.fields import ONE_TEXT, TWO_TEXTS
-from app.store.failures import BUSY, FULL, QUOTA, UNAVAILABLE, DamagedError, StorageError
 from app.store.share_formats import NewerShareError
+from app.store.storage_errors import BUSY, FULL, QUOTA, UNAVAILABLE, DamagedError, StorageError
 from model.errors import Excess, InputError
 
 MEDIA_TYPE = "application/problem+json"

@@ -7,7 +7,7 @@ from fastapi import Request, Response
 from pydantic import BaseModel
 
 from app.engine.wire import FORMS, NPZ, SAFETENSORS
-from app.http.accept import choose
+from app.http.content_negotiation import choose
 from app.http.problems import MEDIA_TYPE, ProblemError
 from app.schemas.replies import ProblemReply
 

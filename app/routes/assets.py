@@ -9,7 +9,7 @@ from app.assets.files import FOREVER, find_static
 from app.assets.languages import languages, messages
 from app.assets.templates import static_digest
 from app.dependencies import Opened
-from app.http.accept import preferences
+from app.http.content_negotiation import preferences
 from app.off_loop import off_loop
 
 router = APIRouter(include_in_schema=False)

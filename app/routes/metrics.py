@@ -7,7 +7,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.exceptions import HTTPException
 
 from app.dependencies import Opened
-from app.store.failures import StorageError
+from app.store.storage_errors import StorageError
 
 router = APIRouter(include_in_schema=False)
 

@@ -7,8 +7,8 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from app.answers.traces import example, parameters
 from app.dependencies import Opened
 from app.engine.jobs import Encoding
-from app.engine.learning import OverviewJob
-from app.engine.listing import Listing
+from app.engine.model_listing import Listing
+from app.engine.training_history import OverviewJob
 from app.http.problems import ProblemError
 from app.http.replies import in_both_forms, media_type, problems, reply
 from app.schemas.history import ExampleReply, LearningReply

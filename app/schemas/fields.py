@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from app.engine.selection import ENTRY
+from app.engine.tensor_selection import ENTRY
 
 # Far beyond any model, and within what JSON and the database hold. The model has the real limits,
 # so the reference does not say these.

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from app.engine.selection import Dtype
+from app.engine.tensor_selection import Dtype
 from app.schemas.from_dataclass import DOCUMENTED, fields_of
 from model.adapters.model_info import ModelInfo
 from model.adapters.request import Output

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field, Tag
 
-from app.engine.selection import Dtype
+from app.engine.tensor_selection import Dtype
 from app.schemas.fields import (
     ONE_TEXT,
     TWO_TEXTS,

@@ -6,9 +6,9 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 from app.settings import Settings
-from app.store.archive import ArchiveError, read_archive, write_archive
-from app.store.failures import StorageError, translated
 from app.store.quota import Limits
+from app.store.share_archive import ArchiveError, read_archive, write_archive
+from app.store.storage_errors import StorageError, translated
 from app.store.store import Store, open_store
 
 

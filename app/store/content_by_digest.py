@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from sqlalchemy import delete, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from app.store.failures import DamagedError
+from app.store.storage_errors import DamagedError
 from app.store.tables import answers, contents, shares
 
 

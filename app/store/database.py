@@ -17,8 +17,8 @@ from sqlalchemy import URL, Connection, event, make_url
 from sqlalchemy.exc import DisconnectionError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from app.store.failures import UNAVAILABLE, StorageError, log, translated
 from app.store.private_files import make_private_file
+from app.store.storage_errors import UNAVAILABLE, StorageError, log, translated
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 # Any numbers that nothing else in a PostgreSQL locks.

@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.settings import Settings
-from app.store.failures import FULL, QUOTA, StorageError
+from app.store.storage_errors import FULL, QUOTA, StorageError
 from app.store.tables import contents, shares
 
 

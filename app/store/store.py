@@ -20,9 +20,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.off_loop import off_loop
 from app.store.content_by_digest import checked, digest_of, digests_of, drop, lacking, put
 from app.store.database import Database, open_database
-from app.store.failures import DamagedError, StorageError
 from app.store.ids import is_id, new_id
 from app.store.quota import Limits, check_room, used
+from app.store.storage_errors import DamagedError, StorageError
 from app.store.tables import answers, contents, secrets, shares
 
 ADDRESS_KEY = "address"

@@ -11,7 +11,7 @@ from cachetools import LRUCache
 from torch import Tensor
 
 from model.adapters.request import Request
-from model.decode.draw import Draw
+from model.decode.sampling import Draw
 from model.decode.search import Reader, beam, sample
 from model.decode.steps import SearchStep
 from model.decode.write_batch import write

@@ -11,9 +11,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from model.adapters.batching import Rows
 from model.adapters.bind_interventions import bind, frozen
 from model.adapters.decode_requests import Row, Writer
-from model.adapters.draft import Drafter, open_drafter
+from model.adapters.drafter import Drafter, open_drafter
 from model.adapters.encoder_decoder_info import attentions, capabilities
 from model.adapters.model_info import ModelInfo
 from model.adapters.recorded_pass import Read, decode, encode
@@ -25,7 +26,6 @@ from model.adapters.request import (
     Trace,
     candidates,
 )
-from model.adapters.token_rows import Rows
 from model.adapters.validate import check_decode, check_interventions, check_range
 from model.adapters.verify_drafts import Targets
 from model.bundle.measurements import Measured, load_measured

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from model.adapters.token_rows import Rows
+from model.adapters.batching import Rows
 from model.explain.logit_lens import look
 from model.explain.relevance import TokenBatch
 from model.text.tokens import Token

@@ -15,7 +15,7 @@ import argparse
 from pathlib import Path
 
 from model.commands import arguments, train
-from model.measure.variants import (
+from model.measure.training_variants import (
     Variant,
     folder_name,
     measured_variants,

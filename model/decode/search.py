@@ -13,7 +13,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from model.decode.draw import Dice, Draw
+from model.decode.sampling import Dice, Draw
 from model.decode.steps import (
     FINISHED,
     LIVE,

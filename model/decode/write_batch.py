@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import torch
 
-from model.decode.draw import Dice, Draw
+from model.decode.sampling import Dice, Draw
 from model.decode.search import Ends, Reader
 
 

@@ -13,7 +13,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from model.stopping import go_on
+from model.cancellation import go_on
 from model.trace.tensor_tap import FEATURE, NULL, QUERY, RANK, SOURCE, TARGET, VOCAB, Tap
 from model.transformer import masks
 from model.transformer.cache import Cache

@@ -10,7 +10,7 @@ from app.engine.clients import NOBODY, Client, asking
 from app.engine.engine import Bounds, Engine
 from app.engine.runners import Runners
 from model.adapters.request import Request, Trace
-from model.stopping import go_on
+from model.cancellation import go_on
 from tests.app.slow import Slow
 from tests.app.small_engine import job
 

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 from sqlalchemy import event, text
 
-from app.store.failures import StorageError
+from app.store.storage_errors import StorageError
 from app.store.store import Answer, Store
 
 STATE = {"source": "The cat sat.", "target": "猫坐着。"}

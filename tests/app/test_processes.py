@@ -15,7 +15,7 @@ from app.engine.catalog import Catalog
 from app.engine.engine import Bounds, BusyError, Engine
 from app.engine.engine_process import EngineError, Opening
 from app.engine.jobs import AnswerJob, Encoded, Encoding, StreamJob, TraceJob
-from app.engine.parameters import ParametersJob
+from app.engine.model_parameters import ParametersJob
 from app.engine.processes import Process, in_processes
 from app.engine.runners import Runners
 from app.engine.wire import JSON

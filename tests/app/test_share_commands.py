@@ -14,8 +14,8 @@ import httpx
 import pytest
 
 from app.settings import Settings
-from app.store.archive import ArchiveError, Counted, read_archive, write_archive
 from app.store.quota import Limits
+from app.store.share_archive import ArchiveError, Counted, read_archive, write_archive
 from app.store.store import open_store
 from tests import forks
 from tests.app.conftest import Serving

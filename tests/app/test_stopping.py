@@ -15,7 +15,7 @@ from app.engine.runners import Runners
 from app.engine.sweeping import SweepJob
 from app.engine.worker import Batch, Worker
 from model.adapters.request import Request, Trace
-from model.stopping import StoppedError, stoppable
+from model.cancellation import StoppedError, stoppable
 from model.trace.interventions import Intervention
 from tests.app.endless import Endless, ask, begun, engine_of
 from tests.app.slow import Slow

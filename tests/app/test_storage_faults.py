@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import event
 
 from app.store import database
-from app.store.failures import BUSY, FULL, UNAVAILABLE, StorageError
+from app.store.storage_errors import BUSY, FULL, UNAVAILABLE, StorageError
 from app.store.store import Store, open_store
 from tests.app.storage import MORE, add, counts, failing, failure, pragma
 

@@ -16,8 +16,8 @@ import pytest
 
 from app.http.problems import STORAGE, TITLES
 from app.store import database
-from app.store.failures import DETAILS, StorageError, translated
 from app.store.private_files import make_private_folder
+from app.store.storage_errors import DETAILS, StorageError, translated
 from tests.app.conftest import Serving
 from tests.app.problem import hold
 from tests.app.storage import STATE, pragma, share, store_of

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { createApi } from "../../static/js/data/api.js";
 import { Problem } from "../../static/js/data/problem.js";
-import { wording } from "../../static/js/parts/wording.js";
+import { wording } from "../../static/js/parts/problem-wording.js";
 import { translator } from "../../static/js/lib/i18n.js";
 
 /** @param {object} document  of the problem @param {number} status */

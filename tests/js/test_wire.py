@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from app.engine.selection import Dtype
+from app.engine.tensor_selection import Dtype
 from app.engine.wire import trace_reply
 from model.adapters.request import Output, Request, Trace, candidates
 from model.text.tokens import Token

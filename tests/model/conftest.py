@@ -8,7 +8,7 @@ import pytest
 import torch
 from filelock import FileLock
 
-from model.adapters.draft import Drafter, open_drafter
+from model.adapters.drafter import Drafter, open_drafter
 from model.adapters.encoder_decoder import EncoderDecoder
 from model.adapters.request import Request, Trace
 from model.bundle.card import TRAINING

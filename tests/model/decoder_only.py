@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from model.adapters.model_info import ModelInfo
 from model.adapters.request import Adapter, Decoding, Request, Trace, candidates
 from model.adapters.validate import check_decode, check_interventions, check_range
-from model.decode.draw import Draw
+from model.decode.sampling import Draw
 from model.decode.search import Predictor, beam, sample
 from model.decode.steps import SearchStep
 from model.errors import InputError

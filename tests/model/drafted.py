@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from model.adapters.draft import Drafter
+from model.adapters.drafter import Drafter
 from model.adapters.encoder_decoder import EncoderDecoder
 from model.adapters.request import Request, Trace
 from model.bundle.weights import Bundle

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 import torch
 
-from model.decode.draw import Draw
+from model.decode.sampling import Draw
 from model.decode.search import Reader, beam, sample
 from model.decode.steps import FINISHED, LIVE, PRUNED, Hypothesis, SearchStep
 from model.decode.write_batch import write

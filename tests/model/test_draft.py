@@ -10,7 +10,7 @@ import torch
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from model.adapters.draft import Drafter, Drafts, Ids
+from model.adapters.drafter import Drafter, Drafts, Ids
 from model.adapters.encoder_decoder import EncoderDecoder
 from model.adapters.request import Decode, Request, Trace
 from model.adapters.verify_drafts import TRIES, verified

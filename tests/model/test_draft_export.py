@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from model.adapters.draft import open_drafter
+from model.adapters.drafter import open_drafter
 from model.adapters.encoder_decoder import EncoderDecoder, load
 from model.adapters.request import Request, Trace
 from model.bundle import ctranslate2_export

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from model.__main__ import main
-from model.measure.variants import read_variants, side_by_side
+from model.measure.training_variants import read_variants, side_by_side
 
 SHAPE = "--d-model 32 --heads 2 --d-ff 64 --encoder-layers 1 --decoder-layers 1"
 

@@ -3,7 +3,7 @@
 import { attention, axes } from "../data/attentions.js";
 import { four } from "../lib/numbers.js";
 import { el } from "../lib/render.js";
-import { shareBar } from "../draw/share-bar.js";
+import { shareBar } from "../draw/proportion-bar.js";
 import { token } from "../draw/token.js";
 
 /** @typedef {import("../state/types.js").Context} Context */

@@ -10,10 +10,10 @@ import { find, h } from "../lib/dom.js";
 import { behind, frozen, made, nameOf, pooled } from "../state/export-contents.js";
 import { npz } from "../lib/npz.js";
 import { poster } from "../draw/export-picture.js";
-import { json } from "../data/shown-numbers.js";
+import { json } from "../data/computed-tensors.js";
 import { chosen } from "../state/link.js";
 import { OPTIONS, view } from "../views/index.js";
-import { wording } from "../parts/wording.js";
+import { wording } from "../parts/problem-wording.js";
 
 /** @typedef {import("./types.js").Desk} Desk */
 /** @typedef {import("../draw/export-picture.js").Picture} Picture */
@@ -131,7 +131,7 @@ async function make(context, kind) {
  * Numbers that the view has worked out itself.
  * @param {import("../state/store.js").Page} page
  * @param {"csv" | "json" | "npz"} kind
- * @param {import("../data/shown-numbers.js").Shown | null} numbers
+ * @param {import("../data/computed-tensors.js").Shown | null} numbers
  */
 function written({ link, model, trace }, kind, numbers) {
   if (!numbers || !trace) throw new Problem("nothing-drawn");
@@ -144,7 +144,7 @@ function written({ link, model, trace }, kind, numbers) {
   return npz(numbers.tensors, { "trace.json": words });
 }
 
-/** @param {Pick<import("../data/shown-numbers.js").Shown, "tokens" | "tensors">} trace */
+/** @param {Pick<import("../data/computed-tensors.js").Shown, "tokens" | "tensors">} trace */
 const table = (trace) => new Blob([csv(trace, Object.keys(trace.tensors))], { type: "text/csv" });
 
 const dark = () => find("#theme").getAttribute("aria-pressed") === "true";

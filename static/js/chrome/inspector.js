@@ -5,7 +5,7 @@ import { pair } from "../state/highlight.js";
 import { four, two } from "../lib/numbers.js";
 import { find, write } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { shareBar } from "../draw/share-bar.js";
+import { shareBar } from "../draw/proportion-bar.js";
 import { step } from "../draw/token.js";
 import { working } from "../compute/softmax-row.js";
 import { litIn, pairIn, reading, tokenAt } from "../state/heatmap-data.js";

@@ -6,7 +6,7 @@ import { missing } from "../state/share-contents.js";
 import { DEFAULTS, merge, stated } from "../state/link.js";
 import { nearest } from "../state/reconcile-link.js";
 import { OPTIONS, view } from "../views/index.js";
-import { wording } from "../parts/wording.js";
+import { wording } from "../parts/problem-wording.js";
 
 /** @typedef {import("../state/types.js").Context} Context */
 /** @typedef {import("../state/store.js").Page} Page */

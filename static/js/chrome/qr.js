@@ -3,7 +3,7 @@
 import { Problem, failure } from "../data/problem.js";
 import { find } from "../lib/dom.js";
 import { here } from "../state/address.js";
-import { wording } from "../parts/wording.js";
+import { wording } from "../parts/problem-wording.js";
 
 /** @typedef {import("../state/types.js").Context} Context */
 

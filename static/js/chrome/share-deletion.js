@@ -2,7 +2,7 @@
 
 import { find } from "../lib/dom.js";
 import { Problem, failure } from "../data/problem.js";
-import { wording } from "../parts/wording.js";
+import { wording } from "../parts/problem-wording.js";
 
 /** @typedef {import("./types.js").Desk} Desk */
 

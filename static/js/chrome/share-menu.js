@@ -8,7 +8,7 @@ import { beside } from "../state/share-contents.js";
 import { chosen } from "../state/link.js";
 import { here } from "../state/address.js";
 import { OPTIONS, view } from "../views/index.js";
-import { wording } from "../parts/wording.js";
+import { wording } from "../parts/problem-wording.js";
 import { bindQr } from "./qr.js";
 import { bindDeletion } from "./share-deletion.js";
 

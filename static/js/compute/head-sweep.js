@@ -1,7 +1,7 @@
 /** Which heads matter: every head of every attention changed by itself, and what that did to each written token. */
 
 import { blocks } from "../data/attentions.js";
-import { tensor } from "../data/shown-numbers.js";
+import { tensor } from "../data/computed-tensors.js";
 
 /** @typedef {import("../data/api.js").ModelInfo} ModelInfo */
 /** @typedef {{delta: number[], divergence: number[]}} Effect  of one head, for each row: nats */
@@ -69,7 +69,7 @@ export function lines(model) {
 /**
  * @param {Sweep} sweep
  * @param {ModelInfo} model
- * @returns {Record<string, import("../data/shown-numbers.js").Tensor>}  such as "encoder.0.self.delta" (head, query):
+ * @returns {Record<string, import("../data/computed-tensors.js").Tensor>}  such as "encoder.0.self.delta" (head, query):
  *   a query is a written token; NaN for a head that has not been tried
  */
 export function tensors({ heads, logprobs }, model) {

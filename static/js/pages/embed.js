@@ -3,7 +3,7 @@
 import { createApi } from "../data/api.js";
 import { createDesk } from "./main-figure.js";
 import { find } from "../lib/dom.js";
-import { bindChanges } from "../chrome/model-changes.js";
+import { bindChanges } from "../chrome/intervention-chips.js";
 import { bindStage } from "../chrome/view-tabs.js";
 import { frozen } from "../state/data-sources.js";
 import { read } from "../state/address.js";

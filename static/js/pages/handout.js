@@ -10,7 +10,7 @@ import { createDesk } from "./main-figure.js";
 import { find } from "../lib/dom.js";
 import { opening } from "../data/examples.js";
 import { held } from "../state/share-contents.js";
-import { bindChanges } from "../chrome/model-changes.js";
+import { bindChanges } from "../chrome/intervention-chips.js";
 import { bindChips } from "../chrome/token-chips.js";
 import { bindExport } from "../chrome/export-menu.js";
 import { bindInspector } from "../chrome/inspector.js";

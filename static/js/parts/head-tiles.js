@@ -14,7 +14,7 @@ import { photograph } from "../draw/tiles-image.js";
 /** @typedef {import("../state/types.js").Context} Context */
 /** @typedef {import("../draw/head-grid.js").Tile} Tile */
 /** @typedef {import("../draw/head-grid.js").Layout} Layout */
-/** @typedef {import("./tile-contents.js").Seen} Seen */
+/** @typedef {import("./head-tile-data.js").Seen} Seen */
 /** @typedef {{row: number | null, col: number | null}} Place */
 /**
  * @typedef {object} Gestures

@@ -1,7 +1,7 @@
 /** What went wrong with something a view asked for by itself, and a button that asks again. */
 
 import { h } from "../lib/dom.js";
-import { wording } from "./wording.js";
+import { wording } from "./problem-wording.js";
 
 /**
  * @param {Pick<import("../state/types.js").Context, "t">} context

@@ -1,7 +1,7 @@
 /** Whether a figure waits, and what went wrong with it. */
 
 import { Problem } from "../data/problem.js";
-import { wording } from "./wording.js";
+import { wording } from "./problem-wording.js";
 
 /** @typedef {import("../state/store.js").Page} Page */
 /**

@@ -1,7 +1,7 @@
 /** The line of a view that waits for its numbers: what it waits for, or why they did not come. */
 
 import { h } from "../lib/dom.js";
-import { wording } from "./wording.js";
+import { wording } from "./problem-wording.js";
 
 /**
  * @param {import("../state/types.js").Context} context

@@ -65,7 +65,7 @@
  * @property {() => void} light  what is hovered or pinned
  * @property {() => void} destroy
  * @property {() => Picture | null} [picture]  of what is drawn; null where nothing is
- * @property {() => import("../data/shown-numbers.js").Shown | null} [numbers]  of what is drawn; absent: they are the
+ * @property {() => import("../data/computed-tensors.js").Shown | null} [numbers]  of what is drawn; absent: they are the
  *   tensors that it needs
  */
 /** @typedef {(page: Page) => View[]} Offer  the views that are offered */

@@ -4,7 +4,7 @@ import { Problem } from "../../data/problem.js";
 import { otherRun, otherSentence } from "../../state/comparison.js";
 import { h } from "../../lib/dom.js";
 import { bindTyping, grow } from "../../parts/text-input.js";
-import { wording } from "../../parts/wording.js";
+import { wording } from "../../parts/problem-wording.js";
 import { answer } from "../../state/view-requests.js";
 import { languages } from "../../data/tokens.js";
 

@@ -4,7 +4,7 @@ import { four, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { bindTyping } from "../../parts/text-input.js";
-import { shareBar } from "../../draw/share-bar.js";
+import { shareBar } from "../../draw/proportion-bar.js";
 import { token } from "../../draw/token.js";
 import { measure } from "../../compute/decoding-steps.js";
 import { labels } from "../../data/tokens.js";

@@ -2,7 +2,7 @@
 
 import { rollout } from "../../compute/flow.js";
 import { network } from "../../compute/maxflow.js";
-import { named, tensor } from "../../data/shown-numbers.js";
+import { named, tensor } from "../../data/computed-tensors.js";
 import { memo } from "../../lib/memo.js";
 import { graphOf, names, needs, streamOf } from "./layer-means.js";
 
@@ -37,7 +37,7 @@ export function content(page) {
  * Of every token above its rollout, and of the chosen one its flow, which takes longer.
  * @param {Shown} shown
  * @param {number} top
- * @returns {import("../../data/shown-numbers.js").Shown}
+ * @returns {import("../../data/computed-tensors.js").Shown}
  */
 export function numbersOf({ graph, stream, names, network, flows }, top) {
   const { nodes, tops, leaves } = graph;

@@ -20,7 +20,7 @@ export function preview({ t }) {
   return {
     element: h("aside", { className: "preview", "aria-label": t("The head pointed at") }, title, says, canvas, numbers),
 
-    /** @param {import("../../parts/tile-contents.js").Seen} seen @param {import("../../draw/head-grid.js").Tile} tile */
+    /** @param {import("../../parts/head-tile-data.js").Seen} seen @param {import("../../draw/head-grid.js").Tile} tile */
     show(seen, tile) {
       const { layer, head } = tile;
       const summary = seen.summary(layer);
@@ -41,7 +41,7 @@ export function preview({ t }) {
 
 /**
  * @param {HTMLCanvasElement} canvas
- * @param {import("../../parts/tile-contents.js").Seen} seen
+ * @param {import("../../parts/head-tile-data.js").Seen} seen
  * @param {import("../../draw/head-grid.js").Tile} tile
  */
 function draw(canvas, seen, tile) {

@@ -6,7 +6,7 @@ import { lit } from "../../state/highlight.js";
 import { h } from "../../lib/dom.js";
 import { choice } from "../../state/options.js";
 import { menu } from "../../parts/menu.js";
-import { look } from "../../parts/tile-contents.js";
+import { look } from "../../parts/head-tile-data.js";
 import { createTiles } from "../../parts/head-tiles.js";
 import { known, measures, patterns } from "../../compute/patterns.js";
 import { lacking } from "../../state/tensor-cache.js";
@@ -15,7 +15,7 @@ import { preview } from "./head-card.js";
 /** @typedef {import("../../state/types.js").View} View */
 /** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../state/store.js").Page} Page */
-/** @typedef {import("../../parts/tile-contents.js").Seen} Seen */
+/** @typedef {import("../../parts/head-tile-data.js").Seen} Seen */
 /** @typedef {import("../../draw/head-grid.js").Tile} Tile */
 
 const MEASURES = Object.keys(measures((message) => message));

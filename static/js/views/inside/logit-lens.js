@@ -2,7 +2,7 @@
 
 import { four, two } from "../../lib/numbers.js";
 import { el } from "../../lib/render.js";
-import { shareBar } from "../../draw/share-bar.js";
+import { shareBar } from "../../draw/proportion-bar.js";
 import { token } from "../../draw/token.js";
 import { labels } from "../../data/tokens.js";
 

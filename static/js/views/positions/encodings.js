@@ -4,7 +4,7 @@ import { blockAt, stands } from "../../data/attentions.js";
 import { lit } from "../../state/highlight.js";
 import { answer, encoding } from "../../state/view-requests.js";
 import { dots } from "../../compute/position-rotation.js";
-import { matrix, named, tensor } from "../../data/shown-numbers.js";
+import { matrix, named, tensor } from "../../data/computed-tensors.js";
 
 /** @typedef {import("../../state/store.js").Page} Page */
 /** @typedef {import("../../data/api.js").Positions} Positions */
@@ -41,7 +41,7 @@ export function table(page) {
 /**
  * @param {Page} page
  * @param {Positions} found
- * @returns {import("../../data/shown-numbers.js").Shown}
+ * @returns {import("../../data/computed-tensors.js").Shown}
  */
 export function numbers(page, { length, d_model, positions, similarity }) {
   const cosines = { rows: length, cols: length, values: similarity };

@@ -7,11 +7,11 @@ import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { step } from "../../draw/token.js";
 import { Problem } from "../../data/problem.js";
-import { wording } from "../../parts/wording.js";
+import { wording } from "../../parts/problem-wording.js";
 import { createMatrix } from "../../parts/matrix.js";
 import { answer, traced } from "../../state/view-requests.js";
 import { diverging, sequential } from "../../draw/scale.js";
-import { matrix, named } from "../../data/shown-numbers.js";
+import { matrix, named } from "../../data/computed-tensors.js";
 import { difference, follow, restored, shuffle } from "../../compute/word-order.js";
 import { languages } from "../../data/tokens.js";
 
@@ -250,7 +250,7 @@ function band(context, which) {
     clear: () => (element.hidden = true),
     pictures: () =>
       element.hidden ? [] : charts.map((chart, i) => ({ canvas: chart.picture(), title: `${title}: ${names[i]}` })),
-    /** @returns {Record<string, import("../../data/shown-numbers.js").Tensor>} */
+    /** @returns {Record<string, import("../../data/computed-tensors.js").Tensor>} */
     numbers() {
       const found = element.hidden ? [] : shown.flatMap((one, i) => (one ? [[`${which}.${NAMES[i]}`, matrix(one, typed(store.get().model), typed(store.get().model))]] : []));
       return Object.fromEntries(found);

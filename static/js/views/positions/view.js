@@ -7,7 +7,7 @@ import { Problem } from "../../data/problem.js";
 import { h } from "../../lib/dom.js";
 import { choice, list, whole } from "../../state/options.js";
 import { controls } from "../../parts/controls.js";
-import { wording } from "../../parts/wording.js";
+import { wording } from "../../parts/problem-wording.js";
 import { createLikeness } from "./similarity.js";
 import * as shuffled from "./reordering.js";
 import { numbers, questions, size, table } from "./encodings.js";
@@ -24,7 +24,7 @@ import { createWaves } from "./encoding-waves.js";
  * @property {() => void} light
  * @property {() => void} destroy
  * @property {() => import("../../state/types.js").Picture | null} picture
- * @property {() => import("../../data/shown-numbers.js").Shown | null} [numbers]  absent: those of the table
+ * @property {() => import("../../data/computed-tensors.js").Shown | null} [numbers]  absent: those of the table
  */
 
 /** Beyond any table; how long one may be the server says. */

@@ -2,7 +2,7 @@
 
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
-import { trio as numbers } from "../../data/shown-numbers.js";
+import { trio as numbers } from "../../data/computed-tensors.js";
 import { attentions } from "../../state/before-after.js";
 import { changeList } from "../../parts/comparison/largest-changes.js";
 import { panels } from "../../parts/comparison/panels.js";

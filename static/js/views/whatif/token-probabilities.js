@@ -5,7 +5,7 @@ import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { step } from "../../draw/token.js";
 import { axes, writing } from "../../data/attentions.js";
-import { named, tensor } from "../../data/shown-numbers.js";
+import { named, tensor } from "../../data/computed-tensors.js";
 import { drawing, file, s } from "../../draw/svg.js";
 import { plain } from "../../data/tokens.js";
 import { rowsOf } from "../../state/before-after.js";
@@ -81,10 +81,10 @@ function cells({ before, after, ranks }, named, ranked, drawn) {
   ];
 }
 
-/** @param {Row[]} rows @param {Step[]} steps @returns {import("../../data/shown-numbers.js").Shown} */
+/** @param {Row[]} rows @param {Step[]} steps @returns {import("../../data/computed-tensors.js").Shown} */
 function numbers(rows, steps) {
   const column = (/** @type {(row: Row) => number} */ read) => tensor({ query: "written" }, [rows.length], rows.map(read));
-  /** @type {Record<string, import("../../data/shown-numbers.js").Tensor>} */
+  /** @type {Record<string, import("../../data/computed-tensors.js").Tensor>} */
   const ranks = rows.every((row) => row.ranks)
     ? { "before.rank": column((row) => row.ranks?.[0] ?? NaN), "after.rank": column((row) => row.ranks?.[1] ?? NaN) }
     : {};

@@ -5,7 +5,7 @@ import { place } from "../../data/attentions.js";
 import { h } from "../../lib/dom.js";
 import { choice, flag, whole } from "../../state/options.js";
 import { controls } from "../../parts/controls.js";
-import { wording } from "../../parts/wording.js";
+import { wording } from "../../parts/problem-wording.js";
 import { questions, runs } from "../../state/before-after.js";
 import { attentionChanges } from "./attention-panels.js";
 import { outcome } from "./translations.js";
@@ -23,7 +23,7 @@ import { tokenChanges } from "./token-probabilities.js";
  * @property {() => void} light
  * @property {() => void} destroy
  * @property {() => import("../../state/types.js").Picture | null} picture
- * @property {() => import("../../data/shown-numbers.js").Shown | null} numbers
+ * @property {() => import("../../data/computed-tensors.js").Shown | null} numbers
  */
 
 /** @type {View} */

@@ -3,7 +3,7 @@
 import { four } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
-import { shareBar } from "../../draw/share-bar.js";
+import { shareBar } from "../../draw/proportion-bar.js";
 import { quoted } from "../../draw/token.js";
 import { mathml } from "../../compute/formula.js";
 import { exact } from "./stage-order.js";

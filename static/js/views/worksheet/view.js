@@ -11,7 +11,7 @@ import { quoted } from "../../draw/token.js";
 import { Problem } from "../../data/problem.js";
 import { choice } from "../../state/options.js";
 import { cellPicker } from "../../parts/cell-picker.js";
-import { wording } from "../../parts/wording.js";
+import { wording } from "../../parts/problem-wording.js";
 import { answer, parameters } from "../../state/view-requests.js";
 import { languages, plainStep } from "../../data/tokens.js";
 import { names, worksheet as calculate } from "../../compute/worksheet.js";

@@ -21,8 +21,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from sqlalchemy import Row, select
 
 from app.store.content_by_digest import checked
-from app.store.failures import DamagedError
 from app.store.ids import is_id
+from app.store.storage_errors import DamagedError
 from app.store.store import Answer, Share, Store
 from app.store.tables import answers, contents, shares
 

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { csv } from "../../static/js/lib/csv.js";
 import { npz } from "../../static/js/lib/npz.js";
-import { json, matrix, tensor } from "../../static/js/data/shown-numbers.js";
+import { json, matrix, tensor } from "../../static/js/data/computed-tensors.js";
 import { begun, more, tensors } from "../../static/js/compute/head-sweep.js";
 import { MODEL } from "./trace.js";
 

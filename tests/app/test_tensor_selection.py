@@ -4,7 +4,7 @@ import httpx
 import numpy as np
 import pytest
 
-from app.engine.selection import Selection
+from app.engine.tensor_selection import Selection
 from app.engine.wire import Reply
 from model.errors import InputError
 
