@@ -13,6 +13,7 @@ from tests.app.conftest import Serving
 
 OCTETS = {"Accept": "application/octet-stream"}
 WORDS = "the cat sat on a mat and looked at every bird that flew over old houses"
+AGREE = 1e-4  # as docs/api.md promises: company changes the order of sums
 
 
 async def ask(client: httpx.AsyncClient, request: dict[str, Any]) -> Reply:
@@ -55,10 +56,10 @@ async def hold_together_as_alone(client: httpx.AsyncClient) -> None:
         alone = await ask(client, request)
         assert reply.arrays.keys() == alone.arrays.keys()
         for name, array in alone.arrays.items():
-            np.testing.assert_allclose(reply.arrays[name], array, atol=1e-5, err_msg=name)
+            np.testing.assert_allclose(reply.arrays[name], array, rtol=0, atol=AGREE, err_msg=name)
         for number in ("logprobs", "score"):
             one, other = (each.document["output"].pop(number) for each in (reply, alone))
-            np.testing.assert_allclose(one, other, atol=1e-5)
+            np.testing.assert_allclose(one, other, rtol=0, atol=AGREE)
         # Among thousands of tokens two can be so nearly as likely that rounding swaps them.
         one, other = (each.document["output"].pop("ranks") for each in (reply, alone))
         np.testing.assert_allclose(one, other, rtol=0.01)
