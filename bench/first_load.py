@@ -7,17 +7,15 @@ the same browser opens the page once more.
 
 import argparse
 import statistics
-import tempfile
 from collections.abc import Callable
-from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
 from bench.__main__ import machine
-from tests.browser.chromium import ARGS, EXECUTABLE
-from tests.servers import ROOT, running_app
+from bench.browser import browser_and_servers
+from tests.servers import ROOT
 
 LATENCY_MS = 40
 BYTES_PER_SECOND = 10e6 / 8
@@ -40,13 +38,7 @@ def main() -> None:
     parser.add_argument("--against", type=Path, required=True, help="another checkout's folder")
     parser.add_argument("--rounds", type=int, default=7, help="openings of each (7)")
     asked = parser.parse_args()
-    with ExitStack() as stack:
-        urls = []
-        for root in (ROOT, asked.against.resolve()):
-            data = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            urls.append(stack.enter_context(running_app(data, root=root)).url)
-        playwright = stack.enter_context(sync_playwright())
-        browser = playwright.chromium.launch(executable_path=EXECUTABLE, args=ARGS)
+    with browser_and_servers([ROOT, asked.against.resolve()]) as (browser, urls):
         for url in urls:
             opening(browser, url)  # the servers make their files ready
         print(f"{machine()}; Chromium {browser.version}, {LATENCY_MS} ms, 10 Mbit/s\n")
@@ -55,7 +47,6 @@ def main() -> None:
         pairs = [[opening(browser, url) for url in urls] for _ in range(asked.rounds)]
         for name, which in (("cold", 0), ("warm", 1)):
             print(_line(name, [[loads[which] for loads in pair] for pair in pairs]))
-        browser.close()
 
 
 def opening(browser: Browser, url: str) -> list[Load]:

@@ -1,4 +1,4 @@
-/** What is measured inside the page, which gets this before it loads: see page.py. */
+/** What is measured inside the page, which gets this before it loads: see browser.py. */
 
 globalThis.probes = (() => {
   /** @returns {Promise<number>}  when the next frame's callbacks begin */

@@ -1,0 +1,74 @@
+"""A browser beside a server for each checkout, and pages with the probes in them."""
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import httpx
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.browser.chromium import ARGS, EXECUTABLE
+from tests.servers import running_app
+
+PROBES = Path(__file__).with_name("probes.js")
+WORDS = ("the", "old", "cat", "sat", "on", "a", "mat", "and", "saw", "dog", "run", "to", "it")
+DRAWN = """() => document.documentElement.dataset.status === "ready"
+    && document.querySelector("#view canvas, #view svg") && !document.querySelector(".sketched")"""
+
+
+@contextmanager
+def browser_and_servers(roots: Sequence[Path]) -> Iterator[tuple[Browser, list[str]]]:
+    """Yields a browser and the address of a server for each checkout, all our own."""
+    with ExitStack() as stack:
+        urls = []
+        for root in roots:
+            data = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            urls.append(stack.enter_context(running_app(data, root=root)).url)
+        playwright = stack.enter_context(sync_playwright())
+        browser = playwright.chromium.launch(executable_path=EXECUTABLE, args=ARGS)
+        yield browser, urls
+        browser.close()
+
+
+@contextmanager
+def opened(browser: Browser) -> Iterator[Page]:
+    """Yields a page with the probes in it, in a browser of its own.
+
+    Its profile is one that is kept, as a reader's is: without one, Chromium loads and draws the
+    page's icon again after every change of the address.
+    """
+    with tempfile.TemporaryDirectory() as profile:
+        context = browser.browser_type.launch_persistent_context(
+            profile, executable_path=EXECUTABLE, args=ARGS, viewport={"width": 1440, "height": 900}
+        )
+        (page,) = context.pages
+        page.set_default_timeout(120_000)
+        page.add_init_script(path=PROBES)
+        yield page
+        context.close()
+
+
+def visit(page: Page, url: str, **link: object) -> None:
+    """Goes to a link and waits until it is drawn and nothing moves."""
+    page.goto(f"{url}/?{urlencode(link)}")
+    page.wait_for_function(DRAWN)
+    page.wait_for_load_state("networkidle")
+    page.wait_for_timeout(500)
+
+
+def sentence(url: str, tokens: int) -> str:
+    """A sentence that the model reads as just so many tokens, special ones included."""
+    said = ""
+    for word in cycle(WORDS):
+        said = f"{said} {word}".strip()
+        asked: dict[str, Any] = {"source": said, "target": "a", "direction": "en-zh", "select": []}
+        reply = httpx.post(f"{url}/api/trace", json=asked, timeout=60, trust_env=False)
+        found = len(reply.raise_for_status().json()["tokens"]["source"])
+        if found >= tokens:
+            assert found == tokens, f"{found} tokens instead of {tokens}"
+            break
+    return said

@@ -1,0 +1,95 @@
+"""The processor time that a page's main thread takes, for a change or task by task."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from playwright.sync_api import CDPSession, Page
+
+REST_MS = 500
+
+
+class Work(NamedTuple):
+    """Milliseconds of a processor that one change takes on the main thread."""
+
+    drawing: float
+    whole: float
+
+
+def in_turns(
+    pages: Sequence[Page],
+    clocks: Sequence[CDPSession],
+    change: str,
+    rounds: int,
+    back: Callable[[Page], None] = lambda page: None,
+) -> list[list[Work]]:
+    """The work of a change, a function of the page's, in each page; the first ones warm up."""
+    works: list[list[Work]] = [[] for _ in pages]
+    for clock in clocks:
+        clock.send("Performance.enable", {"timeDomain": "threadTicks"})
+    for n in range(rounds + 3):
+        order = range(len(pages)) if n % 2 else reversed(range(len(pages)))
+        for i in order:
+            pages[i].bring_to_front()
+            idle = work_of(pages[i], clocks[i], None)
+            work = work_of(pages[i], clocks[i], change)
+            if n >= 3:
+                works[i].append(Work(work.drawing - idle.drawing, work.whole - idle.whole))
+            back(pages[i])
+    return works
+
+
+def work_of(page: Page, clock: CDPSession, change: str | None) -> Work:
+    """The work of a change, or of none; looking at pictures is not counted."""
+    page.evaluate("() => probes.note()")
+    start = busy(clock)
+    page.evaluate(f"() => probes.drawn({change or ''})")
+    drawing = busy(clock) - start
+    looking = 0.0
+    for _ in range(120 if change else 0):
+        before = busy(clock)
+        changed = page.evaluate("() => probes.changed()")
+        looking += busy(clock) - before
+        if changed:
+            break
+        page.evaluate("() => probes.drawn()")
+        drawing = busy(clock) - start - looking
+    else:
+        assert not change, "the picture did not change"
+    page.wait_for_timeout(REST_MS)
+    return Work(drawing, busy(clock) - start - looking)
+
+
+def busy(clock: CDPSession) -> float:
+    """Milliseconds of a processor that the main thread has taken so far."""
+    metrics = clock.send("Performance.getMetrics")["metrics"]
+    taken: float = next(one["value"] for one in metrics if one["name"] == "TaskDuration")
+    return 1000 * taken
+
+
+@contextmanager
+def tasks(page: Page) -> Iterator[list[float]]:
+    """Yields a list that has, in the end, each task's milliseconds of a processor.
+
+    They are those of the page's main thread: the one that has frames of the page's own.
+    """
+    client = page.context.new_cdp_session(page)
+    events: list[dict[str, Any]] = []
+    ended: list[bool] = []
+    client.on("Tracing.dataCollected", lambda data: events.extend(data["value"]))
+    client.on("Tracing.tracingComplete", lambda _: ended.append(True))
+    categories = ["devtools.timeline", "disabled-by-default-devtools.timeline", "blink.user_timing"]
+    client.send("Tracing.start", {"traceConfig": {"includedCategories": categories}})
+    page.evaluate("() => performance.mark('bench')")
+    spent: list[float] = []
+    yield spent
+    client.send("Tracing.end")
+    while not ended:
+        page.wait_for_timeout(50)
+    mark = next(one for one in events if one["name"] == "bench")
+    thread = (mark["pid"], mark["tid"])
+    spent += [
+        one["tdur"] / 1000
+        for one in events
+        if one["name"] == "RunTask" and (one["pid"], one["tid"]) == thread and "tdur" in one
+    ]
