@@ -4,6 +4,18 @@ import { s } from "./svg.js";
 import { plain, plainStep } from "../data/tokens.js";
 
 /**
+ * A token's name as a text. One word is the text itself: half as many elements to lay out.
+ * @param {import("../data/tokens.js").Step} step
+ * @param {Pick<import("./theme.js").Theme, "muted">} theme
+ * @param {Record<string, string | number>} attributes
+ */
+export function nameText(step, theme, attributes) {
+  const { reads, writes } = step;
+  if (reads || writes.special) return s("text", attributes, ...lettering(step, theme));
+  return s("text", { ...attributes, lang: writes.lang }, plainStep(step));
+}
+
+/**
  * @param {import("../data/tokens.js").Step} step
  * @param {Pick<import("./theme.js").Theme, "muted">} theme
  * @returns {SVGTSpanElement[]}

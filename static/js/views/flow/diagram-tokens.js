@@ -1,7 +1,7 @@
 /** The tokens at both ends of a flow: the inputs with their shares, and those of the picked layer. */
 
 import { two } from "../../lib/numbers.js";
-import { lettering } from "../../draw/token-svg.js";
+import { nameText } from "../../draw/token-svg.js";
 import { fine, s } from "../../draw/svg.js";
 
 /** @typedef {import("../../compute/flow.js").Graph} Graph */
@@ -100,11 +100,7 @@ function createBars(left, middles, wide, colour, theme) {
 function createRow(data, band, numbers, at, step, colour, theme) {
   const edges = Object.fromEntries(Object.entries(band).map(([edge, value]) => [edge, fine(value)]));
   const back = s("rect", { ...edges, fill: colour, "fill-opacity": 0 });
-  const name = s(
-    "text",
-    { x: fine(at.x), y: fine(at.y), "text-anchor": at.anchor, "dominant-baseline": "central" },
-    ...lettering(step, theme),
-  );
+  const name = nameText(step, theme, { x: fine(at.x), y: fine(at.y), "text-anchor": at.anchor, "dominant-baseline": "central" });
   return {
     element: s("g", data, back, ...numbers, name),
     light(on) {

@@ -2,7 +2,7 @@
 
 import { texts } from "../../data/attentions.js";
 import { prepare } from "../../draw/chart.js";
-import { lettering } from "../../draw/token-svg.js";
+import { nameText } from "../../draw/token-svg.js";
 import { colour, css, diverging, sequential } from "../../draw/scale.js";
 import { drawing, enlarge, fine, s } from "../../draw/svg.js";
 
@@ -32,22 +32,16 @@ const CELL = 22;
  * @param {Translate} t
  */
 export function createStrip({ stream, tokens }, { row, measure, unit }, theme, t) {
-  const left = Math.max(...texts(tokens).map(measure)) + 12;
-  const across = stream.stations.length * CELL;
-  const shown = panels(stream, { left, across, measure }, theme, t);
+  const { left, across, gap, width, height } = stripRoom({ stream, tokens }, { row, measure }, t);
+  const shown = panels(stream, { left, across, gap }, theme, t);
   const labels = tokens.map((token, i) =>
-    s(
-      "text",
-      { x: left - 8, y: fine(HEAD + (i + 0.5) * row), "text-anchor": "end", "dominant-baseline": "central" },
-      ...lettering(token, theme),
-    ),
+    nameText(token, theme, { x: left - 8, y: fine(HEAD + (i + 0.5) * row), "text-anchor": "end", "dominant-baseline": "central" }),
   );
   const frames = shown.map(({ x }) =>
     s("rect", { x: x - 1, width: across + 1, height: fine(row + 1), fill: "none", stroke: theme.q, "stroke-width": 2 }),
   );
   const groups = shown.map((panel, i) => s("g", { "data-strip": panel.name }, ...heads(panel, stream, theme, t), frames[i]));
-  const width = Math.ceil(shown[1].x + across + 4);
-  const svg = drawing(width, Math.ceil(HEAD + tokens.length * row + 2), theme, ...labels, ...groups);
+  const svg = drawing(width, height, theme, ...labels, ...groups);
   svg.setAttribute("aria-hidden", "true");
   return {
     elements: [cells(shown, row, sizeOf(enlarge(svg, unit)), unit), svg],
@@ -56,14 +50,27 @@ export function createStrip({ stream, tokens }, { row, measure, unit }, theme, t
 }
 
 /**
+ * How large it will be, in the drawing's own pixels, and where its panels stand.
+ * @param {{stream: Stream, tokens: import("../../data/tokens.js").Step[]}} content
+ * @param {Pick<Room, "row" | "measure">} room
+ * @param {Translate} t
+ */
+export function stripRoom({ stream, tokens }, { row, measure }, t) {
+  const left = Math.max(...texts(tokens).map(measure)) + 12;
+  const across = stream.stations.length * CELL;
+  const gap = Math.max(24, measure(t("cosine to embedding")) - across + 16);
+  const width = Math.ceil(left + 2 * across + gap + 4);
+  return { left, across, gap, width, height: Math.ceil(HEAD + tokens.length * row + 2) };
+}
+
+/**
  * @param {Stream} stream
- * @param {{left: number, across: number, measure: Room["measure"]}} room
+ * @param {{left: number, across: number, gap: number}} room
  * @param {Theme} theme
  * @param {Translate} t
  * @returns {Panel[]}
  */
-function panels({ norms, cosines }, { left, across, measure }, theme, t) {
-  const gap = Math.max(24, measure(t("cosine to embedding")) - across + 16);
+function panels({ norms, cosines }, { left, across, gap }, theme, t) {
   const longest = Math.max(...norms.flat()) || 1;
   const [lengths, directions] = [sequential(theme), diverging(theme)];
   return [

@@ -17,7 +17,7 @@ import { sharesOf } from "./flow-shares.js";
 import { needs } from "./layer-means.js";
 import { createDiagram } from "./layer-diagram.js";
 import { createMaxFlows } from "./max-flows.js";
-import { createStrip } from "./residual-strip.js";
+import { createLateStrip } from "./late-strip.js";
 import { finding, remarks, series } from "./summary.js";
 
 /** @typedef {import("../../state/types.js").View} View */
@@ -55,6 +55,7 @@ function mount(context, root) {
   /** @type {Drawn | null} */
   let drawn = null;
   const flows = createMaxFlows(light);
+  const strip = createLateStrip(places.stream, window);
   root.append(options, places.element);
   bindDiagram(places.diagram, {
     store,
@@ -66,7 +67,7 @@ function mount(context, root) {
     options.refresh();
     shown = content(store.get());
     if (!shown) return;
-    drawn = drawIn(context, places, shown);
+    drawn = drawIn(context, places, strip, shown);
     light();
   }
 
@@ -77,14 +78,14 @@ function mount(context, root) {
     drawn.diagram.show(shares);
     render(places.finding, finding(context, shown, shares));
     if (!shown.stream) return;
-    drawn.strip?.mark(at.top);
+    strip.mark(at.top);
     places.series.replaceChildren(...series(context, shown.stream, at.top));
   }
 
   return {
     draw,
     light,
-    destroy: () => (flows.stop(), root.replaceChildren()),
+    destroy: () => (flows.stop(), strip.stop(), root.replaceChildren()),
     picture: () => drawn && { svg: file(drawn.diagram.svg, context.theme()) },
     numbers: () => shown && numbersOf(shown, chosenIn(store, shown.graph).top),
   };
@@ -130,9 +131,10 @@ function furnish({ t }) {
  * All that no chosen token changes, drawn with a desk's letters, then enlarged to those of the page.
  * @param {Context} context
  * @param {ReturnType<typeof furnish>} places
+ * @param {ReturnType<typeof createLateStrip>} strip
  * @param {Shown} shown
  */
-function drawIn(context, places, { graph, names: { tops, leaves }, stream }) {
+function drawIn(context, places, strip, { graph, names: { tops, leaves }, stream }) {
   const { store, t } = context;
   const page = context.theme();
   const unit = page.size / DESK;
@@ -144,10 +146,9 @@ function drawIn(context, places, { graph, names: { tops, leaves }, stream }) {
   const stacks = readers(store.get().model, t);
   const diagram = createDiagram({ graph, tops, leaves, stacks }, room, theme, t);
   const row = Math.min(ROW, diagram.row);
-  const strip = stream && createStrip({ stream, tokens: tops }, { row, measure, unit }, theme, t);
   places.diagram.replaceChildren(enlarge(diagram.svg, unit));
   places.diagram.dataset.drawn = "";
-  if (strip) places.stream.replaceChildren(...strip.elements);
+  if (stream) strip.draw({ stream, tokens: tops }, { row, measure, unit }, theme, t);
   places.note.textContent = prose(remarks(context));
-  return { diagram, strip };
+  return { diagram };
 }
