@@ -277,3 +277,27 @@ def test_layer_that_is_picked_is_the_top(workspace: Workspace) -> None:
     weights = half(layers[0])[START["query"]]
     np.testing.assert_allclose(bars[:, 0], weights, atol=0.0051)
     np.testing.assert_allclose(bars[:, 1], weights, atol=0.0051)
+
+
+@pytest.mark.parametrize("block", ["encoder", "cross"])
+def test_rows_are_pointed_at_between_the_letters(workspace: Workspace, block: str) -> None:
+    begin(workspace, block=block)
+    for rows, far in (("leaf", 0.45), ("top", 0.95)):
+        ground = workspace.boxes(f".river [data-rows={rows}]")[0]
+        count = workspace.find(f".river [data-{rows}]").count()
+        high = ground["height"] / count
+        for index in (0, 2, 4):
+            for edge in (0.1, 0.9):  # of the row
+                at = ground["x"] + far * ground["width"], ground["y"] + (index + edge) * high
+                workspace.page.mouse.move(*at)
+                lit = workspace.find(f".river [data-{rows}='{index}'] [font-weight='600']")
+                expect(lit).to_have_count(1)
+        workspace.page.mouse.click(*at)
+        assert workspace.link["key" if rows == "leaf" else "query"] == str(index)
+
+
+def test_strip_fills_the_room_that_was_kept_for_it(workspace: Workspace) -> None:
+    begin(workspace, block="encoder")
+    kept, drawn = workspace.boxes(".stream")[0], workspace.boxes(".stream svg")[0]
+    assert kept == drawn
+    assert workspace.boxes(".stream canvas")[0]["height"] == drawn["height"]

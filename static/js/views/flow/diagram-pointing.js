@@ -15,16 +15,16 @@ import { onArrows, within } from "../../parts/arrow-keys.js";
  * @param {() => void} page.announce
  */
 export function bindDiagram(element, { store, graph, announce }) {
-  /** @param {Event} event */
+  /** @param {MouseEvent} event */
   function under(event) {
-    const spot = /** @type {Element} */ (event.target).closest("[data-top], [data-leaf]");
     const block = blockAt(store.get());
     const { trace } = store.get();
-    const [top, leaf] = ["data-top", "data-leaf"].map((name) => spot?.getAttribute(name) ?? null);
-    if (top !== null) return { query: { side: block.query, index: Number(top) }, key: null };
+    const shown = graph();
+    const spot = shown && rowAt(event, { top: shown.tops.length, leaf: shown.leaves.length });
+    if (spot?.rows === "top") return { query: { side: block.query, index: spot.index }, key: null };
     const keys = trace?.tokens[block.key]?.length ?? 0;
-    if (leaf === null || Number(leaf) >= keys) return null;
-    return { query: null, key: { side: block.key, index: Number(leaf) } };
+    if (!spot || spot.index >= keys) return null;
+    return { query: null, key: { side: block.key, index: spot.index } };
   }
   element.addEventListener("pointermove", (event) => {
     if (event.pointerType !== "touch") store.hover(under(event));
@@ -42,6 +42,24 @@ export function bindDiagram(element, { store, graph, announce }) {
     if (shown) move(store, shown, down, right);
     announce();
   });
+}
+
+/**
+ * The row under the pointer: rows of a kind share one ground, on which they are all as high.
+ * @param {MouseEvent} event
+ * @param {Record<"top" | "leaf", number>} counts  how many rows there are
+ * @returns {{rows: "top" | "leaf", index: number} | null}
+ */
+function rowAt({ target, clientY }, counts) {
+  const spot = /** @type {Element} */ (target).closest("[data-top], [data-leaf], [data-rows]");
+  if (!spot) return null;
+  const { top, leaf } = /** @type {SVGElement} */ (spot).dataset;
+  if (top !== undefined) return { rows: "top", index: Number(top) };
+  if (leaf !== undefined) return { rows: "leaf", index: Number(leaf) };
+  const rows = spot.getAttribute("data-rows") === "top" ? "top" : "leaf";
+  const box = spot.getBoundingClientRect();
+  const index = Math.floor(((clientY - box.top) / box.height) * counts[rows]);
+  return { rows, index: within(index, counts[rows]) };
 }
 
 /**

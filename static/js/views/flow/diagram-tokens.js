@@ -25,15 +25,16 @@ export function createInputs({ graph, leaves }, { x, y, row, bar, inputs: end },
   const middles = spots.map(({ side, index }) => y(side, index));
   const columns = [0, bar].map((left, i) => createBars(left, middles, bar, i ? theme.v : theme.attention, theme));
   const rows = spots.map(({ side, index }, n) => {
-    const band = { x: 0, y: middles[n] - row / 2, width: end, height: row };
     const at = { x: end - 10, y: middles[n], anchor: "end" };
-    return createRow({ "data-leaf": n }, band, columns.map(({ texts }) => texts[n]), at, leaves[side][index], theme.k, theme);
+    return createRow({ "data-leaf": n }, columns.map(({ texts }) => texts[n]), at, leaves[side][index], theme.k, theme);
   });
+  const band = createBand("leaf", { x: 0, width: end }, middles, row, theme.k);
   const far = spots.map(({ side }, n) => ({ to: x(side, 0), y: middles[n] })).filter(({ to }) => to > end + 1);
   const dashes = far.map(({ to, y }) => `M${fine(end - 4)} ${fine(y)}H${fine(to)}`).join("");
   const light = onlyOne(rows);
   return {
     elements: [
+      ...band.elements,
       ...rows.map(({ element }) => element),
       ...columns.map(({ element }) => element),
       s("path", { d: dashes, stroke: theme.hatch, "stroke-dasharray": "1 4", "pointer-events": "none" }),
@@ -43,19 +44,27 @@ export function createInputs({ graph, leaves }, { x, y, row, bar, inputs: end },
       columns[0].show(rollout);
       columns[1].show(flow);
       light(lit);
+      band.light(lit);
     },
   };
 }
 
 /** @param {{graph: Graph, tops: Step[]}} content @param {Places} places @param {Theme} theme */
 export function createOutputs({ graph, tops }, { x, y, row, width }, theme) {
-  const rows = graph.tops.map((node, i) => {
-    const { side, column } = graph.nodes[node];
-    const [at, middle] = [x(side, column), y(side, i)];
-    const band = { x: at - 6, y: middle - row / 2, width: width - at + 6, height: row };
-    return createRow({ "data-top": i }, band, [], { x: at + 12, y: middle, anchor: "start" }, tops[i], theme.q, theme);
-  });
-  return { elements: rows.map(({ element }) => element), light: onlyOne(rows) };
+  const { side, column } = graph.nodes[graph.tops[0]];
+  const at = x(side, column);
+  const middles = graph.tops.map((_, i) => y(side, i));
+  const rows = middles.map((y, i) => createRow({ "data-top": i }, [], { x: at + 12, y, anchor: "start" }, tops[i], theme.q, theme));
+  const band = createBand("top", { x: at - 6, width: width - at + 6 }, middles, row, theme.q);
+  const light = onlyOne(rows);
+  return {
+    elements: [...band.elements, ...rows.map(({ element }) => element)],
+    /** @param {number} top */
+    light(top) {
+      light(top);
+      band.light(top);
+    },
+  };
 }
 
 /**
@@ -70,10 +79,16 @@ function createBars(left, middles, wide, colour, theme) {
   const room = wide - NUMBER - 8;
   const element = s("path", { fill: colour, "pointer-events": "none" });
   const numbers = middles.map(() => new Text());
-  const place = { x: left + room + 4, "dominant-baseline": "central", fill: theme.muted };
+  const blank = s("text", { x: left + room + 4, "dominant-baseline": "central", fill: theme.muted });
+  const write = (/** @type {number} */ y, /** @type {Text} */ number) => {
+    const text = /** @type {SVGTextElement} */ (blank.cloneNode());
+    text.setAttribute("y", String(fine(y)));
+    text.append(number);
+    return text;
+  };
   return {
     element,
-    texts: middles.map((y, i) => s("text", { ...place, y: fine(y) }, numbers[i])),
+    texts: middles.map((y, i) => write(y, numbers[i])),
     /** @param {ArrayLike<number | undefined>} values  undefined: not worked out yet */
     show(values) {
       const length = (/** @type {number} */ i) => fine(room * Math.min(1, values[i] ?? 0));
@@ -87,9 +102,32 @@ function createBars(left, middles, wide, colour, theme) {
 }
 
 /**
- * A token's band, which is pointed at, what stands in it, and its name.
+ * What is pointed at between the letters, all rows in one, and the band of the row that is lit.
+ * @param {"leaf" | "top"} rows
+ * @param {{x: number, width: number}} place
+ * @param {number[]} middles  of the rows, which follow one another
+ * @param {number} row  its height
+ * @param {string} colour
+ */
+function createBand(rows, { x, width }, middles, row, colour) {
+  const across = { x: fine(x), width: fine(width) };
+  const up = (/** @type {number} */ i) => fine(middles[i] - row / 2);
+  const under = { "data-rows": rows, ...across, y: up(0), height: fine(row * middles.length) };
+  const ground = s("rect", { ...under, fill: "none", "pointer-events": "all" });
+  const band = s("rect", { ...across, height: fine(row), fill: colour, "fill-opacity": 0, "pointer-events": "none" });
+  return {
+    elements: [band, ground],
+    /** @param {number | null} lit */
+    light(lit) {
+      band.setAttribute("fill-opacity", lit === null ? "0" : "0.14");
+      if (lit !== null) band.setAttribute("y", String(up(lit)));
+    },
+  };
+}
+
+/**
+ * What stands in a token's row, and its name.
  * @param {Record<string, number>} data
- * @param {{x: number, y: number, width: number, height: number}} band
  * @param {SVGTextElement[]} numbers
  * @param {{x: number, y: number, anchor: string}} at
  * @param {Step} step
@@ -97,14 +135,11 @@ function createBars(left, middles, wide, colour, theme) {
  * @param {Theme} theme
  * @returns {Row}
  */
-function createRow(data, band, numbers, at, step, colour, theme) {
-  const edges = Object.fromEntries(Object.entries(band).map(([edge, value]) => [edge, fine(value)]));
-  const back = s("rect", { ...edges, fill: colour, "fill-opacity": 0 });
+function createRow(data, numbers, at, step, colour, theme) {
   const name = nameText(step, theme, { x: fine(at.x), y: fine(at.y), "text-anchor": at.anchor, "dominant-baseline": "central" });
   return {
-    element: s("g", data, back, ...numbers, name),
+    element: s("g", data, ...numbers, name),
     light(on) {
-      back.setAttribute("fill-opacity", on ? "0.14" : "0");
       name.setAttribute("font-weight", on ? "600" : "400");
       name.setAttribute("fill", on ? colour : theme.ink);
     },
