@@ -18,6 +18,6 @@ export function screenful(element) {
  */
 export function bindScreen({ resize }) {
   const observer = new ResizeObserver(resize);
-  document.querySelectorAll(".band").forEach((place) => observer.observe(place));
+  document.querySelectorAll(".band, .projector-bar").forEach((place) => observer.observe(place));
   window.addEventListener("resize", resize);
 }

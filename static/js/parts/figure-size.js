@@ -15,37 +15,44 @@ const own = (element) => {
 /**
  * Asking where something lies makes the browser lay the page out at once: it is asked once a change.
  * @param {HTMLElement} element
- * @param {import("../state/store.js").Store} store
  * @param {Measure} [measure]
  */
-export function createRoom(element, store, measure = own) {
+export function createRoom(element, measure = own) {
   let now = measure(element);
+  /** What was drawn for. */
+  let used = now;
   /** @type {() => void} */
   let tell = () => {};
+
+  function redraw() {
+    used = now;
+    tell();
+  }
 
   function look() {
     const { width } = now;
     now = measure(element);
-    if (now.width !== width) tell();
+    if (now.width !== width) redraw();
+  }
+
+  /** What stands above has moved it. A phone's window grows and shrinks as one scrolls: its width counts alone. */
+  function moved() {
+    now = measure(element);
+    if (now.width !== used.width || (now.wide && now.height !== used.height)) redraw();
   }
 
   const observer = new ResizeObserver(look);
   observer.observe(element);
-  const again = () => void (now = measure(element));
-  // Of another view it is asked once all that stands around the view has changed.
-  const deaf = store.subscribe(({ trace, link }) => [trace, link.options], again);
+  const again = () => void (used = now = measure(element));
   return {
     now: () => now,
-    look,
+    moved,
     again,
     /** @param {() => void} listener @returns {() => void}  stops it */
     onWidth(listener) {
       tell = listener;
       return () => void (tell = () => {});
     },
-    stop() {
-      observer.disconnect();
-      deaf();
-    },
+    stop: () => observer.disconnect(),
   };
 }

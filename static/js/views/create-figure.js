@@ -63,7 +63,7 @@ export function createFigure(plan) {
   const { root, store, source, page, beside = NOTHING, offer = offered, caption, legend } = plan;
   if (plan.view) store.go({ view: plan.view });
   const session = bindSession(store, source, wishes(beside, offer), plan);
-  const room = createRoom(root, store, plan.measure);
+  const room = createRoom(root, plan.measure);
   const context = contextOf(plan, room);
   const stand = createStand(context, root, (shown) => {
     plan.onView?.(shown);
@@ -72,6 +72,10 @@ export function createFigure(plan) {
   });
   const ends = [
     session.stop,
+    caption ? bindCaption(context, caption) : () => {},
+    // Once the caption above says what it will, and before the view is drawn. Of another view it is
+    // asked once all that stands around the view has changed.
+    store.subscribe(({ trace, link }) => [trace, link.options], room.again),
     room.onWidth(stand.draw),
     store.subscribe(drawn, stand.draw),
     store.subscribe(pointed, stand.light),
@@ -81,7 +85,6 @@ export function createFigure(plan) {
       stand.draw();
     }),
     context.keys.listen(({ key }) => key === "Escape" && letGo(store)),
-    caption ? bindCaption(context, caption) : () => {},
     bindStatus(context, session.retry, plan.status ?? { root }),
     stand.clear,
     room.stop,
@@ -97,7 +100,7 @@ export function createFigure(plan) {
     /** What is mounted: its picture, its numbers. */
     shown: stand.mounted,
     /** To be told where the room changes and the element itself does not. */
-    resize: room.look,
+    resize: room.moved,
     /** Takes it off the page; nothing listens any more. */
     destroy: () => ends.splice(0).forEach((end) => end()),
   };
