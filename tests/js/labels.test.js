@@ -46,8 +46,8 @@ const one = (word, pad = false) => ({ reads: null, writes: { space: "", word, nt
 const GEOMETRY = /** @type {any} */ ({ left: 50, top: 40, cellHeight: 20, cellWidth: 10, slant: 60, everyRow: 2, everyCol: 1 });
 
 test("single characters and marks stand, words slant", () => {
-  for (const text of ["猫", "，", "的₁₂", ".", "’"]) assert.ok(stands(text), text);
-  for (const text of ["the", "猫坐", "a", "", "猫₁x", "x猫", "→"]) assert.ok(!stands(text), text);
+  for (const text of ["猫", "，", "的₁₂", "妈ᴬ₁", "爸ᴮ", ".", "’"]) assert.ok(stands(text), text);
+  for (const text of ["the", "猫坐", "a", "", "猫₁x", "猫ᴬx", "ᴬ", "x猫", "→"]) assert.ok(!stands(text), text);
 });
 
 const TITLES = { rows: "query (looks)", cols: "key (looked at)" };

@@ -9,8 +9,8 @@ import { memo } from "../lib/memo.js";
 /** @typedef {import("./geometry.js").Place} Place */
 /** @typedef {import("../data/tokens.js").Step} Step */
 
-/** A Chinese character or a mark, perhaps with its index: it stands upright. */
-const SINGLE = /^[\p{Script=Han}\p{P}][₀-₉]*$/u;
+/** A Chinese character or a mark, perhaps with its sentence and its index: it stands upright. */
+const SINGLE = /^[\p{Script=Han}\p{P}][ᴬᴮ]?[₀-₉]*$/u;
 
 /** @param {string} text */
 export const stands = (text) => SINGLE.test(text);

@@ -16,6 +16,8 @@ import { lines, nameOf, of, reach } from "../../compute/head-sweep.js";
 
 /** In letters' sizes: a row's height, a cell's width at least and at most, the layers' names. */
 const [HIGH, NARROW, WIDE, NAMES, SHORT] = [2.3, 2.9, 5.4, 5, 1.4];
+/** Cells narrower than this, in letters, have their numbers set closer, so that neighbours stay apart. */
+const TIGHT = 3.4;
 /** Below this, in letters, layers are called by their number alone. */
 const PHONE = 36;
 /** What changes less than this is not painted as if it were much; nats. */
@@ -152,7 +154,7 @@ function cell(context, { sweep, row, list, most, focus }, { at }, head, { x, y, 
     { role: "button", class: off ? "cell off" : "cell", tabindex: name === focus ? 0 : -1, "aria-label": says, "aria-pressed": String(off), "data-at": at, "data-head": head, "data-name": name },
     s("title", {}, says),
     s("rect", { x: x + 1, y: y + 1, width: wide - 2, height: high - 2, rx: 3, fill: paint ? css(paint) : theme.paper, stroke: off ? theme.ink : paint ? "none" : theme.hatch, "stroke-width": off ? 2.5 : 1, "stroke-dasharray": off ? "4 3" : null }),
-    s("text", { x: x + wide / 2, y: y + high / 2 + theme.size * 0.35, "text-anchor": "middle", fill: paint ? legible(paint) : theme.muted, "font-weight": off ? 700 : null }, value === null ? "·" : two(value)),
+    s("text", { x: x + wide / 2, y: y + high / 2 + theme.size * 0.35, "text-anchor": "middle", fill: paint ? legible(paint) : theme.muted, "font-weight": off ? 700 : null, "letter-spacing": wide < TIGHT * theme.size ? "-0.05em" : null }, value === null ? "·" : two(value)),
   );
 }
 
