@@ -1,0 +1,226 @@
+"""Every number of a trace against NumPy in float64, which shares no code with the model."""
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from model.adapters.encoder_decoder import EncoderDecoder
+from model.adapters.request import Decode, Request, Trace
+from model.bundle.weights import CHECKPOINTS, load_bundle
+from model.transformer.masks import Open
+from model.transformer.norms import AddNorm, PreNorm
+from model.transformer.scoring import Dot
+from tests.model import numpy_reference
+from tests.model.numpy_reference import Array, NumpyTransformer, log_softmax, score, softmax
+
+FOLDER = CHECKPOINTS / "en-zh"
+NEAR = 5e-5  # weights, and all that is about 1
+FLOAT32 = 1e-6  # of a number's size: activations reach 200
+BATCH = 3
+SELECT = ("*", "decoder.logits")
+BEAM = Decode("beam", length_penalty=0.8)
+# Both directions, 4 to 128 tokens; in a batch the shorter ones stand in front of padding.
+REQUESTS = [
+    Request("Yes.", select=SELECT),
+    Request("好", select=SELECT, pad_to=12),
+    Request("The cat sat on the mat.", select=SELECT, decode=BEAM),
+    Request("我不知道她是谁。", select=SELECT),
+    Request("3 × 4 = 12 🙂", direction="zh-en", select=SELECT),
+    Request("I see.", target="我明白了，可这不是你昨天说的那句话。", select=SELECT),
+    Request("如果明天下雨，我们就待在家里。", target="Rain? Stay.", select=SELECT, pad_to=40),
+    Request("The animal didn't cross the street because it was too tired.", select=SELECT),
+    Request("她在这座城市住了十年，可还是常常迷路。" * 2, select=SELECT, decode=BEAM),
+    Request("My sister bought a red car, but she never drives it. " * 3, select=SELECT),
+    Request("他说他已经做完作业了。" * 9, select=SELECT),
+    Request("Nobody knows why the old man was crying. " * 12, select=SELECT),
+]
+
+
+@pytest.fixture(scope="module")
+def witness() -> NumpyTransformer:
+    return NumpyTransformer(FOLDER)
+
+
+@pytest.fixture(scope="module")
+def traces() -> list[Trace]:
+    return answered(opened(), REQUESTS)
+
+
+def opened() -> EncoderDecoder:
+    return EncoderDecoder(load_bundle(FOLDER), "en-zh")
+
+
+def answered(adapter: EncoderDecoder, requests: Sequence[Request]) -> list[Trace]:
+    """Several in a batch, as the server runs them."""
+    starts = range(0, len(requests), BATCH)
+    return [trace for n in starts for trace in adapter.run(requests[n : n + BATCH])]
+
+
+def witnessed(witness: NumpyTransformer, trace: Trace) -> dict[str, Array]:
+    """The same run in NumPy: of the model's trace only its ids are read."""
+    ids = {text: [token.id for token in tokens] for text, tokens in trace.texts.items()}
+    real = [sum(token.text != "<pad>" for token in tokens) for tokens in trace.texts.values()]
+    return witness.run(ids["source"], ids["target"], *real)
+
+
+def apart(trace: Trace, expected: Mapping[str, Array]) -> set[str]:
+    """The names of what the two runs see otherwise, ids and log-probabilities included."""
+    found = {
+        name
+        for name, value in expected.items()
+        if not np.allclose(np.asarray(trace[name]), value, rtol=FLOAT32, atol=NEAR)
+    }
+    logprobs = log_softmax(expected["decoder.logits"])
+    top = np.asarray(trace["decoder.candidates"])
+    likely = np.take_along_axis(softmax(expected["decoder.logits"]), top, axis=-1)
+    largest = -np.sort(-softmax(expected["decoder.logits"]), axis=-1)[:, : top.shape[1]]
+    if not np.allclose(likely, largest, rtol=0, atol=NEAR):
+        found.add("decoder.candidates")
+    if not np.allclose(np.asarray(trace["decoder.probabilities"]), largest, rtol=0, atol=NEAR):
+        found.add("decoder.probabilities")
+    ids = [token.id for token in trace.output.tokens]
+    written = logprobs[range(len(ids)), ids]
+    if not np.allclose(trace.output.logprobs, written, rtol=0, atol=NEAR):
+        found.add("logprobs")
+    expected_score = score(written, trace.request.decode.length_penalty)
+    if not np.isclose(trace.output.score, expected_score, rtol=0, atol=NEAR * len(ids)):
+        found.add("score")
+    return found
+
+
+def test_the_witness_has_nothing_of_the_model() -> None:
+    tree = ast.parse(Path(numpy_reference.__file__).read_text())
+    named = [
+        name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in (
+            [node.module] if isinstance(node, ast.ImportFrom) else [a.name for a in node.names]
+        )
+    ]
+    rooms = {(name or "").partition(".")[0] for name in named}
+    assert rooms == {"collections", "json", "numpy", "pathlib", "safetensors", "typing"}
+
+
+@pytest.mark.parametrize("n", range(len(REQUESTS)))
+def test_every_number(witness: NumpyTransformer, traces: list[Trace], n: int) -> None:
+    expected = witnessed(witness, traces[n])
+    assert set(traces[n]) == {*expected, "decoder.candidates", "decoder.probabilities"}
+    assert apart(traces[n], expected) == set()
+
+
+def test_the_sentences_are_short_and_long(traces: list[Trace]) -> None:
+    lengths = {len(trace.texts["source"]) for trace in traces}
+    assert {trace.direction for trace in traces} == {"en-zh", "zh-en"}
+    assert len(lengths) > 8
+    assert min(lengths) == 4
+    assert max(lengths) > 100
+    assert max(len(trace.texts["target"]) for trace in traces) == 128
+
+
+def test_greedy_writes_what_the_witness_holds_most_probable(
+    witness: NumpyTransformer, traces: list[Trace]
+) -> None:
+    for trace in traces:
+        if trace.request.target is None and trace.request.decode.method == "greedy":
+            logits = witnessed(witness, trace)["decoder.logits"]
+            ids = [token.id for token in trace.output.tokens]
+            assert logits.argmax(axis=-1)[: len(ids)].tolist() == ids
+            assert set(trace.output.ranks) == {1}
+
+
+def unscaled(model: Any) -> None:
+    for layer in model.decoder:
+        layer.cross_attention.scoring = Dot(8, 32)
+
+
+def slightly_off(model: Any) -> None:
+    """√(d_k + 1) in one head's layer: the scores are 1.5 % smaller."""
+    model.encoder[2].self_attention.scoring.root = 33**0.5
+
+
+def norm_first(model: Any) -> None:
+    for layer in (*model.encoder, *model.decoder):
+        for name, norm in list(layer.named_children()):
+            if isinstance(norm, AddNorm):
+                turned = PreNorm(256, 0.0)
+                turned.norm = norm.norm
+                setattr(layer, name, turned.eval())
+
+
+def one_too_far(model: Any) -> None:
+    model.encoder_positions.table = model.encoder_positions.table.roll(-1, 0)
+
+
+def sines_then_cosines(model: Any) -> None:
+    table = model.decoder_positions.table
+    model.decoder_positions.table = torch.cat([table[:, 0::2], table[:, 1::2]], dim=1)
+
+
+def sees_the_future(model: Any) -> None:
+    model.decoder_mask = Open()
+
+
+def embedded_too_large(model: Any) -> None:
+    model.embedding.weight.data *= 1.001
+
+
+def another_epsilon(model: Any) -> None:
+    for layer in model.decoder:
+        layer.ffn_norm.norm.eps = 1e-3
+
+
+def heads_swapped(model: Any) -> None:
+    weight = model.encoder[0].self_attention.W_v.weight
+    weight.data = weight.data.roll(32, 0)
+
+
+def no_bias(model: Any) -> None:
+    model.encoder[1].ffn.W_2.bias.data *= 0
+
+
+# Each mistake, and the first name of a trace that is then another number.
+WRONG: dict[Callable[[Any], None], str] = {
+    unscaled: "decoder.0.cross.scores",
+    slightly_off: "encoder.2.self.scores",
+    norm_first: "encoder.0.self.q",
+    one_too_far: "source.position",
+    sines_then_cosines: "target.position",
+    sees_the_future: "decoder.0.self.mask",
+    embedded_too_large: "source.embedding",
+    another_epsilon: "decoder.0.ffn.norm",
+    heads_swapped: "encoder.0.self.v",
+    no_bias: "encoder.1.ffn.output",
+}
+
+
+@pytest.mark.parametrize("mistake", WRONG, ids=lambda one: one.__name__)
+def test_a_mistake_is_noticed_where_it_is_made(
+    witness: NumpyTransformer, mistake: Callable[[Any], None]
+) -> None:
+    adapter = opened()
+    mistake(adapter.model)
+    [trace] = answered(adapter, [REQUESTS[2]])
+    found = apart(trace, witnessed(witness, trace))
+    assert next(name for name in trace if name in found) == WRONG[mistake]
+
+
+def test_a_bias_of_the_keys_changes_no_weight(witness: NumpyTransformer) -> None:
+    """Bundles are written without it; an older one, or another's, may have it."""
+    adapter = opened()
+    for name, parameter in adapter.model.named_parameters():
+        if name.endswith("W_k.bias"):
+            torch.nn.init.normal_(parameter, generator=torch.Generator().manual_seed(0))
+    [trace] = answered(adapter, [REQUESTS[2]])
+    expected = witnessed(witness, trace)
+    found = apart(trace, expected)
+    assert {name.rpartition(".")[2] for name in found} == {"k", "scores"}
+    for name in found:
+        free = {"k": -2, "scores": -1}[name.rpartition(".")[2]]  # the axis of the keys
+        off = np.asarray(trace[name]) - expected[name]
+        assert np.ptp(off, axis=free).max() < NEAR
