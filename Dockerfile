@@ -1,14 +1,21 @@
 # docker build -t headlight . && docker run -p 8000:8000 -v headlight:/data headlight
 
-FROM python:3.11-slim-bookworm AS packages
-# Passed to pip, for an index of your own or one with CPU-only builds of PyTorch.
-ARG PIP_ARGS=""
-WORKDIR /build
-COPY requirements.txt constraints.txt ./
-RUN python -m venv /opt/headlight \
- && /opt/headlight/bin/pip install --no-cache-dir ${PIP_ARGS} -r requirements.txt
+# A tag moves; pass python@sha256:… for the very image that was tested.
+ARG BASE=python:3.11-slim-bookworm
 
-FROM python:3.11-slim-bookworm
+FROM ${BASE} AS packages
+# Passed to pip: for an index of your own, and for one with CPU-only builds of PyTorch.
+ARG PIP_ARGS=""
+ARG TORCH_ARGS=""
+WORKDIR /build
+COPY requirements.txt requirements.lock ./
+# Everything by its hash but torch, of which each platform has another build.
+RUN python -m venv /opt/headlight \
+ && /opt/headlight/bin/pip install --no-cache-dir ${PIP_ARGS} --require-hashes -r requirements.lock \
+ && /opt/headlight/bin/pip install --no-cache-dir ${PIP_ARGS} ${TORCH_ARGS} \
+      $(grep '^torch==' requirements.txt)
+
+FROM ${BASE}
 ENV PATH=/opt/headlight/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1 \
@@ -22,6 +29,7 @@ RUN useradd --uid 10001 --no-create-home headlight \
 COPY --from=packages /opt/headlight /opt/headlight
 WORKDIR /srv/headlight
 COPY LICENSE ./
+COPY THIRD_PARTY_NOTICES.md ./
 COPY model model
 COPY locale locale
 COPY static static

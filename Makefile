@@ -20,7 +20,7 @@ NODE_MODULES := node_modules/.stamp
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help serve test lint format figures gallery bench mutants pins clean
+.PHONY: help serve test lint format figures gallery bench mutants pins notices sbom clean
 
 help:  ## say what can be made
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -57,12 +57,23 @@ bench: $(DEV)  ## measure what the recording, the kernels, the cache and the wir
 mutants: $(NODE_MODULES)  ## count the small mistakes in the page's state that no unit test notices
 	@$(NODE) tests/js/mutants.js
 
-pins: $(DEV)  ## write constraints.txt from what is installed
-	@{ sed -n '/^#/p' constraints.txt; $(BIN)/python -m pip freeze | sed 's/+cpu$$//' | sort -f; } > constraints.tmp
-	@mv constraints.tmp constraints.txt
+# For every platform and every file that the index has. The second lock holds what the first has not.
+LOCK = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
+	--no-emit-package torch --custom-compile-command 'make pins' $(UPGRADE)
+LOCKED = sed -n 's/^\([^ ;=]*\)==.*/--no-emit-package \1/p' requirements.lock
+pins: | $(DEV)  ## write the locks from the requirements: versions and hashes of everything they bring in
+	$(LOCK) requirements.txt --output-file requirements.lock
+	$(LOCK) requirements-dev.txt --output-file requirements-dev.lock \
+		--constraint requirements.lock $$($(LOCKED))
+
+notices: $(DEV)  ## write THIRD_PARTY_NOTICES.md from what is installed
+	$(BIN)/python -m deploy.notices
+
+sbom: $(DEV)  ## write sbom.json: what runs and what is served, as CycloneDX
+	$(BIN)/python -m deploy.sbom
 
 clean:  ## remove what set-up and tests made, but no data
-	rm -rf $(VENV) node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis gallery test-results
+	rm -rf $(VENV) node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis gallery test-results sbom.json
 
 # Debian keeps ensurepip in a package of its own; without it venv fails half-way.
 $(BIN)/python:
@@ -70,14 +81,17 @@ $(BIN)/python:
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { $(SUDO) apt-get update -qq && $(APT_INSTALL) python3-venv; }
 	@$(PYTHON) -m venv $(VENV)
 
-$(RUNTIME): requirements.txt constraints.txt | $(BIN)/python
+# pip takes only files whose hash is in the lock. torch has none there: each platform, and each of its
+# indexes, has another build of it, so it is pinned by its version.
+$(RUNTIME): requirements.txt requirements.lock | $(BIN)/python
 	@echo "Installing what Headlight runs on (the first time takes minutes: PyTorch is large)"
-	@$(PIP_INSTALL) -r requirements.txt
+	@$(PIP_INSTALL) --require-hashes -r requirements.lock
+	@$(PIP_INSTALL) $$(grep '^torch==' requirements.txt)
 	@touch $@
 
-$(DEV): requirements-dev.txt $(RUNTIME)
+$(DEV): requirements-dev.lock $(RUNTIME)
 	@echo "Installing what Headlight is tested with"
-	@$(PIP_INSTALL) -r requirements-dev.txt
+	@$(PIP_INSTALL) --require-hashes -r requirements.lock -r requirements-dev.lock
 	@touch $@
 
 $(DEBIAN): Makefile | $(BIN)/python

@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[1]
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 READMES = [ROOT / "README.md", ROOT / "README.zh.md"]
 PAGES = [*READMES, ROOT / "SECURITY.md", *DOCS, *sorted((ROOT / "docs/views").glob("*.md"))]
+PINS = ["requirements.lock", "requirements-dev.lock", "pyproject.toml"]
 VIEWS = sorted(path.parent for path in (ROOT / "static/js/views").glob("*/view.js"))
 
 
@@ -132,6 +133,6 @@ def test_the_lines_of_api_are_answered(live_server: AppServer, line: str) -> Non
     assert answer.json()
 
 
-@pytest.mark.parametrize("path", ["package-lock.json", ".npmrc", "constraints.txt"])
+@pytest.mark.parametrize("path", ["package-lock.json", ".npmrc", *PINS])
 def test_pins_name_no_host(path: str) -> None:
     assert not re.search(r"https?://|\"resolved\"", page(path))
