@@ -23,14 +23,32 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def live_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppServer]:
+def common(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One folder for all processes that share this run of the tests."""
+    base = tmp_path_factory.getbasetemp()
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+
+@pytest.fixture(scope="session")
+def server_cache(common: Path) -> Path:
+    """What every server would make for itself, made by the first."""
+    folder = common / "server-cache"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def live_server(
+    tmp_path_factory: pytest.TempPathFactory, server_cache: Path
+) -> Iterator[AppServer]:
     """One Headlight for all tests that only talk to it; leave it as it was found."""
-    with running_app(tmp_path_factory.mktemp("live-server"), warm=True) as server:
+    data_dir = tmp_path_factory.mktemp("live-server")
+    with running_app(data_dir, warm=True, cache=server_cache) as server:
         yield server
 
 
 @pytest.fixture
-def launch(tmp_path: Path) -> Iterator[Callable[..., AppServer]]:
+def launch(tmp_path: Path, server_cache: Path) -> Iterator[Callable[..., AppServer]]:
     """Start a Headlight of the test's own: ``launch(data_dir=…, database_url=…)``.
 
     Without ``data_dir`` all of a test's servers share one folder, so that a second one finds what
@@ -39,7 +57,8 @@ def launch(tmp_path: Path) -> Iterator[Callable[..., AppServer]]:
     with ExitStack() as servers:
 
         def start(data_dir: Path = tmp_path / "data", **settings: str) -> AppServer:
-            return servers.enter_context(running_app(data_dir, settings, warm=True))
+            server = running_app(data_dir, settings, warm=True, cache=server_cache)
+            return servers.enter_context(server)
 
         yield start
 

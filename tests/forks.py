@@ -1,12 +1,14 @@
 """Python processes that start warm: forked off one that has imported what takes seconds.
 
 Each is a process as ``python -m …`` makes it, with an environment, a ``__main__`` and an end of its
-own, which can be killed. Only its imports were made before.
+own, which can be killed. Only its imports were made before. An engine's process, which the server
+starts with `multiprocessing`, is forked off the server in the same way.
 """
 
 import atexit
 import gc
 import json
+import multiprocessing.util
 import os
 import runpy
 import signal
@@ -14,7 +16,9 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -187,6 +191,49 @@ def become(asked: dict[str, Any], files: Sequence[int]) -> None:
     os.environ.update(asked["env"])
     os.chdir(asked["cwd"])
     sys.argv[:] = asked["args"]
+    multiprocessing.util.spawnv_passfds = fork_spawned
+
+
+def fork_spawned(
+    path: bytes,
+    args: list[str],
+    passed: Sequence[int],
+    anew: Callable[..., int] = multiprocessing.util.spawnv_passfds,
+) -> int:
+    """Fork where `multiprocessing` starts Python anew for a process of its own; return its id.
+
+    The child runs what it was to run, has no other open files than ``passed``, and never returns.
+    """
+    if "--multiprocessing-fork" not in args:
+        return anew(path, args, passed)
+    if pid := os.fork():
+        return pid
+    status = 1
+    try:
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
+        put_away({0, 1, 2, *passed})
+        sys.argv[1:] = ["--multiprocessing-fork"]
+        exec(args[args.index("-c") + 1], {})
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else 1
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(status)
+
+
+def put_away(kept: set[int]) -> None:
+    """Lead all open files but these to nowhere.
+
+    Closed, their numbers would be given to others, which objects of the server would then close.
+    """
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for name in os.listdir("/proc/self/fd"):
+        with suppress(OSError):  # the folder that is being listed
+            if int(name) not in kept and os.fstat(int(name)):
+                os.dup2(nowhere, int(name), inheritable=False)
 
 
 if __name__ == "__main__":

@@ -27,9 +27,12 @@ BOUNDS = {
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppServer]:
+def server(
+    tmp_path_factory: pytest.TempPathFactory, server_cache: Path
+) -> Iterator[AppServer]:
     """A server with tight bounds."""
-    with running_app(tmp_path_factory.mktemp("connections"), BOUNDS) as server:
+    data_dir = tmp_path_factory.mktemp("connections")
+    with running_app(data_dir, BOUNDS, warm=True, cache=server_cache) as server:
         yield server
 
 

@@ -130,8 +130,9 @@ def test_a_server_that_fails_everywhere(launch: Callable[..., AppServer], tmp_pa
         assert part not in told
 
 
-def test_exceptions_of_a_model(tmp_path: Path) -> None:
-    with running_app(tmp_path, module=("tests.app.broken",), warm=True) as server:
+def test_exceptions_of_a_model(tmp_path: Path, server_cache: Path) -> None:
+    broken = ("tests.app.broken",)
+    with running_app(tmp_path, module=broken, warm=True, cache=server_cache) as server:
         for path, body in (("trace", SECRET), ("decode", SECRET), ("shares", "")):
             asked = {"source": body} if body else {"state": STATE}
             response = httpx.post(f"{server.url}/api/{path}", json=asked, trust_env=False)

@@ -166,10 +166,13 @@ def test_a_line_to_read(logged: Callable[[Literal["text", "json"]], list[str]]) 
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppServer]:
+def server(
+    tmp_path_factory: pytest.TempPathFactory, server_cache: Path
+) -> Iterator[AppServer]:
     """One that logs each request as JSON."""
     settings = {"log": "json", "log_requests": "1"}
-    with running_app(tmp_path_factory.mktemp("logs"), settings) as server:
+    data_dir = tmp_path_factory.mktemp("logs")
+    with running_app(data_dir, settings, warm=True, cache=server_cache) as server:
         yield server
 
 

@@ -1,6 +1,7 @@
 """Models of one text: the page knows of them what their table of attentions says."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,10 +29,10 @@ DRAWN = {
 
 @pytest.fixture(scope="module", params=KINDS)
 def one_text(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, server_cache: Path
 ) -> Iterator[AppServer]:
-    folder = tmp_path_factory.mktemp(request.param)
-    with running_app(folder, module=("tests.one_text", request.param), warm=True) as server:
+    folder, module = tmp_path_factory.mktemp(request.param), ("tests.one_text", request.param)
+    with running_app(folder, module=module, warm=True, cache=server_cache) as server:
         yield server
 
 

@@ -1,6 +1,5 @@
 """A model small enough to train and run in a blink, with the real tokenizer and bundle format."""
 
-import os
 from pathlib import Path
 from shutil import copytree
 
@@ -63,10 +62,9 @@ def tiny(bundle: Path) -> EncoderDecoder:
 
 
 @pytest.fixture(scope="session")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One folder for all processes that share this run of the tests."""
-    base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "counting"
+def shared(common: Path) -> Path:
+    """Where a model learns to count, once for all processes."""
+    folder = common / "counting"
     folder.mkdir(exist_ok=True)
     return folder
 
@@ -94,8 +92,8 @@ def counted(learnt: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("drafts")
+def cache(server_cache: Path) -> Path:
+    return server_cache / "drafts"
 
 
 @pytest.fixture(scope="session")
