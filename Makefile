@@ -28,6 +28,8 @@ help:  ## say what can be made
 serve: $(RUNTIME)  ## run the server (settings: docs/settings.md)
 	@$(BIN)/python -m app
 
+# Each worker and each server of the tests would compile all modules anew.
+unexport PYTHONDONTWRITEBYTECODE
 # The browser's tests are a run of their own: Playwright keeps an event loop running in its process.
 PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
 test: lint $(DEBIAN)  ## run every check: style, types, JavaScript, Python, browser

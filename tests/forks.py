@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -40,6 +40,7 @@ IMPORTS = (
     "uvicorn.protocols.http.auto",
 )
 LONGEST = 1 << 20  # of a message, in bytes
+START_ANEW = multiprocessing.util.spawnv_passfds
 
 
 class Forked:
@@ -194,18 +195,13 @@ def become(asked: dict[str, Any], files: Sequence[int]) -> None:
     multiprocessing.util.spawnv_passfds = fork_spawned
 
 
-def fork_spawned(
-    path: bytes,
-    args: list[str],
-    passed: Sequence[int],
-    anew: Callable[..., int] = multiprocessing.util.spawnv_passfds,
-) -> int:
+def fork_spawned(path: bytes, args: Sequence[Any], passfds: Sequence[int]) -> int:
     """Fork where `multiprocessing` starts Python anew for a process of its own; return its id.
 
-    The child runs what it was to run, has no other open files than ``passed``, and never returns.
+    The child runs what it was to run, has no other open files than ``passfds``, and never returns.
     """
     if "--multiprocessing-fork" not in args:
-        return anew(path, args, passed)
+        return START_ANEW(path, args, passfds)
     if pid := os.fork():
         return pid
     status = 1
@@ -213,7 +209,7 @@ def fork_spawned(
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_DFL)
-        put_away({0, 1, 2, *passed})
+        put_away({0, 1, 2, *passfds})
         sys.argv[1:] = ["--multiprocessing-fork"]
         exec(args[args.index("-c") + 1], {})
     except SystemExit as end:
@@ -230,10 +226,10 @@ def put_away(kept: set[int]) -> None:
     Closed, their numbers would be given to others, which objects of the server would then close.
     """
     nowhere = os.open(os.devnull, os.O_RDWR)
-    for name in os.listdir("/proc/self/fd"):
-        with suppress(OSError):  # the folder that is being listed
-            if int(name) not in kept and os.fstat(int(name)):
-                os.dup2(nowhere, int(name), inheritable=False)
+    for file in [int(entry.name) for entry in Path("/proc/self/fd").iterdir()]:
+        with suppress(OSError):  # the folder that was listed
+            if file not in kept and os.fstat(file):
+                os.dup2(nowhere, file, inheritable=False)
 
 
 if __name__ == "__main__":

@@ -119,9 +119,7 @@ def _wait(client: httpx.Client, process: subprocess.Popen[bytes], log: Path) -> 
 
 
 @pytest.fixture(scope="module")
-def backend(
-    tmp_path_factory: pytest.TempPathFactory, server_cache: Path
-) -> Iterator[AppServer]:
+def backend(tmp_path_factory: pytest.TempPathFactory, server_cache: Path) -> Iterator[AppServer]:
     """One Headlight, set up as the configurations say."""
     data_dir = tmp_path_factory.mktemp("backend")
     with running_app(data_dir, PUBLIC, warm=True, cache=server_cache) as server:

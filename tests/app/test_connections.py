@@ -27,9 +27,7 @@ BOUNDS = {
 
 
 @pytest.fixture(scope="module")
-def server(
-    tmp_path_factory: pytest.TempPathFactory, server_cache: Path
-) -> Iterator[AppServer]:
+def server(tmp_path_factory: pytest.TempPathFactory, server_cache: Path) -> Iterator[AppServer]:
     """A server with tight bounds."""
     data_dir = tmp_path_factory.mktemp("connections")
     with running_app(data_dir, BOUNDS, warm=True, cache=server_cache) as server:

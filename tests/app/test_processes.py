@@ -1,6 +1,7 @@
 """Models in processes of their own: the same answers, a crash that nobody sees, an orderly end."""
 
 import asyncio
+import multiprocessing.util
 import os
 import signal
 from collections.abc import AsyncIterator, Iterator
@@ -21,6 +22,7 @@ from app.engine.runners import Runners
 from app.engine.wire import JSON
 from model.adapters.request import Adapter, Request
 from model.errors import InputError
+from tests.forks import fork_spawned
 
 ENCODING = Encoding(JSON, 1_000_000)
 
@@ -84,9 +86,10 @@ async def engine_of(runners: Runners, seconds: float = 60) -> AsyncIterator[Engi
         yield engine
 
 
-async def test_all_that_processes_do(tmp_path: Path) -> None:
-    """One test, since two processes take seconds to start on a busy machine."""
+async def test_all_that_processes_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One test, since two processes take seconds to start; those started again are forked."""
     runners = await asyncio.to_thread(in_processes, [opening(), opening()])
+    monkeypatch.setattr(multiprocessing.util, "spawnv_passfds", fork_spawned)
     own = LOAD()
     assert runners.listing == own.listing
     async with engine_of(runners) as engine:

@@ -166,9 +166,7 @@ def test_a_line_to_read(logged: Callable[[Literal["text", "json"]], list[str]]) 
 
 
 @pytest.fixture(scope="module")
-def server(
-    tmp_path_factory: pytest.TempPathFactory, server_cache: Path
-) -> Iterator[AppServer]:
+def server(tmp_path_factory: pytest.TempPathFactory, server_cache: Path) -> Iterator[AppServer]:
     """One that logs each request as JSON."""
     settings = {"log": "json", "log_requests": "1"}
     data_dir = tmp_path_factory.mktemp("logs")
