@@ -12,7 +12,7 @@ from model.__main__ import main
 from model.adapters.encoder_decoder import EncoderDecoder, load
 from model.adapters.request import Request
 from model.bundle.measurements import MEANS, load_measured, means_of
-from model.bundle.weights import CHECKPOINTS, WEIGHTS, digest_of, load_bundle
+from model.bundle.weights import CHECKPOINTS, SUMS, WEIGHTS, digest_of, load_bundle
 from model.errors import InputError
 from model.trace.interventions import Intervention
 
@@ -86,6 +86,7 @@ def test_a_model_without_means_says_so(tiny: EncoderDecoder) -> None:
 
 def test_means_of_other_weights_are_refused(meant: EncoderDecoder, tmp_path: Path) -> None:
     folder = tmp_path / "meant"
+    (folder / SUMS).unlink()
     weights = bytearray((folder / WEIGHTS).read_bytes())
     weights[-1] ^= 1
     (folder / WEIGHTS).write_bytes(weights)
