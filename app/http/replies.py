@@ -51,6 +51,13 @@ def problems(**statuses: str) -> dict[int | str, dict[str, Any]]:
     }
 
 
+# What the engine may say to whoever asks a model anything.
+ENGINE = {
+    "_429": "Too much work in a short time; `Retry-After` says when to come back.",
+    "_503": "The model is busy; `Retry-After` says when to come back.",
+}
+
+
 def run_problems(**more: str) -> dict[int | str, dict[str, Any]]:
     """The same for a route that takes a body of JSON and runs a model; `more` as `problems`."""
     words = {
@@ -58,7 +65,5 @@ def run_problems(**more: str) -> dict[int | str, dict[str, Any]]:
         "_413": "The body is too large.",
         "_415": "The body is not sent as JSON.",
         "_422": "A field is not what it must be; `detail` says why.",
-        "_429": "Too much work in a short time; `Retry-After` says when to come back.",
-        "_503": "The model is busy; `Retry-After` says when to come back.",
     }
-    return problems(**words | more)
+    return problems(**words | ENGINE | more)

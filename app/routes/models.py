@@ -10,7 +10,7 @@ from app.engine.jobs import Encoding
 from app.engine.model_listing import Listing
 from app.engine.training_history import OverviewJob
 from app.http.problems import ProblemError
-from app.http.replies import in_both_forms, media_type, problems, reply
+from app.http.replies import ENGINE, in_both_forms, media_type, problems, reply
 from app.schemas.history import ExampleReply, LearningReply
 from app.schemas.replies import ModelReply, ParametersReply
 from model.errors import InputError
@@ -39,7 +39,9 @@ async def models(services: Opened) -> list[ModelReply]:
     summary="Matrices of a model",
     response_class=Response,
     responses=in_both_forms(ParametersReply)
-    | problems(_404="No such model.", _406="Neither form is acceptable.", _422="Bad selection."),
+    | problems(
+        _404="No such model.", _406="Neither form is acceptable.", _422="Bad selection.", **ENGINE
+    ),
 )
 async def model_parameters(
     request: Request,
@@ -60,7 +62,11 @@ async def model_parameters(
 @router.get(
     "/{id}/learning",
     summary="How a model was learned",
-    responses=problems(_404="No such model, or it came without snapshots of its training."),
+    responses=problems(
+        _404="No such model, or it came without snapshots of its training.",
+        _422="This takes more work than may be asked for.",
+        **ENGINE,
+    ),
 )
 async def model_learning(services: Opened, response: Response, name: Id) -> LearningReply:
     """The steps of the training run that were kept, and the sentences that were watched."""
@@ -79,6 +85,7 @@ async def model_learning(services: Opened, response: Response, name: Id) -> Lear
         _404="No such model, or it came without snapshots of its training.",
         _406="Neither form is acceptable.",
         _422="No such example.",
+        **ENGINE,
     ),
 )
 async def model_learning_example(

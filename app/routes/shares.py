@@ -21,7 +21,11 @@ ShareId = Annotated[str, Path(alias="id")]
 READING = {
     "_406": "No form of the reply is acceptable.",
     "_410": "The share is damaged.",
+    "_501": "A newer server wrote the share, in a format that is not known here.",
+}
+DATABASE = {
     "_503": "The database cannot be used; `Retry-After` says when to come back.",
+    "_507": "The database has no room left; `Retry-After` says when to come back.",
 }
 
 
@@ -61,7 +65,7 @@ async def create_share(
     summary="Open a share",
     response_class=Response,
     responses=in_both_forms(ShareReply)
-    | problems(_404="No such share.", _422="As JSON it would be too large.", **READING),
+    | problems(_404="No such share.", _422="As JSON it would be too large.", **READING, **DATABASE),
 )
 async def share(request: Request, services: Opened, share_id: ShareId) -> Response:
     """The state, and what was seen when the share was made.
@@ -82,7 +86,7 @@ async def share(request: Request, services: Opened, share_id: ShareId) -> Respon
         _403="Not the edit key of this share.",
         _404="No such share.",
         _422="The header `Edit-Key` is missing.",
-        _503="The database cannot be used; `Retry-After` says when to come back.",
+        **DATABASE,
     ),
 )
 async def delete_share(
@@ -106,6 +110,7 @@ async def delete_share(
         _404="No such share, or no such question in it.",
         _422="n is not a number, or as JSON the answer would be too large.",
         **READING,
+        **DATABASE,
     ),
 )
 async def share_answer(

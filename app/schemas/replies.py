@@ -167,6 +167,7 @@ class ProblemReply(BaseModel):
     limit: int | None = Field(default=None, description="What is taken at most.")
     unit: str | None = Field(
         default=None,
-        description="What `limit` counts: tokens, characters, bytes, entries or numbers.",
+        description="What `limit` counts: tokens, characters, bytes, entries, numbers, or units of "
+        "work.",
     )
     value: int | None = Field(default=None, description="How many there were.")

@@ -1,0 +1,157 @@
+"""Every answer fits the API's reference: its status, its form, its fields, and when to come back.
+
+`make fuzz` asks the same for longer, with other requests each time.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+
+from app.assets.files import Vendor
+from app.engine.catalog import Catalog
+from app.engine.clients import SpentError
+from app.engine.engine import BusyError, Engine
+from app.engine.wire import NPZ
+from app.http.problems import STORAGE
+from app.main import create_app
+from app.settings import Settings
+from app.store.database import Database
+from app.store.failures import StorageError
+from model.errors import InputError
+from tests.app.storage import STATE, share
+from tests.fuzz.contract import Asked, Contract, contract_of
+
+OPERATIONS = {  # requests of each
+    "GET /api/health": 2,
+    "GET /api/ready": 2,
+    "GET /api/models": 2,
+    "GET /api/models/{id}/parameters": 20,
+    "GET /api/models/{id}/learning": 5,
+    "GET /api/models/{id}/learning/{example}": 20,
+    "POST /api/trace": 70,
+    "POST /api/decode": 40,
+    "POST /api/sweep": 30,
+    "GET /api/positions": 20,
+    "POST /api/shares": 40,
+    "GET /api/shares/{id}": 20,
+    "DELETE /api/shares/{id}": 20,
+    "GET /api/shares/{id}/asks/{n}": 30,
+    "GET /api/qr": 20,
+    "POST /api/handout": 25,
+}
+TOO_MUCH = InputError("too-much-work", "", "this is too much")
+WORKS = [  # (method, path, body) of all that needs a model
+    ("POST", "/api/trace", STATE),
+    ("POST", "/api/decode", {"source": "Hi"}),
+    ("POST", "/api/sweep", STATE),
+    ("POST", "/api/shares", {"state": STATE}),
+    ("POST", "/api/handout", {"state": STATE}),
+    ("GET", "/api/models/{id}/parameters", None),
+    ("GET", "/api/models/{id}/learning", None),
+    ("GET", "/api/models/{id}/learning/{example}", None),
+]
+
+
+@pytest.fixture(scope="module")
+def contract(catalog: Catalog, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Contract]:
+    """The shipped model behind the whole app."""
+    folder = tmp_path_factory.mktemp("contract")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Vendor, "compress", lambda _: None)
+        app = create_app(Settings(data_dir=folder, max_shares_per_minute=10_000), catalog)
+        with contract_of(app) as contract:
+            yield contract
+
+
+def test_all_operations_are_asked(contract: Contract) -> None:
+    assert contract.operations.keys() == OPERATIONS.keys()
+
+
+@pytest.mark.parametrize("label", OPERATIONS)
+def test_every_answer_fits_the_reference(contract: Contract, label: str) -> None:
+    # Not shrunk: what fails is told with its request, and each try takes a run of the model.
+    @settings(
+        max_examples=OPERATIONS[label],
+        deadline=None,
+        derandomize=True,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(contract.cases(label))
+    def holds(asked: Asked) -> None:
+        contract.ask(asked)
+
+    holds()
+
+
+async def told(
+    client: httpx.AsyncClient, method: str, path: str, status: int, **request: Any
+) -> None:
+    """Ask, and find the status that comes in the reference."""
+    known = request.pop("known", {"id": "en-zh", "example": 0, "n": 0})
+    response = await client.request(method, path.format(**known), **request)
+    assert response.status_code == status, response.text
+    reference = (await client.get("/openapi.json")).json()
+    promised = reference["paths"][path][method.lower()]["responses"]
+    assert str(status) in promised, f"{method} {path}"
+    if status in (429, 503, 507):
+        assert int(response.headers["retry-after"]) > 0
+
+
+@pytest.mark.parametrize(
+    ("status", "error"), [(503, BusyError("busy")), (429, SpentError(3)), (422, TOO_MUCH)]
+)
+async def test_a_refusal_of_work_is_in_the_reference(
+    client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch, status: int, error: Exception
+) -> None:
+    def refuse(*_: object) -> float:
+        raise error
+
+    monkeypatch.setattr(Engine, "_charged", refuse)
+    for method, path, body in WORKS:
+        await told(client, method, path, status, json=body)
+
+
+@pytest.mark.parametrize("kind", STORAGE)
+async def test_a_failure_of_the_store_is_in_the_reference(
+    client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    made = await share(client)
+
+    def broken(_: Database) -> Any:
+        raise StorageError(kind)
+
+    for use in ("reading", "writing"):
+        monkeypatch.setattr(Database, use, broken)
+    status, known = STORAGE[kind][0], {"id": made["id"], "n": 0}
+    await told(client, "POST", "/api/shares", status, json={"state": STATE})
+    await told(client, "GET", "/api/shares/{id}", status, known=known)
+    await told(client, "GET", "/api/shares/{id}/asks/{n}", status, known=known)
+    key = {"Edit-Key": made["edit_key"]}
+    await told(client, "DELETE", "/api/shares/{id}", status, known=known, headers=key)
+    await told(client, "GET", "/api/ready", 503)
+
+
+async def test_a_damaged_or_newer_share_is_in_the_reference(
+    client: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    made = await share(client, asks=[{"parameters": {"select": ["*.gain"]}}])
+    for change, status in (
+        ("UPDATE shares SET format = 1000", 501),
+        ("UPDATE shares SET format = 2", 200),
+        ("UPDATE contents SET content = x'00'", 410),
+    ):
+        with closing(sqlite3.connect(tmp_path / "headlight.db")) as database:
+            database.execute(change)
+            database.commit()
+        for path in ("/api/shares/{id}", "/api/shares/{id}/asks/{n}"):
+            headers = {"Accept": NPZ if status == 410 else "*/*"}  # what is kept is not read again
+            known = {"id": made["id"], "n": 0}
+            await told(client, "GET", path, status, known=known, headers=headers)

@@ -1,0 +1,133 @@
+"""Requests drawn from the API's own reference, and whether each answer is as that promises.
+
+The reference is read more strictly than it is written: an object has no field that is not named,
+and a status that only `default` stands for is none that was promised.
+"""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+import jsonschema_rs
+import schemathesis
+from fastapi import FastAPI
+from hypothesis import strategies as st
+from schemathesis import Case, GenerationMode, Response
+from schemathesis.checks import not_a_server_error
+from schemathesis.core.result import Ok
+from schemathesis.python.asgi import shutdown_lifespans
+from schemathesis.schemas import APIOperation
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    negative_data_rejection,
+    response_schema_conformance,
+)
+
+from app.answers.streaming import MEDIA_TYPE as LINES
+from app.engine.wire import JSON, SAFETENSORS, Reply
+from tests.fuzz.known import FORMS, Known
+
+LATER = {429, 503, 507}  # these say when to come back
+CHECKS = [not_a_server_error, content_type_conformance, response_schema_conformance]
+DRAWN = 0.25  # of the requests stay as they were drawn
+SECONDS = 120  # for one answer
+KEPT: Any = {
+    "state": {"source": "The cat sat.", "target": "猫坐着。"},
+    "asks": [{"parameters": {"select": ["*.gain"]}}, {"trace": {"source": "Hi"}}],
+}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request, the form in which its answer is wanted, and whether it is as it was drawn."""
+
+    case: Case[Any]
+    accept: str
+    drawn: bool
+
+
+class Contract:
+    """The operations of an app, and what its answers must be."""
+
+    def __init__(self, app: FastAPI) -> None:
+        self.app = app
+        self.document = strict(app.openapi())
+        schema = schemathesis.openapi.from_dict(self.document)
+        schema.app = app
+        self.operations: dict[str, APIOperation[Any, Any, Any, Any]] = {}
+        for found in schema.get_all_operations():
+            assert isinstance(found, Ok), found
+            self.operations[found.ok().label] = found.ok()
+        self.known = Known(self._share)
+
+    def cases(self, label: str) -> st.SearchStrategy[Asked]:
+        """Requests of an operation: some as the reference has them, some with a mistake."""
+        operation = self.operations[label]
+        kinds = [operation.as_strategy(GenerationMode.POSITIVE)]
+        if operation.body or operation.query or "{n}" in label or "{example}" in label:
+            kinds.append(operation.as_strategy(GenerationMode.NEGATIVE))
+        made = st.one_of(kinds)
+        return st.builds(self._real, made, st.integers(0, 1 << 32).map(Random))
+
+    def ask(self, asked: Asked) -> Response:
+        """Sends a request and holds its answer to the reference; raises where it is not so."""
+        case = asked.case
+        response = case.call(headers={"Accept": asked.accept}, timeout=SECONDS)
+        checks = [*CHECKS, negative_data_rejection] if asked.drawn else CHECKS
+        case.validate_response(response, checks=checks)
+        promised = self.document["paths"][case.path][case.method.lower()]["responses"]
+        told = f"{case.method} {case.path}: {response.status_code} {response.content[:500]!r}"
+        assert str(response.status_code) in promised, told
+        if response.status_code in LATER:
+            assert int(response.headers["retry-after"][0]) > 0, told
+        kind, _, _ = response.headers.get("content-type", [""])[0].partition(";")
+        if kind == LINES:
+            self._hold_lines(promised["200"]["content"][LINES]["schema"], response.content)
+        if kind == SAFETENSORS:
+            assert Reply.metadata(response.content)
+        return response
+
+    def _hold_lines(self, schema: Any, content: bytes) -> None:
+        whole = {**schema, "components": self.document["components"]}
+        validator = jsonschema_rs.validator_for(whole)
+        lines = [json.loads(line) for line in content.splitlines()]
+        for line in lines:
+            validator.validate(line)
+        assert lines
+        assert "error" not in lines[-1] or lines[-1]["error"]["status"] < 500, lines[-1]
+
+    def _real(self, case: Case[Any], draw: Random) -> Asked:
+        drawn = draw.random() < DRAWN
+        if not drawn:
+            self.known.put_into(case, draw)
+        return Asked(case, draw.choice(FORMS), drawn)
+
+    def _share(self) -> dict[str, Any]:
+        case = self.operations["POST /api/shares"].Case(body=KEPT, media_type=JSON)
+        response = case.call()
+        assert response.status_code == 201, response.text
+        made: dict[str, Any] = response.json()
+        return made
+
+
+@contextmanager
+def contract_of(app: FastAPI) -> Iterator[Contract]:
+    """Runs the app until the block ends."""
+    try:
+        yield Contract(app)
+    finally:
+        shutdown_lifespans()
+
+
+def strict(document: Any) -> Any:
+    """The reference, where an object has the fields that it names and no other."""
+    if isinstance(document, list):
+        return [strict(one) for one in document]
+    if not isinstance(document, dict):
+        return document
+    inner = {key: strict(value) for key, value in document.items()}
+    named = isinstance(inner.get("properties"), dict) and inner.get("type") == "object"
+    return {"additionalProperties": False, **inner} if named else inner

@@ -1,0 +1,185 @@
+"""What is really there, for requests that get further than a first check: ids, names, numbers.
+
+A schema says that `at` is a text; nearly every text is no place of a model. So most of what is
+drawn by chance is replaced, by the name of its field, with what a client would send.
+"""
+
+from collections.abc import Callable, Mapping
+from random import Random
+from typing import Any
+
+from schemathesis import Case
+
+from app.answers.share_state import VIEWS
+from app.schemas.shares import OPTION
+
+OFTEN = 0.8  # of the requests: this part of them is replaced
+RATES = [1.0, 0.95, 0.7]  # of the fields of a body
+MODEL = "en-zh"
+TEXTS = [
+    "The cat sat.",
+    "She doesn't know.",
+    "猫坐在垫子上。",
+    "Hi",
+    "a  b\n",
+    "<b>&amp;</b>",
+    "🙂",
+]
+PLACES = ["encoder.0.self", "encoder.2.self", "decoder.1.self", "decoder.0.cross"]
+AT = [*PLACES, "source", "source.position", "target.position", "encoder.1.ffn.residual"]
+SELECT = [
+    "*",
+    "*.weights",
+    "encoder.0.self.q",
+    "decoder.*.cross.weights@0,0:2:float16",
+    "decoder.candidates",
+    "decoder.logits",
+    "inside.lens.*",
+    "inside.logit.*",
+    "inside.relevance.*",
+    "*.mask:uint8",
+]
+MATRICES = ["encoder.0.self.W_q", "*.gain", "decoder.0.cross.*", "nothing"]
+
+
+def _index(draw: Random) -> int:
+    return draw.choice([0, 0, 1, 2, 5, 9, 40])
+
+
+def _edge(draw: Random) -> list[int]:
+    return [_index(draw), _index(draw)]
+
+
+def _deed(draw: Random) -> Any:
+    deeds: list[Any] = ["zero", "uniform", "mean", "drop"]
+    deeds += [{"set": [*_edge(draw), draw.random()], "renormalise": draw.random() < 0.5}]
+    deeds += [{"cut": _edge(draw)}, {"temperature": draw.choice([0.01, 0.5, 2, 100])}]
+    deeds += [{"mask": _index(draw)}, {"shuffle": _index(draw)}]
+    deeds += [{"freeze": {"source": draw.choice(TEXTS)}}]
+    return draw.choice(deeds)
+
+
+def _changes(draw: Random) -> list[Any]:
+    """Effects where they can be, now and then at a head that there is not."""
+    made = []
+    for _ in range(draw.choice([0, 0, 1, 1, 2])):
+        do = _deed(draw)
+        at = draw.choice(PLACES)
+        if do == "drop" or "shuffle" in do:
+            at = "source.position"
+        head = draw.choice([None, 0, 7, 8]) if at in PLACES and "mask" not in do else None
+        made.append({"at": "source" if "mask" in do else at, "do": do, "head": head})
+    return made
+
+
+def _some(names: list[str], most: int = 2) -> Callable[[Random], list[str]]:
+    return lambda draw: draw.sample(names, draw.randint(0, most))
+
+
+FIELDS: Mapping[str, Callable[[Random], Any]] = {
+    "source": lambda draw: draw.choice(TEXTS),
+    "target": lambda draw: draw.choice([None, "猫坐着。", "A cat", "。"]),
+    "model": lambda draw: MODEL,
+    "direction": lambda draw: draw.choice([None, "en-zh", "zh-en"]),
+    "interventions": _changes,
+    "at": lambda draw: draw.choice(AT),
+    "do": _deed,
+    "select": _some(SELECT),
+    "summarise": _some(["*", *PLACES]),
+    "dtype": lambda draw: draw.choice(["float32", "float16", "uint8"]),
+    "pad_to": lambda draw: draw.choice([None, 1, 8, 32, 160]),
+    "beam": lambda draw: draw.randint(1, 6),
+    "max_tokens": lambda draw: draw.choice([None, 1, 3, 12]),
+    "length_penalty": lambda draw: draw.choice([0, 0.6, 5]),
+    "temperature": lambda draw: draw.choice([0.1, 1, 10]),
+    "top_k": lambda draw: draw.choice([None, 1, 50]),
+    "top_p": lambda draw: draw.choice([0, 0.5, 1]),
+    "prefix": lambda draw: [draw.randint(0, 300) for _ in range(draw.randint(0, 3))],
+    "candidates": lambda draw: draw.randint(1, 50),
+    "row": _index,
+    "head": _index,
+    "layer": _index,
+    "query": _index,
+    "key": _index,
+    "example": _index,
+    "view": lambda draw: draw.choice(VIEWS),
+    "block": lambda draw: draw.choice(["encoder", "decoder", "cross"]),
+    "lang": lambda draw: draw.choice(["en", "zh"]),
+    "variant": lambda draw: draw.choice(["sinusoidal", "learned", "rotary"]),
+    "length": lambda draw: draw.choice([1, 3, 64]),
+    "d_model": lambda draw: draw.choice([1, 2, 7, 64]),
+    "text": lambda draw: draw.choice(["https://example.org/s/1", "猫", "The cat sat."]),
+    "theme": lambda draw: draw.choice(["light", "dark"]),
+}
+FORMS = ["*/*", "application/json", "application/octet-stream", "application/x-npz"]
+FORMS = [*FORMS, *FORMS, "text/html;q=nan, a, ;q=2"]
+
+
+def real(value: Any, draw: Random, rate: float, name: str = "") -> Any:
+    """The value with most of its fields replaced, by name."""
+    if name in FIELDS and draw.random() < rate:
+        return FIELDS[name](draw)
+    match value:
+        case {"parameters": {"select": _} as asked}:  # of a share: names of matrices
+            return {"parameters": {**real(asked, draw, rate), "select": _some(MATRICES, 1)(draw)}}
+        case dict():
+            return {key: real(inner, draw, rate, key) for key, inner in value.items()}
+        case list():
+            return [real(inner, draw, rate) for inner in value]
+    return value
+
+
+def fitting(body: Any) -> Any:
+    """The body for a model that translates, and with names of options that may be."""
+    match body:
+        case {"state": dict(state)}:
+            named = {name: one for name, one in state.items() if OPTION.fullmatch(name)}
+            return {**body, "state": fitting(named)}
+        case {"text": _} if "source" not in body:
+            return {("source" if name == "text" else name): one for name, one in body.items()}
+    return body
+
+
+class Known:
+    """Shares that are there, made by `make` where there is none left."""
+
+    def __init__(self, make: Callable[[], dict[str, Any]]) -> None:
+        self._make = make
+        self.shares: list[dict[str, Any]] = []
+
+    def share(self, draw: Random) -> dict[str, Any]:
+        """One of them: its `id` and its `edit_key`."""
+        while len(self.shares) < 2:
+            self.shares.append(self._make())
+        return draw.choice(self.shares)
+
+    def put_into(self, case: Case[Any], draw: Random) -> None:
+        """Replaces most of a request's parts with what is there."""
+        if isinstance(case.body, dict | list):
+            body = fitting(case.body) if draw.random() < OFTEN else case.body
+            case.body = real(body, draw, draw.choice(RATES))
+        if case.query:
+            case.query = {name: self._parameter(case, name, draw) for name in case.query}
+        if case.path_parameters:
+            self._fill_path(case, draw)
+
+    def _parameter(self, case: Case[Any], name: str, draw: Random) -> Any:
+        if name == "select":
+            return draw.choice(MATRICES)
+        return real(case.query[name], draw, OFTEN, name)
+
+    def _fill_path(self, case: Case[Any], draw: Random) -> None:
+        if draw.random() > OFTEN:
+            return
+        found = dict(case.path_parameters)
+        if "/shares/" in case.path:
+            share = self.share(draw)
+            found["id"] = draw.choice([share["id"], share["id"].upper()])
+            if case.method == "DELETE" and draw.random() < 0.5:
+                case.headers["Edit-Key"] = share["edit_key"]
+                self.shares.remove(share)
+        else:
+            found["id"] = MODEL
+        for counted in found.keys() & {"n", "example"}:
+            found[counted] = _index(draw)
+        case.path_parameters = found
