@@ -20,7 +20,7 @@ NODE_MODULES := node_modules/.stamp
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help serve test lint format figures gallery bench mutants fuzz pins notices sbom clean
+.PHONY: help serve test lint format figures gallery bench mutants fuzz soak pins notices sbom clean
 
 help:  ## say what can be made
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -61,6 +61,9 @@ mutants: $(NODE_MODULES)  ## count the small mistakes in the page's state that n
 
 fuzz: $(DEV)  ## ask the API what its reference allows and forbids (SECONDS=600)
 	@$(BIN)/python -m tests.fuzz --seconds $(or $(SECONDS),600)
+
+soak: $(DEV)  ## put a mixed load on a server and watch its memory (SECONDS=3600)
+	@$(BIN)/python -m tests.soak --seconds $(or $(SECONDS),3600)
 
 # For every platform and every file that the index has. The second lock holds what the first has not.
 LOCK = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
