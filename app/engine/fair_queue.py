@@ -21,6 +21,7 @@ from app.engine.worker import Line
 Flow = tuple[str, Client]  # a model's requests of a client
 WASTE = 2.0  # a row that joins a batch adds at most so many times its own tokens, with padding
 FREE = 64.0  # tokens that cost less than another batch
+KNOWN = 4096  # clients remembered; beyond that, the first who do not wait are forgotten
 
 
 @dataclass(eq=False)
@@ -133,9 +134,12 @@ class FairQueue:
         return [one for *_, one in sorted(ranked, key=lambda entry: entry[:2])]
 
     def _forget(self) -> None:
-        """Those whom the others have overtaken begin anew when they come again."""
+        """Those whom the others have overtaken begin anew when they come again.
+
+        So do the earliest of very many: who comes once is overtaken by nobody who comes once too.
+        """
         for flow in [one for one in self.served if one not in self.flows]:
-            if self.served[flow] <= self.now:
+            if self.served[flow] <= self.now or len(self.served) > KNOWN:
                 del self.served[flow]
 
 

@@ -1,0 +1,93 @@
+"""What is kept in memory: as many bytes as there may be, each made once."""
+
+import asyncio
+import gc
+
+import pytest
+
+from app.engine.byte_cache import ByteCache
+
+
+class Maker:
+    """Makes a value when it is told to, and counts how often."""
+
+    def __init__(self, value: bytes = b"value") -> None:
+        self.value, self.made, self.go = value, 0, asyncio.Event()
+
+    async def __call__(self) -> bytes:
+        self.made += 1
+        await self.go.wait()
+        if not self.value:
+            raise ValueError("nothing")
+        return self.value
+
+
+async def test_it_holds_so_many_bytes_and_the_least_used_goes_first() -> None:
+    cache = ByteCache[bytes](100, len)
+    for key in "abcd":
+        cache.keep(key, bytes(25))
+    assert cache.bytes == 100
+    assert cache.get("a")
+    cache.keep("e", bytes(20))
+    assert [key for key in "abcde" if cache.get(key)] == ["a", "c", "d", "e"]
+    assert cache.bytes == 95
+
+
+async def test_one_value_takes_a_fourth_at_most() -> None:
+    cache = ByteCache[bytes](100, len)
+    cache.keep("fits", bytes(25))
+    cache.keep("does not", bytes(26))
+    assert cache.get("fits")
+    assert cache.get("does not") is None
+    none = ByteCache[bytes](0, len)
+    none.keep("a", b"a")
+    assert none.get("a") is None
+
+
+async def test_what_many_ask_for_is_made_once_whoever_leaves() -> None:
+    told = list[bool]()
+    cache, make = ByteCache[bytes](100, len, told.append), Maker()
+    asking = [asyncio.create_task(cache.find("a", make)) for _ in range(3)]
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    asking[0].cancel()
+    await asyncio.gather(asking[0], return_exceptions=True)
+    make.go.set()
+    assert await asyncio.gather(*asking[1:]) == [b"value"] * 2
+    assert await cache.find("a", make) == b"value"
+    assert make.made == 1
+    assert told == [False, True, True, True]
+    cache.drop("a")
+    cache.drop("a")
+    assert cache.get("a") is None
+    assert await cache.find("a", make) == b"value"
+    assert make.made == 2
+
+
+async def test_a_failure_is_everybody_s_and_is_not_kept() -> None:
+    cache, make = ByteCache[bytes](100, len), Maker(b"")
+    make.go.set()
+    told = await asyncio.gather(*(cache.find("a", make) for _ in range(2)), return_exceptions=True)
+    assert [type(one) for one in told] == [ValueError, ValueError]
+    make.value = b"value"
+    assert await cache.find("a", make) == b"value"
+    assert make.made == 2
+
+
+async def test_a_failure_that_nobody_waits_for_is_nobody_s_news() -> None:
+    complaints = list[object]()
+    asyncio.get_running_loop().set_exception_handler(lambda _, told: complaints.append(told))
+    cache, make = ByteCache[bytes](100, len), Maker(b"")
+    left = asyncio.create_task(cache.find("a", make))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    left.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await left
+    make.go.set()
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    del left
+    gc.collect()
+    assert not complaints

@@ -1,0 +1,106 @@
+"""Whose turn it is, worked out by hand."""
+
+import asyncio
+
+from app.engine.clients import Client
+from app.engine.fair_queue import KNOWN, FairQueue, Flow, Waiting
+from tests.app.small_engine import job
+
+
+def flow(client: str, model: str = "0") -> Flow:
+    return model, Client(client, 0)
+
+
+def waiting(client: str, cost: float = 10, name: str = "", model: str = "0") -> Waiting:
+    return Waiting(job(name or client), flow(client, model), cost, 10.0, asyncio.Future())
+
+
+def texts(some: list[Waiting]) -> list[str]:
+    return [one.work.request.source for one in some]  # type: ignore[union-attr]
+
+
+def served(queue: FairQueue, one: Waiting) -> None:
+    queue.add(one)
+    assert queue.take(one, 1) == [one]
+
+
+async def test_who_has_waited_long_does_not_set_the_clock_back() -> None:
+    """Its model was busy while others were served; a newcomer begins where these are."""
+    queue, late = FairQueue(), waiting("late", 1, model="1")
+    queue.add(late)
+    for _ in range(3):
+        served(queue, waiting("busy", 50))
+    assert queue.had(flow("nobody")) == 100
+    queue.take(late, 1)
+    assert queue.had(flow("nobody")) == 100
+
+
+async def test_what_one_has_had_counts_until_others_have_had_as_much() -> None:
+    queue = FairQueue()
+    served(queue, waiting("heavy", 100))
+    assert queue.had(flow("heavy")) == 100
+    assert queue.had(flow("light")) == 0
+    for had in (30, 60, 90):
+        served(queue, waiting("light", 30))
+        assert queue.had(flow("light")) == had
+        assert flow("heavy") in queue.served
+    served(queue, waiting("light", 30))
+    served(queue, waiting("light", 30))
+    assert flow("heavy") not in queue.served, "it begins anew"
+
+
+async def test_clients_who_came_once_are_not_remembered_for_ever() -> None:
+    queue = FairQueue()
+    queue.add(waiting("stays"))
+    for n in range(KNOWN + 50):
+        served(queue, waiting(f"client {n}", 1))
+    assert len(queue.served) <= KNOWN + 1
+    assert flow("stays") in queue.served
+    assert flow("client 0") not in queue.served
+    assert flow(f"client {KNOWN}") in queue.served, "the latest are"
+
+
+async def test_a_place_is_given_up_by_one_who_has_two_more() -> None:
+    queue = FairQueue()
+    for n in range(5):
+        queue.add(waiting("elsewhere", name=str(n), model="1"))
+    queue.add(waiting("new"))
+    for n in range(2):
+        queue.add(waiting("greedy", name=f"greedy {n}"))
+    assert queue.displaced(flow("new")) is None, "it would only change places"
+    queue.add(waiting("greedy", name="greedy 2"))
+    given = queue.displaced(flow("new"))
+    assert given is not None
+    assert texts([given]) == ["greedy 2"]
+    assert queue.displaced(flow("greedy")) is None
+
+
+async def test_a_batch_takes_the_first_of_each_before_the_second_of_any() -> None:
+    queue = FairQueue()
+    for name in ("a1", "a2", "a3", "b1", "b2", "c1"):
+        queue.add(waiting(name[0], name=name))
+    [head, *_] = queue.heads()
+    assert texts(queue.take(head, 4)) == ["a1", "b1", "c1", "a2"]
+    assert sorted(texts(list(queue))) == ["a3", "b2"]
+    assert [queue.had(flow(name)) for name in "abc"] == [20, 10, 10]
+
+
+async def test_what_is_tried_again_runs_alone() -> None:
+    """What it was in a process that ended may end the next one."""
+    queue = FairQueue()
+    again, other = waiting("again"), waiting("other")
+    again.tries = 1
+    queue.add(again)
+    queue.add(other)
+    assert queue.take(again, 8) == [again]
+    queue.add(again)
+    assert queue.take(other, 8) == [other]
+
+
+async def test_what_is_tried_again_stands_before_its_client_s_others() -> None:
+    queue = FairQueue()
+    for name in ("one", "two"):
+        queue.add(waiting("a", name=name))
+    queue.add(waiting("a", name="again"), first=True)
+    assert texts(list(queue)) == ["again", "one", "two"]
+    assert (len(queue), queue.count("0"), queue.count("1")) == (3, 3, 0)

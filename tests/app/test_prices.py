@@ -1,0 +1,120 @@
+"""Prices and budgets, worked out by hand."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from app.engine.clients import Budgets, Client, SpentError
+from app.engine.decoding import DecodeJob
+from app.engine.price import lengths, price, size
+from app.engine.sweeping import SweepJob
+from model.adapters.encoder_decoder_info import attentions
+from model.adapters.request import Decode, Request
+from model.trace.interventions import Intervention
+from tests.app.slow import Slow
+from tests.app.small_engine import job
+
+# Two layers that read and three that write, two heads each: 4 + 6 + 6 heads.
+INFO = replace(Slow.info, attentions=tuple(attentions(2, 3, 2)), max_tokens=100)
+SHORT = Request("The cat sat.", target="猫坐了。")  # 2 + 12 · 0.4 = 6.8 and 2 + 4 = 6 tokens
+READ, WRITTEN = 6.8, 6.0
+PASS = 2 * READ + 3 * WRITTEN
+ZERO = Intervention("encoder.0.self", "zero")
+
+
+def of(request: Request) -> float:
+    return price(replace(job(""), request=request), INFO)
+
+
+def test_a_pass_is_layers_times_tokens() -> None:
+    assert lengths(SHORT, INFO) == pytest.approx((READ, WRITTEN))
+    assert size(replace(job(""), request=SHORT), INFO) == pytest.approx(READ + WRITTEN)
+    assert of(SHORT) == pytest.approx(PASS)
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({"pad_to": 32}, 2 * 32 + 3 * 32),
+        ({"pad_to": 5}, PASS),
+        ({"pad_to": 10**9}, 2 * 100 + 3 * 100),
+        ({"source": "word " * 1_000}, 2 * 100 + 3 * WRITTEN),
+        ({"interventions": (ZERO, ZERO)}, PASS * 1.1),
+        ({"select": ("inside.relevance.*",)}, PASS * (1 + WRITTEN)),
+        ({"decode": Decode("beam", 8)}, PASS),
+    ],
+)
+def test_what_a_pass_costs_more(more: dict[str, Any], expected: float) -> None:
+    assert of(replace(SHORT, **more)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("decode", "written", "rows"),
+    [
+        (Decode(), READ + 50, 1),
+        (Decode(beam=8), READ + 50, 1),
+        (Decode("beam", 8), READ + 50, 8),
+        (Decode("beam", 3, max_tokens=5), 5, 3),
+        (Decode(max_tokens=10**6), READ + 50, 1),
+    ],
+)
+def test_what_is_to_be_written_counts_for_the_most_that_it_may_have(
+    decode: Decode, written: float, rows: int
+) -> None:
+    request = replace(SHORT, target=None, decode=decode)
+    expected = 2 * READ + 3 * written * rows + 2 * READ + 3 * written
+    assert of(request) == pytest.approx(expected)
+    longest = replace(request, source="word " * 1_000)
+    assert lengths(longest, INFO)[1] == (decode.max_tokens if written == 5 else 100)
+    writing = price(DecodeJob("0", request, 3), INFO)
+    assert writing == pytest.approx(2 * READ + 3 * written * rows)
+    changed = replace(request, interventions=(ZERO,))
+    assert price(DecodeJob("0", changed, 3), INFO) == pytest.approx(writing * 1.05)
+
+
+def test_a_sentence_that_is_frozen_is_run_first_and_once() -> None:
+    def freeze(source: str) -> Intervention:
+        return Intervention("encoder.0.self", "freeze", 0, replace(SHORT, source=source))
+
+    one = replace(SHORT, interventions=(freeze("The cat sat."),) * 2)
+    assert of(one) == pytest.approx(PASS * 1.1 + PASS)
+    two = replace(SHORT, interventions=(freeze("The cat sat."), freeze("The dog sat.")))
+    assert of(two) == pytest.approx(PASS * 1.1 + 2 * PASS)
+    # 16 heads, 768 // 12.8 = 60 rows in a batch: 16 / 60 batches, each with what is frozen.
+    swept = price(SweepJob("0", one, "zero", None), INFO)
+    expected = of(one) + 16 * PASS * 1.1 + 16 / 60 * PASS
+    assert swept == pytest.approx(expected, rel=1e-3)
+    assert price(SweepJob("0", SHORT, "zero", None), INFO) == pytest.approx(17 * PASS)
+
+
+def test_an_address_fills_as_fast_as_its_pages_do() -> None:
+    now = 0.0
+    budgets = Budgets(10, 100, 4, lambda: now)
+    pages = [Client("a", n) for n in range(5)]
+    for page in pages[:4]:
+        budgets.charge(page, 100)
+    with pytest.raises(SpentError) as spent:
+        budgets.charge(pages[4], 50)  # it has not asked for anything, but its address has
+    assert spent.value.retry_after == pytest.approx(50 / 40)
+    now = 10.0
+    for page in pages[:4]:
+        budgets.charge(page, 100)
+    now = 1e9
+    for page in pages[:4]:
+        budgets.charge(page, 100)  # an address holds no more than its pages may
+    with pytest.raises(SpentError):
+        budgets.charge(pages[4], 1)
+
+
+def test_what_is_refused_costs_nothing() -> None:
+    budgets = Budgets(10, 100, 4, lambda: 0.0)
+    with pytest.raises(SpentError):
+        budgets.charge(Client("a", 0), 101)
+    budgets.charge(Client("a", 0), 100)
+
+
+def test_who_sends_no_token_is_the_first_page() -> None:
+    assert Client.of("a", "", 4) == Client("a", 0)
+    assert Client.of("a", "token", 4) == Client.of("a", "token", 4)
+    assert {Client.of("a", str(n), 1).page for n in range(9)} == {0}
