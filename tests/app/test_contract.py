@@ -22,7 +22,7 @@ from app.http.problems import STORAGE
 from app.main import create_app
 from app.settings import Settings
 from app.store.database import Database
-from app.store.failures import StorageError
+from app.store.storage_errors import StorageError
 from model.errors import InputError
 from tests.app.storage import STATE, share
 from tests.fuzz.contract import Asked, Contract, contract_of

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from app.engine.wire import JSON, SAFETENSORS, Reply
 from app.http.problems import URN
-from app.store.archive import read_archive, write_archive
+from app.store.share_archive import read_archive, write_archive
 from app.store.share_formats import FORMAT, upgrade
 from app.store.share_upgrades import upgraded
 from app.store.store import Share

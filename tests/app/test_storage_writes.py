@@ -14,7 +14,7 @@ from sqlalchemy import Engine, event
 
 from app.http.problems import STORAGE
 from app.store import store as store_module
-from app.store.archive import Counted, read_archive, write_archive
+from app.store.share_archive import Counted, read_archive, write_archive
 from app.store.store import Store, open_store
 from tests.app.problem import hold
 from tests.app.storage import ASKS, MORE, STATE, add, counts, failing, failure, store_of
