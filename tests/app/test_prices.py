@@ -118,3 +118,11 @@ def test_who_sends_no_token_is_the_first_page() -> None:
     assert Client.of("a", "", 4) == Client("a", 0)
     assert Client.of("a", "token", 4) == Client.of("a", "token", 4)
     assert {Client.of("a", str(n), 1).page for n in range(9)} == {0}
+
+
+def test_a_model_of_one_text_writes_nothing() -> None:
+    reads = replace(INFO, attentions=INFO.attentions[:2])
+    assert len(reads.texts) == 1
+    request = replace(SHORT, target=None)
+    assert lengths(request, reads) == pytest.approx((READ, 0))
+    assert price(replace(job(""), request=request), reads) == pytest.approx(2 * READ)
