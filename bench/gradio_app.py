@@ -1,0 +1,25 @@
+"""The page's first answer as a Gradio app: a sentence in, the translation and all weights out.
+
+Run by an interpreter that has Gradio (`python bench/gradio_app.py PORT`), which nothing else needs.
+"""
+
+import sys
+from typing import Any
+
+import gradio
+
+from model import load
+
+model = load("en-zh", "cpu")
+
+
+def see(source: str) -> dict[str, Any]:
+    """What `/api/trace` answers with `"select": ["*.weights"]`."""
+    trace = model.trace(source, select=["*.weights"])
+    weights = {name: one.value.tolist() for name, one in trace.tensors.items()}
+    return {"text": trace.output.text, "tensors": weights}
+
+
+gradio.Interface(see, "text", "json", api_name="see").queue(
+    default_concurrency_limit=2, max_size=None
+).launch(server_name="127.0.0.1", server_port=int(sys.argv[1]), quiet=True)
