@@ -112,6 +112,7 @@ class EncoderDecoder(Adapter):
                     config.heads,
                     config.masks,
                     config.scoring,
+                    config.positions,
                 )
             ),
             d_model=config.d_model,

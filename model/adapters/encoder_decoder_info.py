@@ -9,6 +9,7 @@ from model.bundle.measurements import Measured
 from model.trace.attentions import CAUSAL, CROSS, PADDING, SCALED_DOT, SELF, AttentionInfo, Kind
 from model.trace.tensor_tap import SOURCE, TARGET
 from model.transformer.config import ModelConfig
+from model.transformer.positions import POSITIONS, EachLayer
 
 # Those of the paper (section 3.2.3).
 MASKS = {"encoder.self": PADDING, "decoder.self": CAUSAL, "decoder.cross": PADDING}
@@ -21,11 +22,14 @@ def attentions(
     heads: int,
     masks: Mapping[str, str] = MASKS,
     scoring: str = SCALED_DOT,
+    positions: str = "none",
 ) -> Iterator[AttentionInfo]:
     """The table of attentions of an encoder–decoder with so many layers, as they run.
 
-    `masks` are by stack and kind, as `ModelConfig.masks` names them.
+    `masks` are by stack and kind, as `ModelConfig.masks` names them. Positions that change scores
+    are part of the scoring of self-attention.
     """
+    placed = scoring if POSITIONS[positions].fusible else f"{scoring} & {positions}"
     blocks: tuple[tuple[str, int, tuple[tuple[Kind, str, str], ...]], ...] = (
         ("encoder", encoder, ((SELF, SOURCE, SOURCE),)),
         ("decoder", decoder, ((SELF, TARGET, TARGET), (CROSS, TARGET, SOURCE))),
@@ -34,8 +38,9 @@ def attentions(
         for layer in range(layers):
             for kind, query, key in kinds:
                 place, mask = f"{stack}.{layer}.{kind}", masks[f"{stack}.{kind}"]
+                scored = placed if kind == SELF else scoring
                 yield AttentionInfo(
-                    place, stack, layer, kind, query, key, heads, heads, mask, scoring
+                    place, stack, layer, kind, query, key, heads, heads, mask, scored
                 )
 
 
@@ -46,6 +51,8 @@ def capabilities(config: ModelConfig, measured: Measured) -> frozenset[str]:
         "worksheet": config.norm != "post"
         or config.scoring != SCALED_DOT
         or config.positions not in PLAIN_POSITIONS,
+        # What is added behind the embedding is no part of the sum.
+        "contributions": issubclass(POSITIONS[config.positions], EachLayer),
         "positions": config.positions != "sinusoidal",  # the table is worked out, not read
         "mean": not measured.means,
         "learning": measured.learning is None,

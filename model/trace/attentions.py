@@ -38,7 +38,7 @@ class AttentionInfo:
     mask: str
     """Rules combined with &: "padding", "causal", "causal & window-3"."""
     scoring: str
-    """Such as "scaled-dot" or "dot"."""
+    """Such as "scaled-dot" or "dot"; with what positions do to scores, "scaled-dot & relative"."""
 
     @property
     def over(self) -> dict[str, str]:

@@ -149,20 +149,26 @@ class MultiHeadAttention(nn.Module):
         `order` says where the tokens of self-attention stand. `kept` is a cache's say in which keys
         and values are used (see `model.decode.search`); keys are kept as they are scored.
         """
-        q = tap("q", order.on_qk(self.split(self.W_q(x))), (HEAD, QUERY, CHANNEL))
+        q = order.on_qk(self.split(self.W_q(order.before_qk(x))))
+        q = tap("q", q, (HEAD, QUERY, CHANNEL))
 
         def project() -> KeysValues:
-            k = tap("k", order.on_qk(self.split(self.W_k(memory))), (HEAD, KEY, CHANNEL))
+            k = order.on_qk(self.split(self.W_k(order.before_qk(memory))))
+            k = tap("k", k, (HEAD, KEY, CHANNEL))
             v = tap("v", self.split(self.W_v(memory)), (HEAD, KEY, CHANNEL))
             return k, v
 
         k, v = kept(project) if kept else project()
         dropout = self.dropout if self.training else 0.0
         mix = self.kernel(q, k, v, mask, tap, self.scoring, order, dropout)
-        concat = mix.transpose(1, 2).flatten(2)  # (B, N, H · d_k)
-        return tap("output", self.W_o(concat), (QUERY, FEATURE))
+        return tap("output", self.W_o(self.join(mix)), (QUERY, FEATURE))
 
     def split(self, x: Tensor) -> Tensor:
-        """(B, N, d_model) -> (B, H, N, d_k)."""
-        batch, length, d_model = x.shape
-        return x.view(batch, length, self.heads, d_model // self.heads).transpose(1, 2)
+        """(B, N, H · d_k) -> (B, H, N, d_k)."""
+        batch, length, width = x.shape
+        return x.view(batch, length, self.heads, width // self.heads).transpose(1, 2)
+
+    @staticmethod
+    def join(mix: Tensor) -> Tensor:
+        """Concat(head_1, …, head_h): (B, H, N, d_v) -> (B, N, H · d_v)."""
+        return mix.transpose(1, 2).flatten(2)

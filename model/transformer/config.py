@@ -49,6 +49,7 @@ class ModelConfig:
     max_tokens: int = 128  # longest source or target, special tokens included
     norm: str = "post"  # where a sublayer's layer norm stands, a key of norms.NORMS
     positions: str = "sinusoidal"  # a key of positions.POSITIONS
+    max_offset: int | None = None  # of relative positions: offsets beyond it count as it
     kernel: str = "explicit"  # a key of attention.KERNELS
     scoring: str = "scaled-dot"  # a key of scoring.SCORINGS
     encoder_mask: str = "padding"  # of self-attention, names of masks.MASKS combined with &
@@ -76,6 +77,10 @@ class ModelConfig:
         if positions.pairs and getattr(self, positions.pairs) % 2:
             size = f"{positions.pairs} {getattr(self, positions.pairs)}"
             raise ValueError(f"{size} is odd: sines and cosines come in pairs")
+        if self.max_offset is not None and not positions.clips:
+            raise ValueError(f"positions {self.positions} have no offsets: max_offset is of others")
+        if self.max_offset is not None and self.max_offset < 1:
+            raise ValueError(f"max_offset must be at least 1, not {self.max_offset}")
         if self.kernel == "fused" and not self.fusible:
             parts = f"scoring {self.scoring} with positions {self.positions}"
             raise ValueError(f"no fused kernel computes {parts}: use explicit")

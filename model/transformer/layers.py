@@ -54,6 +54,7 @@ class EncoderLayer(nn.Module):
     def forward(self, x: Tensor, mask: Tensor, order: Order, tap: Tap) -> Tensor:
         """`x` (B, S, d_model), `mask` (B, S, S) -> (B, S, d_model)."""
         here = tap.at("self")
+        x = order.at_layer(x, tap)
         x = self.self_norm(x, lambda x: self.self_attention(x, x, mask, here, order), here)
         ffn = tap.at("ffn")
         return self.ffn_norm(x, lambda x: self.ffn(x, ffn), ffn)  # type: ignore[no-any-return]
@@ -89,6 +90,7 @@ class DecoderLayer(nn.Module):
         here, cross, ffn = tap.at("self"), tap.at("cross", key="source"), tap.at("ffn")
         grown = cache.grow if cache else None
         once = cache.once if cache else None
+        x = order.at_layer(x, tap)
         x = self.self_norm(
             x, lambda x: self.self_attention(x, x, self_mask, here, order, grown), here
         )

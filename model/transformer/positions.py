@@ -1,8 +1,8 @@
 """Positions (section 3.5): what tells the model the order of the words.
 
-A variant is a part that overrides one or more of the three places where order can enter
-(`at_input`, `on_qk`, `on_scores`), and one line in `POSITIONS`. Each stack has its own, shared by
-its layers. Cross attention, whose queries and keys are of two texts, has none.
+A variant is a part that overrides one or more of the places where order can enter (`at_input`,
+`at_layer`, `before_qk`, `on_qk`, `on_scores`), and one line in `POSITIONS`. Each stack has its own,
+shared by its layers. Cross attention, whose queries and keys are of two texts, has none.
 
 Shapes: B batch, H heads, N queries, M keys, d_k channels of a head.
 """
@@ -21,21 +21,32 @@ from model.trace.tensor_tap import FEATURE, HEAD, OFFSET, POSITION, QUERY, Tap
 class Positions(nn.Module):
     """No positions: every place leaves what it is given as it is.
 
-    `length` is the most positions that there are. `at`, `queries` and `keys` are 0-based positions,
-    integers. What a variant learns are parameters of its own, made and initialised in `__init__`,
-    whose axes it names in `learns`.
+    `length` is the most positions that there are; offsets beyond ±`max_offset` count as that one.
+    `at`, `queries` and `keys` are 0-based positions, integers. What a variant learns are parameters
+    of its own, made and initialised in `__init__`, whose axes it names in `learns`.
     """
 
     pairs = ""  # the size ("d_model" or "d_k") that must be even: sines and cosines come in pairs
     learns: Mapping[str, tuple[str, ...]] = {}
     fusible = True  # `on_scores` leaves scores as they are, as torch's fused kernel does
+    clips = False  # reads `max_offset`
 
-    def __init__(self, length: int = 0, d_model: int = 0, heads: int = 1) -> None:
+    def __init__(
+        self, length: int = 0, d_model: int = 0, heads: int = 1, max_offset: int | None = None
+    ) -> None:
         super().__init__()
 
     def at_input(self, embedding: Tensor, at: Tensor, tap: Tap) -> Tensor:
         """Embeddings (B, N, d_model) of tokens `at` (N,) -> the same shape."""
         return embedding
+
+    def at_layer(self, x: Tensor, at: Tensor, tap: Tap) -> Tensor:
+        """What a layer reads, (B, N, d_model), of tokens `at` (N,) -> the same shape."""
+        return x
+
+    def before_qk(self, x: Tensor, at: Tensor) -> Tensor:
+        """What W_q or W_k multiplies, (B, N, d_model), of tokens `at` (N,) -> the same shape."""
+        return x
 
     def on_qk(self, x: Tensor, at: Tensor) -> Tensor:
         """Queries or keys (B, H, N, d_k) of tokens `at` (N,) -> the same shape."""
@@ -64,6 +75,14 @@ class Order:
         """Embeddings (B, N, d_model)."""
         return self.positions.at_input(embedding, self.queries, tap)
 
+    def at_layer(self, x: Tensor, tap: Tap) -> Tensor:
+        """What a layer reads, (B, N, d_model)."""
+        return self.positions.at_layer(x, self.queries, tap)
+
+    def before_qk(self, x: Tensor) -> Tensor:
+        """What W_q or W_k multiplies, (B, N, d_model), of the tokens read in this pass."""
+        return self.positions.before_qk(x, self.queries)
+
     def on_qk(self, x: Tensor) -> Tensor:
         """Queries or keys (B, H, N, d_k) of the tokens read in this pass."""
         return self.positions.on_qk(x, self.queries)
@@ -81,10 +100,43 @@ class Table(Positions):
 
     table: Tensor
 
+    def add(self, x: Tensor, at: Tensor, tap: Tap) -> Tensor:
+        """x + position, the position seen by the tap."""
+        return x + tap("position", self.table[at].expand_as(x), (QUERY, FEATURE))
+
     def at_input(self, embedding: Tensor, at: Tensor, tap: Tap) -> Tensor:
-        """Embedding + position, the position seen by the tap."""
-        rows = self.table[at].expand_as(embedding)
-        return embedding + tap("position", rows, (QUERY, FEATURE))
+        """Embedding + position."""
+        return self.add(embedding, at, tap)
+
+
+class EachLayer(Table):
+    """The row is added to what each layer reads, the first one too, and not to the embedding.
+
+    Source: Dehghani et al. 2019, "Universal Transformers", equation 4, without its time step.
+    """
+
+    def at_input(self, embedding: Tensor, at: Tensor, tap: Tap) -> Tensor:
+        """As it is."""
+        return embedding
+
+    def at_layer(self, x: Tensor, at: Tensor, tap: Tap) -> Tensor:
+        """x + position."""
+        return self.add(x, at, tap)
+
+
+class OnQueriesAndKeys(Table):
+    """The row is added to what W_q and W_k multiply, in each layer; values know no order.
+
+    Source: Carion et al. 2020 (DETR), appendix A.3.
+    """
+
+    def at_input(self, embedding: Tensor, at: Tensor, tap: Tap) -> Tensor:
+        """As it is."""
+        return embedding
+
+    def before_qk(self, x: Tensor, at: Tensor) -> Tensor:
+        """x + position."""
+        return x + self.table[at]
 
 
 def angles(length: int, channels: int) -> Tensor:
@@ -118,7 +170,9 @@ class Sinusoidal(Table):
 
     pairs = "d_model"
 
-    def __init__(self, length: int, d_model: int, heads: int) -> None:
+    def __init__(
+        self, length: int, d_model: int, heads: int, max_offset: int | None = None
+    ) -> None:
         super().__init__()
         self.register_buffer("table", sinusoidal(length, d_model), persistent=False)
 
@@ -128,7 +182,9 @@ class Learned(Table):
 
     learns: Mapping[str, tuple[str, ...]] = {"table": (POSITION, FEATURE)}
 
-    def __init__(self, length: int, d_model: int, heads: int) -> None:
+    def __init__(
+        self, length: int, d_model: int, heads: int, max_offset: int | None = None
+    ) -> None:
         super().__init__()
         self.table = nn.Parameter(torch.randn(length, d_model) * d_model**-0.5)
 
@@ -145,7 +201,9 @@ class Rotary(Positions):
     cos: Tensor
     sin: Tensor
 
-    def __init__(self, length: int, d_model: int, heads: int) -> None:
+    def __init__(
+        self, length: int, d_model: int, heads: int, max_offset: int | None = None
+    ) -> None:
         super().__init__()
         angle = angles(length, d_model // heads)  # (length, d_k / 2)
         self.register_buffer("cos", angle.cos().float(), persistent=False)
@@ -158,32 +216,77 @@ class Rotary(Positions):
         return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 
 
+class SinusoidalEachLayer(EachLayer, Sinusoidal):
+    """The paper's table, in each layer."""
+
+
+class LearnedEachLayer(EachLayer, Learned):
+    """A table that is learned, in each layer; all layers have the same."""
+
+
+class SinusoidalOnQueriesAndKeys(OnQueriesAndKeys, Sinusoidal):
+    """The paper's table, for queries and keys alone."""
+
+
+class LearnedOnQueriesAndKeys(OnQueriesAndKeys, Learned):
+    """A table that is learned, for queries and keys alone."""
+
+
 class Relative(Positions):
     """A learned number for each head and offset, added to the scores.
 
-        score(i, j) + π[j − i]
+        score(i, j) + π[clip(j − i, −c, c)],  c = max_offset
 
-    Source: Raffel et al. 2020 (T5), section 2.1, without its buckets.
+    Source: Raffel et al. 2020 (T5), section 2.1, without its buckets; the clipping is that of Shaw
+    et al. 2018, section 3.2.
     """
 
     learns: Mapping[str, tuple[str, ...]] = {"pi": (HEAD, OFFSET)}
     fusible = False
+    clips = True
+    neutral = 0.0  # what changes no score: π begins with it
 
-    def __init__(self, length: int, d_model: int, heads: int) -> None:
+    def __init__(
+        self, length: int, d_model: int, heads: int, max_offset: int | None = None
+    ) -> None:
         super().__init__()
-        self.zero = length - 1  # the column of offset 0
-        self.pi = nn.Parameter(torch.zeros(heads, 2 * length - 1))
+        self.most = min(length - 1, max_offset or length)  # the column of offset 0
+        self.pi = nn.Parameter(torch.full((heads, 2 * self.most + 1), self.neutral))
+
+    def of(self, queries: Tensor, keys: Tensor) -> Tensor:
+        """π of every query and key: (H, N, M)."""
+        offsets = (keys - queries[:, None]).clamp(-self.most, self.most)
+        return self.pi[:, offsets + self.most]
 
     def on_scores(self, scores: Tensor, queries: Tensor, keys: Tensor) -> Tensor:
         """(B, H, N, M)."""
-        return scores + self.pi[:, keys - queries[:, None] + self.zero]  # (H, N, M)
+        return scores + self.of(queries, keys)
+
+
+class RelativeProduct(Relative):
+    """The same number as a factor: score(i, j) · π[clip(j − i, −c, c)].
+
+    Source: Huang et al. 2020, "Improve Transformer Models with Better Relative Position
+    Embeddings", section 4, method 2.
+    """
+
+    neutral = 1.0
+
+    def on_scores(self, scores: Tensor, queries: Tensor, keys: Tensor) -> Tensor:
+        """(B, H, N, M)."""
+        return scores * self.of(queries, keys)
 
 
 POSITIONS: dict[str, type[Positions]] = {
     "sinusoidal": Sinusoidal,
     "learned": Learned,
+    "sinusoidal-each-layer": SinusoidalEachLayer,
+    "learned-each-layer": LearnedEachLayer,
+    "sinusoidal-on-qk": SinusoidalOnQueriesAndKeys,
+    "learned-on-qk": LearnedOnQueriesAndKeys,
     "rotary": Rotary,
     "relative": Relative,
+    "relative-product": RelativeProduct,
     "none": Positions,
 }
 

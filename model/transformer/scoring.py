@@ -11,7 +11,10 @@ import math
 from collections.abc import Mapping
 from typing import Protocol
 
-from torch import Tensor
+import torch
+from torch import Tensor, nn
+
+from model.trace.tensor_tap import CHANNEL, HEAD
 
 
 class Scoring(Protocol):
@@ -59,7 +62,47 @@ class Dot:
         return q @ k.transpose(-2, -1)
 
 
+class Additive(nn.Module):
+    """w · tanh(q_i + k_j), a w for each head (Bahdanau et al. 2015, appendix A.1.2).
+
+    Their W_a s and U_a h are our q and k. At first as large a score as `ScaledDot` gives.
+    """
+
+    learns: Mapping[str, tuple[str, ...]] = {"w": (HEAD, CHANNEL)}
+    fusible = False
+    scale = 1.0
+
+    def __init__(self, heads: int, d_k: int) -> None:
+        super().__init__()
+        self.w = nn.Parameter(torch.randn(heads, d_k) * d_k**-0.5)
+
+    def forward(self, q: Tensor, k: Tensor) -> Tensor:
+        """`q` (B, H, N, d_k), `k` (B, H, M, d_k) -> (B, H, N, M)."""
+        return self.of(q[..., :, None, :] + k[..., None, :, :])
+
+    def of(self, sums: Tensor) -> Tensor:
+        """Sums (B, H, N, M, d_k) of a query and a key -> (B, H, N, M)."""
+        scores: Tensor = torch.einsum("bhnmd,hd->bhnm", sums.tanh(), self.w)
+        return scores
+
+
+class AdditiveBias(Additive):
+    """w · tanh(q_i + k_j + b), a w and a b for each head; b begins as zero."""
+
+    learns: Mapping[str, tuple[str, ...]] = {"w": (HEAD, CHANNEL), "b": (HEAD, CHANNEL)}
+
+    def __init__(self, heads: int, d_k: int) -> None:
+        super().__init__(heads, d_k)
+        self.b = nn.Parameter(torch.zeros(heads, d_k))
+
+    def of(self, sums: Tensor) -> Tensor:
+        """Sums (B, H, N, M, d_k) of a query and a key -> (B, H, N, M)."""
+        return super().of(sums + self.b[:, None, None])
+
+
 SCORINGS: dict[str, type[Scoring]] = {
     "scaled-dot": ScaledDot,
     "dot": Dot,
+    "additive": Additive,
+    "additive-bias": AdditiveBias,
 }

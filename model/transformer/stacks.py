@@ -34,7 +34,7 @@ class Transformer(nn.Module):
         self.config = config
         self.embedding = nn.Embedding(config.vocabulary, config.d_model)
         positions = POSITIONS[config.positions]
-        sizes = config.max_tokens, config.d_model, config.heads
+        sizes = config.max_tokens, config.d_model, config.heads, config.max_offset
         self.encoder_positions = positions(*sizes)
         self.decoder_positions = positions(*sizes)
         self.encoder_mask = masks.named(config.encoder_mask)

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  attention, axes, blockOf, blocks, extent, maskOf, masks, ofHead, pictures, place, placeOf, stands, summaries, taught, texts,
+  attention, axes, blockOf, blocks, extent, maskOf, masks, ofHead, pictures, place, placeOf, scaledDot, stands, summaries, taught, texts,
 } from "../../static/js/data/attentions.js";
 import { lit, opener, pair } from "../../static/js/state/highlight.js";
 import { working } from "../../static/js/compute/softmax-row.js";
@@ -119,6 +119,12 @@ test("a block of any name, depth and mask is what the table says", () => {
   const small = MADE.attentions.map(({ place }) => `${place}.weights:uint8`);
   assert.deepEqual(pictures(MADE, "trunk"), [...small, "trunk/0/attn.mask", "trunk/2/attn.mask"]);
   assert.deepEqual([blockOf(MADE, "cross").rows, blocks(null)], [[], []]);
+});
+
+test("scores are worked out again only where they are products", () => {
+  const [one, ...others] = MADE.attentions;
+  const model = { ...MADE, attentions: [one, { ...others[0], scoring: "scaled-dot & relative" }] };
+  assert.deepEqual([0, 1, 2].map((layer) => scaledDot(model, { block: "trunk", layer })), [true, false, false]);
 });
 
 test("layers of one rule share a mask, and heads a key", () => {

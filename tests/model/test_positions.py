@@ -1,16 +1,33 @@
 """Positional encodings against the formula, number by number."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
+from torch import nn
 
 from model.trace.tensor_tap import NULL
+from model.transformer.attention import MultiHeadAttention
 from model.transformer.config import ModelConfig
 from model.transformer.parameters import parameters
-from model.transformer.positions import POSITIONS, Relative, Rotary, sinusoidal
+from model.transformer.positions import (
+    POSITIONS,
+    Order,
+    Positions,
+    Relative,
+    RelativeProduct,
+    Rotary,
+    Table,
+    sinusoidal,
+)
 from model.transformer.scoring import SCORINGS
 from model.transformer.stacks import Transformer
+from tests.model.reference import copy_attention, our_stacks
+
+
+def drawn(*shape: int) -> torch.Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(sum(shape)))
 
 
 def test_position_one_of_eight_features() -> None:
@@ -104,20 +121,95 @@ def test_relative_adds_the_number_of_the_offset() -> None:
                 assert biased[1, head, row, j].item() == expected
 
 
+def test_offsets_beyond_the_largest_count_as_it() -> None:
+    part = Relative(9, 4, 1, max_offset=2)
+    assert part.pi.shape == (1, 5)
+    with torch.no_grad():
+        part.pi.copy_(torch.tensor([[-20.0, -10.0, 0.0, 10.0, 20.0]]))
+    found = part.on_scores(torch.zeros(1, 1, 2, 5), torch.tensor([0, 3]), torch.arange(5))
+    assert found[0, 0].tolist() == [[0, 10, 20, 20, 20], [-20, -20, -10, 0, 10]]
+    assert Relative(3, 4, 1, max_offset=8).pi.shape == (1, 5)  # there are no larger offsets
+
+
+def test_a_relative_product_multiplies_and_begins_as_one() -> None:
+    part = RelativeProduct(3, 4, 2)
+    scores, at = drawn(1, 2, 3, 3), torch.arange(3)
+    assert torch.equal(part.on_scores(scores, at, at), scores)
+    with torch.no_grad():
+        part.pi[1] = torch.tensor([0.5, 2.0, 1.0, -1.0, 3.0])  # offsets −2 to 2
+    factors = torch.tensor([[1.0, -1.0, 3.0], [2.0, 1.0, -1.0], [0.5, 2.0, 1.0]])
+    found = part.on_scores(scores, at, at)
+    torch.testing.assert_close(found[0, 1], scores[0, 1] * factors)
+    assert torch.equal(found[0, 0], scores[0, 0])
+
+
+def test_largest_offsets_are_of_relative_positions() -> None:
+    assert ModelConfig(50, positions="relative", max_offset=4).max_offset == 4
+    with pytest.raises(ValueError, match="positions rotary have no offsets"):
+        ModelConfig(50, positions="rotary", max_offset=4)
+    with pytest.raises(ValueError, match="max_offset must be at least 1, not 0"):
+        ModelConfig(50, positions="relative", max_offset=0)
+
+
+@pytest.mark.parametrize("kind", ["sinusoidal", "learned"])
+@torch.no_grad()
+def test_positions_of_queries_and_keys_are_not_in_values(kind: str) -> None:
+    """torch's own module, which takes queries, keys and values apart."""
+    part = POSITIONS[f"{kind}-on-qk"](9, 8, 2)
+    ours, theirs = MultiHeadAttention(8, 2).eval(), nn.MultiheadAttention(8, 2, batch_first=True)
+    copy_attention(ours, theirs)
+    x, at = drawn(1, 5, 8), torch.arange(2, 7)
+    assert isinstance(part, Table)
+    placed = x + part.table[at]
+    expected, _ = theirs.eval()(placed, placed, x)
+    order = Order(part, at, at)
+    found = ours(x, x, torch.ones(1, 5, 5).bool(), NULL, order)
+    torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("norm", ["post", "pre"])
+@torch.no_grad()
+def test_positions_of_each_layer_are_added_to_what_it_reads(norm: str) -> None:
+    """A model without positions, layer by layer, with the table added in front of each."""
+    plain = our_stacks(norm)
+    placed = Transformer(replace(plain.config, positions="sinusoidal-each-layer")).eval()
+    placed.load_state_dict(plain.state_dict())
+    ids, real = torch.tensor([[5, 6, 7, 8]]), torch.ones(1, 4).bool()
+    table = sinusoidal(4, 32)
+    x, order = plain.embedding(ids) * 32**0.5, Order(Positions(), torch.arange(4), torch.arange(4))
+    for layer in plain.encoder:
+        x = layer(x + table, real[:, None].expand(1, 4, 4), order, NULL)
+    x = plain.encoder_norm(x, NULL)
+    torch.testing.assert_close(placed.encode(ids, real), x, atol=1e-5, rtol=1e-4)
+
+
+PLACES = {
+    **dict.fromkeys(("sinusoidal", "learned"), "at_input"),
+    **dict.fromkeys(("sinusoidal-each-layer", "learned-each-layer"), "at_layer"),
+    **dict.fromkeys(("sinusoidal-on-qk", "learned-on-qk"), "before_qk"),
+    **dict.fromkeys(("relative", "relative-product"), "on_scores"),
+    "rotary": "on_qk",
+    "none": "",
+}
+
+
 @pytest.mark.parametrize("name", POSITIONS)
 def test_a_variant_enters_where_it_says(name: str) -> None:
-    """Each of the three places changes what passes it, or leaves the very tensor."""
-    places = {"sinusoidal": (0,), "learned": (0,), "rotary": (1,), "relative": (2,), "none": ()}
+    """Each of the places changes what passes it, or leaves the very tensor."""
     part = POSITIONS[name](9, 8, 2)
     for parameter in part.parameters():
         torch.nn.init.normal_(parameter)
     at = torch.arange(3, 7)
     x, scores = torch.randn(1, 4, 8), torch.randn(1, 2, 4, 4)
     heads = x.view(1, 2, 4, 4)
-    found = (
-        part.at_input(x, at, NULL) is not x,
-        part.on_qk(heads, at) is not heads,
-        part.on_scores(scores, at, at) is not scores,
+    changed = {
+        "at_input": part.at_input(x, at, NULL) is not x,
+        "at_layer": part.at_layer(x, at, NULL) is not x,
+        "before_qk": part.before_qk(x, at) is not x,
+        "on_qk": part.on_qk(heads, at) is not heads,
+        "on_scores": part.on_scores(scores, at, at) is not scores,
+    }
+    assert [place for place, found in changed.items() if found] == [PLACES[name]] * bool(
+        PLACES[name]
     )
-    assert tuple(place for place in range(3) if found[place]) == places[name]
-    assert part.fusible != found[2]
+    assert part.fusible != changed["on_scores"]

@@ -1,6 +1,5 @@
 """Whole models made of every part: with a cache as without, batched as alone, order or none."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from model.adapters.encoder_decoder import load
 from model.bundle.weights import save_bundle
@@ -18,7 +17,7 @@ from model.trace.tensor_tap import BatchTap, NameTap, Recorder
 from model.transformer.cache import Cache
 from model.transformer.config import ModelConfig
 from model.transformer.positions import POSITIONS
-from model.transformer.scoring import SCORINGS
+from model.transformer.scoring import SCORINGS, Additive
 from model.transformer.stacks import Transformer
 from tests.model.reference import CONFIG, padded
 from tests.model.test_positions import turned
@@ -30,27 +29,6 @@ NAMES = [
 MASKS = (("padding", "causal"), ("window-3", "causal & window-3"))
 
 
-class Additive(nn.Module):
-    """w · tanh(q_i + k_j): a scoring that learns, as one to come will."""
-
-    learns: Mapping[str, tuple[str, ...]] = {"w": ("head", "query", "key", "channel")}
-    fusible = False
-    scale = 1.0
-
-    def __init__(self, heads: int, d_k: int) -> None:
-        super().__init__()
-        self.w = nn.Parameter(torch.ones(heads, 1, 1, d_k))
-
-    def forward(self, q: Tensor, k: Tensor) -> Tensor:
-        scores: Tensor = (self.w * (q[..., :, None, :] + k[..., None, :, :]).tanh()).sum(-1)
-        return scores
-
-
-@pytest.fixture(autouse=True)
-def additive(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(SCORINGS, "additive", Additive)
-
-
 def model_of(**changes: Any) -> Transformer:
     torch.manual_seed(0)
     model = Transformer(replace(CONFIG, **changes)).eval()
@@ -59,9 +37,7 @@ def model_of(**changes: Any) -> Transformer:
     return model
 
 
-@pytest.mark.parametrize(
-    ("positions", "scoring", "rules"), [*product(POSITIONS, (*SCORINGS, "additive"), MASKS)]
-)
+@pytest.mark.parametrize(("positions", "scoring", "rules"), [*product(POSITIONS, SCORINGS, MASKS)])
 @torch.no_grad()
 def test_with_a_cache_as_without_and_in_a_batch_as_alone(
     positions: str, scoring: str, rules: tuple[str, str]
@@ -102,6 +78,7 @@ def test_a_position_fires_where_one_is_added(positions: str) -> None:
     ids = torch.tensor([[5, 6]])
     model_of(positions=positions)(ids, ids, tap=NameTap(names))
     added = positions in ("sinusoidal", "learned")
+    assert ("encoder.1.position" in names) == positions.endswith("each-layer")
     assert ("source.position" in names) == ("target.position" in names) == added
     assert [name for name in names if name.startswith("source")] == [
         name
@@ -145,8 +122,8 @@ def test_learned_positions_begin_as_they_say() -> None:
 @torch.no_grad()
 def test_fused_computes_what_it_takes() -> None:
     source, real = padded(3, 11, 0)
-    for positions, scoring in product(("sinusoidal", "learned", "rotary", "none"), SCORINGS):
-        if scoring != "additive":
+    for positions, scoring in product(POSITIONS, SCORINGS):
+        if SCORINGS[scoring].fusible and POSITIONS[positions].fusible:
             explicit = model_of(positions=positions, scoring=scoring)
             fused = Transformer(replace(explicit.config, kernel="fused")).eval()
             fused.load_state_dict(explicit.state_dict())
@@ -182,9 +159,10 @@ def test_learned_parts_are_kept_and_trained(tokenizer: Tokenizer, tmp_path: Path
     q, k = (trace[f"encoder.0.self.{name}"].value for name in "qk")
     scored = Additive(4, 8)
     scored.w = model.encoder[0].get_parameter("self_attention.scoring.w")
-    torch.testing.assert_close(
-        trace["encoder.0.self.scores"].value, scored(q[None], k[None])[0], atol=1e-5, rtol=0
-    )
+    with torch.no_grad():
+        expected = scored(q[None], k[None])[0]
+    found = trace["encoder.0.self.scores"].value
+    torch.testing.assert_close(found, expected, atol=1e-5, rtol=0)
 
 
 def test_inside_a_model_without_positions(tokenizer: Tokenizer, tmp_path: Path) -> None:

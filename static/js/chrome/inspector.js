@@ -1,6 +1,6 @@
 /** The pinned pair, or the one under the pointer, with the numbers that its weight comes from. */
 
-import { attention, ofHead, place } from "../data/attentions.js";
+import { attention, ofHead, place, scaledDot } from "../data/attentions.js";
 import { pair } from "../state/highlight.js";
 import { four, two } from "../lib/numbers.js";
 import { find, write } from "../lib/dom.js";
@@ -75,7 +75,9 @@ function fill(context) {
     : cover[cell] === COVER.weak
       ? t("open; dotted, as it is not among the strongest")
       : t("open: the query may look there"));
-  render(find("#working"), cellBreakdown(context, read, at) ?? steps(context, compute(page, read, at), weight));
+  const plain = scaledDot(page.model, page.link);
+  const work = plain ? compute(page, read, at) : null;
+  render(find("#working"), cellBreakdown(context, read, at) ?? steps(context, { plain, work, weight }));
   render(find("#row-title"), context.say(t("{query} looks at"), { query: step(rows.steps[at.row]) }));
   render(find("#row"), ranking(matrix, at, cols.steps));
 }
@@ -104,12 +106,13 @@ function compute({ model, trace, link }, { rows, cols }, at) {
 
 /**
  * @param {Desk} context
- * @param {Working | null} work
- * @param {number} weight  the model's own
+ * @param {{plain: boolean, work: Working | null, weight: number}} of  plain: the scores are products;
+ *   the weight is the model's own
  */
-function steps({ t }, work, weight) {
+function steps({ t }, { plain, work, weight }) {
   const said = Number.isNaN(weight) ? t("masked") : four(weight);
   const result = line(t("weight"), el("b", {}, said));
+  if (!plain) return [result];
   if (!work) return [line("q · k", "…"), line("score", "…"), result];
   const { dot, width, score, total, masked } = work;
   const lines = [

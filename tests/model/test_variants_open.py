@@ -1,0 +1,78 @@
+"""A bundle of any variant opens, answers all that it declares, and refuses the rest by name."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from model.adapters.encoder_decoder import EncoderDecoder, load
+from model.adapters.model_info import CAPABILITIES
+from model.adapters.request import Request
+from model.adapters.sweep import sweep
+from model.bundle.weights import save_bundle
+from model.errors import InputError
+from model.text.tokens import Tokenizer
+from model.transformer.config import ModelConfig
+from model.transformer.positions import POSITIONS
+from model.transformer.scoring import SCORINGS
+from model.transformer.stacks import Transformer
+
+VARIANTS = [
+    *({"positions": name} for name in POSITIONS),
+    *({"scoring": name} for name in SCORINGS),
+    {"positions": "relative", "max_offset": 3, "scoring": "additive", "norm": "pre"},
+    {"encoder_mask": "window-2", "decoder_mask": "causal & window-3", "heads": 1},
+    {"heads": 16, "positions": "learned-each-layer", "norm": "pre"},
+]
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_a_variant_opens(
+    variant: dict[str, str | int], tokenizer: Tokenizer, config: ModelConfig, tmp_path: Path
+) -> None:
+    torch.manual_seed(0)
+    config = replace(config, **variant)  # type: ignore[arg-type]
+    save_bundle(tmp_path, Transformer(config).state_dict(), config, tokenizer, "Variant")
+    model = load(tmp_path, "cpu")
+    assert isinstance(model, EncoderDecoder)
+    assert model.model.config == config
+    able = model.info.capabilities
+    trace = model.trace("The cat sat.", target="猫", select="*", summarise="*")
+    assert all(value.value.isfinite().all() for name, value in trace.tensors.items())
+    *_, last = model.decode("The cat sat.").steps
+    assert last.written
+    assert len(list(sweep(model, Request("The cat", target="猫")).batches)) > 0
+    assert model.parameters(["encoder.*"])
+    for capability, inside in (("lens", "lens"), ("contributions", "logit")):
+        if capability in able:
+            model.trace("The cat", target="猫", select=f"inside.{inside}.*")
+        else:
+            with pytest.raises(InputError) as caught:
+                model.trace("The cat", target="猫", select=f"inside.{inside}.*")
+            assert caught.value.kind == CAPABILITIES[capability][1]
+    assert model.trace("The cat", target="猫", select="inside.relevance.*").tensors
+
+
+def test_what_is_added_in_each_layer_is_no_part_of_a_logit(
+    tokenizer: Tokenizer, config: ModelConfig, tmp_path: Path
+) -> None:
+    config = replace(config, positions="sinusoidal-each-layer")
+    save_bundle(tmp_path, Transformer(config).state_dict(), config, tokenizer, "Each layer")
+    able = load(tmp_path, "cpu").info.capabilities
+    assert {"lens", "relevance"} <= able
+    assert not {"contributions", "worksheet", "positions"} & able
+
+
+def test_the_table_says_what_scores_are(
+    tokenizer: Tokenizer, config: ModelConfig, tmp_path: Path
+) -> None:
+    config = replace(config, positions="relative", scoring="dot")
+    save_bundle(tmp_path, Transformer(config).state_dict(), config, tokenizer, "Relative")
+    told = {(one.stack, one.kind): one.scoring for one in load(tmp_path, "cpu").info.attentions}
+    placed = "dot & relative"
+    assert told == {
+        ("encoder", "self"): placed,
+        ("decoder", "self"): placed,
+        ("decoder", "cross"): "dot",
+    }
