@@ -9,7 +9,8 @@ from torch.nn import functional as F
 
 from bench.compare import Case
 from model.train.data import TokenBatch
-from model.train.loss import autocast, cross_entropy, fast_in_bf16, training_loss
+from model.train.loss import autocast, fast_in_bf16, training_loss
+from model.transformer.cross_entropy import cross_entropy
 from model.transformer.dropout import Dropout
 from model.transformer.stacks import Transformer
 

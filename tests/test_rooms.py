@@ -42,6 +42,7 @@ RANKS = {
         "transformer",
         "decode",
         "explain",
+        "lab",
         "bundle",
         "adapters",
         "__init__",  # the front door: what others than `model` itself come in by

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import fields
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -14,9 +13,8 @@ from torch.nn import functional as F
 from model.trace.tensor_tap import NULL, Tap
 from model.train.alignment_loss import CrossWeights, Guide
 from model.train.data import TokenBatch
+from model.transformer.cross_entropy import cross_entropy
 from model.transformer.stacks import Transformer
-
-CHUNK = 256  # rows of logits at a time
 
 
 def autocast(device: torch.device, precision: str) -> AbstractContextManager[None]:
@@ -52,55 +50,6 @@ def answers(model: Transformer, batch: TokenBatch, tap: Tap = NULL) -> tuple[Ten
     """Logits (tokens, V) where something is to be written, and what is: ids (tokens,)."""
     x, written = states(model, batch, tap)
     return model.logits(x).float(), written
-
-
-class _CrossEntropy(torch.autograd.Function):
-    """Rows in chunks that stay in the processor's cache, loss and gradients at once.
-
-    With p = softmax(l), V words and smoothing ε a row costs
-
-        −log p_y + ε l_y − ε/V Σ l,  and its gradient with respect to l is  p − (1 − ε) 1_y − ε/V.
-    """
-
-    @staticmethod
-    def forward(
-        ctx: Any, x: Tensor, embedding: Tensor, written: Tensor, smoothing: float
-    ) -> Tensor:
-        share = smoothing / len(embedding)
-        summed = embedding.sum(dim=0)
-        loss = -share * (x @ summed).sum()
-        grad_x = torch.empty_like(x)
-        grad_embedding = torch.zeros_like(embedding)
-        parts = (torch.split(whole, CHUNK) for whole in (x, written[:, None], grad_x))
-        for rows, ids, into in zip(*parts, strict=True):
-            logits = rows @ embedding.T
-            probabilities = logits.softmax(dim=-1)
-            right = probabilities.gather(1, ids)
-            tiny = torch.finfo(right.dtype).tiny
-            loss += (smoothing * logits.gather(1, ids) - right.clamp(min=tiny).log()).sum()
-            probabilities.scatter_(1, ids, right - (1 - smoothing))
-            torch.mm(probabilities, embedding, out=into)
-            grad_embedding.addmm_(probabilities.T, rows)
-        grad_x -= share * summed
-        grad_embedding -= share * x.sum(dim=0)
-        ctx.save_for_backward(grad_x / len(x), grad_embedding / len(x))
-        return loss / len(x)
-
-    @staticmethod
-    def backward(ctx: Any, *outer: Tensor) -> tuple[Tensor, Tensor, None, None]:
-        grad_x, grad_embedding = ctx.saved_tensors
-        return grad_x * outer[0], grad_embedding * outer[0], None, None
-
-
-def cross_entropy(x: Tensor, embedding: Tensor, written: Tensor, smoothing: float) -> Tensor:
-    """The mean cross-entropy, with label smoothing, of logits x Eᵀ that are never all in memory.
-
-    `x` (N, d_model), `embedding` (V, d_model), `written` ids (N,) -> (). Equal to
-    `F.cross_entropy(x @ embedding.T, written, label_smoothing=smoothing)`, and faster on a CPU
-    (`make bench` prints by how much).
-    """
-    found: Tensor = _CrossEntropy.apply(x, embedding, written, smoothing)  # type: ignore[no-untyped-call]
-    return found
 
 
 def divergence(p: Tensor, q: Tensor) -> Tensor:

@@ -9,9 +9,10 @@ from torch.nn import functional as F
 
 from model.text.tokens import Tokenizer
 from model.train.data import Corpus, TokenBatch
-from model.train.loss import autocast, cross_entropy, divergence, training_loss
+from model.train.loss import autocast, divergence, training_loss
 from model.train.pairs import both_ways
 from model.transformer.config import ModelConfig
+from model.transformer.cross_entropy import cross_entropy
 from model.transformer.stacks import Transformer
 
 

@@ -1,0 +1,228 @@
+"""Whether the lab's numbers are numbers, and its matrices fit each other.
+
+What is wrong is named by field, row and column (from 1), and by the limit; a text that was sent is
+not repeated.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from model.errors import Excess, InputError
+from model.lab.request import LARGEST, SIDE, LabRequest
+
+MATRICES = ("x", "memory", "w_q", "w_k", "w_v", "w_o", "w_1", "w_2", "w_vocab")
+VECTORS = (
+    *("b_q", "b_k", "b_v", "b_o", "w", "b"),
+    *("gamma", "beta", "b_1", "b_2", "ffn_gamma", "ffn_beta"),
+)
+KINDS = {str: "text", bool: "true or false", type(None): "nothing", dict: "an object"}
+
+
+def check(asked: LabRequest) -> None:
+    """Raises InputError for what is no matrix, no vector, or does not fit the others."""
+    for name in MATRICES:
+        if (matrix := getattr(asked, name)) is not None:
+            check_matrix(name, matrix)
+    for name in VECTORS:
+        if (vector := getattr(asked, name)) is not None:
+            check_vector(name, vector, name)
+    if asked.relative:
+        check_relative(asked)
+    Fit(asked).all()
+
+
+def check_matrix(name: str, matrix: Sequence[Sequence[Any]]) -> None:
+    """Rows of equal length, 1 to 64 of them with 1 to 64 numbers."""
+    _sized(matrix, name, name, "rows")
+    for i, row in enumerate(matrix):
+        where = f"{name}, row {i + 1}"
+        check_vector(f"{name}[{i}]", row, where)
+        if len(row) != len(matrix[0]):
+            detail = f"{where}: has {_count(len(row), 'number')}, row 1 has {len(matrix[0])}"
+            raise InputError("ragged", f"{name}[{i}]", detail)
+
+
+def check_vector(field: str, vector: Sequence[Any], where: str) -> None:
+    """1 to 64 numbers."""
+    _sized(vector, field, where, "numbers")
+    for j, value in enumerate(vector):
+        check_number(f"{field}[{j}]", value, f"{where}, column {j + 1}")
+
+
+def check_number(field: str, value: object, where: str) -> None:
+    """A finite number that is not too large."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        kind = KINDS.get(type(value), "a list")
+        raise InputError("wrong-type", field, f"{where}: must be a number, not {kind}")
+    if not isinstance(value, int) and not math.isfinite(value):
+        raise InputError("not-finite", field, f"{where}: must be a finite number, not {value}")
+    if not -LARGEST <= value <= LARGEST:
+        told = f"{float(value):g}" if abs(value) < 10**300 else "one of more than 300 digits"
+        detail = f"{where}: must be from {-LARGEST:.0f} to {LARGEST:.0f}, not {told}"
+        raise InputError("out-of-range", field, detail)
+
+
+def check_relative(asked: LabRequest) -> None:
+    """Offsets are whole numbers, and either added or multiplied."""
+    relative = asked.relative
+    assert relative is not None
+    if (relative.add is None) == (relative.multiply is None):
+        raise InputError("missing", "relative", "relative takes one of add and multiply")
+    name = "add" if relative.add is not None else "multiply"
+    for offset, value in (relative.add or relative.multiply or {}).items():
+        field = f"relative.{name}"
+        digits = offset.removeprefix("-")
+        if not (digits.isdecimal() and digits.isascii()) or not int(digits[:4]) < SIDE:
+            detail = f"{field}: an offset is a whole number from −{SIDE - 1} to {SIDE - 1}"
+            raise InputError("out-of-range", field, detail)
+        check_number(field, value, f"{field}, offset {offset}")
+
+
+def _sized(values: Any, field: str, where: str, unit: str) -> None:
+    if not isinstance(values, Sequence) or isinstance(values, str):
+        raise InputError("wrong-type", field, f"{where}: must be a list of {unit}")
+    if not values:
+        raise InputError("too-short", field, f"{where}: takes at least 1 of its {unit}")
+    if len(values) > SIDE:
+        detail = f"{where}: takes at most {SIDE} {unit}, not {len(values)}"
+        raise InputError("too-long", field, detail, Excess(SIDE, "entries", len(values)))
+
+
+def _count(n: int, unit: str) -> str:
+    return f"{n} {unit}" if n == 1 else f"{n} {unit}s"
+
+
+class Fit:
+    """Sizes against each other; rows and columns are those of the convention that was asked for."""
+
+    def __init__(self, asked: LabRequest) -> None:
+        self.asked = asked
+        self.column = asked.convention == "column"
+
+    def size(self, name: str, axis: int) -> int:
+        """Rows (0) or columns (1) of a matrix as the row convention has it."""
+        matrix = getattr(self.asked, name)
+        return len(matrix[0]) if axis ^ self.column else len(matrix)
+
+    def count(self, name: str, axis: int) -> str:
+        """How many of an axis of the row convention there are, in the one that was asked for."""
+        return _count(self.size(name, axis), "column" if axis ^ self.column else "row")
+
+    def same(self, name: str, axis: int, other: str, other_axis: int) -> None:
+        """Two matrices agree in an axis each."""
+        if self.size(name, axis) != self.size(other, other_axis):
+            have, wants = self.count(name, axis), self.count(other, other_axis)
+            detail = f"{name} has {have}, but {other} has {wants}: they must be as many"
+            raise InputError("does-not-fit", name, detail)
+
+    def length(self, name: str, wants: int, reason: str) -> None:
+        """A vector, if it is there, has so many numbers."""
+        vector = getattr(self.asked, name)
+        if vector is not None and len(vector) != wants:
+            detail = f"{name} has {_count(len(vector), 'number')}; {reason} asks for {wants}"
+            raise InputError("does-not-fit", name, detail)
+
+    def needs(self, name: str, *others: str) -> None:
+        """`name`, if it is there, comes with the others."""
+        if getattr(self.asked, name) in (None, False):
+            return
+        for other in others:
+            if getattr(self.asked, other) in (None, False):
+                raise InputError("missing", other, f"{name} needs {other}")
+
+    def all(self) -> None:
+        """Raises InputError for the first pair that does not fit."""
+        self.projections()
+        self.parts()
+        width = self.sublayers()
+        if self.asked.w_vocab is not None and self.size("w_vocab", 0) != width:
+            have = self.count("w_vocab", 0)
+            detail = f"w_vocab has {have}; what it multiplies has {width} features"
+            raise InputError("does-not-fit", "w_vocab", detail)
+        self.target_ids()
+
+    def projections(self) -> None:
+        """The W_q, W_k, W_v, W_o and their biases."""
+        memory = "x" if self.asked.memory is None else "memory"
+        for name, read in (("w_q", "x"), ("w_k", memory), ("w_v", memory)):
+            self.same(name, 0, read, 1)
+        self.same("w_k", 1, "w_q", 1)
+        for name in ("w_q", "w_v"):
+            if self.size(name, 1) % self.asked.heads:
+                have = self.count(name, 1)
+                detail = f"{name} has {have}, which {self.asked.heads} heads cannot share equally"
+                raise InputError("does-not-fit", "heads", detail)
+        if self.asked.w_o is not None:
+            self.same("w_o", 0, "w_v", 1)
+        self.needs("b_o", "w_o")
+        for letter in "qkvo":
+            if getattr(self.asked, f"w_{letter}") is not None:
+                self.length(f"b_{letter}", self.size(f"w_{letter}", 1), f"w_{letter}")
+
+    def parts(self) -> None:
+        """Scoring, mask and padding."""
+        asked = self.asked
+        heads, channels = asked.heads, self.size("w_q", 1) // asked.heads
+        if asked.scoring == "additive" and asked.w is None:
+            raise InputError("missing", "w", "additive scoring needs w")
+        for name in ("w", "b"):
+            vector = getattr(asked, name)
+            if vector is None:
+                continue
+            if asked.scoring != "additive":
+                detail = f"{name} is of additive scoring, not of {asked.scoring}"
+                raise InputError("does-not-fit", name, detail)
+            if len(vector) not in (channels, heads * channels):
+                told = f"{channels} (d_k)" + (f" or {heads * channels}" if heads > 1 else "")
+                detail = f"{name} has {_count(len(vector), 'number')}, not {told}"
+                raise InputError("does-not-fit", name, detail)
+        if asked.mask in ("window", "causal-window") and asked.window is None:
+            raise InputError("missing", "window", f"mask {asked.mask} needs window")
+        keys = self.size("x" if asked.memory is None else "memory", 0)
+        self.length("padding", keys, "a token that is looked at each")
+
+    def sublayers(self) -> int:
+        """Residual, norm and feed-forward; returns how many features come out."""
+        asked, features = self.asked, self.size("x", 1)
+        width = self.size("w_v" if asked.w_o is None else "w_o", 1)
+        adds = asked.residual or asked.norm is not None
+        if adds and width != features:
+            detail = f"the output has {width} features, x has {features}: they cannot be added"
+            raise InputError("does-not-fit", "residual" if asked.residual else "norm", detail)
+        for name in ("gamma", "beta", "ffn_gamma", "ffn_beta"):
+            self.needs(name, "norm")
+            self.length(name, features, "a feature of x each")
+        for name in ("b_1", "w_2", "ffn_gamma", "ffn_beta"):
+            self.needs(name, "w_1")
+        for name in ("w_1", "b_2"):
+            self.needs(name, "w_2")
+        if asked.w_1 is None:
+            return width
+        if self.size("w_1", 0) != width:
+            detail = f"w_1 has {self.count('w_1', 0)}; it multiplies {width} features"
+            raise InputError("does-not-fit", "w_1", detail)
+        self.same("w_2", 0, "w_1", 1)
+        self.length("b_1", self.size("w_1", 1), "w_1")
+        self.length("b_2", self.size("w_2", 1), "w_2")
+        if adds and self.size("w_2", 1) != width:
+            detail = f"w_2 has {self.count('w_2', 1)}; it is added to {width} features"
+            raise InputError("does-not-fit", "w_2", detail)
+        return self.size("w_2", 1)
+
+    def target_ids(self) -> None:
+        """An id of the vocabulary for each token."""
+        targets = self.asked.targets
+        self.needs("targets", "w_vocab")
+        if targets is None:
+            return
+        tokens, vocabulary = self.size("x", 0), self.size("w_vocab", 1)
+        self.length("targets", tokens, "a token of x each")
+        for i, target in enumerate(targets):
+            if not 0 <= target < vocabulary:
+                detail = f"targets, column {i + 1}: must be from 0 to {vocabulary - 1}"
+                raise InputError("out-of-range", f"targets[{i}]", detail)
+        if self.asked.shift and tokens < 2:
+            raise InputError("too-short", "targets", "targets that are shifted need 2 tokens of x")

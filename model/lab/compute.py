@@ -1,0 +1,255 @@
+"""The lab's computation, by the parts of `model.transformer` in float64: nothing is computed anew.
+
+What passes the tap is a step; a few that lie between two of these are asked of the same parts.
+
+Shapes: N tokens, M tokens that are looked at, H heads, D features, V vocabulary; batches of one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, cast
+
+import torch
+from torch import Tensor, nn
+
+from model.lab.check import MATRICES, check
+from model.lab.request import LabRequest, Matrix, Step, Steps, Vector
+from model.trace.tensor_tap import (
+    FEATURE,
+    HEAD,
+    KEY,
+    QUERY,
+    VOCAB,
+    BatchTap,
+    NamedTensor,
+    Recorder,
+    Tap,
+)
+from model.transformer import masks
+from model.transformer.attention import MultiHeadAttention
+from model.transformer.cross_entropy import cross_entropy, wanted
+from model.transformer.layers import FeedForward
+from model.transformer.norms import NORMS, AddNorm
+from model.transformer.positions import Order, Positions, Relative, RelativeProduct
+from model.transformer.scoring import SCORINGS, Additive, AdditiveBias, Dot
+
+ATTENTION = ("q", "k", "v", "scores", "mask", "weights", "mix", "output")
+TAPPED = {*ATTENTION, "residual", "norm", "final.norm"} | {
+    f"ffn.{name}" for name in ("hidden", "output", "residual", "norm")
+}
+RULES = {None: "padding", "causal": "causal", "window": "window-{}"}
+RULES["causal-window"] = "causal & window-{}"
+SCALED = {"dot": "dot", "scaled": "scaled-dot"}
+
+
+@torch.inference_mode()
+def compute(asked: LabRequest) -> Steps:
+    """Every step by name; in the column convention the last two axes of each are swapped.
+
+    Raises InputError for numbers that are none, and for matrices that do not fit.
+    """
+    check(asked)
+    if asked.convention == "column":
+        asked = turned(asked)
+        found = Lab(asked).steps()
+        return Steps({name: _transposed(step) for name, step in found.steps.items()})
+    return Lab(asked).steps()
+
+
+def turned(asked: LabRequest) -> LabRequest:
+    """The same request with every matrix transposed, in the row convention."""
+    matrices: dict[str, Any] = {
+        name: list(zip(*matrix, strict=True))
+        for name in MATRICES
+        if (matrix := getattr(asked, name)) is not None
+    }
+    return replace(asked, convention="row", **matrices)
+
+
+def _transposed(step: Step) -> Step:
+    if len(step.dims) < 2:
+        return step
+    *others, rows, cols = step.dims
+    return Step((*others, cols, rows), step.value.swapaxes(-1, -2))
+
+
+class Lab:
+    """One request, in the row convention, as parts."""
+
+    def __init__(self, asked: LabRequest) -> None:
+        self.asked = asked
+        self.x = tensor(asked.x)[None]  # (1, N, D)
+        self.memory = None if asked.memory is None else tensor(asked.memory)[None]
+        queries = torch.arange(self.x.shape[1])
+        keys = queries if self.memory is None else torch.arange(self.memory.shape[1])
+        self.order = Order(positions_of(asked, max(len(queries), len(keys))), queries, keys)
+        self.recorder = Recorder(TAPPED)
+        self.found: dict[str, NamedTensor] = self.recorder.tensors
+
+    def steps(self) -> Steps:
+        """All of them."""
+        asked, tap = self.asked, BatchTap([self.recorder])
+        attention = attention_of(asked)
+        mask = self.mask()
+
+        def attend(x: Tensor) -> Tensor:
+            looked_at = x if self.memory is None else self.memory
+            found: Tensor = attention(x, looked_at, mask, tap, self.order)
+            return found
+
+        x = self.added(self.x, attend, asked.gamma, asked.beta, tap)
+        self.between(attention)
+        if asked.w_1 is not None:
+            ffn, here = ffn_of(asked), tap.at("ffn")
+            x = self.added(x, lambda x: ffn(x, here), asked.ffn_gamma, asked.ffn_beta, here)
+        if asked.w_vocab is not None:
+            if asked.norm is not None:
+                last = NORMS[asked.norm].last(x.shape[-1])
+                x = (last.double() if isinstance(last, nn.Module) else last)(x, tap.at("final"))
+            self.predict(x[0])
+        if asked.norm is None:  # a part that changes nothing stood in its place
+            for name in ("norm", "ffn.norm"):
+                self.found.pop(name, None)
+        return Steps({n: Step(one.dims, one.value.numpy()) for n, one in self.found.items()})
+
+    def mask(self) -> Tensor:
+        """True where a query may look, (1, N, M)."""
+        asked, keys = self.asked, self.order.keys
+        rule = masks.named(RULES[asked.mask].format(asked.window))
+        padding = asked.padding or [False] * len(keys)
+        real = ~torch.tensor(padding, dtype=torch.bool)[None]
+        return masks.allowed(rule, real, self.order.queries, keys)
+
+    def added(
+        self, x: Tensor, sublayer: Any, gamma: Vector | None, beta: Vector | None, tap: Tap
+    ) -> Tensor:
+        """The sublayer in its residual and norm, as far as they were asked for."""
+        if not self.asked.residual and self.asked.norm is None:
+            return cast(Tensor, sublayer(x))
+        part = norm_of(self.asked, x.shape[-1], gamma, beta)
+        return cast(Tensor, part(x, sublayer, tap))
+
+    def between(self, attention: MultiHeadAttention) -> None:
+        """What lies between two of the attention's steps, put where it belongs."""
+        steps = dict(self.found)
+        self.found.clear()
+        for name, step in steps.items():
+            if name == "scores":
+                self.scored(attention, steps["q"].value[None], steps["k"].value[None])
+            self.found[name] = step
+            if name == "mix":
+                self.note("concat", attention.join(step.value[None])[0], (QUERY, FEATURE))
+
+    def scored(self, attention: MultiHeadAttention, q: Tensor, k: Tensor) -> None:
+        """Scores before they are scaled, and before positions change them."""
+        pairs = (HEAD, QUERY, KEY)
+        if self.asked.scoring == "scaled":
+            self.note("products", Dot(0, 0)(q, k)[0], pairs)
+        if isinstance(self.order.positions, Relative):
+            self.note("scored", attention.scoring(q, k)[0], pairs)
+            at = self.order.queries, self.order.keys
+            self.note("position", self.order.positions.of(*at)[0], (QUERY, KEY))
+
+    def predict(self, x: Tensor) -> None:
+        """Logits, probabilities and, where there are targets, the loss in nats a token."""
+        asked = self.asked
+        assert asked.w_vocab is not None
+        embedding = tensor(asked.w_vocab).T.contiguous()
+        logits = x @ embedding.T
+        self.note("logits", logits, (QUERY, VOCAB))
+        self.note("probabilities", logits.softmax(dim=-1), (QUERY, VOCAB))
+        if asked.targets is None:
+            return
+        written = torch.tensor(asked.targets)
+        if asked.shift:
+            x, written = x[:-1], written[1:]
+        smoothing = asked.label_smoothing
+        self.note("wanted", wanted(written, len(embedding), smoothing), (QUERY, VOCAB))
+        losses = [
+            cross_entropy(x[i : i + 1], embedding, written[i : i + 1], smoothing)
+            for i in range(len(x))
+        ]
+        self.note("losses", torch.stack(losses), (QUERY,))
+        self.note("loss", cross_entropy(x, embedding, written, smoothing), ())
+
+    def note(self, name: str, value: Tensor, dims: tuple[str, ...]) -> None:
+        """Keeps a step that passes no tap."""
+        self.found[name] = NamedTensor(dims, {}, value)
+
+
+def tensor(values: Matrix | Vector) -> Tensor:
+    """Nested lists as float64."""
+    return torch.tensor(values, dtype=torch.float64)
+
+
+def linear(w: Matrix, b: Vector | None) -> nn.Linear:
+    """x W + b, with `w` (in, out) as the row convention writes it."""
+    made = nn.Linear(1, 1, bias=b is not None)  # its parameters are replaced
+    made.in_features, made.out_features = len(w), len(w[0])
+    made.weight = frozen(tensor(w).T)
+    if b is not None:
+        made.bias = frozen(tensor(b))
+    return made
+
+
+def frozen(value: Tensor) -> nn.Parameter:
+    """A parameter that is not learned."""
+    return nn.Parameter(value, requires_grad=False)
+
+
+def attention_of(asked: LabRequest) -> MultiHeadAttention:
+    """The attention with the matrices that were asked for."""
+    made = MultiHeadAttention(asked.heads, asked.heads)  # its parameters are replaced
+    name = SCALED.get(asked.scoring, "additive" if asked.b is None else "additive-bias")
+    made.scoring = SCORINGS[name](asked.heads, len(asked.w_q[0]) // asked.heads)
+    made.W_q = linear(asked.w_q, asked.b_q)
+    made.W_k = linear(asked.w_k, asked.b_k)
+    made.W_v = linear(asked.w_v, asked.b_v)
+    made.W_o = nn.Identity() if asked.w_o is None else linear(asked.w_o, asked.b_o)  # type: ignore[assignment]
+    if isinstance(made.scoring, Additive):
+        made.scoring.w = frozen(each_head(asked.w or (), asked))
+    if isinstance(made.scoring, AdditiveBias):
+        made.scoring.b = frozen(each_head(asked.b or (), asked))
+    return made.eval()
+
+
+def each_head(vector: Vector, asked: LabRequest) -> Tensor:
+    """(H, d_k), from one vector for all heads or one for each."""
+    d_k = len(asked.w_q[0]) // asked.heads
+    return tensor(vector).view(-1, d_k).expand(asked.heads, d_k)
+
+
+def positions_of(asked: LabRequest, length: int) -> Positions:
+    """What the request says of offsets, for so many positions."""
+    if asked.relative is None:
+        return Positions()
+    kind = Relative if asked.relative.add is not None else RelativeProduct
+    made = kind(length, 0, 1, asked.relative.clip).double()
+    for offset, value in (asked.relative.add or asked.relative.multiply or {}).items():
+        if abs(int(offset)) <= made.most:
+            made.pi[0, int(offset) + made.most] = value
+    return made
+
+
+def norm_of(asked: LabRequest, width: int, gamma: Vector | None, beta: Vector | None) -> AddNorm:
+    """The residual with the norm that was asked for, or with none."""
+    made = NORMS[asked.norm or "post"](width, 0.0).double().eval()
+    made.norm.eps = asked.epsilon
+    if gamma is not None:
+        made.norm.weight = frozen(tensor(gamma))
+    if beta is not None:
+        made.norm.bias = frozen(tensor(beta))
+    if asked.norm is None:
+        made.norm = nn.Identity()  # type: ignore[assignment]
+    return made
+
+
+def ffn_of(asked: LabRequest) -> FeedForward:
+    """The feed-forward network with the matrices that were asked for."""
+    assert asked.w_1 is not None
+    assert asked.w_2 is not None
+    made = FeedForward(1, 1)  # its parameters are replaced
+    made.W_1 = linear(asked.w_1, asked.b_1)
+    made.W_2 = linear(asked.w_2, asked.b_2)
+    return made.eval()

@@ -1,0 +1,116 @@
+"""What the lab takes: matrices as nested lists, and which parts they go through.
+
+In the row convention `x` is tokens × features and matrices multiply from the right, x W; in the
+column convention `x` is features × tokens and they multiply from the left, W x: each matrix is the
+transpose of what it would be. Vectors are the same in both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+from annotated_types import Interval
+
+from model.number_ranges import Probability
+
+SIDE = 64  # rows or columns of a matrix
+LARGEST = 1_000_000.0
+
+Number = Annotated[float, Interval(ge=-LARGEST, le=LARGEST)]
+Vector = Sequence[Number]
+Matrix = Sequence[Vector]
+Heads = Annotated[int, Interval(ge=1, le=SIDE)]
+Width = Annotated[int, Interval(ge=1, le=SIDE)]
+Epsilon = Annotated[float, Interval(ge=0.0, le=1.0)]
+Offsets = Mapping[str, Number]
+
+
+@dataclass(frozen=True)
+class Relative:
+    """A number for each offset of a key from its query, added to the scores or multiplied."""
+
+    add: Offsets | None = None
+    """By offset, such as {"-1": 0.5}; 0 where an offset is not named."""
+    multiply: Offsets | None = None
+    """The same as factors; 1 where an offset is not named."""
+    clip: Width | None = None
+    """Offsets beyond it count as it."""
+
+
+@dataclass(frozen=True)
+class LabRequest:
+    """One attention, and as many of the later steps as there are matrices for."""
+
+    x: Matrix
+    """A row for each token (column convention: a column)."""
+    w_q: Matrix
+    """Its columns are the heads' channels, head by head; so are those of `w_k` and `w_v`."""
+    w_k: Matrix
+    w_v: Matrix
+    memory: Matrix | None = None
+    """What is looked at; absent: `x` itself."""
+    w_o: Matrix | None = None
+    """Absent: the output is the heads side by side."""
+    b_q: Vector | None = None
+    b_k: Vector | None = None
+    b_v: Vector | None = None
+    b_o: Vector | None = None
+    heads: Heads = 1
+    scoring: Literal["dot", "scaled", "additive"] = "scaled"
+    w: Vector | None = None
+    """Of additive scoring, w · tanh(q + k + b): a number for each channel of a head, or for each
+    channel of each head, head by head."""
+    b: Vector | None = None
+    """Of additive scoring, like `w`; absent: none."""
+    relative: Relative | None = None
+    mask: Literal["causal", "window", "causal-window"] | None = None
+    window: Width | None = None
+    """Keys fewer than so many positions away may be looked at."""
+    padding: Sequence[bool] | None = None
+    """For each key whether it is padding, which nobody looks at."""
+    residual: bool = False
+    """Add `x` to the output."""
+    norm: Literal["post", "pre"] | None = None
+    """Layer norm behind the residual (post) or in front of the attention (pre); both add `x`."""
+    gamma: Vector | None = None
+    """Absent: ones."""
+    beta: Vector | None = None
+    """Absent: zeros."""
+    epsilon: Epsilon = 1e-5
+    """Added to the variance by every layer norm."""
+    w_1: Matrix | None = None
+    """Of FFN(x) = max(0, x W_1 + b_1) W_2 + b_2; residual and norm are as the attention's."""
+    b_1: Vector | None = None
+    w_2: Matrix | None = None
+    b_2: Vector | None = None
+    ffn_gamma: Vector | None = None
+    ffn_beta: Vector | None = None
+    w_vocab: Matrix | None = None
+    """A column for each token of the vocabulary (column convention: a row)."""
+    targets: Sequence[int] | None = None
+    """The id of each token."""
+    shift: bool = True
+    """Each row is to predict the next row's target, the last one nothing; else its own."""
+    label_smoothing: Probability = 0.0
+    convention: Literal["row", "column"] = "row"
+
+
+@dataclass(frozen=True)
+class Step:
+    """A quantity of the computation: its axes by name, and a float64 (mask: bool) array."""
+
+    dims: tuple[str, ...]
+    value: Any
+
+
+@dataclass(frozen=True)
+class Steps:
+    """All of them by name, in the order in which they come about."""
+
+    steps: Mapping[str, Step] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> Any:
+        """The numbers of a step."""
+        return self.steps[name].value
