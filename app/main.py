@@ -30,6 +30,7 @@ from app.routes import (
     decode,
     handouts,
     health,
+    lab,
     models,
     pages,
     positions,
@@ -39,6 +40,7 @@ from app.routes import (
     trace,
 )
 from app.routes import metrics as metrics_route
+from app.schemas.lab import MAX_BYTES
 from app.settings import Settings
 
 DESCRIPTION = """\
@@ -88,6 +90,7 @@ def create_app(
         shares.router,
         models.router,
         positions.router,
+        lab.router,
         health.router,
         qr.router,
     ):
@@ -104,7 +107,8 @@ def create_app(
         if route.path is not None
     }
     app.add_middleware(RouteSeen, paths=paths)
-    app.add_middleware(BodyLimit, limit=settings.max_body_bytes)
+    larger = {"/api/lab": max(MAX_BYTES, settings.max_body_bytes)}
+    app.add_middleware(BodyLimit, limit=settings.max_body_bytes, paths=larger)
     app.add_middleware(Conditional)
     app.add_middleware(CompressLarge, cache=cache)
     app.add_middleware(CompressMiddleware)

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from app.engine.wire import trace_reply
 from bench.compare import Case
@@ -19,6 +19,8 @@ from model.adapters.request import Decode, Request, Trace
 from model.adapters.sweep import sweep
 from model.bundle.weights import Bundle
 from model.decode.search import Reader
+from model.lab.compute import compute
+from model.lab.request import LabRequest
 from model.text.tokens import Token
 from model.trace.interventions import Intervention
 from model.trace.name_patterns import select
@@ -55,6 +57,7 @@ def cases(bundle: Bundle) -> Iterator[Case]:
     yield _changed(adapter)
     yield _sweep(adapter)
     yield from training(bundle.model)
+    yield _lab()
     reply = trace_reply(trace, "", bundle.name)
     yield Case("writing a reply of everything: JSON / safetensors", reply.json, reply.safetensors)
 
@@ -146,6 +149,36 @@ def _sweep(adapter: EncoderDecoder) -> Case:
         f"a sweep over {swept.heads} heads, {read}: the sweep / one pass of {swept.heads} rows",
         lambda: list(sweep(adapter, request).batches),
         partial(_run, adapter.model, source, target),
+    )
+
+
+def _lab() -> Case:
+    """A layer and a loss by hand, beside torch's own layer alone."""
+
+    def drawn(rows: int, cols: int) -> list[list[float]]:
+        return [torch.randn(cols).tolist() for _ in range(rows)]
+
+    asked = LabRequest(
+        x=drawn(8, 8),
+        w_q=drawn(8, 8),
+        w_k=drawn(8, 8),
+        w_v=drawn(8, 8),
+        w_o=drawn(8, 8),
+        heads=2,
+        mask="causal",
+        norm="post",
+        w_1=drawn(8, 16),
+        w_2=drawn(16, 8),
+        w_vocab=drawn(8, 8),
+        targets=list(range(8)),
+        label_smoothing=0.1,
+    )
+    x = torch.tensor(asked.x, dtype=torch.float64)[None]
+    layer = nn.TransformerEncoderLayer(8, 2, 16, 0.0, batch_first=True, dtype=torch.float64)
+    return Case(
+        f"the lab's {len(compute(asked).steps)} steps, 8 × 8 / the layer of torch.nn in them",
+        partial(compute, asked),
+        partial(layer, x),
     )
 
 

@@ -143,9 +143,16 @@ class Engine:
         if cost > most:
             detail = f"this takes the model {cost:.0f} units of work; at most {most:.0f} are taken"
             raise InputError("too-much-work", "", detail, Excess(int(most), "units", int(cost)))
+        self.charge(cost)
+        return cost
+
+    def charge(self, cost: float) -> None:
+        """Takes a price from whoever asks, for work that is done elsewhere too.
+
+        Raises SpentError for a client that has asked for too much.
+        """
         if self.budgets and asking.get() != NOBODY:
             self.budgets.charge(asking.get(), cost)
-        return cost
 
     def _admit(self, flow: Flow) -> None:
         if self._queue.count(flow[0]) < self.bounds.max_queue:

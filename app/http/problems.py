@@ -13,7 +13,7 @@
     └── anything else           a bug; 500, logged, nothing told
 
 `type` is ``urn:headlight:`` and a stable kind, so that a page can word it in the reader's language.
-`detail` names the field and the limit in words of our own: what was sent is never repeated.
+`detail` names the field and the limit in words of our own: text that was sent is never repeated.
 """
 
 import math
@@ -63,6 +63,8 @@ TITLES = {
     "not-text": "A text holds what no text may hold",
     "out-of-range": "A number is out of range",
     "not-finite": "A number is not finite",
+    "ragged": "The rows of a matrix differ in length",
+    "does-not-fit": "Sizes do not fit each other",
     "unsupported": "The model cannot do this",
     "no-means": "The model came without the means of its heads",
     "no-learning": "The model came without snapshots of its training",

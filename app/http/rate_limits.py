@@ -2,7 +2,9 @@
 
 import math
 import time
+from collections.abc import Mapping
 from ipaddress import IPv4Address, IPv6Network, ip_address
+from types import MappingProxyType
 
 from limits import RateLimitItemPerMinute
 from limits.storage import MemoryStorage
@@ -47,16 +49,23 @@ class PerMinute:
 
 
 class BodyLimit:
-    """Answers 413 to a body that is declared, or turns out, to be larger than `limit` bytes."""
+    """Answers 413 to a body that is declared, or turns out, to be larger than `limit` bytes.
 
-    def __init__(self, app: ASGIApp, limit: int) -> None:
+    `paths` have limits of their own.
+    """
+
+    def __init__(
+        self, app: ASGIApp, limit: int, paths: Mapping[str, int] = MappingProxyType({})
+    ) -> None:
         self.app = app
         self.limit = limit
+        self.paths = paths
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        limit = self.paths.get(scope.get("path", ""), self.limit)
         declared = Headers(scope=scope).get("content-length", "") if scope["type"] == "http" else ""
-        if declared.isdecimal() and int(declared) > self.limit:
-            await self._problem().response()(scope, receive, send)
+        if declared.isdecimal() and int(declared) > limit:
+            await _problem(limit).response()(scope, receive, send)
             return
         size = 0
 
@@ -64,12 +73,13 @@ class BodyLimit:
             nonlocal size
             message = await receive()
             size += len(message.get("body", b""))
-            if size > self.limit:
-                raise self._problem()
+            if size > limit:
+                raise _problem(limit)
             return message
 
         await self.app(scope, count, send)
 
-    def _problem(self) -> ProblemError:
-        detail = f"the body may have at most {self.limit} bytes"
-        return ProblemError(413, "body-too-large", detail, excess=Excess(self.limit, "bytes"))
+
+def _problem(limit: int) -> ProblemError:
+    detail = f"the body may have at most {limit} bytes"
+    return ProblemError(413, "body-too-large", detail, excess=Excess(limit, "bytes"))

@@ -9,11 +9,19 @@ description.
 """
 
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, TypeAdapter, create_model
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    TypeAdapter,
+    WithJsonSchema,
+    create_model,
+)
 from pydantic import GetJsonSchemaHandler as JsonHandler
 from pydantic import Strict as Strictly
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
@@ -22,6 +30,8 @@ from app.schemas.fields import Strict, Whole
 from model.number_ranges import interval
 
 Schema = TypeVar("Schema", bound=BaseModel)
+# What is in these is checked by whoever computes with it.
+KEPT: Final[Mapping[Any, Any]] = {Sequence: list[Any], Mapping: dict[str, Any]}
 DOCUMENTED: Final = ConfigDict(use_attribute_docstrings=True)
 
 
@@ -62,6 +72,8 @@ def requested(hint: Any) -> Any:
         return Whole
     if origin is Annotated:
         return Annotated[parts[0], Within(hint)]
+    if origin in KEPT:
+        return Annotated[KEPT[origin], WithJsonSchema(TypeAdapter(hint).json_schema())]
     if origin is tuple:
         inner = tuple(part if part is ... else requested(part) for part in parts)
         return Annotated[tuple[inner], Strictly(False)]  # type: ignore[valid-type]

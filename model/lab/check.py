@@ -7,6 +7,7 @@ not repeated.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,40 +29,43 @@ def check(asked: LabRequest) -> None:
             check_matrix(name, matrix)
     for name in VECTORS:
         if (vector := getattr(asked, name)) is not None:
-            check_vector(name, vector, name)
+            check_vector(name, vector)
     if asked.relative:
         check_relative(asked)
+    check_list("padding", asked.padding, bool, "true or false")
+    check_list("targets", asked.targets, int, "a whole number")
     Fit(asked).all()
 
 
 def check_matrix(name: str, matrix: Sequence[Sequence[Any]]) -> None:
     """Rows of equal length, 1 to 64 of them with 1 to 64 numbers."""
-    _sized(matrix, name, name, "rows")
+    _sized(matrix, name, "", "rows")
     for i, row in enumerate(matrix):
-        where = f"{name}, row {i + 1}"
-        check_vector(f"{name}[{i}]", row, where)
+        field, place = f"{name}[{i}]", f"row {i + 1}"
+        check_vector(field, row, place)
         if len(row) != len(matrix[0]):
-            detail = f"{where}: has {_count(len(row), 'number')}, row 1 has {len(matrix[0])}"
-            raise InputError("ragged", f"{name}[{i}]", detail)
+            detail = f"{field} ({place}) has {_count(len(row), 'number')}, row 1 has "
+            raise InputError("ragged", field, f"{detail}{len(matrix[0])}")
 
 
-def check_vector(field: str, vector: Sequence[Any], where: str) -> None:
+def check_vector(field: str, vector: Sequence[Any], place: str = "") -> None:
     """1 to 64 numbers."""
-    _sized(vector, field, where, "numbers")
+    _sized(vector, field, place, "numbers")
     for j, value in enumerate(vector):
-        check_number(f"{field}[{j}]", value, f"{where}, column {j + 1}")
+        check_number(f"{field}[{j}]", value, f"{place}, column {j + 1}".removeprefix(", "))
 
 
-def check_number(field: str, value: object, where: str) -> None:
+def check_number(field: str, value: object, place: str) -> None:
     """A finite number that is not too large."""
+    where = f"{field} ({place})"
     if isinstance(value, bool) or not isinstance(value, int | float):
         kind = KINDS.get(type(value), "a list")
-        raise InputError("wrong-type", field, f"{where}: must be a number, not {kind}")
+        raise InputError("wrong-type", field, f"{where} must be a number, not {kind}")
     if not isinstance(value, int) and not math.isfinite(value):
-        raise InputError("not-finite", field, f"{where}: must be a finite number, not {value}")
+        raise InputError("not-finite", field, f"{where} must be a finite number, not {value}")
     if not -LARGEST <= value <= LARGEST:
         told = f"{float(value):g}" if abs(value) < 10**300 else "one of more than 300 digits"
-        detail = f"{where}: must be from {-LARGEST:.0f} to {LARGEST:.0f}, not {told}"
+        detail = f"{where} must be from {-LARGEST:.0f} to {LARGEST:.0f}, not {told}"
         raise InputError("out-of-range", field, detail)
 
 
@@ -74,20 +78,30 @@ def check_relative(asked: LabRequest) -> None:
     name = "add" if relative.add is not None else "multiply"
     for offset, value in (relative.add or relative.multiply or {}).items():
         field = f"relative.{name}"
-        digits = offset.removeprefix("-")
-        if not (digits.isdecimal() and digits.isascii()) or not int(digits[:4]) < SIDE:
-            detail = f"{field}: an offset is a whole number from −{SIDE - 1} to {SIDE - 1}"
+        if not re.fullmatch("-?[0-9]{1,2}", offset) or abs(int(offset)) >= SIDE:
+            detail = f"an offset in {field} is a whole number from {1 - SIDE} to {SIDE - 1}"
             raise InputError("out-of-range", field, detail)
-        check_number(field, value, f"{field}, offset {offset}")
+        check_number(field, value, f"offset {offset}")
 
 
-def _sized(values: Any, field: str, where: str, unit: str) -> None:
+def check_list(field: str, values: Sequence[Any] | None, kind: type, told: str) -> None:
+    """As many as a matrix has rows, each of them a `kind`."""
+    if values is None:
+        return
+    _sized(values, field, "", "entries")
+    for i, value in enumerate(values):
+        if type(value) is not kind:
+            raise InputError("wrong-type", f"{field}[{i}]", f"{field}[{i}] must be {told}")
+
+
+def _sized(values: Any, field: str, place: str, unit: str) -> None:
+    where = f"{field} ({place})" if place else field
     if not isinstance(values, Sequence) or isinstance(values, str):
-        raise InputError("wrong-type", field, f"{where}: must be a list of {unit}")
+        raise InputError("wrong-type", field, f"{where} must be a list of {unit}")
     if not values:
-        raise InputError("too-short", field, f"{where}: takes at least 1 of its {unit}")
+        raise InputError("too-short", field, f"{where} takes at least 1 of its {unit}")
     if len(values) > SIDE:
-        detail = f"{where}: takes at most {SIDE} {unit}, not {len(values)}"
+        detail = f"{where} takes at most {SIDE} {unit}, not {len(values)}"
         raise InputError("too-long", field, detail, Excess(SIDE, "entries", len(values)))
 
 
@@ -153,7 +167,7 @@ class Fit:
         for name in ("w_q", "w_v"):
             if self.size(name, 1) % self.asked.heads:
                 have = self.count(name, 1)
-                detail = f"{name} has {have}, which {self.asked.heads} heads cannot share equally"
+                detail = f"heads must share the {have} of {name} equally: {self.asked.heads} cannot"
                 raise InputError("does-not-fit", "heads", detail)
         if self.asked.w_o is not None:
             self.same("w_o", 0, "w_v", 1)
@@ -190,8 +204,9 @@ class Fit:
         width = self.size("w_v" if asked.w_o is None else "w_o", 1)
         adds = asked.residual or asked.norm is not None
         if adds and width != features:
-            detail = f"the output has {width} features, x has {features}: they cannot be added"
-            raise InputError("does-not-fit", "residual" if asked.residual else "norm", detail)
+            field = "residual" if asked.residual else "norm"
+            detail = f"{field} adds the output's {width} features to the {features} of x"
+            raise InputError("does-not-fit", field, detail)
         for name in ("gamma", "beta", "ffn_gamma", "ffn_beta"):
             self.needs(name, "norm")
             self.length(name, features, "a feature of x each")
@@ -222,7 +237,7 @@ class Fit:
         self.length("targets", tokens, "a token of x each")
         for i, target in enumerate(targets):
             if not 0 <= target < vocabulary:
-                detail = f"targets, column {i + 1}: must be from 0 to {vocabulary - 1}"
+                detail = f"targets[{i}] must be from 0 to {vocabulary - 1}"
                 raise InputError("out-of-range", f"targets[{i}]", detail)
         if self.asked.shift and tokens < 2:
             raise InputError("too-short", "targets", "targets that are shifted need 2 tokens of x")

@@ -1,0 +1,58 @@
+"""What the lab takes and tells. Sizes and numbers are checked where they are computed with."""
+
+from dataclasses import fields
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.schemas.fields import Strict
+from app.schemas.from_dataclass import fields_of
+from model.lab.request import LabRequest, Relative
+
+MAX_BYTES = 1_000_000  # of a body: nine matrices of 64 × 64 in some 25 characters a number
+
+
+@fields_of(Relative)
+class RelativeBody(Strict):
+    """A number for each offset of a key from its query: added to the scores, or a factor."""
+
+
+@fields_of(LabRequest)
+class LabBody(Strict):
+    """Matrices, and the parts that they go through."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "x": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+                    "w_q": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+                    "w_k": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+                    "w_v": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+                    "mask": "causal",
+                }
+            ]
+        }
+    )
+
+    relative: RelativeBody | None = None
+
+    def request(self) -> LabRequest:
+        """The same as the lab takes it."""
+        told = {field.name: getattr(self, field.name) for field in fields(LabRequest)}
+        if self.relative is not None:
+            told["relative"] = Relative(**self.relative.model_dump())
+        return LabRequest(**told)
+
+
+class LabReply(BaseModel):
+    """Every step by name, in the order in which they come about."""
+
+    steps: dict[str, Any] = Field(
+        description="Nested lists of float64 (`mask`: booleans; `loss`: one number).",
+        examples=[{"weights": [[[1, 0], [0.27, 0.73]]]}],
+    )
+    dims: dict[str, list[str]] = Field(
+        description="The axes of each; in the column convention the last two are swapped.",
+        examples=[{"weights": ["head", "query", "key"]}],
+    )
