@@ -75,7 +75,7 @@ RANKS = {
 OFFLINE = ("model.train", "model.measure", "model.commands")
 
 # The browser's one-of-a-kind files, and what only they may say; the entries hand it to them.
-ENTRIES = ("workspace.js", "embed.js", "handout.js")
+ENTRIES = ("workspace.js", "embed.js", "handout.js", "lab.js")
 ONLY_IN = {
     "connection.js": r"\bfetch\(|\bXMLHttpRequest\b|\bWebSocket\b|\bEventSource\b",
     "address.js": r"\bpushState\(|\breplaceState\(|\blocation\.(search|hash|href)\b",

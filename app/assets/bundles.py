@@ -56,6 +56,7 @@ PAGES = {
     ),
     "embed": Page(["pages/workspace", *FIGURE], [*NARROW, "pages/embed"]),
     "handout": Page([*FRAME, *FIGURE, "chrome/export"], [*NARROW, "pages/handout"]),
+    "lab": Page([*FRAME, *FIGURE, "parts/number-grid"], ["pages/lab", "access"], views=False),
     "docs": Page([], ["pages/docs"], views=False),
     "problem": Page([], ["pages/workspace"], views=False),
 }

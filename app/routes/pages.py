@@ -23,6 +23,12 @@ async def workspace(request: Request, services: Opened) -> HTMLResponse:
     return render(request, services, "workspace.html")
 
 
+@router.get("/lab")
+async def lab_page(request: Request, services: Opened) -> HTMLResponse:
+    """Attention by hand, on the reader's own matrices."""
+    return render(request, services, "lab.html")
+
+
 @router.get("/s/{id}")
 async def share_page(
     request: Request, services: Opened, share_id: Annotated[str, Path(alias="id")]

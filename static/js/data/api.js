@@ -113,6 +113,14 @@ function runs({ read, send, lines }) {
     },
 
     /**
+     * Attention by hand.
+     * @param {object} matrices  as the API takes them
+     * @param {AbortSignal} [signal]
+     * @returns {Promise<{steps: Record<string, any>, dims: Record<string, string[]>}>}
+     */
+    lab: async (matrices, signal) => json(await send("/api/lab", matrices, "application/json", signal)),
+
+    /**
      * @param {{variant: string, length: number, d_model: number}} table
      * @param {AbortSignal} [signal]
      * @returns {Promise<Positions>}

@@ -9,6 +9,12 @@ export const two = (value) => fixed(value, 2);
 /** @param {number} value */
 export const four = (value) => fixed(value, 4);
 
+/** A number this close to a whole one is one but for rounding. */
+const ROUNDING = 1e-12;
+
+/** A whole number as one, any other with four decimals. @param {number} value */
+export const plainly = (value) => fixed(value, Math.abs(value - Math.round(value)) < ROUNDING ? 0 : 4);
+
 /**
  * What is nothing but rounding, so that it is seen how small it is.
  * @param {number} value

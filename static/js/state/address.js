@@ -77,3 +77,9 @@ export function write(window, link, options = {}) {
 export function here(window) {
   return window.location.href;
 }
+
+/** What a page of its own keeps in the address bar. @param {Window} window */
+export const readQuery = (window) => window.location.search;
+
+/** @param {Window} window @param {string} query */
+export const writeQuery = (window, query) => window.history.replaceState(null, "", `?${query}`);

@@ -1,0 +1,103 @@
+/** The matrices that are typed, each in its grid. */
+
+import { find, h, write } from "../../lib/dom.js";
+import { render } from "../../lib/render.js";
+import { NAMES } from "../../state/lab-matrices.js";
+import { written } from "../../compute/formula.js";
+import { numberGrid } from "../../parts/number-grid.js";
+
+/** @typedef {import("../../state/lab-matrices.js").Lab} Lab */
+/** @typedef {import("../../state/types.js").PageContext} Page */
+/** @typedef {{get: () => Lab, change: (next: Lab, what?: string) => void}} Desk */
+
+/** As they are printed. @type {Record<string, string>} */
+const PRINTED = { x: "X", memory: "M", w: "w", pi: "π", w_vocab: "W_vocab", targets: "y" };
+const HEADED = new Set(["w_q", "w_k", "w_v", "b_q", "b_k", "b_v"]);
+const OFFSETS = ["≤ −2", "−1", "0", "1", "≥ 2"];
+
+/** @param {string} name */
+export const printed = (name) => PRINTED[name] ?? name.toUpperCase().replace(/^B/, "b");
+
+/** @param {Page} page @param {Desk} desk */
+export function bindMatrices(page, { get, change }) {
+  const { t, announce } = page;
+  const root = find("#matrices");
+  /** @type {Map<string, ReturnType<typeof boxed>>} */
+  const boxes = new Map();
+
+  /** @param {string} name */
+  function boxed(name) {
+    const grid = numberGrid({
+      id: `grid-${name}`,
+      name: written(printed(name)),
+      t,
+      announce,
+      onEdit: (cells, at) => change({ ...get(), matrices: { ...get().matrices, [name]: cells } }, `${name} ${at}`),
+      onName(index, text) {
+        const key = name === "memory" ? "memoryTokens" : "tokens";
+        change({ ...get(), [key]: get()[key].map((one, i) => (i === index ? text : one)) }, `${key} ${index}`);
+      },
+    });
+    const [title, size] = [h("h2", {}, ...subscript(printed(name))), h("span", { className: "size" })];
+    const element = h("div", { className: `matrix-box is-${name}` }, h("div", { className: "box-head" }, title, size), h("div", { className: "scrolled" }, grid.element));
+    return { element, size, grid };
+  }
+
+  return {
+    /** @param {Lab} lab @param {ReturnType<typeof import("../../state/lab-matrices.js").wrongs>} wrong */
+    show(lab, wrong) {
+      const there = NAMES.filter((name) => lab.matrices[name]);
+      const column = lab.convention === "column";
+      const said = reasons(t, lab);
+      for (const name of there) {
+        const box = boxes.get(name) ?? boxed(name);
+        boxes.set(name, box);
+        const cells = lab.matrices[name];
+        const places = named(lab, name, cells);
+        const [first, second] = [places.rows, places.cols];
+        const typed = name === "x" || name === "memory" ? (column ? "cols" : "rows") : null;
+        write(box.size, `${cells.length} × ${cells[0].length}`);
+        box.grid.show({
+          cells,
+          rows: column ? second : first,
+          cols: column ? first : second,
+          named: typed,
+          ...(HEADED.has(name) ? { heads: lab.heads, shared: column ? "rows" : "cols" } : {}),
+          ...(name === "w_o" ? { heads: lab.heads, shared: column ? "cols" : "rows" } : {}),
+          why: (i, j) => said[wrong[name]?.[`${i},${j}`] ?? ""] ?? "",
+          theme: page.theme(),
+        });
+      }
+      render(root, ...there.map((name) => /** @type {ReturnType<typeof boxed>} */ (boxes.get(name)).element));
+    },
+  };
+}
+
+/** What a matrix's rows and columns are called, as the row convention has them. @param {Lab} lab @param {string} name @param {string[][]} cells */
+function named(lab, name, cells) {
+  const [rows, cols] = lab.convention === "column" ? [cells[0].length, cells.length] : [cells.length, cells[0].length];
+  const counted = (/** @type {number} */ count, first = 1) => Array.from({ length: count }, (_, i) => String(i + first));
+  if (name === "x") return { rows: lab.tokens, cols: counted(cols) };
+  if (name === "memory") return { rows: lab.memoryTokens, cols: counted(cols) };
+  if (name === "pi") return { rows: [""], cols: OFFSETS };
+  if (name === "targets") return { rows: [""], cols: lab.tokens };
+  return { rows: rows === 1 ? [""] : counted(rows), cols: counted(cols, name === "w_vocab" ? 0 : 1) };
+}
+
+/** @param {import("../../lib/i18n.js").Translate} t @param {Lab} lab @returns {Record<string, string>} */
+function reasons(t, lab) {
+  const vocab = lab.matrices.w_vocab;
+  const last = (lab.convention === "column" ? vocab?.length : vocab?.[0].length) ?? 1;
+  return {
+    empty: t("Type a number."),
+    text: t("Not a number. Write 0.5, −2 or 1/3."),
+    large: t("At most 1,000,000 in size."),
+    id: t("A whole number from 0 to {last}.", { last: last - 1 }),
+  };
+}
+
+/** "W_Q" with its Q below. @param {string} name */
+function subscript(name) {
+  const [body, sub] = name.split("_");
+  return sub ? [body, h("sub", {}, sub)] : [body];
+}

@@ -1,0 +1,30 @@
+/** The colour of a number in a table, and that of its digits, so that they can be read on it. */
+
+import { colour, contrast, css, diverging, rgb, sequential } from "../draw/scale.js";
+
+/** @typedef {import("../draw/theme.js").Theme} Theme */
+
+/** Of letters on their ground, WCAG 2 AA; black or white has it on any. */
+const READABLE = 4.5;
+/** @type {import("../draw/scale.js").Rgb[]} */
+const EXTREMES = [[0, 0, 0], [255, 255, 255]];
+/** How far signed numbers go towards the ends of their scale: many stand side by side. */
+const DEPTH = 0.6;
+
+/**
+ * @param {Theme} theme
+ * @param {number | null} value  null: none
+ * @param {number} most  of all numbers beside it, in size
+ * @param {"signed" | "share" | "mask"} scale
+ * @returns {Record<string, string>}  a style
+ */
+export function cellStyle(theme, value, most, scale) {
+  if (value === null || scale === "mask" || !most) return {};
+  const at = scale === "share" ? value : 0.5 + (DEPTH * value) / most / 2;
+  const ground = colour(scale === "share" ? sequential(theme) : diverging(theme), at);
+  const letters = [rgb(theme.ink), rgb(theme.paper), ...EXTREMES].find((one) => contrast(ground, one) >= READABLE) ?? EXTREMES[0];
+  return { "background-color": css(ground), color: css(letters) };
+}
+
+/** @param {(number | null)[][]} rows  The largest number, in size. */
+export const largest = (rows) => Math.max(...rows.flat().map((value) => Math.abs(value ?? 0)));

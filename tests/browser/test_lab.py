@@ -1,0 +1,219 @@
+"""Attention by hand: cells as in a spreadsheet, steps that follow, a link that holds it all."""
+
+import json
+import math
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import BrowserContext, Locator, Page, expect
+
+from tests.browser.axe import violations
+from tests.browser.watch import Watch
+from tests.servers import AppServer
+
+OWN = math.exp(1 / math.sqrt(3)) / (math.exp(1 / math.sqrt(3)) + 2)
+PASTE = """([input, text]) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text/plain", text);
+    const paste = new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true });
+    return input.dispatchEvent(paste);
+}"""
+COPY = """(input) => {
+    const clipboardData = new DataTransfer();
+    const copy = new ClipboardEvent("copy", { clipboardData, bubbles: true, cancelable: true });
+    input.dispatchEvent(copy);
+    return clipboardData.getData("text/plain");
+}"""
+
+
+class Lab:
+    """The page as a test sees it."""
+
+    def __init__(self, page: Page, url: str) -> None:
+        self.page = page
+        self.url = url
+
+    def open(self, query: str = "") -> None:
+        self.page.goto(f"{self.url}/lab{query}")
+        expect(self.page.locator("#worked li").first).to_be_visible()
+
+    def cell(self, matrix: str, row: int, col: int) -> Locator:
+        return self.page.locator(f'#grid-{matrix} input[data-at="{row},{col}"]')
+
+    def step(self, name: str) -> Locator:
+        return self.page.locator("#worked li").filter(
+            has=self.page.get_by_role("heading", name=name, exact=True)
+        )
+
+    def expect_row(self, step: str, row: int, numbers: list[str]) -> None:
+        cells = self.step(step).locator("tbody tr").nth(row).locator("td")
+        expect(cells).to_have_text(numbers)
+
+    @property
+    def link(self) -> dict[str, list[str]]:
+        return parse_qs(urlsplit(self.page.url).query)
+
+
+@pytest.fixture
+def lab(context: BrowserContext, watch: Watch, live_server: AppServer) -> Iterator[Lab]:
+    page = context.new_page()
+    yield Lab(page, live_server.url)
+    page.close()
+
+
+def test_it_opens_on_the_identity_example(lab: Lab) -> None:
+    lab.open()
+    other = f"{(1 - OWN) / 2:.4f}"
+    lab.expect_row("Weights", 0, [f"{OWN:.4f}", other, other])
+    expect(lab.page.locator("#finding")).to_have_text(f"the looks most at the: {OWN:.2f}.")
+    expect(lab.step("Mask")).to_have_count(0)
+    assert lab.link["x"] == ["1_0_0*0_1_0*0_0_1"]
+
+
+def test_numbers_move_while_one_types(lab: Lab) -> None:
+    lab.open()
+    lab.cell("x", 0, 0).click()
+    lab.page.keyboard.type("2")  # what was there is replaced, as in a sheet
+    lab.expect_row("Queries", 0, ["2", "0", "0"])
+    lab.page.keyboard.type("/5")
+    lab.expect_row("Queries", 0, ["0.4000", "0", "0"])
+    lab.page.keyboard.press("Control+z")
+    lab.expect_row("Queries", 0, ["1", "0", "0"])
+    expect(lab.cell("x", 0, 0)).to_have_value("1")
+    lab.page.keyboard.press("Control+y")
+    lab.expect_row("Queries", 0, ["0.4000", "0", "0"])
+    lab.page.reload()
+    lab.expect_row("Queries", 0, ["0.4000", "0", "0"])
+    expect(lab.cell("x", 0, 0)).to_have_value("2/5")
+
+
+def test_keys_of_a_spreadsheet(lab: Lab) -> None:
+    lab.open()
+    keys = lab.page.keyboard
+    lab.cell("w_q", 0, 0).click()
+    for key, row, col in [
+        ("ArrowRight", 0, 1), ("ArrowDown", 1, 1), ("ArrowLeft", 1, 0), ("ArrowLeft", 1, 0),
+        ("Enter", 2, 0), ("Shift+Enter", 1, 0), ("Tab", 1, 1), ("Tab", 1, 2), ("Tab", 2, 0),
+        ("Shift+Tab", 1, 2), ("ArrowUp", 0, 2),
+    ]:  # fmt: skip
+        keys.press(key)
+        expect(lab.cell("w_q", row, col)).to_be_focused()
+    keys.press("F2")
+    keys.type("5")
+    keys.press("ArrowLeft")
+    keys.type("1")
+    expect(lab.cell("w_q", 0, 2)).to_have_value("015")
+    keys.press("Escape")
+    expect(lab.cell("w_q", 0, 2)).to_have_value("0")
+    keys.press("ArrowDown")
+    expect(lab.cell("w_q", 1, 2)).to_be_focused()
+
+
+def test_cells_are_copied_to_and_pasted_from_a_sheet(lab: Lab) -> None:
+    lab.open()
+    lab.cell("x", 0, 0).click()
+    lab.page.keyboard.press("Shift+ArrowRight")
+    lab.page.keyboard.press("Shift+ArrowDown")
+    expect(lab.page.locator("#grid-x .picked")).to_have_count(4)
+    assert lab.cell("x", 1, 1).evaluate(COPY) == "1\t0\n0\t1"
+    corner = lab.cell("w_q", 1, 1)
+    corner.click()
+    handle = corner.element_handle()
+    assert not lab.page.evaluate(PASTE, [handle, "7\t8\t9\n-1\t1/2\t3\n4\t5\t6"])
+    lab.expect_row("Queries", 1, ["0", "7", "8"])
+    lab.expect_row("Queries", 2, ["0", "−1", "0.5000"])
+    expect(lab.page.locator("#announce")).to_contain_text("left out")
+    lab.page.keyboard.press("Control+a")
+    lab.page.keyboard.press("Delete")
+    lab.expect_row("Queries", 1, ["0", "0", "0"])
+
+
+def test_a_bad_cell_keeps_what_was_typed_and_says_why(lab: Lab) -> None:
+    lab.open()
+    before = lab.page.url
+    cell = lab.cell("w_v", 1, 2)
+    cell.fill("a1")
+    expect(cell).to_have_value("a1")
+    expect(cell).to_have_attribute("aria-invalid", "true")
+    expect(cell).to_have_accessible_description("Not a number. Write 0.5, −2 or 1/3.")
+    lab.expect_row("Values", 1, ["0", "1", "0"])
+    assert lab.page.url == before
+    cell.fill("1000001")
+    expect(cell).to_have_accessible_description("At most 1,000,000 in size.")
+    cell.fill("0.1")
+    expect(cell).to_have_attribute("aria-invalid", "false")
+    lab.expect_row("Values", 1, ["0", "1", "0.1000"])
+
+
+def test_the_convention_transposes_everything(lab: Lab) -> None:
+    lab.open()
+    lab.page.get_by_label("Example").select_option("heads")
+    expect(lab.step("Output")).to_be_visible()
+    weights = lab.step("Weights").locator("table").first.locator("td[style]")
+    rows = weights.all_inner_texts()
+    lab.page.get_by_text("columns, W x").click()
+    lab.expect_row("Output", 0, ["1.1603", "1.2776", "1.3748"])
+    assert weights.all_inner_texts() == [rows[3 * j + i] for i in range(3) for j in range(3)]
+    expect(lab.page.locator("#grid-w_q tbody tr")).to_have_count(6)
+    expect(lab.page.locator("#grid-x thead input.name").first).to_have_value("the")
+    assert lab.link["convention"] == ["column"]
+    expect(lab.page.get_by_label("Example")).to_have_value("heads")
+
+
+@pytest.mark.parametrize("example", ["causal", "window", "relative", "additive", "ffn", "loss"])
+def test_every_example_is_worked_out(lab: Lab, example: str) -> None:
+    lab.open()
+    lab.page.get_by_label("Example").select_option(example)
+    own = {
+        "causal": "Mask", "window": "Mask", "relative": "Position term", "additive": "Scores",
+        "ffn": "Layer norm of the feed-forward", "loss": "Loss",
+    }  # fmt: skip
+    expect(lab.step(own[example])).to_be_visible()
+    expect(lab.page.get_by_label("Example")).to_have_value(example)
+    expect(lab.page.locator(".problem")).to_be_hidden()
+
+
+def test_a_memory_has_names_of_its_own(lab: Lab) -> None:
+    lab.open()
+    lab.page.get_by_label("Example").select_option("memory")
+    expect(lab.step("Weights").locator("thead th")).to_have_text(["the", "cat", "sits"])
+    lab.page.locator("#grid-memory input.name").nth(1).fill("dog")
+    expect(lab.step("Weights").locator("thead th")).to_have_text(["the", "dog", "sits"])
+    expect(lab.step("Weights").locator("tbody th")).to_have_text(["le", "chat"])
+    group = lab.page.get_by_role("group", name="Memory tokens")
+    group.get_by_role("button", name="One more").click()
+    expect(lab.step("Keys").locator("tbody tr")).to_have_count(4)
+
+
+def test_the_request_is_what_programs_send(lab: Lab) -> None:
+    sent: list[dict[str, Any]] = []
+    lab.page.on("request", lambda one: sent.append(json.loads(one.post_data or "{}")))
+    lab.open()
+    lab.page.locator("select[name=mask]").select_option("causal")
+    expect(lab.step("Mask")).to_be_visible()
+    identity = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    assert sent[-1] == {
+        "x": identity, "w_q": identity, "w_k": identity, "w_v": identity,
+        "convention": "row", "heads": 1, "scoring": "scaled", "mask": "causal",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 390])
+def test_it_is_for_everyone(lab: Lab, theme: Any, width: int) -> None:
+    lab.page.emulate_media(color_scheme=theme)
+    lab.page.set_viewport_size({"width": width, "height": 844})
+    lab.open("?lang=zh")
+    expect(lab.page.get_by_role("heading", name="手算注意力")).to_be_visible()
+    lab.page.get_by_label("示例").select_option("loss")
+    expect(lab.step("损失")).to_be_visible()
+    assert lab.page.evaluate("document.documentElement.scrollWidth") == width
+    assert not violations(lab.page), violations(lab.page)
+
+
+def test_the_workspace_leads_here(lab: Lab) -> None:
+    lab.page.goto(lab.url)
+    lab.page.get_by_role("link", name="By hand").click()
+    expect(lab.page.locator("#worked li").first).to_be_visible()

@@ -1,0 +1,140 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { written } from "../../static/js/compute/formula.js";
+import { copied, number, pasted, transposed } from "../../static/js/lib/cells.js";
+import { createHistory } from "../../static/js/state/history.js";
+import { fitted, format, parse, request, sizes, switched, turned, wrongs } from "../../static/js/state/lab-matrices.js";
+import { PRESETS, preset } from "../../static/js/state/lab-presets.js";
+import { finding, formulas, shownSteps } from "../../static/js/state/lab-steps.js";
+
+const IDENTITY = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
+const t = (/** @type {string} */ text) => text;
+/** @param {import("../../static/js/state/lab-matrices.js").Lab} lab @param {string} name */
+const values = (lab, name) => /** @type {any} */ (request(lab))[name];
+
+test("numbers as people type them", () => {
+  for (const [text, value] of /** @type {[string, number][]} */ ([
+    ["0.5", 0.5], [" -2 ", -2], ["−2", -2], ["1/3", 1 / 3], ["-1/-4", 0.25], [".5", 0.5], ["2e-3", 0.002], ["１．５", 1.5], ["1000000", 1e6],
+  ]))
+    assert.equal(number(text).value, value, text);
+  for (const [text, wrong] of [["", "empty"], ["  ", "empty"], ["abc", "text"], ["1/0", "text"], ["1/2/3", "text"], ["0x10", "text"], ["NaN", "text"], ["Infinity", "text"], ["-", "text"], ["1e7", "large"], ["1e999", "large"]])
+    assert.deepEqual(number(text), { value: null, wrong }, text);
+});
+
+test("tables of sheets, there and back", () => {
+  assert.deepEqual(pasted("1\t2\r\n3\t\r\n"), [["1", "2"], ["3", ""]]);
+  assert.deepEqual(pasted('1, "2"\n3,4'), [["1", "2"], ["3", "4"]]);
+  assert.deepEqual(pasted("1 2  3"), [["1", "2", "3"]]);
+  assert.equal(copied([["1", "2"], ["3", "4"]]), "1\t2\n3\t4");
+  assert.deepEqual(transposed([[1, 2, 3]]), [[1], [2], [3]]);
+});
+
+test("every example is a request, in either convention", () => {
+  for (const id of Object.keys(PRESETS)) {
+    const lab = preset(id);
+    assert.deepEqual(wrongs(lab), {}, id);
+    assert.deepEqual(wrongs(turned(lab)), {}, id);
+    assert.deepEqual(turned(turned(lab)), lab);
+    assert.deepEqual(values(turned(lab), "w_q"), transposed(values(lab, "w_q")));
+  }
+  assert.deepEqual(request(preset("identity")), { x: IDENTITY, w_q: IDENTITY, w_k: IDENTITY, w_v: IDENTITY, convention: "row", heads: 1, scoring: "scaled" });
+  assert.deepEqual(values(turned(preset("additive")), "w"), [1, 2, -1]);
+  assert.deepEqual(values(preset("relative"), "relative"), { add: { "-2": 0, "-1": 2, 0: 0, 1: -1, 2: -1 }, clip: 2 });
+  assert.deepEqual(sizes(preset("memory")), { n: 2, m: 3, d: 3, k: 3, f: 6, vocab: 4 });
+  assert.equal(values(preset("loss"), "label_smoothing"), 0.1);
+});
+
+test("a link brings back all of it", () => {
+  for (const id of Object.keys(PRESETS)) {
+    for (const lab of [preset(id), turned(preset(id))]) assert.deepEqual(parse(format(lab), preset("identity")), lab, id);
+  }
+  const named = { ...preset("identity"), tokens: ["a&b", "=,*_", "猫"] };
+  assert.deepEqual(parse(format(named), preset("heads")).tokens, named.tokens);
+  const cells = { ...preset("identity"), matrices: { ...preset("identity").matrices, x: [["1/3", "−2", "0"], ["0", "1", "0"], ["0", "0", "1"]] } };
+  assert.deepEqual(parse(format(cells), preset("heads")).matrices.x, cells.matrices.x);
+});
+
+test("a link that is none is the opening", () => {
+  const opening = preset("identity");
+  for (const text of ["", "?lang=zh", "?x=1_0*0", "?x=1&w_q=1", "?x=1_2*3&w_q=1&w_k=1&w_v=1", "?x=1&w_q=1&w_k=1&w_v=1&heads=3"])
+    assert.deepEqual(parse(text, opening), opening, text);
+  const cut = parse("?x=1_2&w_q=1&w_k=1&w_v=1&heads=one&mask=all&window=99", opening);
+  assert.deepEqual([cut.heads, cut.mask, cut.window, cut.matrices.w_q], [1, "none", 8, [["1"], ["0"]]]);
+  const rows = Array(20).fill("1").join("*");
+  assert.equal(parse(`?x=${rows}&w_q=1&w_k=1&w_v=1`, opening).tokens.length, 8);
+});
+
+test("what was typed stays where it was when sizes change", () => {
+  const larger = fitted(preset("heads"), { n: 4, d: 2 });
+  assert.deepEqual(larger.matrices.x, [["1", "0"], ["0", "2"], ["1", "1"], ["0", "0"]]);
+  assert.deepEqual(larger.matrices.w_q, [["1", "0", "1", "0", "1", "0"], ["1", "0", "0", "1", "0", "1"]]);
+  assert.deepEqual(larger.tokens, ["the", "cat", "sits", "t4"]);
+  assert.deepEqual([larger.matrices.w_o.length, larger.matrices.w_o[0].length], [6, 2]);
+  const column = fitted(turned(preset("heads")), { n: 4 });
+  assert.deepEqual(column.matrices.x[1], ["0", "2", "1", "0"]);
+});
+
+test("parts come with their matrices and go with them", () => {
+  const ffn = switched(preset("identity"), "ffn", true);
+  assert.deepEqual([ffn.matrices.w_1.length, ffn.matrices.w_1[0].length, ffn.matrices.b_2], [3, 6, [["0", "0", "0"]]]);
+  assert.deepEqual(switched(ffn, "ffn", false), preset("identity"));
+  const memory = switched(preset("identity"), "memory", true);
+  assert.deepEqual([memory.matrices.memory.length, memory.memoryTokens.length], [3, 3]);
+  // Two heads of three channels can be added to three features only through a W_O.
+  const added = fitted({ ...switched(preset("heads"), "w_o", false), norm: "post" });
+  assert.ok(added.matrices.w_o);
+  assert.ok(!fitted({ ...preset("additive"), scoring: "dot" }).matrices.w);
+});
+
+test("a cell that is wrong is named", () => {
+  const lab = preset("loss");
+  const matrices = { ...lab.matrices, x: [["", "a", "1e9"], ["0", "0", "0"], ["0", "0", "0"]], targets: [["4", "0.5", "3"]] };
+  assert.deepEqual(wrongs({ ...lab, matrices }), { x: { "0,0": "empty", "0,1": "text", "0,2": "large" }, targets: { "0,0": "id", "0,1": "id" } });
+});
+
+test("formulas follow the convention and the parts", () => {
+  const say = (/** @type {any} */ lab, /** @type {string} */ id) => written(formulas(lab)[id]);
+  assert.equal(say(preset("identity"), "q"), "Q = X W_Q");
+  assert.equal(say(turned(preset("identity")), "q"), "Q = W_Q X");
+  assert.equal(say(switched(preset("memory"), "biases", true), "k"), "K = M W_K + b_K");
+  assert.equal(say(preset("identity"), "scores"), "S = (Q K^T) / √d_k");
+  assert.equal(say(turned(preset("identity")), "mix"), "Z = V A");
+  assert.equal(say(preset("relative"), "scores"), "S_π = S + Π");
+  assert.equal(say(preset("ffn"), "ffn.residual"), "R_2 = N + F");
+  assert.equal(say(preset("loss"), "logits"), "L = Z W_vocab");
+});
+
+test("steps have names, places and a finding", () => {
+  const lab = preset("identity");
+  const weights = [[[1, 0, 0], [0.4, 0.6, 0], [0.2, 0.3, 0.5]]];
+  const answer = { steps: { weights, concat: [[1]], losses: [1, 2], loss: 1.5 }, dims: { weights: ["head", "query", "key"], concat: ["query", "feature"], losses: ["query"], loss: [] } };
+  const steps = shownSteps(lab, answer, t);
+  assert.deepEqual(steps.map(({ id }) => id), ["weights", "losses", "loss"]);
+  assert.deepEqual(steps[0].tables, [{ title: "", values: weights[0], rows: lab.tokens, cols: lab.tokens }]);
+  assert.deepEqual(steps[1].tables[0].rows, ["the", "cat"]);
+  assert.deepEqual(finding(lab, answer), { query: "cat", key: "cat", weight: 0.6, head: 0 });
+  const column = { steps: { weights: [transposed([[0.1, 0.9, 0], [0.5, 0.5, 0], [1, 0, 0]])] }, dims: answer.dims };
+  assert.deepEqual(finding(turned(lab), column), { query: "the", key: "cat", weight: 0.9, head: 0 });
+});
+
+test("what was done is undone, a cell at once", () => {
+  const past = createHistory(0);
+  past.change(1, "x 0,0");
+  past.change(2, "x 0,0");
+  past.change(3, "x 0,1");
+  assert.equal(past.present(), 3);
+  past.undo();
+  assert.equal(past.present(), 2);
+  past.undo();
+  assert.equal(past.present(), 0);
+  past.undo();
+  assert.deepEqual([past.present(), past.undoable(), past.redoable()], [0, false, true]);
+  past.redo();
+  past.redo();
+  past.redo();
+  assert.deepEqual([past.present(), past.redoable()], [3, false]);
+  past.undo();
+  past.change(9);
+  assert.deepEqual([past.present(), past.redoable()], [9, false]);
+});
