@@ -76,16 +76,16 @@ def test_numbers_move_while_one_types(lab: Lab) -> None:
     lab.open()
     lab.cell("x", 0, 0).click()
     lab.page.keyboard.type("2")  # what was there is replaced, as in a sheet
-    lab.expect_row("Queries", 0, ["2", "0", "0"])
+    lab.expect_row("Query vectors", 0, ["2", "0", "0"])
     lab.page.keyboard.type("/5")
-    lab.expect_row("Queries", 0, ["0.4000", "0", "0"])
+    lab.expect_row("Query vectors", 0, ["0.4000", "0", "0"])
     lab.page.keyboard.press("Control+z")
-    lab.expect_row("Queries", 0, ["1", "0", "0"])
+    lab.expect_row("Query vectors", 0, ["1", "0", "0"])
     expect(lab.cell("x", 0, 0)).to_have_value("1")
     lab.page.keyboard.press("Control+y")
-    lab.expect_row("Queries", 0, ["0.4000", "0", "0"])
+    lab.expect_row("Query vectors", 0, ["0.4000", "0", "0"])
     lab.page.reload()
-    lab.expect_row("Queries", 0, ["0.4000", "0", "0"])
+    lab.expect_row("Query vectors", 0, ["0.4000", "0", "0"])
     expect(lab.cell("x", 0, 0)).to_have_value("2/5")
 
 
@@ -122,12 +122,12 @@ def test_cells_are_copied_to_and_pasted_from_a_sheet(lab: Lab) -> None:
     corner.click()
     handle = corner.element_handle()
     assert not lab.page.evaluate(PASTE, [handle, "7\t8\t9\n-1\t1/2\t3\n4\t5\t6"])
-    lab.expect_row("Queries", 1, ["0", "7", "8"])
-    lab.expect_row("Queries", 2, ["0", "−1", "0.5000"])
+    lab.expect_row("Query vectors", 1, ["0", "7", "8"])
+    lab.expect_row("Query vectors", 2, ["0", "−1", "0.5000"])
     expect(lab.page.locator("#announce")).to_contain_text("left out")
     lab.page.keyboard.press("Control+a")
     lab.page.keyboard.press("Delete")
-    lab.expect_row("Queries", 1, ["0", "0", "0"])
+    lab.expect_row("Query vectors", 1, ["0", "0", "0"])
 
 
 def test_a_bad_cell_keeps_what_was_typed_and_says_why(lab: Lab) -> None:
@@ -138,13 +138,13 @@ def test_a_bad_cell_keeps_what_was_typed_and_says_why(lab: Lab) -> None:
     expect(cell).to_have_value("a1")
     expect(cell).to_have_attribute("aria-invalid", "true")
     expect(cell).to_have_accessible_description("Not a number. Write 0.5, −2 or 1/3.")
-    lab.expect_row("Values", 1, ["0", "1", "0"])
+    lab.expect_row("Value vectors", 1, ["0", "1", "0"])
     assert lab.page.url == before
     cell.fill("1000001")
     expect(cell).to_have_accessible_description("At most 1,000,000 in size.")
     cell.fill("0.1")
     expect(cell).to_have_attribute("aria-invalid", "false")
-    lab.expect_row("Values", 1, ["0", "1", "0.1000"])
+    lab.expect_row("Value vectors", 1, ["0", "1", "0.1000"])
 
 
 def test_the_convention_transposes_everything(lab: Lab) -> None:
@@ -184,7 +184,7 @@ def test_a_memory_has_names_of_its_own(lab: Lab) -> None:
     expect(lab.step("Weights").locator("tbody th")).to_have_text(["le", "chat"])
     group = lab.page.get_by_role("group", name="Memory tokens")
     group.get_by_role("button", name="One more").click()
-    expect(lab.step("Keys").locator("tbody tr")).to_have_count(4)
+    expect(lab.step("Key vectors").locator("tbody tr")).to_have_count(4)
 
 
 def test_the_request_is_what_programs_send(lab: Lab) -> None:
@@ -217,3 +217,19 @@ def test_the_workspace_leads_here(lab: Lab) -> None:
     lab.page.goto(lab.url)
     lab.page.get_by_role("link", name="By hand").click()
     expect(lab.page.locator("#worked li").first).to_be_visible()
+
+
+def test_formulas_for_numbers_of_ones_own(lab: Lab) -> None:
+    lab.open()
+    encoding = ["0.8415", "0.5403", "0.0998", "0.9950", "0.0100", "1.0000", "0.0010", "1.0000"]
+    expect(lab.page.locator("#position tbody td[style]")).to_have_text(encoding)
+    lab.page.locator("[name=pos]").fill("0")
+    expect(lab.page.locator("#position tbody td[style]")).to_have_text(["0", "1"] * 4)
+    expect(lab.page.locator("#rate tbody tr").nth(2)).to_have_text("4\u202f0006.988 · 10⁻⁴the peak")
+    lab.page.locator("[name=warmup]").fill("100")
+    expect(lab.page.locator("#rate tbody tr").nth(2)).to_have_text("1004.419 · 10⁻³the peak")
+    first = lab.page.locator("#costs tbody tr").first
+    expect(first).to_have_text("Self-attentionn² · d1\u202f280\u202f00011")
+    lab.page.locator("[name=n]").fill("x")
+    expect(lab.page.locator("[name=n]")).to_have_attribute("aria-invalid", "true")
+    expect(first).to_have_text("Self-attentionn² · d1\u202f280\u202f00011")

@@ -19,6 +19,10 @@
  */
 export const frequency = (pair, width) => 10000 ** ((-2 * pair) / width);
 
+/** PE(pos, ·) in float64. @param {number} pos @param {number} width @returns {number[]} */
+export const encoding = (pos, width) =>
+  Array.from({ length: width }, (_, feature) => Math[feature % 2 ? "cos" : "sin"](pos * frequency(feature >> 1, width)));
+
 /**
  * @param {number} feature
  * @param {number} width

@@ -18,10 +18,11 @@ export const plainly = (value) => fixed(value, Math.abs(value - Math.round(value
 /**
  * What is nothing but rounding, so that it is seen how small it is.
  * @param {number} value
+ * @param {number} [decimals]
  */
-export function tiny(value) {
+export function tiny(value, decimals = 1) {
   if (value === 0) return "0";
-  const [digits, power] = value.toExponential(1).split("e");
+  const [digits, power] = value.toExponential(decimals).split("e");
   const raised = [...power.replace("+", "")].map((sign) => RAISED[sign] ?? sign).join("");
   return `${digits} · 10${raised}`;
 }

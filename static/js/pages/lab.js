@@ -13,6 +13,7 @@ import { createHistory } from "../state/history.js";
 import { format, parse, request, wrongs } from "../state/lab-matrices.js";
 import { preset } from "../state/lab-presets.js";
 import { bindChoices } from "./lab/choices.js";
+import { bindFormulas } from "./lab/formulas.js";
 import { bindMatrices } from "./lab/matrices.js";
 import { showSteps } from "./lab/steps.js";
 
@@ -77,6 +78,7 @@ async function start() {
     drawSteps();
   });
   show();
+  bindFormulas(page);
 }
 
 void start();

@@ -23,9 +23,9 @@ const T = (/** @type {string} */ name) => raised(name, "T");
 
 /** @param {Translate} t @returns {Record<string, string>} */
 const names = (t) => ({
-  q: t("Queries"),
-  k: t("Keys"),
-  v: t("Values"),
+  q: t("Query vectors"),
+  k: t("Key vectors"),
+  v: t("Value vectors"),
   products: t("Products of queries and keys"),
   scored: t("Scores before the position term"),
   position: t("Position term"),

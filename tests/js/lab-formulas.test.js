@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { layerCosts } from "../../static/js/compute/layer-costs.js";
+import { encoding } from "../../static/js/compute/position-rotation.js";
+import { learningRate, milestones } from "../../static/js/compute/warm-up.js";
+
+test("costs of the paper's table", () => {
+  const [attention, recurrence, convolution, window] = layerCosts({ n: 50, d: 512, k: 3, w: 8 });
+  assert.deepEqual([attention.count, recurrence.count, convolution.count, window.count], [1_280_000, 13_107_200, 39_321_600, 204_800]);
+  assert.deepEqual([attention, recurrence, convolution, window].map(({ steps }) => steps), ["1", "50", "1", "1"]);
+  // 3⁴ = 81 is the first power of 3 that reaches 50 tokens; 50 / 8 windows.
+  assert.deepEqual([attention, recurrence, convolution, window].map(({ path }) => path), ["1", "50", "4", "7"]);
+  // Exactly 3³ tokens take three layers; a window is never wider than the text.
+  const exact = layerCosts({ n: 27, d: 4, k: 3, w: 99 });
+  assert.deepEqual([exact[2].path, exact[3].path, exact[3].count], ["3", "1", exact[0].count]);
+  assert.equal(layerCosts({ n: 5, d: 4, k: 1, w: 1 })[2].path, "5");
+});
+
+test("the rate rises to its peak and falls", () => {
+  // The paper's base model: 512^−0.5 · 4000^−0.5.
+  assert.ok(Math.abs(learningRate(4000, 512, 4000) - 6.98771e-4) < 1e-9);
+  assert.ok(Math.abs(learningRate(2000, 512, 4000) - learningRate(4000, 512, 4000) / 2) < 1e-12);
+  assert.ok(Math.abs(learningRate(16000, 512, 4000) - learningRate(4000, 512, 4000) / 2) < 1e-12);
+  assert.deepEqual(milestones(4000), [1, 2000, 4000, 8000, 16000, 100000]);
+  assert.deepEqual(milestones(1), [1, 2, 4, 25]);
+});
+
+test("PE(1, 8) of the paper's formula", () => {
+  const expected = [0.8414709848, 0.5403023059, 0.0998334166, 0.9950041653, 0.0099998333, 0.9999500004, 0.0009999998, 0.9999995];
+  encoding(1, 8).forEach((value, i) => assert.ok(Math.abs(value - expected[i]) < 1e-9, String(value)));
+  assert.deepEqual(encoding(0, 3), [0, 1, 0]);
+});
