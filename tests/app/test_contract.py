@@ -44,6 +44,7 @@ OPERATIONS = {  # requests of each
     "GET /api/shares/{id}/asks/{n}": 30,
     "GET /api/qr": 20,
     "POST /api/handout": 25,
+    "POST /api/lab": 40,
 }
 TOO_MUCH = InputError("too-much-work", "", "this is too much")
 WORKS = [  # (method, path, body) of all that needs a model
