@@ -17,9 +17,14 @@ COMMANDS = {
     "measure heads": "what every head does and what it is worth, as a report",
     "measure history": "attention at steps along the training run",
     "measure variants": "train variants of a run and compare them",
+    "zoo train": "train the small models of the zoo",
+    "zoo measure": "what the zoo's models can do, as a page",
 }
 HAND_ON = {"measure variants"}
-GROUPS = {"measure": "measure a model, or compare variants of one"}
+GROUPS = {
+    "measure": "measure a model, or compare variants of one",
+    "zoo": "small models of tasks on which attention can be read off",
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

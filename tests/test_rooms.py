@@ -48,6 +48,7 @@ RANKS = {
         "__init__",  # the front door: what others than `model` itself come in by
         "train",
         "measure",
+        "zoo",
         "commands",
         "__main__",
     ),
@@ -72,7 +73,7 @@ RANKS = {
         "__main__",
     ),
 }
-OFFLINE = ("model.train", "model.measure", "model.commands")
+OFFLINE = ("model.train", "model.measure", "model.zoo", "model.commands")
 
 # The browser's one-of-a-kind files, and what only they may say; the entries hand it to them.
 ENTRIES = ("workspace.js", "embed.js", "handout.js", "lab.js")

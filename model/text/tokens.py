@@ -105,6 +105,19 @@ class Tokenizer:
         return cls(_without_added_tokens(backend))
 
     @classmethod
+    def of_words(cls, texts: Iterable[str], languages: Iterable[str]) -> Tokenizer:
+        """Every word and mark of the texts is a token, whole; others become their bytes."""
+        backend = _backend(models.BPE())
+        folded = (backend.normalizer.normalize_str(fold(text)) for text in texts)
+        split = backend.pre_tokenizer.pre_tokenize_str
+        words = dict.fromkeys(word for text in folded for word, _ in split(text))
+        pieces = [PAD, BOS, EOS, *(f"<2{code}>" for code in languages), *BYTES, *words]
+        vocabulary = {piece: id_ for id_, piece in enumerate(pieces)}
+        # Without merges nothing is put together, so a word must be looked up before it is cut.
+        bpe = models.BPE(vocab=vocabulary, merges=[], byte_fallback=True, ignore_merges=True)
+        return cls(_backend(bpe))
+
+    @classmethod
     def load(cls, path: Path) -> Tokenizer:
         """Reads what `save` wrote."""
         return cls(Backend.from_file(str(path)))

@@ -1,0 +1,56 @@
+"""Measure the models of the zoo and write `docs/zoo.md`.
+
+    python -m model zoo measure reverse sort
+
+Without a name all are measured. Right answers by length, beyond the trained ones too, the looks of
+each head, and the learning curve of every seed are written beside the shipped bundle, as
+`zoo.json`. What was measured of the same weights stays as it is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from model.bundle.weights import digest_of
+from model.commands import arguments, zoo_train
+from model.train.run import BUNDLE
+from model.train.workers import spread
+from model.zoo.measuring import RESULTS, measure_seed, merged
+from model.zoo.page import PAGE, page, read_results
+from model.zoo.recipes import Recipe, chosen, read_recipes
+from model.zoo.training import SHIPPED
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the names and where the runs are."""
+    zoo_train.names(parser)
+    parser.add_argument("--zoo", type=Path, default=SHIPPED, help="where the bundles are")
+    parser.add_argument("--page", type=Path, default=PAGE, help="the page to write")
+    arguments.jobs(parser)
+
+
+def run(asked: argparse.Namespace) -> None:
+    """Measures what is new of the shipped models' seeds, then writes the page."""
+    recipes = read_recipes()
+    shipped = [one for one in chosen(recipes, asked.names) if (asked.zoo / one.name).is_dir()]
+    tasks = [(recipe, asked.zoo / recipe.name, asked.runs / recipe.name) for recipe in shipped]
+    for _ in spread(measure, tasks, asked.jobs):
+        pass
+    asked.page.write_text(page(recipes, read_results(recipes, asked.zoo)), encoding="utf-8")
+
+
+def measure(recipe: Recipe, shipped: Path, runs: Path) -> None:
+    """Writes the results of one model, all seeds that its runs' folder has."""
+    path = shipped / RESULTS
+    old: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    known = {one["digest"] for one in old.get("seeds", [])}
+    new = [
+        measure_seed(recipe, int(bundle.parent.name), bundle)
+        for bundle in sorted(runs.glob(f"*/{BUNDLE}"))
+        if digest_of(bundle) not in known
+    ]
+    text = json.dumps(merged(old, recipe, new), allow_nan=False)
+    path.write_text(text.replace('{"seed"', '\n{"seed"') + "\n", encoding="utf-8")

@@ -1,0 +1,1 @@
+"""Small models of made-up tasks, on which attention can be read off: `model/zoo/zoo.toml`."""

@@ -1,0 +1,157 @@
+"""The zoo's page of the documentation, `docs/zoo.md`, from what was measured."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import mean
+from string import Template
+from typing import Any
+
+from model.bundle.markdown import table
+from model.bundle.weights import digest_of
+from model.zoo.measuring import RESULTS
+from model.zoo.recipes import Recipe
+from model.zoo.training import SHIPPED
+
+PAGE = Path(__file__).parents[2] / "docs" / "zoo.md"
+TEMPLATE = Path(__file__).with_name("page.template.md")
+CLOSE = 0.1  # nats a token: a dev loss below it counts as learned
+BEST = 0.95  # of answers right: a length above it counts as solved
+
+Results = Mapping[str, Any]
+
+
+def read_results(recipes: Mapping[str, Recipe], zoo: Path = SHIPPED) -> dict[str, Results]:
+    """What was measured, by name; nothing for a line that is not trained yet.
+
+    Raises `ValueError` where a bundle is not one of those that were measured.
+    """
+    found = {}
+    for name in recipes:
+        path = zoo / name / RESULTS
+        if path.is_file():
+            found[name] = json.loads(path.read_text(encoding="utf-8"))
+            if digest_of(zoo / name) not in [one["digest"] for one in found[name]["seeds"]]:
+                raise ValueError(f"{path}: it is of other weights; run zoo measure {name} again")
+    return found
+
+
+def page(recipes: Mapping[str, Recipe], results: Mapping[str, Results]) -> str:
+    """The page. Layers and heads count from 1 in it, as on the screen."""
+    missing = [f"`{name}`" for name in recipes if name not in results]
+    text = Template(TEMPLATE.read_text(encoding="utf-8"))
+    return text.substitute(
+        models=_models(recipes, results),
+        lengths="\n\n".join(_lengths(recipes, results)),
+        missing=f"Not trained yet: {', '.join(missing)}." if missing else "All lines are trained.",
+        who=_who(results.get("who")),
+    )
+
+
+def _models(recipes: Mapping[str, Recipe], results: Mapping[str, Results]) -> str:
+    rows = [_model(recipes[name], found) for name, found in results.items()]
+    head = ["model", "changed", "seeds", "parameters", "right", "learned at step"]
+    return table([*head, "cross attention", "encoder"], rows)
+
+
+def _model(recipe: Recipe, found: Results) -> list[str]:
+    seeds = found["seeds"]
+    changed = ", ".join(f"{key} {value}" for key, value in found["changed"].items()) or "–"
+    longest = str(recipe.trained[1])
+    return [
+        f"`{recipe.name}`",
+        changed,
+        str(len(seeds)),
+        f"{seeds[0]['parameters']:,}",
+        _percent([one["accuracy"][longest] for one in seeds]),
+        _steps([learned(one["curve"]) for one in seeds]),
+        _best(seeds[0]["looks"], "decoder"),
+        _best(seeds[0]["looks"], "encoder"),
+    ]
+
+
+def learned(curve: Sequence[Sequence[float]]) -> int | None:
+    """The first step from which on the dev loss stays below `CLOSE`; None if it never does."""
+    since = None
+    for step, _, dev in curve:
+        if dev >= CLOSE:
+            since = None
+        elif since is None:
+            since = int(step)
+    return since
+
+
+def best(shares: Mapping[str, Sequence[float]], stack: str) -> tuple[float, str, int] | None:
+    """The head of a stack that looks right most often: share, attention, head from 0."""
+    found = [
+        (share, place, head)
+        for place, heads in shares.items()
+        if place.startswith(stack)
+        for head, share in enumerate(heads)
+    ]
+    return max(found) if found else None
+
+
+def _best(shares: Mapping[str, Sequence[float]], stack: str) -> str:
+    found = best(shares, stack)
+    return _head(*found) if found else "–"
+
+
+def _head(share: float, place: str, head: int) -> str:
+    return f"{share:.0%} (layer {int(place.split('.')[1]) + 1}, head {head + 1})"
+
+
+def _percent(values: Sequence[float]) -> str:
+    spread = f" ± {(max(values) - min(values)) * 50:.0f}" if len(values) > 1 else ""
+    return f"{mean(values) * 100:.0f}{spread} %"
+
+
+def _steps(values: Sequence[int | None]) -> str:
+    return ", ".join("never" if value is None else f"{value:,}" for value in values)
+
+
+def _lengths(recipes: Mapping[str, Recipe], results: Mapping[str, Results]) -> list[str]:
+    """A table a task: lengths across, models down, those beyond the trained ones in italics."""
+    tables = []
+    for task in dict.fromkeys(found["task"] for found in results.values()):
+        mine = {name: found for name, found in results.items() if found["task"] == task}
+        first = recipes[next(iter(mine))]
+        head = [
+            f"{length}" if length <= first.trained[1] else f"*{length}*" for length in first.tested
+        ]
+        rows = [
+            [f"`{name}`", *(_at(found, length) for length in first.tested)]
+            for name, found in mine.items()
+        ]
+        tables.append(table([f"{task}: {first.task.unit}", *head], rows))
+    return tables
+
+
+def _at(found: Results, length: int) -> str:
+    values = [one["accuracy"].get(str(length)) for one in found["seeds"]]
+    known = [value for value in values if value is not None]
+    return f"{mean(known) * 100:.0f}" if known else "–"
+
+
+def _who(found: Results | None) -> str:
+    if not found:
+        return "It is not trained yet."
+    rows = []
+    for one in found["seeds"]:
+        heads = best(one["looks"], "encoder"), best(one["twins"], "encoder")
+        cross = best(one["looks"], "decoder"), best(one["twins"], "decoder")
+        row = [_head(*each) if each else "–" for each in (*heads, *cross)]
+        rows.append([str(one["seed"]), f"{one['accuracy']['2']:.1%}", *row])
+    return table(
+        [
+            "seed",
+            "right",
+            "from *it* to its noun",
+            "and moves with the property",
+            "from the answer to its noun",
+            "and moves",
+        ],
+        rows,
+    )

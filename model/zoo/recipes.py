@@ -1,0 +1,103 @@
+"""The zoo's table: a line a model, read from `zoo.toml`."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from model.train.options import TrainingOptions
+from model.train.plan import PLAN_OPTIONS
+from model.transformer.config import ModelConfig
+from model.zoo.registry import TASKS
+from model.zoo.tasks import Task
+
+TABLE = Path(__file__).with_name("zoo.toml")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """One model: what it learns and how. Raises `ValueError` for what does not fit together."""
+
+    name: str
+    task_name: str
+    trained: tuple[int, int]  # the shortest and the longest length that it learns from
+    tested: tuple[int, ...]  # lengths that its answers are counted at
+    examples: int  # to learn from
+    changed: Mapping[str, Any]  # what its line says beyond the task: how it differs
+    options: TrainingOptions
+    shape: Mapping[str, Any]  # of `ModelConfig`, but for the vocabulary
+
+    def __post_init__(self) -> None:
+        first, last = self.trained
+        for length in (*self.trained, *self.tested):
+            if not self.task.shortest <= length <= self.task.longest:
+                limits = f"{self.task.shortest} to {self.task.longest}"
+                raise ValueError(f"{self.name}: lengths must be {limits}, not {length}")
+        if first > last:
+            raise ValueError(
+                f"{self.name}: trained must be [shortest, longest], not {first}, {last}"
+            )
+        if self.examples < 1:
+            raise ValueError(f"{self.name}: examples must be at least 1, not {self.examples}")
+
+    @property
+    def task(self) -> Task:
+        """What it learns."""
+        return TASKS[self.task_name]
+
+    def config(self, vocabulary: int) -> ModelConfig:
+        """The model's shape, with so many tokens."""
+        return ModelConfig(vocabulary=vocabulary, **self.shape)
+
+
+OWN = {"task": str, "trained": list, "tested": list, "examples": int}
+PARTS: dict[str, set[str]] = {
+    "options": {one.name for one in fields(TrainingOptions)} - {"seed"},
+    "shape": {one.name for one in fields(ModelConfig)} - {"vocabulary", "kernel"},
+}
+
+
+def read_recipes(path: Path = TABLE) -> dict[str, Recipe]:
+    """All lines of the table by name, in its order.
+
+    A line says its task and what it changes; the task's own table and `[all]` say the rest. Raises
+    `ValueError`, naming line and value, for what is no recipe.
+    """
+    table = tomllib.loads(path.read_text(encoding="utf-8"))
+    return {name: _recipe(name, line, table) for name, line in table["models"].items()}
+
+
+def chosen(recipes: Mapping[str, Recipe], names: Sequence[str]) -> list[Recipe]:
+    """Those of the names, or all. Raises `ValueError` for a name that is not in the table."""
+    if unknown := sorted(set(names) - recipes.keys()):
+        raise ValueError(f"no model {unknown[0]} in the zoo; known: {', '.join(recipes)}")
+    return [recipe for name, recipe in recipes.items() if not names or name in names]
+
+
+def _recipe(name: str, line: Mapping[str, Any], table: Mapping[str, Any]) -> Recipe:
+    if (task := line.get("task")) not in TASKS:
+        raise ValueError(f"{name}: task must be one of {', '.join(TASKS)}, not {task!r}")
+    said = {**table["all"], **table["tasks"].get(task, {}), **line}
+    for key, value in said.items():
+        kind = OWN.get(key)
+        if kind is None and key not in PARTS["options"] | PARTS["shape"]:
+            raise ValueError(f"{name}: there is no {key}")
+        if kind is not None and not isinstance(value, kind):
+            raise ValueError(f"{name}: {key} must be of type {kind.__name__}, not {value!r}")
+    parts = {
+        part: {key: PLAN_OPTIONS[key].read(said[key]) for key in said.keys() & known}
+        for part, known in PARTS.items()
+    }
+    return Recipe(
+        name=name,
+        task_name=task,
+        trained=(said["trained"][0], said["trained"][-1]),
+        tested=tuple(said["tested"]),
+        examples=said["examples"],
+        changed={key: value for key, value in line.items() if key != "task"},
+        options=TrainingOptions(**parts["options"]),
+        shape=parts["shape"],
+    )

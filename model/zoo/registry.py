@@ -1,0 +1,27 @@
+"""The tasks by name."""
+
+from __future__ import annotations
+
+from string import ascii_lowercase, digits
+
+from model.zoo import tasks, who
+from model.zoo.tasks import Task
+
+LETTERS = (" ".join(ascii_lowercase),)
+TASKS = {
+    "copy": Task(tasks.copy, LETTERS),
+    "reverse": Task(tasks.reverse, LETTERS),
+    "shift": Task(tasks.shift, LETTERS),
+    "sort": Task(tasks.sort, LETTERS),
+    "brackets": Task(tasks.brackets, ("([{}])",), unit="brackets"),
+    "addition": Task(tasks.addition, (f"{digits}+",), longest=9, unit="digits"),
+    "induction": Task(tasks.induction, LETTERS, shortest=3, longest=27),
+    "who": Task(
+        *(who.who, who.every_text()),
+        shortest=0,
+        longest=2,
+        unit="nouns",
+        held_out=who.held_out,
+        twins=who.twins,
+    ),
+}

@@ -1,0 +1,166 @@
+"""Tasks whose answers say where to look: pure functions of a seeded generator.
+
+example = reverse(Random(1), 4)
+example.source_text, example.target_text     # "r i c d", "d c i r"
+example.cross                                # ({3}, {2}, {1}, {0})
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from string import ascii_lowercase
+from zlib import crc32
+
+Places = frozenset[int]
+
+
+@dataclass(frozen=True)
+class Example:
+    """A source and its answer, in the tokens of both, and where each part of it can be found."""
+
+    source: tuple[str, ...]  # tokens; one that follows a space begins with it
+    target: tuple[str, ...]
+    cross: tuple[Places, ...]  # for each token of the target, those of the source that decide it
+    within: Mapping[int, Places] = field(default_factory=dict)  # for some of the source, the others
+
+    @property
+    def source_text(self) -> str:
+        """What is typed."""
+        return "".join(self.source)
+
+    @property
+    def target_text(self) -> str:
+        """What is to be written."""
+        return "".join(self.target)
+
+
+def one_in_ten(example: Example) -> bool:
+    """Whether an example is kept for tests: a tenth of all sources, by a checksum of their text."""
+    return crc32(example.source_text.encode()) % 10 == 0
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is asked, as a maker of examples."""
+
+    make: Callable[[Random, int], Example]  # of a length, in the unit that the task counts in
+    words: tuple[str, ...]  # texts in which every word is that there is
+    shortest: int = 1
+    longest: int = 32
+    unit: str = "letters"
+    held_out: Callable[[Example], bool] = one_in_ten
+    # Two examples whose sources differ in one token, which moves the answer.
+    twins: Callable[[Random], tuple[Example, Example]] | None = None
+
+    def draw(self, random: Random, length: int, held_out: bool) -> Example:
+        """An example for training, or one that is held out.
+
+        Raises `ValueError` for a length that the task does not have.
+        """
+        if not self.shortest <= length <= self.longest:
+            limits = f"{self.shortest} to {self.longest} {self.unit}"
+            raise ValueError(f"length must be {limits}, not {length}")
+        while self.held_out(example := self.make(random, length)) is not held_out:
+            pass
+        return example
+
+
+def spaced(words: Sequence[str]) -> tuple[str, ...]:
+    """Words as the tokens of a text: all but the first begin with a space."""
+    return tuple(f" {word}" if place else word for place, word in enumerate(words))
+
+
+def reordered(letters: Sequence[str], order: Sequence[int]) -> Example:
+    """The letters at the places that `order` says, one after the other."""
+    answer = spaced([letters[place] for place in order])
+    return Example(spaced(letters), answer, tuple(frozenset({place}) for place in order))
+
+
+def some_letters(random: Random, length: int) -> list[str]:
+    """Letters, each as likely as every other."""
+    return random.choices(ascii_lowercase, k=length)
+
+
+def copy(random: Random, length: int) -> Example:
+    """The same letters: a diagonal."""
+    return reordered(some_letters(random, length), range(length))
+
+
+def reverse(random: Random, length: int) -> Example:
+    """The letters backwards: an anti-diagonal."""
+    return reordered(some_letters(random, length), range(length)[::-1])
+
+
+SHIFT = 2
+
+
+def shift(random: Random, length: int) -> Example:
+    """The letters from the third on, then the first two: a broken diagonal."""
+    order = [(place + SHIFT) % length for place in range(length)]
+    return reordered(some_letters(random, length), order)
+
+
+def sort(random: Random, length: int) -> Example:
+    """The letters in the order of the alphabet; of equal ones each may be looked at."""
+    letters = some_letters(random, length)
+    ordered = sorted(letters)
+    alike = {
+        one: frozenset(i for i, other in enumerate(letters) if other == one) for one in letters
+    }
+    return Example(spaced(letters), spaced(ordered), tuple(alike[one] for one in ordered))
+
+
+def induction(random: Random, length: int) -> Example:
+    """Different letters, then one of them again: the answer is what followed it."""
+    letters = random.sample(ascii_lowercase, length - 1)
+    asked = random.randrange(length - 2)
+    answer = frozenset({asked + 1})
+    source = spaced([*letters, letters[asked]])
+    return Example(source, (letters[asked + 1],), (answer,), {length - 1: answer})
+
+
+CLOSING = {"(": ")", "[": "]", "{": "}"}
+
+
+def brackets(random: Random, length: int) -> Example:
+    """Brackets, some of them closed: the answer closes the others, the last one first.
+
+    Each bracket that closes looks at the one that it closes.
+    """
+    source: list[str] = []
+    opened: list[int] = []
+    within: dict[int, Places] = {}
+    for place in range(length):
+        last = place == length - 1
+        if opened and random.random() < 0.5 and not (last and len(opened) == 1):
+            within[place] = frozenset({opened[-1]})
+            source.append(CLOSING[source[opened.pop()]])
+        else:
+            source.append(random.choice([*CLOSING]))
+            opened.append(place)
+    answer = tuple(CLOSING[source[place]] for place in reversed(opened))
+    return Example(
+        tuple(source), answer, tuple(frozenset({place}) for place in reversed(opened)), within
+    )
+
+
+def addition(random: Random, length: int) -> Example:
+    """The sum of two numbers of at most so many digits: each digit looks at its column.
+
+    What is carried to the front looks at the first column.
+    """
+    first, second = (str(random.randrange(10**length)) for _ in range(2))
+    answer = str(int(first) + int(second))
+    begins = 0, len(first) + 1  # of each number in the source
+    columns = [
+        frozenset(
+            begin + len(number) - 1 - column
+            for begin, number in zip(begins, (first, second), strict=True)
+            if column < len(number)
+        )
+        for column in range(max(len(first), len(second)))
+    ]
+    cross = tuple(columns[min(column, len(columns) - 1)] for column in range(len(answer)))
+    return Example((*first, "+", *second), (*answer,), cross[::-1])

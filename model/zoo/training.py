@@ -1,0 +1,90 @@
+"""Training a model of the zoo: its examples are drawn, not read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator
+from dataclasses import asdict, replace
+from pathlib import Path
+from random import Random
+from shutil import copytree, rmtree
+
+import torch
+
+from model.bundle.card import TRAINING
+from model.bundle.weights import CHECKPOINTS, save_bundle
+from model.text.tokens import Tokenizer
+from model.train.data import Corpus
+from model.train.events import Event, Finished, Started
+from model.train.loop import Trainer
+from model.train.pairs import TrainingExample
+from model.train.randomness import Chance
+from model.train.run import BUNDLE
+from model.transformer.stacks import Transformer
+from model.zoo.recipes import Recipe
+from model.zoo.tasks import Example, Task
+
+# An encoder–decoder translates between two languages; these are a task's.
+LANGUAGES = ("in", "out")
+DIRECTION = "-".join(LANGUAGES)
+SHIPPED = CHECKPOINTS / "zoo"
+DEV = 300  # examples
+
+
+def tokenizer_of(task: Task) -> Tokenizer:
+    """A token a word of the task."""
+    return Tokenizer.of_words(task.words, LANGUAGES)
+
+
+def draw(recipe: Recipe, random: Random, count: int, held_out: bool) -> list[Example]:
+    """Examples of the lengths that the recipe trains, each length as often as every other."""
+    first, last = recipe.trained
+    return [recipe.task.draw(random, random.randint(first, last), held_out) for _ in range(count)]
+
+
+def train_recipe(recipe: Recipe, seed: int, folder: Path) -> Generator[Event, None, None]:
+    """Trains one model in a folder, or goes on there; last comes the bundle in it.
+
+    Recipe and seed alone decide the weights, bit for bit on one thread of one kind of processor.
+    """
+    random = Random(f"{recipe.task_name} {seed}")
+    folder.mkdir(parents=True, exist_ok=True)
+    tokenizer, device = tokenizer_of(recipe.task), torch.device("cpu")
+    config = recipe.config(len(tokenizer))
+    corpus, dev = (
+        Corpus(
+            [
+                TrainingExample(one.source_text, one.target_text, LANGUAGES[1])
+                for one in draw(recipe, random, count, held_out)
+            ],
+            tokenizer,
+            config.max_tokens,
+            device,
+        )
+        for count, held_out in ((recipe.examples, False), (DEV, True))
+    )
+    chance = Chance(seed, device)
+    with chance:
+        model = Transformer(config)
+    trainer = Trainer(folder, model, corpus, dev, replace(recipe.options, seed=seed), chance)
+    yield Started(
+        sum(p.numel() for p in model.parameters()),
+        len(corpus),
+        str(device),
+        torch.get_num_threads(),
+        trainer.progress.step,
+        trainer.progress.epoch,
+    )
+    yield from trainer.events()
+    save_bundle(folder / BUNDLE, trainer.average(), config, tokenizer, f"Zoo: {recipe.name}")
+    told = {**asdict(trainer.progress), "epochs": trainer.epochs, "seed": seed}
+    (folder / BUNDLE / TRAINING).write_text(json.dumps(told, indent=1) + "\n")
+    yield Finished(str(folder / BUNDLE), trainer.progress.step)
+
+
+def ship(bundle: Path, name: str, zoo: Path = SHIPPED) -> Path:
+    """Puts a bundle where `load("zoo/<name>")` finds it; the folder."""
+    folder = zoo / name
+    rmtree(folder, ignore_errors=True)
+    copytree(bundle, folder)
+    return folder
