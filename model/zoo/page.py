@@ -18,7 +18,7 @@ from model.zoo.training import SHIPPED
 PAGE = Path(__file__).parents[2] / "docs" / "zoo.md"
 TEMPLATE = Path(__file__).with_name("page.template.md")
 CLOSE = 0.1  # nats a token: a dev loss below it counts as learned
-BEST = 0.95  # of answers right: a length above it counts as solved
+STACKS = ("decoder", "encoder")
 
 Results = Mapping[str, Any]
 
@@ -140,18 +140,8 @@ def _who(found: Results | None) -> str:
         return "It is not trained yet."
     rows = []
     for one in found["seeds"]:
-        heads = best(one["looks"], "encoder"), best(one["twins"], "encoder")
-        cross = best(one["looks"], "decoder"), best(one["twins"], "decoder")
-        row = [_head(*each) if each else "–" for each in (*heads, *cross)]
-        rows.append([str(one["seed"]), f"{one['accuracy']['2']:.1%}", *row])
-    return table(
-        [
-            "seed",
-            "right",
-            "from *it* to its noun",
-            "and moves with the property",
-            "from the answer to its noun",
-            "and moves",
-        ],
-        rows,
-    )
+        cells = (best(one[kind], stack) for stack in STACKS for kind in ("looks", "twins"))
+        shown = [_head(*each) if each else "–" for each in cells]
+        rows.append([str(one["seed"]), f"{one['accuracy']['2']:.1%}", *shown])
+    head = ["from the answer to the noun", "and moves", "from *it* to the noun", "and moves"]
+    return table(["seed", "right", *head], rows)

@@ -13,7 +13,7 @@ TASKS = {
     "reverse": Task(tasks.reverse, LETTERS),
     "shift": Task(tasks.shift, LETTERS),
     "sort": Task(tasks.sort, LETTERS),
-    "brackets": Task(tasks.brackets, ("([{}])",), unit="brackets"),
+    "brackets": Task(tasks.brackets, ("([{}])",), shortest=3, unit="brackets"),
     "addition": Task(tasks.addition, (f"{digits}+",), longest=9, unit="digits"),
     "induction": Task(tasks.induction, LETTERS, shortest=3, longest=27),
     "who": Task(

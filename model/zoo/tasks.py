@@ -14,6 +14,7 @@ from string import ascii_lowercase
 from zlib import crc32
 
 Places = frozenset[int]
+TRIES = 1000  # a tenth is held out: a length with any has one among so many
 
 
 @dataclass(frozen=True)
@@ -57,14 +58,16 @@ class Task:
     def draw(self, random: Random, length: int, held_out: bool) -> Example:
         """An example for training, or one that is held out.
 
-        Raises `ValueError` for a length that the task does not have.
+        Raises `ValueError` for a length that the task does not have, or of which none is held out.
         """
         if not self.shortest <= length <= self.longest:
             limits = f"{self.shortest} to {self.longest} {self.unit}"
             raise ValueError(f"length must be {limits}, not {length}")
-        while self.held_out(example := self.make(random, length)) is not held_out:
-            pass
-        return example
+        for _ in range(TRIES):
+            if self.held_out(example := self.make(random, length)) is held_out:
+                return example
+        told = "held out" if held_out else "trained"
+        raise ValueError(f"no example of length {length} is {told}, in {TRIES} that were drawn")
 
 
 def spaced(words: Sequence[str]) -> tuple[str, ...]:

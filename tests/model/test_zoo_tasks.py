@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -131,6 +132,9 @@ def test_nothing_held_out_is_trained(name: str) -> None:
 def test_a_length_that_there_is_not() -> None:
     with pytest.raises(ValueError, match="length must be 3 to 27 letters, not 2"):
         TASKS["induction"].draw(Random(0), 2, held_out=False)
+    every = replace(TASKS["brackets"], shortest=1)
+    with pytest.raises(ValueError, match="no example of length 1 is held out, in 1000"):
+        every.draw(Random(0), 1, held_out=True)
 
 
 @settings(deadline=None)
@@ -145,7 +149,7 @@ def test_it_stands_for_the_noun_that_the_property_fits(seed: int) -> None:
     for example in (first, second):
         (noun,), (it,) = example.target, example.within
         assert example.source[it] == " it"
-        assert example.within[it] == example.cross[0]
+        assert example.cross == (example.within[it],)
         assert kinds[noun] == fits[example.source[-2].strip()]
         assert [example.source[place].strip() for place in example.within[it]] == [noun]
 
