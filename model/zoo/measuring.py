@@ -52,7 +52,12 @@ def measure_seed(recipe: Recipe, seed: int, bundle: Path, count: int = COUNT) ->
         "looks": shares(looks(adapter, tests[longest])),
     }
     if task.twins:
-        found["twins"] = shares(twin_looks(adapter, twins_of(task, count)))
+        pairs = twins_of(task, count)
+        found["twins"] = shares(twin_looks(adapter, pairs))
+        if other := task.instead:
+            found["instead"] = shares(looks(adapter, list(map(other, tests[longest]))))
+            moved = [(other(first), other(second)) for first, second in pairs]
+            found["instead twins"] = shares(twin_looks(adapter, moved))
     return found
 
 

@@ -18,7 +18,9 @@ from model.zoo.training import SHIPPED
 PAGE = Path(__file__).parents[2] / "docs" / "zoo.md"
 TEMPLATE = Path(__file__).with_name("page.template.md")
 CLOSE = 0.1  # nats a token: a dev loss below it counts as learned
-STACKS = ("decoder", "encoder")
+# Where each look is from: the answer, *it*, the property; and whether it moves.
+LOOKS = ("looks", "twins")
+ASKED = (("decoder", LOOKS), ("encoder", LOOKS), ("encoder", ("instead", "instead twins")))
 
 Results = Mapping[str, Any]
 
@@ -46,7 +48,7 @@ def page(recipes: Mapping[str, Recipe], results: Mapping[str, Results]) -> str:
         models=_models(recipes, results),
         lengths="\n\n".join(_lengths(recipes, results)),
         missing=f"Not trained yet: {', '.join(missing)}." if missing else "All lines are trained.",
-        who=_who(results.get("who")),
+        who=_who(results),
     )
 
 
@@ -135,13 +137,14 @@ def _at(found: Results, length: int) -> str:
     return f"{mean(known) * 100:.0f}" if known else "–"
 
 
-def _who(found: Results | None) -> str:
-    if not found:
-        return "It is not trained yet."
+def _who(results: Mapping[str, Results]) -> str:
     rows = []
-    for one in found["seeds"]:
-        cells = (best(one[kind], stack) for stack in STACKS for kind in ("looks", "twins"))
-        shown = [_head(*each) if each else "–" for each in cells]
-        rows.append([str(one["seed"]), f"{one['accuracy']['2']:.1%}", *shown])
-    head = ["from the answer to the noun", "and moves", "from *it* to the noun", "and moves"]
-    return table(["seed", "right", *head], rows)
+    for name, found in results.items():
+        for one in found["seeds"] if found["task"] == "who" else ():
+            shown = [_best(one[kind], stack) for stack, kinds in ASKED for kind in kinds]
+            rows.append([f"`{name}`", str(one["seed"]), f"{one['accuracy']['2']:.1%}", *shown])
+    froms = ("answer", "*it*", "property")
+    head = [
+        text for one in froms for text in (f"from the {one}".replace("the *", "*"), "and moves")
+    ]
+    return table(["model", "seed", "right", *head], rows) if rows else "It is not trained yet."

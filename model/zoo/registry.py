@@ -23,5 +23,6 @@ TASKS = {
         unit="nouns",
         held_out=who.held_out,
         twins=who.twins,
+        instead=who.from_property,
     ),
 }

@@ -54,6 +54,8 @@ class Task:
     held_out: Callable[[Example], bool] = one_in_ten
     # Two examples whose sources differ in one token, which moves the answer.
     twins: Callable[[Random], tuple[Example, Example]] | None = None
+    # The same example, looked at from another token of its source.
+    instead: Callable[[Example], Example] | None = None
 
     def draw(self, random: Random, length: int, held_out: bool) -> Example:
         """An example for training, or one that is held out.

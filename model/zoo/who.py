@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from random import Random
@@ -77,6 +77,11 @@ def about(text: str, noun: str) -> Example:
     source = tokens(text)
     answer = frozenset({[token.strip() for token in source].index(noun)})
     return Example(source, (noun,), (answer,), {source.index(" it"): answer})
+
+
+def from_property(example: Example) -> Example:
+    """The same sentence, looked at from its property instead of from "it"."""
+    return replace(example, within={len(example.source) - 2: example.cross[0]})
 
 
 def definition(random: Random) -> Example:

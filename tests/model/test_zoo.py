@@ -20,6 +20,8 @@ from model.zoo.measuring import (
     measure_seed,
     merged,
     shares,
+    twin_looks,
+    twins_of,
 )
 from model.zoo.page import PAGE, best, learned, page, read_results
 from model.zoo.recipes import Recipe, chosen, read_recipes
@@ -155,3 +157,18 @@ def test_results_are_of_the_shipped_weights_and_say_what_they_can() -> None:
     recipe, results = RECIPES["reverse"], read_results(RECIPES)["reverse"]
     examples = held_out_examples(recipe, 12, 20)
     assert accuracy(load("zoo/reverse"), examples) >= results["seeds"][0]["accuracy"]["12"] - 0.1
+
+
+def test_who_it_is_moves_with_the_property() -> None:
+    """On held-out nouns; by the answer's look, or with attention dropout by the property's."""
+    task = TASKS["who"]
+    pairs = twins_of(task, 40)
+    found = shares(twin_looks(load("zoo/who"), pairs))["decoder.0.cross"]
+    assert max(found) > 0.75
+    assert task.instead
+    moved = [(task.instead(first), task.instead(second)) for first, second in pairs]
+    found = shares(twin_looks(load("zoo/who-attention-dropout"), moved))["encoder.0.self"]
+    assert max(found) > 0.65
+    for word, noun in (("tired", "animal"), ("wide", "street")):
+        text = f"The animal didn't cross the street because it was too {word}."
+        assert load("zoo/who").trace(text).output.text == noun

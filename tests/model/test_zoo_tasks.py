@@ -152,6 +152,9 @@ def test_it_stands_for_the_noun_that_the_property_fits(seed: int) -> None:
         assert example.cross == (example.within[it],)
         assert kinds[noun] == fits[example.source[-2].strip()]
         assert [example.source[place].strip() for place in example.within[it]] == [noun]
+        ((place, looked),) = who.from_property(example).within.items()
+        assert example.source[place].strip() in fits
+        assert looked == example.within[it]
 
 
 def test_words_of_who_are_many_and_mean_one_thing() -> None:
