@@ -12,6 +12,7 @@ from model.__main__ import main
 from model.adapters.encoder_decoder import load
 from model.bundle.weights import WEIGHTS, digest_of
 from model.train.workers import spread
+from model.transformer.config import ModelConfig
 from model.zoo.measuring import (
     RESULTS,
     accuracy,
@@ -137,7 +138,7 @@ def test_a_shipped_model_is_small_and_of_its_line(name: str) -> None:
     adapter = load(f"zoo/{name}")
     assert {str(one.dtype) for one in load_file(folder / WEIGHTS).values()} == {"torch.float16"}
     config = json.loads((folder / "config.json").read_text())["config"]
-    assert config == recipe.config(adapter.info.vocabulary).to_json()
+    assert ModelConfig.from_json(config) == recipe.config(adapter.info.vocabulary)
 
 
 def test_reverse_is_right_and_an_anti_diagonal() -> None:
