@@ -16,6 +16,7 @@ COMMANDS = {
     "measure mean-outputs": "each head's mean output, for mean ablation",
     "measure heads": "what every head does and what it is worth, as a report",
     "measure history": "attention at steps along the training run",
+    "measure gate": "the share right of what people type first",
     "measure variants": "train variants of a run and compare them",
     "zoo train": "train the small models of the zoo",
     "zoo measure": "what the zoo's models can do, as a page",

@@ -172,3 +172,12 @@ def augment(examples: Sequence[TrainingExample], share: float, seed: int) -> lis
                 made.append(new)
                 break
     return made
+
+
+def unmark(examples: Sequence[TrainingExample], share: float, seed: int) -> list[TrainingExample]:
+    """The examples, `share` of whose sources lose their final mark where they have one; seeded."""
+    chance = random.Random(seed)
+    return [
+        (unmarked(one, lambda one=one: one, chance) if chance.random() < share else None) or one  # type: ignore[misc]
+        for one in examples
+    ]

@@ -38,6 +38,9 @@ class TrainingData:
     languages: Annotated[tuple[str, str], "of the columns"] = ("en", "zh")
     one_way: Annotated[bool, "train the first to the second only"] = False
     augment: Annotated[float, "made examples a real one"] = 0.15
+    generate: Annotated[float, "generated examples a real one, of what people type first"] = 0.0
+    unmark: Annotated[float, "share of sources that lose their final mark"] = 0.0
+    unread: Annotated[tuple[Path, ...], "TSV files of whose sentences none is ever a source"] = ()
 
 
 @dataclass(frozen=True)

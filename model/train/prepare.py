@@ -8,10 +8,18 @@ from pathlib import Path
 
 from model.bundle.weights import TOKENIZER
 from model.text.tokens import Tokenizer
-from model.train.augment import augment
-from model.train.clean import clean, unseen
+from model.train.augment import augment, unmark
+from model.train.clean import clean, key, unseen
 from model.train.events import Tidied
-from model.train.pairs import TextPair, TrainingExample, both_ways, read_back, read_pairs
+from model.train.generated.examples import generated
+from model.train.pairs import (
+    TextPair,
+    TrainingExample,
+    both_ways,
+    read_back,
+    read_pairs,
+    read_rows,
+)
 from model.train.plan import TrainingData
 
 Telling = Generator[Tidied, None, list[TextPair]]
@@ -46,10 +54,19 @@ def tidied(pairs: Sequence[TextPair], data: TrainingData) -> Telling:
 def train_examples(
     pairs: Sequence[TextPair], data: TrainingData, seed: int
 ) -> Generator[Tidied, None, list[TrainingExample]]:
-    """The pairs both ways, back-translations, and made examples of both."""
+    """The pairs both ways, back-translations, made examples of both, and generated ones.
+
+    Final marks are dropped last, and what is not to be read is left out.
+    """
     examples = _ways(pairs, data)
     examples += yield from _back(data)
-    return examples + augment(examples, data.augment, seed)
+    count = round(data.generate * len(examples))
+    examples += augment(examples, data.augment, seed)
+    unread = {key(row[-2]) for path in data.unread for row in read_rows(path)}
+    held = frozenset(key(text) for pair in every_pair([*data.dev, *data.held_out]) for text in pair)
+    examples += generated(count, data.languages, seed, unread, held)
+    examples = [one for one in examples if key(one.source) not in unread]
+    return unmark(examples, data.unmark, seed)
 
 
 def dev_examples(data: TrainingData) -> list[TrainingExample]:

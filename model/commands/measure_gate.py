@@ -1,0 +1,32 @@
+"""Measure how many of the sentences that people type first come out right.
+
+    python -m model measure gate runs/mine/bundle
+
+translates each sentence of `model/measure/gate.tsv` greedily, in the direction that the page would
+detect, and prints the share right by kind and direction and what is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from model.commands import arguments
+from model.measure.gate import GATE, failures, measure_gate, table
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the bundle and the gate."""
+    arguments.bundle(parser)
+    parser.add_argument(
+        "--gate", type=Path, default=GATE, metavar="TSV", help="kind, sentence, pattern (our own)"
+    )
+    arguments.device(parser)
+    parser.set_defaults(device="cpu")
+
+
+def run(asked: argparse.Namespace) -> None:
+    """Measures and prints."""
+    passages = measure_gate(asked.bundle, asked.gate, asked.device)
+    print(table(passages))
+    print(f"\n{failures(passages)}")

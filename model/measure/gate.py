@@ -1,0 +1,142 @@
+"""How many of the sentences that people type first come out right: the gate.
+
+`gate.tsv` has a kind, a sentence and a regular expression a line: a translation is right where all
+of it matches once it is made `plain`, so that marks, capitals and contractions do not count.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from model.adapters.encoder_decoder import load
+from model.adapters.request import Adapter, Decode
+from model.text.detect import Detector
+from model.text.script import fold
+from model.train.metrics import translate
+from model.train.pairs import read_rows
+
+GATE = Path(__file__).with_name("gate.tsv")
+
+MARKS = re.compile('[!！?？,，、。；;…“”"„「」『』～~\ufe0f]')
+COLON = re.compile(r"[:：](?!\d|//)")
+STOP = re.compile(r"\.+(?=\s|$|[^\x00-\x7f])|^\.+")  # none in 3.14 or example.com
+BRACKETS = str.maketrans("（）【】’–—", "()[]'--")
+AM = "(it|he|she|that|there|what|where|who|how|this|here|name)"
+CONTRACTIONS = (
+    (re.compile(r"\bi'm\b"), "i am"),
+    (re.compile(r"\blet's\b"), "let us"),
+    (re.compile(r"\bcan(?:'t|not)\b"), "can not"),
+    (re.compile(r"\bwon't\b"), "will not"),
+    (re.compile(r"n't\b"), " not"),
+    (re.compile(r"'re\b"), " are"),
+    (re.compile(r"'ve\b"), " have"),
+    (re.compile(r"'ll\b"), " will"),
+    (re.compile(r"'d\b"), " would"),
+    (re.compile(rf"\b{AM}'s\b"), r"\1 is"),
+)
+CHINESE = (
+    (re.compile(r"\s+"), ""),
+    (re.compile("[您妳]"), "你"),
+    (re.compile("([哪那这])儿"), r"\1里"),
+    (re.compile("(?<=[哪])(?!里|怕|个|些|边|位|种|天|年|家|国|吒|一)"), "里"),
+)
+
+
+@dataclass(frozen=True)
+class Gated:
+    """A sentence that people type first, and what is right as its translation."""
+
+    kind: str
+    text: str
+    pattern: str  # of all of the plain translation
+    direction: str  # such as "en-zh", as the page detects it
+
+    @cached_property
+    def _right(self) -> re.Pattern[str]:
+        return re.compile(self.pattern)
+
+    def passes(self, translation: str) -> bool:
+        """Whether the translation is right."""
+        return bool(self._right.fullmatch(plain(translation, self.direction[-2:])))
+
+
+@dataclass(frozen=True)
+class Passage:
+    """What a model made of a sentence of the gate."""
+
+    gated: Gated
+    translation: str
+    right: bool
+
+
+def read_gate(path: Path = GATE) -> list[Gated]:
+    """The sentences of a gate between English and Chinese.
+
+    Raises `ValueError` naming the line that has another shape, or whose pattern is none.
+    """
+    languages = ("en", "zh")
+    detector = Detector(languages)
+    gate = []
+    for number, (kind, text, pattern) in enumerate(read_rows(path, columns=(3,)), 1):
+        source = detector.language(text)
+        target = languages[source == languages[0]]
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise ValueError(f"{path}, line {number}: {error}: {pattern}") from error
+        gate.append(Gated(kind, text, pattern, f"{source}-{target}"))
+    return gate
+
+
+def plain(translation: str, language: str) -> str:
+    """What patterns are about: lower case, no marks, contractions in full; Chinese unspaced."""
+    text = fold(translation).translate(BRACKETS).lower()
+    text = STOP.sub("", COLON.sub(" ", MARKS.sub("", text)))
+    rules = CHINESE if language == "zh" else CONTRACTIONS
+    for pattern, replacement in rules:
+        text = pattern.sub(replacement, text)
+    return " ".join(text.split())
+
+
+def passed(adapter: Adapter, gate: Sequence[Gated]) -> list[Passage]:
+    """What a model makes of the sentences, greedily, in their order."""
+    written: dict[Gated, str] = {}
+    for direction in sorted({one.direction for one in gate}):
+        mine = [one for one in gate if one.direction == direction]
+        texts = translate(adapter, [one.text for one in mine], direction, Decode())
+        written |= dict(zip(mine, texts, strict=True))
+    return [Passage(one, written[one], one.passes(written[one])) for one in gate]
+
+
+def measure_gate(bundle: Path, path: Path = GATE, device: str = "cpu") -> list[Passage]:
+    """What a bundle makes of the sentences of a gate."""
+    return passed(load(bundle.resolve(), device, measured=False), read_gate(path))
+
+
+def table(passages: Sequence[Passage]) -> str:
+    """The share that is right by kind and direction, in Markdown."""
+    directions = sorted({one.gated.direction for one in passages})
+    kinds = [*dict.fromkeys(one.gated.kind for one in passages)]
+    rows = [["kind", *directions, "all"], ["---", *["--:"] * (len(directions) + 1)]]
+    for kind in [*kinds, "all"]:
+        mine = [one for one in passages if kind in (one.gated.kind, "all")]
+        shares = [_share([one for one in mine if one.gated.direction == d]) for d in directions]
+        rows.append([kind, *shares, _share(mine)])
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def failures(passages: Sequence[Passage]) -> str:
+    """The sentences that did not come out right, a line each."""
+    wrong = [one for one in passages if not one.right]
+    return "\n".join(f"{one.gated.kind}: {one.gated.text} -> {one.translation}" for one in wrong)
+
+
+def _share(passages: Sequence[Passage]) -> str:
+    if not passages:
+        return ""
+    right = sum(one.right for one in passages)
+    return f"{right / len(passages):.0%} ({right}/{len(passages)})"

@@ -1,0 +1,140 @@
+"""Examples out of the lists and slots, typed as people do."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Collection, Iterator
+from functools import partial
+from itertools import islice
+
+from model.text.script import HAN
+from model.text.tokens import normalise
+from model.train import augment
+from model.train.clean import key
+from model.train.generated import lists
+from model.train.generated.lists import Said
+from model.train.generated.slots import SLOTS
+from model.train.pairs import Languages, TrainingExample
+
+LANGUAGES = ("en", "zh")
+SLOT = re.compile(r"\{([a-z]+?)2?\}")  # {city2} is another city than {city}
+OPENS = re.compile(r"\{(?:field|country|word)\}.* .*[.?!]$")  # a slot that opens a sentence
+SOURCES = {lists.phrases: 6, lists.words: 2, lists.frames: 12}  # how many tickets each has
+# Blocks of pictures, so that what is learnt is to copy whatever stands there.
+PICTURES = [*augment.EMOJI, *map(chr, (*range(0x1F300, 0x1F650), *range(0x1F900, 0x1FA00)))]
+
+
+def with_emoji(
+    one: TrainingExample, draw: augment.Draw, chance: random.Random
+) -> TrainingExample | None:
+    """With one to three pictures of any kind behind it, which are to come through."""
+    tail = chance.choice((chance.choice(augment.EMOJI), chance.choice(PICTURES)))
+    tail = chance.choice(("", " ")) + tail * chance.choice((1, 1, 1, 2, 3))
+    return TrainingExample(normalise(one.source + tail), normalise(one.target + tail), one.language)
+
+
+def capitals(
+    one: TrainingExample, draw: augment.Draw, chance: random.Random
+) -> TrainingExample | None:
+    """English in capitals; a name inside Chinese keeps its own."""
+    return augment.capitals(one, draw, chance) if one.language == "zh" else None
+
+
+SHAPES: dict[augment.Kind | None, int] = {  # and each way of typing; None: as it is
+    None: 14,
+    augment.lower: 3,
+    capitals: 1,
+    augment.marks: 1,
+    with_emoji: 3,
+}
+PLAIN_HEART = 0.5  # share of emoji that come without the selector of their coloured form
+COLOURED = "\ufe0f"
+
+
+def generated(
+    count: int,
+    languages: Languages,
+    seed: int,
+    unread: Collection[str] = (),
+    held: frozenset[str] = frozenset(),
+) -> list[TrainingExample]:
+    """`count` examples, either direction by chance; seeded.
+
+    No source has its `key` in `unread`, and neither side has it in `held`. Raises `ValueError` for
+    other languages than English and Chinese.
+    """
+    if count and {*languages} != {*LANGUAGES}:
+        raise ValueError(f"only {LANGUAGES} are generated, not {tuple(languages)}")
+    found = (
+        one
+        for one in _endless(seed)
+        if (read := key(one.source)) not in unread and not {read, key(one.target)} & held
+    )
+    return list(islice(found, count))
+
+
+def _endless(seed: int) -> Iterator[TrainingExample]:
+    chance = random.Random(seed)
+    sources, tickets = [*SOURCES], [*SOURCES.values()]
+    shapes, shares = [*SHAPES], [*SHAPES.values()]
+    while True:
+        [source] = chance.choices(sources, tickets)
+        said = filled(chance.choice(source()), chance)
+        example = _typed(said, chance)
+        [shape] = chance.choices(shapes, shares)
+        made = shape(example, partial(_itself, example), chance) if shape else None
+        yield _hearted(made or example, chance)
+
+
+def _itself(example: TrainingExample) -> TrainingExample:
+    return example
+
+
+def filled(frame: Said, chance: random.Random) -> Said:
+    """A frame with values in its slots; what has none stays.
+
+    A form of the frame has a form of each value: the first one the first, others any.
+    """
+    wanted = dict.fromkeys(name for form in (*frame.en, *frame.zh) for name in _slots(form))
+    values: dict[str, Said] = {}
+    for name in wanted:
+        slot = SLOTS[SLOT.fullmatch("{" + name + "}")[1]]  # type: ignore[index]
+        while name not in values or values[name] in [v for n, v in values.items() if n != name]:
+            values[name] = slot(chance)
+    sides = []
+    for language in LANGUAGES:
+        forms = getattr(frame, language)
+        texts = []
+        for place, form in enumerate((forms[0], *forms)):
+            text = form
+            for name in _slots(form):
+                ways = getattr(values[name], language)
+                text = text.replace("{" + name + "}", chance.choice(ways) if place else ways[0])
+            opens = language == "en" and OPENS.search(form) and form.startswith("{")
+            text = text[:1].upper() + text[1:] if opens else text
+            texts.append(text.replace(".m..", ".m."))
+        sides.append(tuple(texts))
+    return Said(*sides)
+
+
+def _slots(form: str) -> list[str]:
+    return [match[0][1:-1] for match in SLOT.finditer(form)]
+
+
+def _typed(said: Said, chance: random.Random) -> TrainingExample:
+    """One form, into the first one of the other language; never into English with Chinese in it."""
+    if HAN.search(said.en[0]) or chance.random() < 0.5:
+        source, target, language = chance.choice(said.en), said.zh[0], "zh"
+    else:
+        source, target, language = chance.choice(said.zh), said.en[0], "en"
+    return TrainingExample(normalise(source), normalise(target), language)
+
+
+def _hearted(one: TrainingExample, chance: random.Random) -> TrainingExample:
+    """Hearts and the like with or without their selector, alike on both sides."""
+    source, target = (text.replace(COLOURED, "") for text in (one.source, one.target))
+    if chance.random() < PLAIN_HEART:
+        return TrainingExample(source, target, one.language)
+    source, target = (re.sub("[❤✨☀⭐✈]", rf"\g<0>{COLOURED}", text) for text in (source, target))
+    return TrainingExample(source, target, one.language)

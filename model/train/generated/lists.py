@@ -1,0 +1,76 @@
+"""Phrases, words, names and frames of our own, read from the lists beside this file.
+
+A line is `English forms = Chinese forms`, forms parted by "|"; "#" begins a comment.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Said:
+    """One meaning in both languages: its forms, of which the first is what is to be written."""
+
+    en: tuple[str, ...]
+    zh: tuple[str, ...]
+
+
+Chance = random.Random
+Slot = Callable[[Chance], Said]  # a value, drawn by chance
+
+
+def copied(text: str) -> Said:
+    """What is the same in both languages."""
+    return Said((text,), (text,))
+
+
+@cache
+def phrases() -> tuple[Said, ...]:
+    """Greetings, everyday phrases and sayings."""
+    return _sections("phrases.txt")[""]
+
+
+@cache
+def words() -> tuple[Said, ...]:
+    """Words that are typed by themselves."""
+    return _sections("words.txt")[""]
+
+
+@cache
+def frames() -> tuple[Said, ...]:
+    """Sentences with slots in braces."""
+    return _sections("frames.txt")[""]
+
+
+@cache
+def names() -> Mapping[str, tuple[Said, ...]]:
+    """Well-known names by their kind."""
+    return _sections("names.txt")
+
+
+def _sections(file: str) -> dict[str, tuple[Said, ...]]:
+    """The lines under each heading; those before the first one under "".
+
+    Raises `ValueError` naming the line that is not `English = Chinese`.
+    """
+    sections: dict[str, list[Said]] = {}
+    heading = ""
+    for number, line in enumerate((HERE / file).read_text(encoding="utf-8").splitlines(), 1):
+        if not line or line.startswith("#"):
+            continue
+        if line.startswith("[") and line.endswith("]"):
+            heading = line[1:-1]
+            continue
+        en, equals, zh = line.partition(" = ")
+        if not equals or not en or not zh:
+            raise ValueError(f"{file}, line {number}: not `English = Chinese`: {line}")
+        said = Said(tuple(en.split("|")), tuple(zh.split("|")))
+        sections.setdefault(heading, []).append(said)
+    return {heading: tuple(found) for heading, found in sections.items()}

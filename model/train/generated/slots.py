@@ -1,0 +1,135 @@
+"""Slots of a frame: each gives a value by chance, in both languages."""
+
+from __future__ import annotations
+
+from model.train.augment import name
+from model.train.generated import amounts, dates, lists, numbers
+from model.train.generated.lists import Chance, Said, Slot, copied
+from model.train.generated.numbers import size
+
+
+def unheard(chance: Chance) -> Said:
+    """A name that nobody has, copied."""
+    return copied(name(chance))
+
+
+def chinese(chance: Chance) -> Said:
+    """A Chinese name in pinyin and in characters."""
+    surname = chance.choice(lists.names()["surname"])
+    given = chance.sample(lists.names()["given"], chance.choice((1, 2, 2)))
+    en = f"{surname.en[0]} {''.join(part.en[0] for part in given).capitalize()}"
+    return Said((en,), ("".join(part.zh[0] for part in (surname, *given)),))
+
+
+def english(chance: Chance) -> Said:
+    """An English word that is asked about, and stays."""
+    return copied(chance.choice(lists.words()).en[0])
+
+
+def url(chance: Chance) -> Said:
+    """An address on the web."""
+    scheme = chance.choice(("https://", "https://", "http://", "www.", ""))
+    ending = chance.choice(("com", "com", "org", "net", "cn", "edu", "io"))
+    path = chance.choice(("", "", f"/{_word(chance)}", f"/{_word(chance)}/{size(chance, 3)}"))
+    return copied(f"{scheme}{_word(chance)}.{ending}{path}")
+
+
+def email(chance: Chance) -> Said:
+    """An address of mail."""
+    ending = chance.choice(("com", "com", "org", "cn"))
+    return copied(f"{_word(chance)}@{_word(chance)}.{ending}")
+
+
+def file(chance: Chance) -> Said:
+    """The name of a file."""
+    ending = chance.choice(("txt", "pdf", "py", "jpg", "docx", "csv"))
+    return copied(f"{_word(chance)}{chance.choice(('', '', str(size(chance, 2))))}.{ending}")
+
+
+def _word(chance: Chance) -> str:
+    """A word of letters: a real one, or a made-up name."""
+    if chance.random() < 0.5:
+        return name(chance).lower()
+    plain = [said.en[0] for said in lists.words() if said.en[0].isalpha()]
+    return chance.choice(plain).lower()
+
+
+def listed(heading: str) -> Slot:
+    """A slot of the names under a heading of `names.txt`."""
+    return lambda chance: chance.choice(lists.names()[heading])
+
+
+def han(chance: Chance) -> Said:
+    """A Chinese word inside English, which stays."""
+    return copied(chance.choice(lists.words()).zh[0])
+
+
+def foreign(heading: str) -> Slot:
+    """A name under a heading of `names.txt`, in Chinese inside English."""
+    return lambda chance: copied(chance.choice(lists.names()[heading]).zh[0])
+
+
+def word(chance: Chance) -> Said:
+    """A word."""
+    return chance.choice(lists.words())
+
+
+SLOTS: dict[str, Slot] = {
+    **{heading: listed(heading) for heading in ("person", "city", "country", "brand", "code")},
+    **{heading: listed(heading) for heading in ("field", "key", "clothing", "part")},
+    "han": han,
+    "hancity": foreign("city"),
+    "hanbrand": foreign("brand"),
+    "height": amounts.height,
+    "weekday": dates.weekday,
+    "unheard": unheard,
+    "chinese": chinese,
+    "english": english,
+    "word": word,
+    "small": numbers.small,
+    "age": numbers.age,
+    "integer": numbers.integer,
+    "decimal": numbers.decimal,
+    "bignumber": numbers.bignumber,
+    "year": dates.year,
+    "date": dates.date,
+    "day": dates.day,
+    "time": dates.time,
+    "money": amounts.money,
+    "percent": amounts.percent,
+    "length": amounts.measured(
+        ("meter|meters", "m", "米"),
+        ("kilometer|kilometers", "km", "公里"),
+        ("centimeter|centimeters", "cm", "厘米"),
+        ("mile|miles", "", "英里"),
+    ),
+    "weight": amounts.measured(
+        ("kilogram|kilograms", "kg", "公斤"),
+        ("gram|grams", "g", "克"),
+        ("ton|tons", "t", "吨"),
+        ("pound|pounds", "", "磅"),
+    ),
+    "volume": amounts.measured(
+        ("liter|liters", "L", "升"), ("milliliter|milliliters", "ml", "毫升")
+    ),
+    "speed": amounts.measured(
+        ("kilometer per hour|kilometers per hour", "km/h", "公里每小时"),
+        ("meter per second|meters per second", "m/s", "米每秒"),
+    ),
+    "duration": amounts.measured(
+        ("second|seconds", "", "秒"),
+        ("minute|minutes", "", "分钟"),
+        ("hour|hours", "", "小时"),
+        ("day|days", "", "天"),
+        ("week|weeks", "", "周"),
+        ("month|months", "", "个月"),
+        ("year|years", "", "年"),
+    ),
+    "temperature": amounts.temperature,
+    "phone": numbers.phone,
+    "sum": numbers.sum_,
+    "spoken": numbers.spoken,
+    "url": url,
+    "email": email,
+    "file": file,
+}
