@@ -58,6 +58,11 @@ def paragraph(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExamp
 
 def unmarked(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
     """Without the final mark."""
+    return without_mark(one)
+
+
+def without_mark(one: TrainingExample) -> TrainingExample | None:
+    """An example whose source has lost its final mark; nothing if it has none, or is only that."""
     source = FINAL.sub("", one.source)
     return (
         TrainingExample(source, one.target, one.language)
@@ -177,7 +182,4 @@ def augment(examples: Sequence[TrainingExample], share: float, seed: int) -> lis
 def unmark(examples: Sequence[TrainingExample], share: float, seed: int) -> list[TrainingExample]:
     """The examples, `share` of whose sources lose their final mark where they have one; seeded."""
     chance = random.Random(seed)
-    return [
-        (unmarked(one, lambda one=one: one, chance) if chance.random() < share else None) or one  # type: ignore[misc]
-        for one in examples
-    ]
+    return [(without_mark(one) if chance.random() < share else None) or one for one in examples]
