@@ -56,10 +56,14 @@ class Services:
 
 
 def open_models(settings: Settings) -> Runners:
-    """Opens the models that the settings name, in processes of their own or here. Blocks.
+    """Opens the models that the settings name: in a cluster, in processes, or here. Blocks.
 
     Raises what `model.adapters.encoder_decoder.load` raises, or a RuntimeError that says the same.
     """
+    if settings.ray_address:
+        from app.scale.runner import in_cluster  # brings Ray, which only a cluster needs
+
+        return in_cluster(settings.ray_address, settings.bundles, settings.engines)
     drafts = settings.data_dir / "cache" / "drafts" if settings.draft else None
     load = partial(Catalog.load, settings.bundles, settings.device, settings.max_models, drafts)
     gpus = torch.cuda.device_count() if settings.device != "cpu" else 0
@@ -102,7 +106,7 @@ async def open_services(
     limits = Limits.of(settings)
     async with open_store(settings.database, limits) as store, engine, _expiring(store):
         vendor.compress()
-        sharing = PerMinute(settings.max_shares_per_minute)
+        sharing = PerMinute(settings.max_shares_per_minute, settings.rates_url)
         yield Services(
             settings=settings,
             catalog=models.listing,

@@ -85,6 +85,12 @@ class Settings(BaseSettings):
         description="sqlite:///path or postgresql://user:password@host/name; "
         "without it, an SQLite file in the data folder.",
     )
+    rates_url: str | None = Field(
+        default=None,
+        pattern=r"^rediss?://\S+$",
+        description="redis://:password@host:port, where several servers count shares together; "
+        "without it, each counts its own.",
+    )
     models: str = Field(
         default="en-zh",
         pattern=r"^[a-z0-9-]+(=[^,]+)?(,[a-z0-9-]+(=[^,]+)?)*$",
@@ -100,6 +106,10 @@ class Settings(BaseSettings):
         le=64,
         description="Processes that run models; 0: threads of the server's own process. "
         "Without it, one a GPU, or else one for every two cores.",
+    )
+    ray_address: str | None = Field(
+        default=None,
+        description="host:port of a Ray cluster that runs the models; without it, none.",
     )
     draft: bool = Field(
         default=True,

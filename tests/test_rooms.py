@@ -2,6 +2,7 @@
 
 import ast
 import re
+import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
@@ -28,6 +29,7 @@ MODEL_USES = {
     "torch",
 }
 NOT_FOR_APP = {"tests", "bench", "pytest", "httpx", "playwright"}
+ONLY_AT_SCALE = {"ray"}  # for app/scale, which is imported only where a cluster is named
 
 # The page's folders from the ground up: each imports what lies below it, or beside it.
 JS_RANKS = ("lib", "data", "compute", "state", "draw", "parts", "views", "chrome", "pages")
@@ -62,6 +64,7 @@ RANKS = {
         "http",
         "assets",
         "preview",
+        "scale",
         "readiness",
         "dependencies",
         "handout_file",
@@ -177,6 +180,25 @@ def test_imports_go_only_downwards(path: Path) -> Iterator[str]:
             yield module
 
 
+@for_each(PYTHON)
+def test_only_one_room_needs_a_cluster(path: Path) -> Iterable[str]:
+    if path.is_relative_to(ROOT / "app/scale"):
+        return []
+    return {module.partition(".")[0] for module in python_imports(path)} & ONLY_AT_SCALE
+
+
+def test_nothing_of_a_cluster_is_imported_without_one() -> None:
+    code = "import sys, app.server, app.__main__; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    imported = {module.partition(".")[0] for module in done.stdout.split()}
+    assert "torch" in imported
+    assert not imported & (ONLY_AT_SCALE | {"redis"})
+    assert "app.scale" not in done.stdout.split()
+
+
 @pytest.mark.parametrize("package", RANKS)
 def test_modules_do_not_import_in_circles(package: str) -> None:
     """Between rooms ranks see to it; within one this does."""
@@ -197,16 +219,20 @@ def test_nothing_imports_an_entry(path: Path) -> Iterable[str]:
     return [module for module in python_imports(path) if module.endswith("__main__")]
 
 
+def pinned(requirements: str) -> set[str]:
+    lines = (ROOT / requirements).read_text().splitlines()
+    return {re.split(r"[\[=]", line)[0].lower() for line in lines if "==" in line}
+
+
 def test_what_is_imported_is_pinned() -> None:
-    pinned = {
-        re.split(r"[\[=]", line)[0].lower()
-        for line in (ROOT / "requirements.txt").read_text().splitlines()
-        if "==" in line
-    }
+    assert pinned("requirements-scale.txt") >= ONLY_AT_SCALE
     imported = {module.partition(".")[0] for path in PYTHON for module in python_imports(path)}
+    imported -= ONLY_AT_SCALE
     carriers = packages_distributions()
     for module in imported - sys.stdlib_module_names - {"app", "model"}:
-        assert pinned & {one.lower().replace("_", "-") for one in carriers[module]}, module
+        assert pinned("requirements.txt") & {
+            one.lower().replace("_", "-") for one in carriers[module]
+        }, module
 
 
 @for_each(SCRIPTS)

@@ -32,7 +32,6 @@ from app.engine.worker import Batch, Line, Outcome, Work
 from model.errors import Excess, InputError
 
 RETRY_SECONDS = 2
-TRIES = 2  # of work whose process ends
 
 
 class BusyError(Exception):
@@ -70,6 +69,7 @@ class Engine:
         self.budgets = budgets
         self._on_batch = on_batch  # told of each batch: its kind, how long each has waited
         self.runners = models.runners
+        self._tries = models.tries
         self._queue = FairQueue()
         self._coming: dict[Hashable, Waiting] = {}  # what is asked for, waiting or running
         self._running: dict[Runner, list[Running]] = {one: [] for one in self.runners}
@@ -271,12 +271,12 @@ class Engine:
         self._dispatch()
 
     def _crashed(self, batch: list[Waiting]) -> None:
-        """Each is tried once more, alone: one that ends its process takes no neighbour along."""
+        """Each is tried again, alone: one that ends its process takes no neighbour along."""
         for one in batch:
             one.tries, one.stop = one.tries + 1, None
             if isinstance(one.work, Line):
                 self._homes.pop(one.work.stream, None)
-            if one.tries >= TRIES:
+            if one.tries >= self._tries:
                 self._settle(one, Outcome(error=BusyError("the model's process ended")))
             elif self._closing:
                 self._settle(one, Outcome(error=BusyError("the server is shutting down")))

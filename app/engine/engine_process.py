@@ -95,7 +95,7 @@ def main(connection: Connection, opening: Opening) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this
     opening.prepare()
     try:
-        catalog = _opened(opening)
+        catalog = opened(opening)
     except Exception as error:  # whatever is wrong with a bundle or a device, its words are enough
         connection.send_bytes(encode(Failed(str(error) or type(error).__name__)))
         return
@@ -103,7 +103,8 @@ def main(connection: Connection, opening: Opening) -> None:
     os._exit(0)  # without waiting for what still runs: nobody reads it
 
 
-def _opened(opening: Opening) -> Catalog:
+def opened(opening: Opening) -> Catalog:
+    """The models, on the threads and the device that the opening names. Blocks."""
     import torch
 
     torch.set_num_threads(opening.threads)
@@ -144,7 +145,7 @@ class _Server:
 
     def _run(self, turn: Run) -> None:
         stopped = self.running[turn.number].is_set
-        outcomes = [_plain(one) for one in self.worker.run(turn.work, stopped, turn.urgent)]
+        outcomes = [plain(one) for one in self.worker.run(turn.work, stopped, turn.urgent)]
         del self.running[turn.number]
         self._send(Ended(turn.number, outcomes))
 
@@ -156,7 +157,7 @@ class _Server:
                 os._exit(0)  # nobody reads any more
 
 
-def _plain(outcome: Outcome) -> Outcome:
+def plain(outcome: Outcome) -> Outcome:
     """An outcome that can be sent; any other error than those told is logged here."""
     if outcome.error is None or isinstance(outcome.error, TOLD):
         return outcome

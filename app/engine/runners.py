@@ -52,6 +52,7 @@ class Runners:
 
     listing: Listing
     runners: Sequence[Runner]
+    tries: int = 2  # of work whose runner ends under it
 
     @classmethod
     def in_threads(cls, catalog: Catalog) -> "Runners":

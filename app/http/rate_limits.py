@@ -1,13 +1,16 @@
 """Limits on what one client may ask of the server: how often, and how much at once."""
 
+import logging
 import math
 import time
 from collections.abc import Mapping
 from ipaddress import IPv4Address, IPv6Network, ip_address
 from types import MappingProxyType
 
+from anyio import to_thread
 from limits import RateLimitItemPerMinute
-from limits.storage import MemoryStorage
+from limits.errors import StorageError
+from limits.storage import MemoryStorage, storage_from_string
 from limits.strategies import FixedWindowRateLimiter
 from starlette.datastructures import Headers
 from starlette.requests import Request
@@ -15,6 +18,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.http.problems import ProblemError
 from model.errors import Excess
+
+REDIS_SECONDS = 1.0  # that it has to answer
+
+log = logging.getLogger(__name__)
 
 
 def client_network(request: Request) -> str:
@@ -33,16 +40,33 @@ def client_network(request: Request) -> str:
 
 
 class PerMinute:
-    """Counts an address's shares by minutes that begin with its first; each replica for itself."""
+    """Counts an address's shares by minutes that begin with its first.
 
-    def __init__(self, limit: int) -> None:
+    Servers that name the same Redis count together. While it is away each counts for itself.
+    """
+
+    def __init__(self, limit: int, url: str | None = None) -> None:
         self.limit = RateLimitItemPerMinute(limit)
-        self._counts = FixedWindowRateLimiter(MemoryStorage())
+        self._own = FixedWindowRateLimiter(MemoryStorage())
+        self._shared: FixedWindowRateLimiter | None = None
+        if url:
+            patience = {"socket_timeout": REDIS_SECONDS, "socket_connect_timeout": REDIS_SECONDS}
+            storage = storage_from_string(url, wrap_exceptions=True, **patience)
+            self._shared = FixedWindowRateLimiter(storage)
 
-    def count(self, address: str) -> None:
+    async def count(self, address: str) -> None:
         """Counts one more; raises a 429 ProblemError beyond the limit."""
-        if not self._counts.hit(self.limit, address):
-            ends = self._counts.get_window_stats(self.limit, address).reset_time
+        if self._shared:
+            try:
+                await to_thread.run_sync(self._count, self._shared, address)
+                return
+            except StorageError as error:
+                log.error("rates are not shared: %s", type(error.storage_error).__name__)
+        self._count(self._own, address)
+
+    def _count(self, counts: FixedWindowRateLimiter, address: str) -> None:
+        if not counts.hit(self.limit, address):
+            ends = counts.get_window_stats(self.limit, address).reset_time
             detail = f"at most {self.limit.amount} shares a minute from one address"
             headers = {"Retry-After": str(max(1, math.ceil(ends - time.time())))}
             raise ProblemError(429, "too-many-shares", detail, headers=headers)

@@ -47,7 +47,7 @@ async def create_share(
     gone.
     """
     address = client_network(request)
-    services.sharing.count(address)
+    await services.sharing.count(address)
     made = await while_present(request, share_creation.create(services, body, address))
     path = request.app.url_path_for("share_page", id=made.id)
     response.headers["Location"] = request.app.url_path_for("share", id=made.id)

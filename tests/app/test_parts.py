@@ -84,22 +84,22 @@ def test_settings_that_cannot_be(wrong: dict[str, object]) -> None:
         Settings(**wrong)  # type: ignore[arg-type]
 
 
-def test_a_minute_is_counted_for_each_address(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_minute_is_counted_for_each_address(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1_000_059.5  # no matter where the clock stands, the minute begins with the first share
     monkeypatch.setattr(time, "time", lambda: now)
     limit = PerMinute(2)
-    limit.count("a")
+    await limit.count("a")
     now += 1
-    limit.count("a")
-    limit.count("b")
+    await limit.count("a")
+    await limit.count("b")
     now += 58
     with pytest.raises(ProblemError) as error:
-        limit.count("a")
+        await limit.count("a")
     assert (error.value.headers or {})["Retry-After"] == "1"
     assert "at most 2" in str(error.value.detail)
-    limit.count("b")
+    await limit.count("b")
     now += 1
-    limit.count("a")
+    await limit.count("a")
 
 
 def test_the_schema_offers_what_the_model_does() -> None:

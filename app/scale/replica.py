@@ -1,0 +1,89 @@
+"""One copy of a model in a cluster: bytes in, bytes out, the same as an engine's process.
+
+It runs one turn at a time and an urgent one beside it. Nothing here knows of the cluster.
+"""
+
+import asyncio
+import pickle
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from app.engine.engine_process import Ended, Opening, Run, encode, opened, plain
+from app.engine.worker import Line, Outcome, Worker
+
+STREAM_SECONDS = 120.0  # that a stream stays open which nobody reads; asked again, it begins anew
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a stream has come to."""
+
+    index: int  # of its next line
+    since: float
+
+
+class Replica:
+    """The models of an opening, and the streams that are open."""
+
+    def __init__(self, opening: Opening, clock: Callable[[], float] = time.monotonic) -> None:
+        """Opens the models, which blocks; raises what that raises."""
+        opening.prepare()
+        self.catalog = opened(opening)
+        self.worker = Worker(self.catalog)
+        self._clock = clock
+        self._places: dict[int, Place] = {}
+        self._threads = ThreadPoolExecutor(2, thread_name_prefix="model")
+        self._turn = asyncio.Lock()
+
+    async def listing(self) -> bytes:
+        """What the models are: a pickled `Listing`."""
+        return encode(self.catalog.listing)
+
+    async def run(self, content: bytes) -> bytes:
+        """Runs a pickled `Run`; returns a pickled `Ended`.
+
+        When it is cancelled, it returns once what it runs has ended.
+        """
+        turn: Run = pickle.loads(content)
+        if turn.urgent:
+            return encode(Ended(turn.number, await self._run(turn)))
+        async with self._turn:
+            return encode(Ended(turn.number, await self._run(turn)))
+
+    async def forget(self, stream: int) -> None:
+        """Nobody asks for another line."""
+        self._places.pop(stream, None)
+        self.worker.forget(stream)
+
+    async def _run(self, turn: Run) -> list[Outcome]:
+        await self._forget_unread()
+        if isinstance(turn.work, Line):
+            await self._find_place(turn.work)
+        stopped = threading.Event()
+        loop = asyncio.get_running_loop()
+        running = loop.run_in_executor(
+            self._threads, self.worker.run, turn.work, stopped.is_set, turn.urgent
+        )
+        try:
+            outcomes = await asyncio.shield(running)
+        except asyncio.CancelledError:
+            stopped.set()
+            await asyncio.wait([running])
+            raise
+        if isinstance(turn.work, Line) and outcomes[0].result is not None:
+            self._places[turn.work.stream] = Place(turn.work.index + 1, self._clock())
+        return [plain(one) for one in outcomes]
+
+    async def _find_place(self, line: Line) -> None:
+        """Begins a stream anew that is not where the line is, such as after a lost reply."""
+        place = self._places.pop(line.stream, None)
+        if place is None or place.index != line.index:
+            self.worker.forget(line.stream)
+
+    async def _forget_unread(self) -> None:
+        oldest = self._clock() - STREAM_SECONDS
+        for stream in [one for one, place in self._places.items() if place.since < oldest]:
+            await self.forget(stream)

@@ -1,0 +1,153 @@
+"""The third runner: turns go to the replicas of a Ray cluster.
+
+    engine ─▶ Slot ─▶ handle ─▶ the less busy of two replicas ─▶ Worker
+
+What is sent and comes back is what an engine's process takes and gives. Where a replica ends under
+a turn, CrashedError says so, and the engine gives the work to another: it has no effects, so it may
+run twice.
+"""
+
+import asyncio
+import contextlib
+import logging
+import pickle
+import secrets
+import signal
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import ray
+from ray import serve
+from ray.exceptions import GetTimeoutError, RayActorError, RayError, TaskCancelledError
+from ray.serve.exceptions import (
+    DeploymentUnavailableError,
+    RayServeException,
+    ReplicaUnavailableError,
+    RequestCancelledError,
+)
+
+from app.engine.engine_process import Ended, Run, encode
+from app.engine.model_listing import Listing
+from app.engine.runners import CrashedError, Runner, Runners, Turn
+from app.engine.worker import Batch, Line, Outcome, Work
+from model.stopping import StoppedError
+
+TRIES = 3  # of work whose replica ends
+SLOTS = 4  # turns of a model that a server has in the cluster at once
+OPEN_SECONDS = 60.0  # for a replica to say what its model is
+
+ENDED = (RayActorError, ReplicaUnavailableError, DeploymentUnavailableError)
+STOPPED = (asyncio.CancelledError, RequestCancelledError, TaskCancelledError)
+
+Handles = Mapping[str, Any]  # Ray Serve's, by the id of the model
+
+
+class Slot(Runner):
+    """A turn of each model at a time, and an urgent one beside it, wherever there is room."""
+
+    ready = True  # turns wait in the cluster where there is no replica
+
+    def __init__(self, handles: Handles) -> None:
+        self._handles = handles
+        self._origin = secrets.randbits(96) << 32  # so that no other server's streams are these
+        self._streams: dict[int, str] = {}  # the model of each
+        self._forgetting: set[asyncio.Future[None]] = set()
+
+    def open(self, changed: Callable[[], None]) -> None:
+        """It is ready from the start."""
+
+    def start(self, work: Work, urgent: bool = False) -> Turn:
+        """Sends it to a replica."""
+        if isinstance(work, Line):
+            self._streams[work.stream] = work.job.model
+            handle = self._of_stream("run", work.job.model, work.stream)
+            work = replace(work, stream=self._origin + work.stream)
+        else:
+            handle = self._handles[work.jobs[0].model].options(method_name="run")
+        response = handle.remote(encode(Run(0, work, urgent)))
+        return Turn(asyncio.ensure_future(_ended(response, work)), response.cancel)
+
+    def forget(self, stream: int) -> None:
+        """Tells the replica that has the stream."""
+        if model := self._streams.pop(stream, None):
+            told = self._of_stream("forget", model, stream).remote(self._origin + stream)
+            task = asyncio.ensure_future(_quietly(told))
+            self._forgetting.add(task)
+            task.add_done_callback(self._forgetting.discard)
+
+    async def close(self) -> None:
+        """Leaves the replicas to others."""
+        await asyncio.gather(*self._forgetting)
+
+    def _of_stream(self, method: str, model: str, stream: int) -> Any:
+        session = f"{self._origin + stream:x}"
+        return self._handles[model].options(method_name=method, session_id=session)
+
+
+async def _ended(response: Any, work: Work) -> list[Outcome]:
+    """What a turn came to; raises CrashedError where its replica has ended."""
+    try:
+        ended: Ended = pickle.loads(await response)
+    except STOPPED as error:
+        stopped = StoppedError()
+        stopped.__cause__ = error
+        return [Outcome(error=stopped) for _ in _parts(work)]
+    except ENDED as error:
+        raise CrashedError from error
+    except (RayError, RayServeException) as error:  # the cluster's own failure, for the log
+        return [Outcome(error=error) for _ in _parts(work)]
+    return ended.outcomes
+
+
+def _parts(work: Work) -> Sequence[object]:
+    return work.jobs if isinstance(work, Batch) else (work,)
+
+
+async def _quietly(response: Any) -> None:
+    with contextlib.suppress(RayError, RayServeException):  # a replica that has ended has forgotten
+        await response
+
+
+def in_cluster(address: str, models: Iterable[str], slots: int | None = None) -> Runners:
+    """What runs models, each an application of its name, in the cluster at an address. Blocks.
+
+    Raises RuntimeError where the cluster, an application or its replicas are not there.
+    """
+    try:
+        _join(address)
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        raise RuntimeError(f"HEADLIGHT_RAY_ADDRESS: {address} is no cluster: {error}") from error
+    handles = {model: _handle(model) for model in models}
+    listings = [_listing(model, handle) for model, handle in handles.items()]
+    listing = Listing(
+        {name: info for one in listings for name, info in one.infos.items()},
+        {name: names for one in listings for name, names in one.recorded.items()},
+        len(listings),
+    )
+    return Runners(listing, [Slot(handles) for _ in range(slots or SLOTS)], tries=TRIES)
+
+
+def _join(address: str) -> None:
+    end = signal.getsignal(signal.SIGTERM)
+    ray.init(address, log_to_driver=False, configure_logging=False)
+    signal.signal(signal.SIGTERM, end)  # Ray's own would end the process at once
+    logging.getLogger("ray.serve").setLevel(logging.WARNING)
+
+
+def _handle(model: str) -> Any:
+    try:
+        return serve.get_app_handle(model)
+    except RayServeException as error:
+        raise RuntimeError(
+            f"the cluster has no application {model!r}; python -m app.scale makes it: {error}"
+        ) from error
+
+
+def _listing(model: str, handle: Any) -> Listing:
+    try:
+        listing: Listing = pickle.loads(handle.listing.remote().result(timeout_s=OPEN_SECONDS))
+    except (GetTimeoutError, TimeoutError, *ENDED) as error:
+        detail = f"no replica of {model!r} answered within {OPEN_SECONDS:g} seconds"
+        raise RuntimeError(detail) from error
+    return listing

@@ -1,0 +1,34 @@
+"""What the tests of several machines ask for: a cluster with two replicas of the shipped model."""
+
+import importlib.util
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.scale.cluster import deploy, of_cluster, running_cluster
+
+NEEDS = ("ray", "redis")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what needs packages that only `make scale` installs."""
+    missing = [name for name in NEEDS if importlib.util.find_spec(name) is None]
+    if missing:
+        reason = f"{', '.join(missing)} is not installed; `make scale` does it"
+        for item in items:
+            if item.path.is_relative_to(Path(__file__).parent) and "cluster" in getattr(
+                item, "fixturenames", ()
+            ):
+                item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[str]:
+    """Start a cluster with two replicas; yield its address. Servers find its token."""
+    own = of_cluster()
+    with pytest.MonkeyPatch.context() as patch, running_cluster(own) as address:
+        deploy(["--cpus=0.5", "--least=2", "--most=2"], own, address)
+        for name, value in own.items():
+            patch.setenv(name, value)
+        yield address
