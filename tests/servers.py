@@ -102,7 +102,7 @@ def running_app(
         process = _start(["-m", *module], environment, root, output.fileno(), warm=warm)
     server = AppServer(f"http://127.0.0.1:{settings['port']}", data_dir, log, process)
     try:
-        _wait(lambda: _answers(int(settings["port"]), "/api/health"), process, log)
+        wait(lambda: answers(int(settings["port"]), "/api/health"), process, log)
         yield server
     finally:
         if process.poll() is None and (ended := server.stop()) != -signal.SIGTERM:
@@ -143,7 +143,7 @@ def running_postgres() -> Iterator[Callable[[str], str]]:
     with tempfile.TemporaryDirectory(prefix="headlight-postgres-") as name:
         process, log = _start_postgres(commands, Path(name), port)
         try:
-            _wait(ready, process, log)
+            wait(ready, process, log)
             yield create
         finally:
             process.send_signal(signal.SIGINT)  # "fast": ends its connections, then itself
@@ -195,7 +195,8 @@ def _postgres_commands() -> Path:
     return folders[-1]
 
 
-def _answers(port: int, path: str) -> bool:
+def answers(port: int, path: str) -> bool:
+    """Return whether a GET on loopback is answered with 200."""
     connection = HTTPConnection("127.0.0.1", port, timeout=START_SECONDS)
     try:
         connection.request("GET", path)
@@ -206,7 +207,8 @@ def _answers(port: int, path: str) -> bool:
         connection.close()
 
 
-def _wait(ready: Callable[[], bool], process: subprocess.Popen[bytes] | Forked, log: Path) -> None:
+def wait(ready: Callable[[], bool], process: subprocess.Popen[bytes] | Forked, log: Path) -> None:
+    """Wait until it is ready; raises RuntimeError with the end of its log where it ended before."""
     deadline = time.monotonic() + START_SECONDS
     while not ready():
         if process.poll() is not None or time.monotonic() > deadline:

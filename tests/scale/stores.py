@@ -9,8 +9,7 @@ from pathlib import Path
 from redis import Redis
 from redis.exceptions import ConnectionError as RedisError
 
-from tests.servers import _wait as wait
-from tests.servers import free_port
+from tests.servers import free_port, wait
 
 
 @contextmanager
@@ -32,7 +31,7 @@ def running_redis(folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]
         process.wait(timeout=15)
 
 
-def _answers(client: "Redis") -> bool:
+def _answers(client: Redis) -> bool:
     try:
         return bool(client.ping())
     except RedisError:
