@@ -31,7 +31,7 @@ from app.engine.engine_process import Ended, Run, encode
 from app.engine.model_listing import Listing
 from app.engine.runners import CrashedError, Runner, Runners, Turn
 from app.engine.worker import Batch, Line, Outcome, Work
-from model.stopping import StoppedError
+from model.cancellation import StoppedError
 
 TRIES = 3  # of work whose replica ends
 SLOTS = 4  # turns of a model that a server has in the cluster at once
