@@ -7,11 +7,13 @@ FROM ${BASE} AS packages
 # Passed to pip: for an index of your own, and for one with CPU-only builds of PyTorch.
 ARG PIP_ARGS=""
 ARG TORCH_ARGS=""
+# "-r requirements-scale.lock" makes the image of several machines (docs/scale.md).
+ARG MORE=""
 WORKDIR /build
-COPY requirements.txt requirements.lock ./
+COPY requirements.txt requirements.lock requirements-scale.lock ./
 # Everything by its hash but torch, of which each platform has another build.
 RUN python -m venv /opt/headlight \
- && /opt/headlight/bin/pip install --no-cache-dir ${PIP_ARGS} --require-hashes -r requirements.lock \
+ && /opt/headlight/bin/pip install --no-cache-dir ${PIP_ARGS} --require-hashes -r requirements.lock ${MORE} \
  && /opt/headlight/bin/pip install --no-cache-dir ${PIP_ARGS} ${TORCH_ARGS} \
       $(grep '^torch==' requirements.txt)
 

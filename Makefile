@@ -16,11 +16,12 @@ DEBIAN_PACKAGES := chromium chromium-headless-shell fonts-noto-cjk postgresql ng
 RUNTIME := $(VENV)/runtime.stamp
 DEV := $(VENV)/dev.stamp
 DEBIAN := $(VENV)/debian.stamp
+SCALE := $(VENV)/scale.stamp
 NODE_MODULES := node_modules/.stamp
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help serve test lint format figures gallery bench mutants fuzz soak pins notices sbom clean
+.PHONY: help serve test lint format figures gallery bench mutants fuzz soak scale pins notices sbom clean
 
 help:  ## say what can be made
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -65,7 +66,10 @@ fuzz: $(DEV)  ## ask the API what its reference allows and forbids (SECONDS=600)
 soak: $(DEV)  ## put a mixed load on a server and watch its memory (SECONDS=3600)
 	@$(BIN)/python -m tests.soak --seconds $(or $(SECONDS),3600)
 
-# For every platform and every file that the index has. The second lock holds what the first has not.
+scale: $(SCALE) $(DEBIAN)  ## install Ray and Redis, then check that a cluster survives kills
+	$(BIN)/python -m pytest tests/scale
+
+# For every platform and every file that the index has. The others hold what the first has not.
 LOCK = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
 	--no-emit-package torch --custom-compile-command 'make pins' $(UPGRADE)
 LOCKED = sed -n 's/^\([^ ;=]*\)==.*/--no-emit-package \1/p' requirements.lock
@@ -73,6 +77,8 @@ pins: | $(DEV)  ## write the locks from the requirements: versions and hashes of
 	$(LOCK) requirements.txt --output-file requirements.lock
 	$(LOCK) requirements-dev.txt --output-file requirements-dev.lock \
 		--constraint requirements.lock $$($(LOCKED))
+	$(LOCK) requirements-scale.txt --output-file requirements-scale.lock \
+		--constraint requirements.lock --constraint requirements-dev.lock $$($(LOCKED))
 
 notices: $(DEV)  ## write THIRD_PARTY_NOTICES.md from what is installed
 	$(BIN)/python -m deploy.notices
@@ -106,6 +112,14 @@ $(DEBIAN): Makefile | $(BIN)/python
 	@dpkg -s $(DEBIAN_PACKAGES) >/dev/null 2>&1 || { \
 		echo "Installing $(DEBIAN_PACKAGES)"; \
 		$(SUDO) apt-get update -qq && $(APT_INSTALL) $(DEBIAN_PACKAGES) >/dev/null; }
+	@touch $@
+
+# Nothing else needs these: Ray is large, and Redis only counts for several servers.
+$(SCALE): requirements-scale.lock $(DEV)
+	@echo "Installing Ray and Redis"
+	@$(PIP_INSTALL) --require-hashes -r requirements.lock -r requirements-scale.lock
+	@command -v redis-server >/dev/null || { \
+		$(SUDO) apt-get update -qq && $(APT_INSTALL) redis-server >/dev/null; }
 	@touch $@
 
 $(NODE_MODULES): package.json package-lock.json $(DEV)

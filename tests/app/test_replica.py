@@ -1,0 +1,109 @@
+"""A copy of a model in a cluster: the bytes of an engine's process, and streams that move."""
+
+import asyncio
+import pickle
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import pytest
+
+from app.engine.catalog import Catalog
+from app.engine.engine_process import Ended, EngineError, Opening, Run, encode
+from app.engine.jobs import StreamJob
+from app.engine.worker import Batch, Line, Outcome, Work
+from app.scale.replica import STREAM_SECONDS, Replica
+from model.adapters.request import Adapter
+from tests.app.slow import Slow
+from tests.app.small_engine import job
+
+
+@dataclass(frozen=True)
+class Counting(StreamJob):
+    """Count up to three."""
+
+    def lines(self, adapter: Adapter) -> Iterator[bytes]:
+        for number in range(3):
+            yield f"{number}".encode()
+
+
+def replica_of(model: Slow, clock: Callable[[], float] = lambda: 0.0) -> Replica:
+    return Replica(Opening(partial(Catalog.of, {"0": model}), int, threads=1), clock)
+
+
+async def run(replica: Replica, work: Work, *, urgent: bool = False) -> list[Outcome]:
+    ended: Ended = pickle.loads(await replica.run(encode(Run(7, work, urgent))))
+    assert ended.number == 7
+    return ended.outcomes
+
+
+async def line(replica: Replica, index: int, stream: int = 1) -> Any:
+    [outcome] = await run(replica, Line(stream, Counting("0"), index))
+    return outcome.result
+
+
+async def test_a_batch_comes_back_as_bytes() -> None:
+    model = Slow()
+    model.go.set()
+    replica = replica_of(model)
+    assert pickle.loads(await replica.listing()) == Catalog.of({"0": model}).listing
+    good, bad = await run(replica, Batch((job("a"), job("b", form="nonsense"))))
+    assert b"a" in good.result.content
+    assert isinstance(bad.error, EngineError)
+    assert model.batches == [["a", "b"]]
+
+
+async def test_a_stream_goes_on_wherever_it_is_asked() -> None:
+    """Asked for a line again, or for one that another replica would have made, it begins anew."""
+    replica = replica_of(Slow())
+    assert [await line(replica, n) for n in (0, 1)] == [b"0", b"1"]
+    assert await line(replica, 1) == b"1"  # its reply was lost
+    assert await line(replica, 2) == b"2"
+    assert await line(replica, 1, stream=2) == b"1"  # begun elsewhere
+    assert await line(replica, 3) is None
+    assert await line(replica, 0) == b"0"
+
+
+async def test_streams_that_nobody_reads_are_closed() -> None:
+    now = 0.0
+    replica = replica_of(Slow(), lambda: now)
+    for stream in (1, 2):
+        await line(replica, 0, stream)
+    now = STREAM_SECONDS + 1
+    await line(replica, 0, stream=3)
+    assert set(replica.worker._streams) == {3}
+    await replica.forget(3)
+    assert not replica.worker._streams
+
+
+async def test_turns_wait_for_one_another_and_urgent_ones_do_not() -> None:
+    model = Slow()
+    replica = replica_of(model)
+    first = asyncio.create_task(run(replica, Batch((job("first"),))))
+    await asyncio.to_thread(model.started.wait, 10)
+    model.started.clear()
+    second = asyncio.create_task(run(replica, Batch((job("second"),))))
+    urgent = asyncio.create_task(run(replica, Batch((job("urgent"),)), urgent=True))
+    await asyncio.to_thread(model.started.wait, 10)
+    assert model.batches == [["first"], ["urgent"]]
+    model.go.set()
+    await asyncio.gather(first, second, urgent)
+    assert model.batches == [["first"], ["urgent"], ["second"]]
+
+
+async def test_a_turn_that_is_cancelled_keeps_its_place_until_it_has_ended() -> None:
+    model = Slow()
+    replica = replica_of(model)
+    first = asyncio.create_task(run(replica, Batch((job("first"),))))
+    await asyncio.to_thread(model.started.wait, 10)
+    second = asyncio.create_task(run(replica, Batch((job("second"),))))
+    first.cancel()
+    done, _ = await asyncio.wait([first, second], timeout=0.05)
+    assert not done
+    model.go.set()
+    with pytest.raises(asyncio.CancelledError):
+        await first
+    [outcome] = await second
+    assert outcome.error is None
+    assert model.batches == [["first"], ["second"]]
