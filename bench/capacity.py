@@ -49,6 +49,7 @@ class Times:
     each: float
     server: float = MEASURED.server
     client: float = MEASURED.client
+    hop: float = 0.0  # a batch's way to a replica and back, while which that is free
 
     @classmethod
     def fitted(cls, measured: Measured = MEASURED) -> "Times":
@@ -145,11 +146,12 @@ class Simulation:
         while queue and self.free_slots[server]:
             batch = [queue.popleft() for _ in range(min(BATCH, len(queue)))]
             pick = min(self.candidates(), key=lambda one: self.replicas_free[one])
-            ends = max(self.now, self.replicas_free[pick]) + self.site.times.base
+            comes = self.now + self.site.times.hop / 2
+            ends = max(comes, self.replicas_free[pick]) + self.site.times.base
             ends += self.site.times.each * len(batch)
             self.replicas_free[pick] = ends
             self.free_slots[server] -= 1
-            self.at(ends, partial(self.ended, server, batch))
+            self.at(ends + self.site.times.hop / 2, partial(self.ended, server, batch))
 
     def candidates(self) -> list[int]:
         """Two replicas; a single server knows which of its own are free."""
@@ -197,13 +199,13 @@ def most(site: Site, highest: int = 1 << 17) -> int:
 LAPTOP = Site("a laptop: 2 cores", Times.fitted())
 # Not measured: a batch on a GPU is taken to cost its launches, and hardly more for more rows.
 GPU = Times(base=0.012, each=0.0005)
-LOAD = 1 / 3  # of a cluster: what is left is for clumps, and for the part that has just died
-HOP = 0.0015  # not measured apart: a batch's way to another machine and back
+LOAD = 0.3  # of a cluster: what is left is for clumps, and for the part that has just died
+HOP = 0.005  # measured between processes of one busy machine: through Ray, or through a pipe
 
 
 def over_network(times: Times) -> Times:
-    """What a batch takes on another machine."""
-    return replace(times, base=times.base + HOP)
+    """The same behind Ray."""
+    return replace(times, hop=HOP)
 
 
 SITES = (
@@ -216,7 +218,7 @@ SITES = (
 
 
 def cluster_for(students: int, times: Times, name: str) -> Site:
-    """A cluster that full batches would keep busy for a third of the time."""
+    """A cluster that full batches would keep busy for three tenths of the time."""
     rate = students / EVERY
     servers = max(2, math.ceil(rate * times.server / LOAD))
     replicas = max(2, math.ceil(rate * (times.base / BATCH + times.each) / LOAD))

@@ -9,14 +9,17 @@ from pathlib import Path
 
 from tests.servers import ROOT, answers, free_port, wait
 
-NAMED = re.compile(r"    server web:8000 resolve( .*)?;")
+NAMED = re.compile(r"    server web:8000 resolve( [^;]*);")
 
 
 def configuration(folder: Path, backends: Sequence[str], port: int) -> str:
     """Return the whole of nginx's configuration."""
     site = (ROOT / "deploy/scale/headlight.conf.template").read_text()
     site = re.sub(r"    resolver .*\n", "", site)
-    site = NAMED.sub(lambda found: "".join(f"server {one}{found[1]};" for one in backends), site)
+    assert NAMED.search(site)
+    site = NAMED.sub(
+        lambda found: "".join(f"    server {one}{found[1]};\n" for one in backends), site
+    )
     site = site.replace("listen 8080;", f"listen 127.0.0.1:{port};")
     kept = "".join(
         f"{kind}_temp_path {folder}/{kind};\n"
