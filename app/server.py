@@ -54,7 +54,8 @@ def start(settings: Settings) -> int:
     try:
         models = open_models(settings)
     except Exception as error:  # whatever is wrong with a bundle or a device, its words are enough
-        print(f"HEADLIGHT_MODELS, HEADLIGHT_DEVICE: {error}", file=sys.stderr)
+        where = "RAY_ADDRESS" if settings.ray_address else "DEVICE"
+        print(f"HEADLIGHT_MODELS, HEADLIGHT_{where}: {error}", file=sys.stderr)
         return 2
     return serve(settings, models)
 

@@ -109,6 +109,7 @@ class Settings(BaseSettings):
     )
     ray_address: str | None = Field(
         default=None,
+        pattern=r"^[^\s/]+:\d+$",
         description="host:port of a Ray cluster that runs the models; without it, none.",
     )
     draft: bool = Field(

@@ -13,6 +13,7 @@ import logging
 import pickle
 import secrets
 import signal
+import socket
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -35,6 +36,7 @@ from model.cancellation import StoppedError
 
 TRIES = 3  # of work whose replica ends
 SLOTS = 4  # turns of a model that a server has in the cluster at once
+CONNECT_SECONDS = 5.0
 OPEN_SECONDS = 60.0  # for a replica to say what its model is
 
 ENDED = (RayActorError, ReplicaUnavailableError, DeploymentUnavailableError)
@@ -116,8 +118,8 @@ def in_cluster(address: str, models: Iterable[str], slots: int | None = None) ->
     """
     try:
         _join(address)
-    except (ConnectionError, ValueError, RuntimeError) as error:
-        raise RuntimeError(f"HEADLIGHT_RAY_ADDRESS: {address} is no cluster: {error}") from error
+    except (OSError, ValueError, RuntimeError) as error:
+        raise RuntimeError(f"there is no cluster at {address}: {error}") from error
     handles = {model: _handle(model) for model in models}
     listings = [_listing(model, handle) for model, handle in handles.items()]
     listing = Listing(
@@ -129,10 +131,16 @@ def in_cluster(address: str, models: Iterable[str], slots: int | None = None) ->
 
 
 def _join(address: str) -> None:
+    host, _, port = address.rpartition(":")
+    with socket.create_connection((host, int(port)), CONNECT_SECONDS):
+        pass  # Ray itself would try for minutes
     end = signal.getsignal(signal.SIGTERM)
     ray.init(address, log_to_driver=False, configure_logging=False)
     signal.signal(signal.SIGTERM, end)  # Ray's own would end the process at once
-    logging.getLogger("ray.serve").setLevel(logging.WARNING)
+    serving = logging.getLogger("ray.serve")
+    serving.setLevel(logging.WARNING)
+    serving.handlers.clear()  # its lines look like ours
+    serving.propagate = True
 
 
 def _handle(model: str) -> Any:

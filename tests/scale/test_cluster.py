@@ -2,11 +2,14 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import httpx
 import numpy as np
+import pytest
 
+from tests.scale.cluster import run
 from tests.servers import AppServer
 
 
@@ -46,3 +49,19 @@ def test_the_answers_are_the_same(
     assert models[0] == models[1]
     ready = httpx.get(f"{served.url}/api/ready", timeout=60, trust_env=False)
     assert ready.json() == {"status": "ready"}
+
+
+@pytest.mark.parametrize(
+    ("address", "models", "told"),
+    [
+        (None, "en-zh,nothing=there", "the cluster has no application 'nothing'"),
+        ("127.0.0.1:1", "en-zh", "there is no cluster at 127.0.0.1:1"),
+    ],
+)
+def test_what_is_not_there_is_told_at_the_start(
+    cluster: str, tmp_path: Path, address: str | None, models: str, told: str
+) -> None:
+    settings = {"data_dir": str(tmp_path), "models": models}
+    ended = run(["-m", "app"], {}, address or cluster, **settings)
+    assert ended.returncode == 2
+    assert f"HEADLIGHT_MODELS, HEADLIGHT_RAY_ADDRESS: {told}" in ended.stderr
