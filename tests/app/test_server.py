@@ -201,6 +201,7 @@ async def test_the_reference_describes_every_route(client: httpx.AsyncClient) ->
         "GET /api/shares/{id}/asks/{n}",
         "GET /api/qr",
         "POST /api/handout",
+        "POST /api/lab",
     }
     for operation in operations.values():
         assert operation["summary"]
