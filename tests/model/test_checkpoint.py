@@ -117,8 +117,14 @@ def test_parts_that_do_not_fit_are_named(bundle: Path, tmp_path: Path) -> None:
         load_bundle(copy)
 
 
-# What the server says to processes that it has started itself, over pipes of its own.
-BETWEEN_PROCESSES = {"app/engine/engine_process.py", "app/engine/processes.py"}
+# What the server says to processes that it has started itself, over pipes of its own,
+# or in a cluster whose token they have.
+BETWEEN_PROCESSES = {
+    "app/engine/engine_process.py",
+    "app/engine/processes.py",
+    "app/scale/replica.py",
+    "app/scale/runner.py",
+}
 
 
 def test_no_pickle_in_any_file_that_is_read() -> None:
