@@ -192,6 +192,7 @@ async def measure(url: str, model: Adapter, seconds: float) -> None:
         print(await alone(client, model, seconds), flush=True)
         print(await saturated(client, model, 32, seconds), flush=True)
         print(await classroom(client, 40, seconds), flush=True)
+        print(await classroom(client, 200, seconds), flush=True)
         print(await beside(client, seconds), flush=True)
 
 
