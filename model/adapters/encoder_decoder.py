@@ -124,6 +124,9 @@ class EncoderDecoder(Adapter):
             card=bundle.card,
             aligners=measured.aligners,
             taught=measured.taught,
+            positions=config.positions,
+            norm=config.norm,
+            bias=config.bias,
             capabilities=capabilities(config, measured),
             examples=len(self.learning.examples) if self.learning else 0,
         )

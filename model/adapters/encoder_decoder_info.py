@@ -49,6 +49,7 @@ def capabilities(config: ModelConfig, measured: Measured) -> frozenset[str]:
     lacks = {
         # Its steps are those of the paper's layer.
         "worksheet": config.norm != "post"
+        or not config.bias
         or config.scoring != SCALED_DOT
         or config.positions not in PLAIN_POSITIONS,
         # What is added behind the embedding is no part of the sum.

@@ -17,7 +17,7 @@ CAPABILITIES = {
     "score": ("cannot score a target that is given", UNSUPPORTED),
     "sweep": ("cannot be run without each of its heads", UNSUPPORTED),
     "parameters": ("does not show its parameters", UNSUPPORTED),
-    "positions": ("adds no table of positions to its input", UNSUPPORTED),
+    "positions": ("does not say what its positions are", UNSUPPORTED),
     "worksheet": ("cannot be worked out by hand, step by step", UNSUPPORTED),
     "alignment": ("does not align two texts", UNSUPPORTED),
     "lens": ("cannot be read layer by layer", UNSUPPORTED),
@@ -53,6 +53,12 @@ class ModelInfo:
     """Heads that training asked to align; all others were left alone."""
     examples: int = 0
     """Sentences that were watched while it was learned: `…/learning`."""
+    positions: str = "sinusoidal"
+    """What tells it the order of tokens, such as "rotary"; a key of `POSITIONS`."""
+    norm: str = "post"
+    """Where the layer norm of a sublayer stands: "post" or "pre"."""
+    bias: bool = True
+    """Whether the projections of its attentions have biases."""
     capabilities: frozenset[str] = frozenset()
     """What can be asked of it: keys of `CAPABILITIES`."""
 

@@ -102,6 +102,7 @@ def _check(config: ModelConfig) -> None:
         "scoring": ("scaled-dot",),
         "encoder_mask": ("padding",),
         "decoder_mask": ("causal",),
+        "bias": (True,),
     }
     for name, known in plain.items():
         if getattr(config, name) not in known:

@@ -210,8 +210,14 @@ def _sublayers(model: Transformer, index: int) -> Iterator[tuple[str, nn.LayerNo
     layer = model.decoder[index]
     assert isinstance(layer, DecoderLayer)
     yield "ffn", layer.ffn_norm.norm, layer.ffn.W_2.bias
-    yield "cross", layer.cross_norm.norm, layer.cross_attention.W_o.bias
-    yield "self", layer.self_norm.norm, layer.self_attention.W_o.bias
+    yield "cross", layer.cross_norm.norm, _bias(layer.cross_attention.W_o)
+    yield "self", layer.self_norm.norm, _bias(layer.self_attention.W_o)
+
+
+def _bias(linear: nn.Linear) -> Tensor:
+    """Zeros where it has none."""
+    none = linear.bias is None
+    return linear.weight.new_zeros(linear.out_features) if none else linear.bias
 
 
 def _before(norm: nn.LayerNorm, d: Tensor, residual: Tensor) -> Tensor:

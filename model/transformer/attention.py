@@ -105,13 +105,16 @@ class MultiHeadAttention(nn.Module):
         MultiHead(Q, K, V) = Concat(head_1, …, head_h) W_O
         head_i = Attention(Q W_Q_i, K W_K_i, V W_V_i)
 
-    The projections have biases, which the paper leaves open and torch's module has too. That of the
-    keys is never learned and stays zero: it adds the same to every score of a row,
+    The projections have biases unless `bias` is false: the paper leaves it open, and torch's module
+    has the same choice. The bias of the keys is never learned and stays zero: with dot products it
+    adds the same to every score of a row,
 
         q · (k_j + b) = q · k_j + q · b,
 
     which the softmax over j takes away again. Its gradient is zero but for rounding, and Adam,
-    which divides gradients by their size, would walk on that rounding for ever.
+    which divides gradients by their size, would walk on that rounding for ever. Additive scoring
+    has the bias of the queries in the same sum. Only with rotary positions or a relative product
+    would it change weights; there it is left out too, so that all variants differ in one thing.
 
     Source: Vaswani et al. 2017, section 3.2.2.
     """
@@ -123,17 +126,19 @@ class MultiHeadAttention(nn.Module):
         dropout: float = 0.0,
         kernel: str = "explicit",
         scoring: str = "scaled-dot",
+        bias: bool = True,
     ) -> None:
         super().__init__()
         self.heads = heads
         self.dropout = dropout
         self.kernel = KERNELS[kernel]
         self.scoring = SCORINGS[scoring](heads, d_model // heads)
-        self.W_q = nn.Linear(d_model, d_model)
-        self.W_k = nn.Linear(d_model, d_model)
-        self.W_k.bias.requires_grad_(False)
-        self.W_v = nn.Linear(d_model, d_model)
-        self.W_o = nn.Linear(d_model, d_model)
+        self.W_q = nn.Linear(d_model, d_model, bias)
+        self.W_k = nn.Linear(d_model, d_model, bias)
+        if bias:
+            self.W_k.bias.requires_grad_(False)
+        self.W_v = nn.Linear(d_model, d_model, bias)
+        self.W_o = nn.Linear(d_model, d_model, bias)
 
     def forward(
         self,
@@ -149,11 +154,11 @@ class MultiHeadAttention(nn.Module):
         `order` says where the tokens of self-attention stand. `kept` is a cache's say in which keys
         and values are used (see `model.decode.search`); keys are kept as they are scored.
         """
-        q = order.on_qk(self.split(self.W_q(order.before_qk(x))))
+        q = order.on_qk(self.split(self.W_q(order.before_qk(x, tap))))
         q = tap("q", q, (HEAD, QUERY, CHANNEL))
 
         def project() -> KeysValues:
-            k = order.on_qk(self.split(self.W_k(order.before_qk(memory))))
+            k = order.on_qk(self.split(self.W_k(order.before_qk(memory, tap))))
             k = tap("k", k, (HEAD, KEY, CHANNEL))
             v = tap("v", self.split(self.W_v(memory)), (HEAD, KEY, CHANNEL))
             return k, v

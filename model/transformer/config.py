@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from model.transformer.attention import KERNELS
-from model.transformer.masks import named
+from model.transformer.masks import named, spelled
 from model.transformer.norms import NORMS
 from model.transformer.positions import POSITIONS
 from model.transformer.scoring import SCORINGS
@@ -52,6 +52,7 @@ class ModelConfig:
     max_offset: int | None = None  # of relative positions: offsets beyond it count as it
     kernel: str = "explicit"  # a key of attention.KERNELS
     scoring: str = "scaled-dot"  # a key of scoring.SCORINGS
+    bias: bool = True  # of an attention's projections W_q, W_k, W_v and W_o
     encoder_mask: str = "padding"  # of self-attention, names of masks.MASKS combined with &
     decoder_mask: str = "causal"
 
@@ -99,8 +100,8 @@ class ModelConfig:
     def masks(self) -> dict[str, str]:
         """The name of the mask of each kind of attention, such as "causal & window-3"."""
         return {
-            "encoder.self": self.encoder_mask,
-            "decoder.self": self.decoder_mask,
+            "encoder.self": spelled(self.encoder_mask),
+            "decoder.self": spelled(self.decoder_mask),
             "decoder.cross": "padding",
         }
 

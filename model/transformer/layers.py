@@ -32,7 +32,12 @@ class FeedForward(nn.Module):
 def attention_of(config: ModelConfig) -> MultiHeadAttention:
     """A multi-head attention of the size and variant that the config names."""
     return MultiHeadAttention(
-        config.d_model, config.heads, config.attention_dropout, config.kernel, config.scoring
+        config.d_model,
+        config.heads,
+        config.attention_dropout,
+        config.kernel,
+        config.scoring,
+        config.bias,
     )
 
 

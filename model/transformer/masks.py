@@ -98,7 +98,21 @@ def named(name: str) -> Mask:
 
     Raises `ValueError`, naming the rules that there are.
     """
-    return reduce(and_, [_one(part.strip(), name) for part in name.split("&")])
+    return reduce(and_, [_one(part, name) for part in _parts(name)])
+
+
+def spelled(name: str) -> str:
+    """The name as it is told: "window-4&causal" is "causal & window-4", "padding" alone is itself.
+
+    Rules stand in the order of `MASKS`, each once; "padding" adds nothing to another.
+    """
+    order = [*MASKS]
+    parts = sorted(set(_parts(name)), key=lambda one: (order.index(one.partition("-")[0]), one))
+    return " & ".join([one for one in parts if one != "padding"] or ["padding"])
+
+
+def _parts(name: str) -> list[str]:
+    return [part.strip() for part in name.split("&")]
 
 
 def _one(part: str, name: str) -> Mask:

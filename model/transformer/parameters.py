@@ -44,7 +44,8 @@ def _attention(place: str, attention: MultiHeadAttention, norm: AddNorm) -> Iter
     for name in "qkvo":
         linear = getattr(attention, f"W_{name}")
         yield f"{place}.W_{name}", _named((IN, OUT), linear.weight.T)
-        yield f"{place}.b_{name}", _named((OUT,), linear.bias)
+        if linear.bias is not None:
+            yield f"{place}.b_{name}", _named((OUT,), linear.bias)
     yield from _learned(f"{place}.scoring", attention.scoring)
     yield from _norm(place, norm.norm)
 

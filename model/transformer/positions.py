@@ -44,7 +44,7 @@ class Positions(nn.Module):
         """What a layer reads, (B, N, d_model), of tokens `at` (N,) -> the same shape."""
         return x
 
-    def before_qk(self, x: Tensor, at: Tensor) -> Tensor:
+    def before_qk(self, x: Tensor, at: Tensor, tap: Tap) -> Tensor:
         """What W_q or W_k multiplies, (B, N, d_model), of tokens `at` (N,) -> the same shape."""
         return x
 
@@ -79,9 +79,9 @@ class Order:
         """What a layer reads, (B, N, d_model)."""
         return self.positions.at_layer(x, self.queries, tap)
 
-    def before_qk(self, x: Tensor) -> Tensor:
+    def before_qk(self, x: Tensor, tap: Tap) -> Tensor:
         """What W_q or W_k multiplies, (B, N, d_model), of the tokens read in this pass."""
-        return self.positions.before_qk(x, self.queries)
+        return self.positions.before_qk(x, self.queries, tap)
 
     def on_qk(self, x: Tensor) -> Tensor:
         """Queries or keys (B, H, N, d_k) of the tokens read in this pass."""
@@ -134,9 +134,9 @@ class OnQueriesAndKeys(Table):
         """As it is."""
         return embedding
 
-    def before_qk(self, x: Tensor, at: Tensor) -> Tensor:
+    def before_qk(self, x: Tensor, at: Tensor, tap: Tap) -> Tensor:
         """x + position."""
-        return x + self.table[at]
+        return self.add(x, at, tap)
 
 
 def angles(length: int, channels: int) -> Tensor:

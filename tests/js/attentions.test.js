@@ -121,6 +121,13 @@ test("a block of any name, depth and mask is what the table says", () => {
   assert.deepEqual([blockOf(MADE, "cross").rows, blocks(null)], [[], []]);
 });
 
+test("rows write where a causal rule is one of several", () => {
+  const model = sized({ encoder: 1, decoder: 1 });
+  const attentions = model.attentions.map((one) => (one.mask === "causal" ? { ...one, mask: "causal & window-3" } : one));
+  const told = blocks({ ...model, attentions }).map(({ id, writes }) => [id, writes]);
+  assert.deepEqual(told, [["encoder", false], ["decoder", true], ["cross", true]]);
+});
+
 test("scores are worked out again only where they are products", () => {
   const [one, ...others] = MADE.attentions;
   const model = { ...MADE, attentions: [one, { ...others[0], scoring: "scaled-dot & relative" }] };

@@ -97,16 +97,18 @@ def test_unscaled_equals_torch(length: int, kernel: str) -> None:
     torch.testing.assert_close(mix, expected, atol=1e-5, rtol=0)
 
 
+@pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("heads", [1, 2, 8])
-def test_multi_head_equals_torch(heads: int) -> None:
-    ours = MultiHeadAttention(16, heads)
-    theirs = torch.nn.MultiheadAttention(16, heads, batch_first=True)
+def test_multi_head_equals_torch(heads: int, bias: bool) -> None:
+    ours = MultiHeadAttention(16, heads, bias=bias)
+    theirs = torch.nn.MultiheadAttention(16, heads, bias=bias, batch_first=True)
+    assert len([*ours.parameters()]) == (8 if bias else 4)
     with torch.no_grad():
         packed = torch.cat([ours.W_q.weight, ours.W_k.weight, ours.W_v.weight])
         theirs.in_proj_weight.copy_(packed)
-        theirs.in_proj_bias.copy_(torch.cat([ours.W_q.bias, ours.W_k.bias, ours.W_v.bias]))
-        theirs.out_proj.weight.copy_(ours.W_o.weight)
-        theirs.out_proj.bias.copy_(ours.W_o.bias)
+        if bias:
+            theirs.in_proj_bias.copy_(torch.cat([ours.W_q.bias, ours.W_k.bias, ours.W_v.bias]))
+        theirs.out_proj.load_state_dict(ours.W_o.state_dict())
     for queries, keys in ((1, 1), (3, 7), (12, 5)):
         x, memory = drawn(2, queries, 16), drawn(2, keys, 16)
         mask = masks(2, queries, keys)["padding"]

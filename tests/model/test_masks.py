@@ -5,7 +5,8 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from model.transformer.masks import allowed, named
+from model.transformer.config import ModelConfig
+from model.transformer.masks import allowed, named, spelled
 
 RULES: dict[str, Callable[[int, int], bool]] = {
     "padding": lambda i, j: True,
@@ -29,6 +30,23 @@ def test_every_cell(name: str, length: int) -> None:
             for row in real
         ]
         assert mask.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("padding", "padding"),
+        ("window-4&causal", "causal & window-4"),
+        ("causal & padding", "causal"),
+        (" window-2 &causal& window-2", "causal & window-2"),
+        ("padding&window-3", "window-3"),
+    ],
+)
+def test_a_mask_is_told_in_one_spelling(name: str, told: str) -> None:
+    assert spelled(name) == told
+    at = torch.arange(9)
+    assert torch.equal(*(named(one)(at, at).expand(9, 9) for one in (name, told)))
+    assert ModelConfig(9, decoder_mask="causal", encoder_mask=name).masks["encoder.self"] == told
 
 
 def test_a_slice_of_the_keys() -> None:

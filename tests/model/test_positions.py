@@ -205,7 +205,7 @@ def test_a_variant_enters_where_it_says(name: str) -> None:
     changed = {
         "at_input": part.at_input(x, at, NULL) is not x,
         "at_layer": part.at_layer(x, at, NULL) is not x,
-        "before_qk": part.before_qk(x, at) is not x,
+        "before_qk": part.before_qk(x, at, NULL) is not x,
         "on_qk": part.on_qk(heads, at) is not heads,
         "on_scores": part.on_scores(scores, at, at) is not scores,
     }

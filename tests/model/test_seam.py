@@ -79,6 +79,8 @@ def test_a_position_fires_where_one_is_added(positions: str) -> None:
     model_of(positions=positions)(ids, ids, tap=NameTap(names))
     added = positions in ("sinusoidal", "learned")
     assert ("encoder.1.position" in names) == positions.endswith("each-layer")
+    assert ("decoder.0.self.position" in names) == positions.endswith("on-qk")
+    assert "decoder.0.cross.position" not in names
     assert ("source.position" in names) == ("target.position" in names) == added
     assert [name for name in names if name.startswith("source")] == [
         name

@@ -24,6 +24,8 @@ VARIANTS = [
     {"positions": "relative", "max_offset": 3, "scoring": "additive", "norm": "pre"},
     {"encoder_mask": "window-2", "decoder_mask": "causal & window-3", "heads": 1},
     {"heads": 16, "positions": "learned-each-layer", "norm": "pre"},
+    {"bias": False},
+    {"bias": False, "positions": "learned-on-qk", "scoring": "additive-bias", "norm": "pre"},
 ]
 
 
@@ -37,6 +39,9 @@ def test_a_variant_opens(
     model = load(tmp_path, "cpu")
     assert isinstance(model, EncoderDecoder)
     assert model.model.config == config
+    told = {name: getattr(model.info, name) for name in ("positions", "norm", "bias")}
+    assert told == {name: getattr(config, name) for name in told}
+    assert any(".self.b_" in name for name in model.parameters(["encoder.*"])) == config.bias
     able = model.info.capabilities
     trace = model.trace("The cat sat.", target="猫", select="*", summarise="*")
     assert all(value.value.isfinite().all() for name, value in trace.tensors.items())

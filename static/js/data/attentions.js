@@ -37,7 +37,7 @@ function grouped({ texts, attentions }) {
   /** @type {Map<string, Block>} */
   const found = new Map();
   // What is written is there token by token: nobody may look at what is yet to come.
-  const grown = new Set(attentions.filter(({ mask }) => mask === "causal").map(({ query }) => query));
+  const grown = new Set(attentions.filter(({ mask }) => rules(mask).includes("causal")).map(({ query }) => query));
   for (const row of attentions) {
     const { stack, kind, query, key } = row;
     const id = query === key ? stack : kind;
@@ -47,6 +47,9 @@ function grouped({ texts, attentions }) {
   }
   return [...found.values()];
 }
+
+/** @param {string} mask  such as "causal & window-3" @returns {string[]} */
+export const rules = (mask) => mask.split(" & ");
 
 /** @param {Model} model @param {string} id @returns {Block} */
 export function blockOf(model, id) {
