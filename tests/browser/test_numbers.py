@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tests.browser.printed import numbers, read
 from tests.browser.workspace import Workspace
 
 SENTENCE = "The dog is tired, so it sleeps."
@@ -97,7 +98,8 @@ def test_tooltip_has_four_decimals_and_cells_have_two(workspace: Workspace) -> N
     written = workspace.page.evaluate("written")
     place = [tuple(map(float, point.split())) for point in written]
     in_order = [text for _, text in sorted(zip(place, written.values(), strict=True), key=by_rows)]
-    assert in_order == [f"{value:.2f}" for value in plotted.flat]
+    # What would print as 0.00 is an empty cell.
+    assert in_order == [f"{value:.2f}" for value in plotted.flat if value >= 0.005]
 
 
 def by_rows(one: tuple[tuple[float, ...], str]) -> tuple[float, ...]:
@@ -116,6 +118,34 @@ def test_inspector_works_the_weight_out(workspace: Workspace) -> None:
     text = workspace.find("#working").inner_text().replace("−", "-")
     for number in (dot, scores[2], weights(q, k, parts["mask"])[3, 2]):
         assert near(f"{number:.4f}", text), (number, text)
+
+
+def working(workspace: Workspace) -> dict[str, str]:
+    """The lines of the calculation in the inspector."""
+    lines = workspace.find("#working > div")
+    return dict(line.split("\n", 1) for line in lines.all_inner_texts())
+
+
+def test_softmax_is_shown_as_computed_in_every_row_of_the_opening(workspace: Workspace) -> None:
+    """The row's largest score goes first: no exponential is too large or too small to print."""
+    workspace.load()
+    workspace.find("#working sup").wait_for()
+    rows = workspace.figure()[0].shape[0]
+    workspace.find("#view .matrix").focus()
+    for _ in range(rows):
+        workspace.page.keyboard.press("ArrowUp")
+    for row in range(rows):
+        said = working(workspace)
+        score, largest, shifted = numbers(said["score − max"])
+        assert score - largest == pytest.approx(shifted, abs=2e-4), row
+        power, total = numbers(said["softmax"])
+        assert power == pytest.approx(np.exp(shifted), rel=0.05, abs=1e-4), row
+        assert largest >= score, row
+        assert total >= 1, row
+        assert read(said["weight"]) == pytest.approx(power / total, rel=0.05, abs=1e-4), row
+        every = [abs(number) for line in said.values() for number in numbers(line)]
+        assert max(every) < 1000, "moderate numbers"
+        workspace.page.keyboard.press("ArrowDown")
 
 
 def near(number: str, text: str) -> bool:

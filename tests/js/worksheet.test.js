@@ -82,7 +82,7 @@ for (const cell of CELLS) {
     const { score, softmax, mix, output } = sheet(cell);
     near([score.dot / score.root], [score.computed[key]]);
     near(mix.own.map((own, c) => own + mix.others[c]), [...mix.computed]);
-    near([Math.exp(softmax.scores[key] - softmax.logTotal)], [softmax.computed[key]]);
+    near([Math.exp(softmax.scores[key] - softmax.highest) / softmax.total], [softmax.computed[key]]);
     const sum = output.parts.reduce((all, part) => all.map((value, f) => value + part[f]), Float64Array.from(output.bias));
     near(sum, [...output.computed]);
   });

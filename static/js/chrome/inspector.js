@@ -114,7 +114,7 @@ function steps({ t }, { plain, work, weight }) {
   const result = line(t("weight"), el("b", {}, said));
   if (!plain) return [result];
   if (!work) return [line("q · k", "…"), line("score", "…"), result];
-  const { dot, width, score, total, masked } = work;
+  const { dot, width, score, highest, shifted, power, total, masked } = work;
   const lines = [
     line("q · k", four(dot)),
     line(t("score"), `${four(dot)} / √${width} = `, el("b", {}, four(score))),
@@ -122,7 +122,9 @@ function steps({ t }, { plain, work, weight }) {
   if (masked) return [...lines, line("softmax", t("left out by the mask")), result];
   return [
     ...lines,
-    line("softmax", "e", el("sup", {}, four(score)), " / ", ...amount(total)),
+    line(t("score − max"), `${four(score)} − ${bracketed(highest)} = ${four(shifted)}`),
+    line("exp", "e", el("sup", {}, four(shifted)), ` = ${four(power)}`),
+    line("softmax", `${four(power)} / ${four(total)}`),
     ...(Math.abs(work.weight - weight) > CHANGED
       ? [line(t("changed"), t("{before} without the change here", { before: four(work.weight) }))]
       : []),
@@ -130,12 +132,8 @@ function steps({ t }, { plain, work, weight }) {
   ];
 }
 
-/** @param {number} value  A sum of exponentials soon outgrows its line. */
-function amount(value) {
-  if (value < 1e5) return [four(value)];
-  const [digits, power] = value.toExponential(4).split("e+");
-  return [`${digits} · 10`, el("sup", {}, power)];
-}
+/** @param {number} value  In brackets where a sign stands before it. */
+const bracketed = (value) => (value < 0 ? `(${four(value)})` : four(value));
 
 /** @param {string} name @param {...import("../lib/render.js").Child} value */
 const line = (name, ...value) => el("div", {}, el("dt", {}, name), el("dd", {}, ...value));

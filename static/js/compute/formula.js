@@ -3,10 +3,11 @@
  * themselves, and as plain text.
  *
  * A word is a name with its subscript after "_" ("W_q", "score_ij"), or an operator; a number is
- * printed with four decimals; a list is a row of them.
+ * printed with four decimals, or as a power of ten where those would say nothing; a list is a row of
+ * them.
  */
 
-import { four } from "../lib/numbers.js";
+import { four, parts } from "../lib/numbers.js";
 
 /**
  * @typedef {string | number | Formula[]
@@ -32,21 +33,6 @@ export const total = (sum, of) => ({ sum, of });
 export const plain = (words) => ({ plain: String(words) });
 /** A factor: in brackets where it is below zero. @param {number} value @returns {Formula} */
 export const factor = (value) => (value < 0 ? ["(", value, ")"] : value);
-
-/**
- * A power of e, however large or small: as a number times a power of ten where it has many digits.
- * @param {number} exponent
- * @returns {Formula}
- */
-export function exponential(exponent) {
-  const value = Math.exp(exponent);
-  if ((value < 1e5 && value >= 1e-3) || exponent === -Infinity) return value;
-  const ten = Math.floor(exponent / Math.LN10);
-  return [Math.exp(exponent - ten * Math.LN10), "·", raised(plain(10), plain(signed(ten)))];
-}
-
-/** @param {number} value */
-const signed = (value) => (value < 0 ? `−${-value}` : String(value));
 
 /**
  * As one line of text.
@@ -92,7 +78,7 @@ export function mathml(document, formula, display = false) {
 function tree(document, formula) {
   /** @param {string} tag @param {...Formula} parts */
   const with_ = (tag, ...parts) => make(document, tag, ...parts.map((part) => tree(document, part)));
-  if (typeof formula === "number") return number(document, four(formula));
+  if (typeof formula === "number") return amount(document, formula);
   if (typeof formula === "string") return word(document, formula);
   if (Array.isArray(formula)) return make(document, "mrow", ...apart(document, formula));
   if ("plain" in formula) return number(document, formula.plain);
@@ -117,6 +103,14 @@ function apart(document, parts) {
     space.setAttribute("width", "0.2em");
     return [space, element];
   });
+}
+
+/** @param {Document} document @param {number} value */
+function amount(document, value) {
+  const { digits, ten } = parts(value, 4);
+  if (ten === null) return number(document, digits);
+  const power = make(document, "msup", number(document, "10"), number(document, `${ten}`.replace("-", "−")));
+  return make(document, "mrow", number(document, digits), make(document, "mo", "·"), power);
 }
 
 /** @param {Document} document @param {string} digits */

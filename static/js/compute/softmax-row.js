@@ -1,21 +1,56 @@
 /**
- * One cell of attention, worked out again from q and k:
+ * One row of attention, from its scores to its weights, as it is computed in practice:
  *
- *     score = q · k / √d_k        weight = exp(score) / Σ exp(scores that the mask leaves)
+ *     weight_j = exp(score_j − max) / Σ exp(score_m − max)     over the keys that the mask leaves
+ *
+ * Subtracting the row's largest score changes no weight, as it cancels, and keeps every exponential
+ * between 0 and 1.
  */
+
+import { sum } from "../lib/vectors.js";
 
 /** @typedef {import("../data/wire.js").Matrix} Matrix */
 /**
- * @typedef {object} Working
+ * @typedef {object} Softmax
+ * @property {number} highest  the largest score of the row; −∞ where all is masked
+ * @property {number} at  the key that has it; −1 where all is masked
+ * @property {Float64Array} shifted  score − highest
+ * @property {Float64Array} powers  exp(shifted); 0 where masked
+ * @property {number} total  Σ powers: at least 1, at most the number of keys
+ * @property {Float64Array} weights  0 where masked
+ */
+/**
+ * @typedef {object} Working  of one cell
  * @property {number} dot  q · k
  * @property {number} width  d_k
  * @property {number} score
- * @property {number} total  Σ exp over the row, after the mask
+ * @property {number} highest
+ * @property {number} at  the key with the highest score
+ * @property {number} shifted
+ * @property {number} power
+ * @property {number} total
  * @property {number} weight
  * @property {boolean} masked
  */
 
 /**
+ * @param {ArrayLike<number>} scores
+ * @param {(key: number) => boolean} may  whether the mask leaves it
+ * @returns {Softmax}
+ */
+export function softmaxRow(scores, may) {
+  const all = Array.from(scores);
+  const open = all.flatMap((_, key) => (may(key) ? [key] : []));
+  const at = open.reduce((best, key) => (best < 0 || all[key] > all[best] ? key : best), -1);
+  const highest = at < 0 ? -Infinity : all[at];
+  const shifted = Float64Array.from(all, (score) => score - highest);
+  const powers = shifted.map((less, key) => (may(key) ? Math.exp(less) : 0));
+  const total = sum(powers);
+  return { highest, at, shifted, powers, total, weights: powers.map((power) => (total ? power / total : 0)) };
+}
+
+/**
+ * One cell, worked out again from q and k: score = q · k / √d_k, then the softmax of its row.
  * @param {Matrix} q  [query, channel]
  * @param {Matrix} k  [key, channel]
  * @param {number} query
@@ -25,18 +60,20 @@
  */
 export function working(q, k, query, key, may) {
   const width = q.cols;
-  /** @param {number} other */
-  const score = (other) => dot(q, query, k, other) / Math.sqrt(width);
-  const open = Array.from({ length: k.rows }, (_, other) => other).filter(may);
-  const total = open.reduce((sum, other) => sum + Math.exp(score(other)), 0);
-  const masked = !may(key);
+  const dots = Float64Array.from({ length: k.rows }, (_, other) => dot(q, query, k, other));
+  const scores = dots.map((product) => product / Math.sqrt(width));
+  const { highest, at, shifted, powers, total, weights } = softmaxRow(scores, may);
   return {
-    dot: dot(q, query, k, key),
+    dot: dots[key],
     width,
-    score: score(key),
+    score: scores[key],
+    highest,
+    at,
+    shifted: shifted[key],
+    power: powers[key],
     total,
-    weight: masked ? 0 : Math.exp(score(key)) / total,
-    masked,
+    weight: weights[key],
+    masked: !may(key),
   };
 }
 

@@ -11,6 +11,7 @@
 
 import { blockOf, place, stacked, within } from "../data/attentions.js";
 import { affine, plus, row, rows, sum, times } from "../lib/vectors.js";
+import { softmaxRow } from "./softmax-row.js";
 
 /** @typedef {import("../data/wire.js").Tensor} Tensor */
 /** @typedef {import("../lib/vectors.js").Vector} Vector */
@@ -165,21 +166,17 @@ function score(here, { head, query, key }) {
 }
 
 /**
- * weight_ij = exp(score_ij) / Σ exp(score) over the keys that the mask leaves; the others get zero.
+ * weight_ij = exp(score_ij − max_i) / Σ exp(score − max_i) over the keys that the mask leaves; the
+ * others get zero.
  * @param {Find} here
  * @param {Cell} cell
  */
 function softmax(here, { head, query }) {
   const scores = row(here("scores"), query, head);
   const may = Array.from(row(here("mask"), query), Boolean);
-  const highest = Math.max(...Array.from(scores).filter((_, key) => may[key]));
-  // Less the highest score, which leaves the quotient as it is and never overflows.
-  const powers = Array.from(scores, (s, key) => (may[key] ? Math.exp(s - highest) : 0));
-  const total = sum(powers);
-  const computed = Float64Array.from(powers, (power) => (total ? power / total : 0));
+  const { weights: computed, ...steps } = softmaxRow(scores, (key) => may[key]);
   const model = row(here("weights"), query, head);
-  const logTotal = total ? highest + Math.log(total) : -Infinity;
-  return { scores, may, logTotal, computed, model, check: reconcile({ computed, model }) };
+  return { scores, may, ...steps, computed, model, check: reconcile({ computed, model }) };
 }
 
 /**

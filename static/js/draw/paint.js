@@ -1,6 +1,6 @@
 /** Matrices on a canvas: cells, what covers them, numbers. */
 
-import { two } from "../lib/numbers.js";
+import { short, two } from "../lib/numbers.js";
 import { COVER } from "../compute/aggregate-attention.js";
 import { colour, contrast, logarithmic, rgb } from "./scale.js";
 
@@ -16,6 +16,8 @@ import { colour, contrast, logarithmic, rgb } from "./scale.js";
  */
 /** @typedef {import("./theme.js").Theme} Theme */
 
+/** What is smaller prints as zero in two decimals. */
+const LEAST = 0.005;
 /** Numbers stand in cells that have room for them: so many times the size of a label. */
 const ROOM = { width: 2.6, height: 1.38 };
 
@@ -44,15 +46,14 @@ export function colourOf({ stops, range: [low, high], floor }, value) {
 }
 
 /**
- * A cell's number: two decimals. On a logarithmic scale, where small ones are the point, those that
- * would be zeros in two decimals say their power of ten, down to the scale's floor.
+ * A cell's number: two decimals, and nothing where they would be zeros: the empty cell says it. On a
+ * logarithmic scale, where small ones are the point, these say their power of ten, down to its floor.
  * @param {Shade} shade
  * @param {number} value
  */
 export function written({ floor }, value) {
-  if (!floor || value >= 0.005 || value < floor) return two(value);
-  const [digits, power] = value.toExponential(0).split("e-");
-  return `${digits}e−${power}`;
+  if (Math.abs(value) >= LEAST) return two(value);
+  return floor && value >= floor ? short(value) : "";
 }
 
 /**
@@ -113,10 +114,11 @@ export function numbers(context, matrix, geometry, shade, theme) {
   context.textAlign = "center";
   context.textBaseline = "middle";
   matrix.values.forEach((value, i) => {
-    if (Number.isNaN(value)) return;
+    const said = Number.isNaN(value) ? "" : written(shade, value);
+    if (!said) return;
     const [x, y] = corner(geometry, i);
-    context.fillStyle = inkOf(shade, value, theme);
-    context.fillText(written(shade, value), x + geometry.cellWidth / 2, y + geometry.cellHeight / 2 + 1);
+    context.fillStyle = legible(colourOf(shade, value));
+    context.fillText(said, x + geometry.cellWidth / 2, y + geometry.cellHeight / 2 + 1);
   });
 }
 
@@ -195,17 +197,6 @@ export const INKS = Object.freeze(["#000000", "#ffffff"]);
 export function legible(ground) {
   const [black, white] = INKS;
   return contrast(ground, rgb(black)) >= contrast(ground, rgb(white)) ? black : white;
-}
-
-/**
- * The ink of a cell's number. What prints as 0.00 steps back.
- * @param {Shade} shade
- * @param {number} value
- * @param {Theme} theme
- */
-export function inkOf(shade, value, { muted }) {
-  const nothing = Math.abs(value) < (shade.floor ?? 0.005);
-  return nothing ? muted : legible(colourOf(shade, value));
 }
 
 /**

@@ -1,6 +1,6 @@
 /** A matrix as a Plotly figure that can be zoomed and panned: plain data. */
 
-import { covers, hasRoom, INKS, inkOf, open, written } from "./paint.js";
+import { colourOf, covers, hasRoom, INKS, legible as inkOn, open, written } from "./paint.js";
 import { prepare } from "./chart.js";
 import { colorscale } from "./scale.js";
 
@@ -42,9 +42,8 @@ export function figure(picture, size, { hatched = null, words = {}, wheel = true
     xgap: picture.geometry.gap || 0.001,
     ygap: picture.geometry.gap || 0.001,
   };
-  const inks = [...INKS, picture.theme.muted];
   return {
-    data: [trace, ...inks.map((ink) => inscription(picture, trace, ink))],
+    data: [trace, ...INKS.map((ink) => inscription(picture, trace, ink))],
     layout: layout(picture, size, hatched),
     config: {
       displayModeBar: true,
@@ -59,7 +58,7 @@ export function figure(picture, size, { hatched = null, words = {}, wheel = true
 }
 
 /** The traces of a figure that are its numbers. */
-export const NUMBERS = [1, 2, 3];
+export const NUMBERS = [1, 2];
 
 /**
  * Whether numbers have room in cells of this size.
@@ -80,7 +79,7 @@ function inscription(picture, trace, ink) {
   const { shade, theme } = picture;
   const matrix = open(picture);
   const suits = (/** @type {number} */ value) =>
-    !Number.isNaN(value) && inkOf(shade, value, theme) === ink;
+    !Number.isNaN(value) && written(shade, value) !== "" && inkOn(colourOf(shade, value)) === ink;
   const values = Float32Array.from(matrix.values, (value) => (suits(value) ? value : NaN));
   const z = nested({ ...matrix, values });
   const words = shade.floor && { text: z.map((row) => Array.from(row, (n) => (Number.isNaN(n) ? "" : written(shade, n)))) };

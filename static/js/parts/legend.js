@@ -1,6 +1,7 @@
 /** What the colours and patterns of a matrix mean, in one line below it. */
 
 import { h } from "../lib/dom.js";
+import { two } from "../lib/numbers.js";
 import { el, render } from "../lib/render.js";
 import { COVER } from "../compute/aggregate-attention.js";
 import { ramp } from "./scale.js";
@@ -40,5 +41,5 @@ export function legend({ t }) {
 function ends({ range: [low, high], floor }) {
   if (floor) return [`≤ ${floor}`, "1"];
   if (low === 0) return ["0", String(high)];
-  return [`−${high.toFixed(2)}`, `+${high.toFixed(2)}`];
+  return [`−${two(high)}`, `+${two(high)}`];
 }

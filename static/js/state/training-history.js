@@ -5,6 +5,7 @@
 
 import { learningPath } from "../data/request.js";
 import { memo } from "../lib/memo.js";
+import { grouped } from "../lib/numbers.js";
 import { answer } from "./view-requests.js";
 
 /** @typedef {import("./store.js").Page} Page */
@@ -104,4 +105,4 @@ export function subject(page) {
 }
 
 /** @param {number} count  In thousands, as both languages write them. */
-export const counted = (count) => count.toLocaleString("en");
+export const counted = (count) => grouped(count);

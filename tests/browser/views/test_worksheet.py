@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from playwright.sync_api import expect
 
+from tests.browser.printed import read
 from tests.browser.workspace import Workspace
 
 START: dict[str, Any] = {
@@ -136,7 +137,10 @@ def test_the_row_of_the_softmax(workspace: Workspace, block: str) -> None:
     for row, score, weight in zip(rows, expected["scores"], expected["weights"], strict=True):
         assert float(row[1].replace("−", "-")) == pytest.approx(score, abs=2e-4)
         if weight:
-            assert float(row[3]) == pytest.approx(weight, abs=2e-4)
+            highest = expected["scores"][expected["weights"] > 0].max()
+            assert read(row[2]) == pytest.approx(score - highest, abs=4e-4)
+            assert read(row[3]) == pytest.approx(np.exp(score - highest), rel=0.05, abs=4e-4)
+            assert read(row[4]) == pytest.approx(weight, rel=0.05, abs=2e-4)
         else:
             assert row[2] == "masked"
     said = workspace.find(".result").inner_text()
@@ -151,8 +155,10 @@ def test_every_stage_agrees_and_says_by_how_much(workspace: Workspace, block: st
     verdicts = workspace.find(".sheet .verdict").all_inner_texts()
     assert len(verdicts) == {"encoder": 9, "decoder": 6, "cross": 9}[block]
     for verdict in verdicts:
-        pattern = r"✓ Agrees with the model: largest difference \d\.\d · 10−\d+, over \d+ numbers\."
-        assert re.fullmatch(pattern, verdict), verdict
+        pattern = r"✓ Agrees with the model: largest difference (.+), over \d+ numbers\."
+        found = re.fullmatch(pattern, verdict)
+        assert found, verdict
+        assert 0 < read(found[1]) < 1e-4, verdict
 
 
 def test_a_first_layer_starts_from_embedding_and_position(workspace: Workspace) -> None:

@@ -5,7 +5,7 @@ import { layerCosts } from "../../compute/layer-costs.js";
 import { learningRate, milestones } from "../../compute/warm-up.js";
 import { number } from "../../lib/cells.js";
 import { find } from "../../lib/dom.js";
-import { tiny } from "../../lib/numbers.js";
+import { grouped, tiny } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
 import { numberTable } from "../../parts/number-table.js";
 
@@ -13,8 +13,8 @@ import { numberTable } from "../../parts/number-table.js";
 
 /** What a field may hold. @type {Record<string, [number, number]>} */
 const LIMITS = { pos: [0, 1e6], width: [1, 64], model: [1, 1e6], warmup: [1, 1e6], n: [1, 1e6], d: [1, 1e6], k: [1, 1000], w: [1, 1e6] };
-/** Digits of a whole number stand together by three. @param {number} value */
-const grouped = (value) => (value < 1e15 ? value.toLocaleString("en").replaceAll(",", "\u202f") : tiny(value));
+/** A whole number, however large. @param {number} value */
+const counted = (value) => (value < 1e15 ? grouped(value) : tiny(value));
 
 /** @param {Page} page */
 export function bindFormulas(page) {
@@ -26,7 +26,7 @@ export function bindFormulas(page) {
     const found = number(input.value).value;
     const fits = found !== null && Number.isInteger(found) && found >= least && found <= most;
     input.setAttribute("aria-invalid", String(!fits));
-    input.title = fits ? "" : page.t("A whole number from {least} to {most}.", { least: grouped(least), most: grouped(most) });
+    input.title = fits ? "" : page.t("A whole number from {least} to {most}.", { least: counted(least), most: counted(most) });
     return fits ? found : null;
   }
 
@@ -41,7 +41,7 @@ export function bindFormulas(page) {
   function showRate() {
     const [width, warmup] = [value("model"), value("warmup")];
     if (width === null || warmup === null) return;
-    const rows = milestones(warmup).map((step) => [grouped(step), tiny(learningRate(step, width, warmup), 3), step === warmup ? page.t("the peak") : ""]);
+    const rows = milestones(warmup).map((step) => [counted(step), tiny(learningRate(step, width, warmup), 3), step === warmup ? page.t("the peak") : ""]);
     render(find("#rate"), table([page.t("Step"), page.t("Learning rate"), ""], rows));
   }
 
@@ -49,7 +49,7 @@ export function bindFormulas(page) {
     const [n, d, k, w] = ["n", "d", "k", "w"].map(value);
     if (n === null || d === null || k === null || w === null) return;
     const called = names(page.t);
-    const rows = layerCosts({ n, d, k, w }).map(({ id, operations, count, steps, path }) => [called[id], operations, grouped(count), steps, path]);
+    const rows = layerCosts({ n, d, k, w }).map(({ id, operations, count, steps, path }) => [called[id], operations, counted(count), steps, path]);
     const heads = [page.t("Layer"), page.t("Operations"), "", page.t("Sequential steps"), page.t("Longest path")];
     render(find("#costs"), table(heads, rows));
   }

@@ -1,6 +1,6 @@
 /** A translation of the reader's own, and how probable the model holds it to be, token by token. */
 
-import { four, two } from "../../lib/numbers.js";
+import { four, one, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { bindTyping } from "../../parts/text-input.js";
@@ -109,7 +109,7 @@ function plainly(t, perplexity) {
   if (perplexity < 1.1) return t("Token by token the model was nearly sure of it.");
   if (perplexity < 1e4)
     return t("Token by token the model was as unsure as one who picks blindly among {n} tokens.", {
-      n: perplexity < 10 ? perplexity.toFixed(1) : Math.round(perplexity),
+      n: perplexity < 10 ? one(perplexity) : Math.round(perplexity),
     });
   return t("The model would hardly ever have written this.");
 }

@@ -1,7 +1,7 @@
 /** Two translations, aligned to where they part: what was chosen or typed, and the model's own. */
 
 import { prose } from "../../lib/i18n.js";
-import { tiny, two } from "../../lib/numbers.js";
+import { grouped, one, tiny, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { token } from "../../draw/token.js";
@@ -89,7 +89,7 @@ function verdict(t, ours, other, from) {
   const gap = measure(other.logprobs).logprob - measure(ours.logprobs).logprob;
   const times = Math.exp(Math.abs(gap));
   const factor =
-    times < 10 ? times.toFixed(1) : times < 1e6 ? Math.round(times).toLocaleString("en") : tiny(times);
+    times < 10 ? one(times) : times < 1e6 ? grouped(Math.round(times)) : tiny(times);
   const at = t("They part at step {n}.", { n: from + 1 });
   if (times < 1.05) return prose([at, t("The model holds both to be equally probable.")]);
   return gap > 0

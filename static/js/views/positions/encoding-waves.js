@@ -1,6 +1,6 @@
 /** The table of encodings, and some of its columns as the waves that they are. */
 
-import { four, two } from "../../lib/numbers.js";
+import { brief, four, roughly } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el } from "../../lib/render.js";
 import { step } from "../../draw/token.js";
@@ -130,7 +130,7 @@ function curves({ store, t, theme, room }, { length, d_model, positions }) {
   const dims = chosen(store.get(), d_model);
   const slots = [...new Set(dims.map((dim) => dim >> 1))];
   const lines = dims.map((dim) => ({
-    name: t("{feature}: λ {length}", { feature: dim, length: round(wavelength(dim, d_model)) }),
+    name: t("{feature}: λ {length}", { feature: dim, length: roughly(wavelength(dim, d_model)) }),
     values: Array.from({ length }, (_, row) => positions[row * d_model + dim]),
     colour: tones[slots.indexOf(dim >> 1) % tones.length],
     dash: dim % 2 ? "6 4" : undefined,
@@ -143,11 +143,8 @@ function curves({ store, t, theme, room }, { length, d_model, positions }) {
       width: Math.max(300, Math.min(room().width, 1100)),
       height: 260,
       at: marked(store.get(), store.hovered()).row,
-      say: (value) => two(value).replace(/\.?0+$/, ""),
+      say: brief,
     },
     theme(),
   );
 }
-
-/** A wavelength, in positions: as many digits as tell. @param {number} value */
-const round = (value) => (value < 100 ? value.toFixed(1) : Math.round(value).toLocaleString("en"));

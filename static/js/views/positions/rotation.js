@@ -1,7 +1,7 @@
 /** PE(pos + k) as a rotation of PE(pos): shown for one pair of features, checked for all. */
 
 import { prose } from "../../lib/i18n.js";
-import { four, tiny } from "../../lib/numbers.js";
+import { four, significant, tiny } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { controls } from "../../parts/controls.js";
@@ -90,8 +90,8 @@ const remarks = (t, pair, d_model) => [
     i: pair,
     a: 2 * pair,
     b: 2 * pair + 1,
-    omega: frequency(pair, d_model).toPrecision(4),
-    length: wavelength(2 * pair, d_model).toPrecision(4),
+    omega: significant(frequency(pair, d_model), 4),
+    length: significant(wavelength(2 * pair, d_model), 4),
   }),
   t("The matrix has k and ω in it, and no position: what is k further on looks the same from everywhere, so a head can learn to look there."),
 ];

@@ -1,6 +1,6 @@
 /** How alike two positions are, and that it is their distance that counts. */
 
-import { four, tiny, two } from "../../lib/numbers.js";
+import { brief, four, tiny, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el } from "../../lib/render.js";
 import { step } from "../../draw/token.js";
@@ -112,7 +112,7 @@ function curve({ store, t, theme, room }, name, values, most) {
       width: Math.max(280, wide ? (width - 48) * 0.5 : width),
       height: Math.min(400, Math.max(240, height - 120)),
       at: row !== null && col !== null ? Math.abs(row - col) : null,
-      say: (value) => String(Math.round(value * 100) / 100).replace("-", "−"),
+      say: brief,
     },
     theme(),
   );

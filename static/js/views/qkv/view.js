@@ -3,7 +3,7 @@
 import { abreast } from "../../draw/side-by-side.js";
 import { axes, blockAt, ofHead, place } from "../../data/attentions.js";
 import { lit } from "../../state/highlight.js";
-import { four } from "../../lib/numbers.js";
+import { four, two } from "../../lib/numbers.js";
 import { waitingLine } from "../../parts/waiting.js";
 import { h } from "../../lib/dom.js";
 import { step } from "../../draw/token.js";
@@ -135,7 +135,7 @@ function panel(context, letter) {
     const found = values();
     if (!found) return;
     const most = largest(found.values) || 1;
-    range.textContent = t("−{most} to {most}", { most: most.toFixed(2) });
+    range.textContent = t("−{most} to {most}", { most: two(most) });
     const { width, height, wide } = context.room();
     matrix.draw({
       matrix: found,

@@ -1,6 +1,6 @@
 /** The training as a line: how good the model was at each step, and a slider over the steps. */
 
-import { two } from "../../lib/numbers.js";
+import { one, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { counted } from "../../state/training-history.js";
@@ -89,7 +89,7 @@ export function createTimeline(context, { now, go }) {
     render(
       numbers,
       pair(t("Dev loss"), t("{nats} nats a token", { nats: two(loss) })),
-      pair("BLEU", Object.entries(bleu).map(([direction, value]) => `${value.toFixed(1)} ${arrow(direction)}`).join(", ")),
+      pair("BLEU", Object.entries(bleu).map(([direction, value]) => `${one(value)} ${arrow(direction)}`).join(", ")),
     );
     transport.show(t("snapshot {n} of {count}", { n: place + 1, count: snapshots.length }));
   }

@@ -1,6 +1,7 @@
 /** What is done to the head at hand, or to all heads of its layer. */
 
 import { place } from "../../data/attentions.js";
+import { significant } from "../../lib/numbers.js";
 import { kindOf, where } from "../../state/interventions.js";
 import { h } from "../../lib/dom.js";
 import { bindTyping } from "../../parts/text-input.js";
@@ -16,7 +17,7 @@ const HEAT = { min: -10, max: 10, step: 1 };
 const DECADE = {
   read: (/** @type {number} */ at) => Number((10 ** (at / 10)).toPrecision(2)),
   write: (/** @type {number} */ value) => 10 * Math.log10(value),
-  say: (/** @type {number} */ value) => String(Number(value.toPrecision(3))),
+  say: (/** @type {number} */ value) => significant(value, 3),
 };
 
 /** @param {Context} context */

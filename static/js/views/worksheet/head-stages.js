@@ -1,6 +1,6 @@
 /** A head at work on a cell: score, mask and softmax, weighted sum. */
 
-import { exponential, factor, fraction, plain, raised, root, total } from "../../compute/formula.js";
+import { factor, fraction, plain, raised, root, total } from "../../compute/formula.js";
 import { four } from "../../lib/numbers.js";
 import { sum } from "../../lib/vectors.js";
 import { FEW, bySize, ledger, upTo } from "./sheet-model.js";
@@ -11,6 +11,8 @@ import { FEW, bySize, ledger, upTo } from "./sheet-model.js";
 
 /** Keys that stand in a table at once; more only where someone asks. */
 const MANY_KEYS = 24;
+/** A score without the largest of its row. @type {Formula} */
+const LESS = ["score_ij", "−", "max_i"];
 
 /** @param {Scene} scene @returns {Stage} */
 export function score({ t, sheet, cell, query, key }) {
@@ -66,13 +68,12 @@ export function score({ t, sheet, cell, query, key }) {
 
 /** @param {Scene} scene @returns {Stage} */
 export function softmax({ t, sheet, cell, query, key, keys }) {
-  const { scores, may, logTotal, computed, model, check } = sheet.softmax;
+  const { scores, may, highest, at, shifted, powers, total: all, computed, model, check } = sheet.softmax;
   const open = may.filter(Boolean).length;
-  const score = scores[cell.key];
   const weight = may[cell.key] ? computed[cell.key] : 0;
   /** @type {Formula} */
   const worked = may[cell.key]
-    ? ["weight_ij", "=", fraction(raised("e", "score_ij"), total(["m"], raised("e", "score_im"))), "=", fraction(exponential(score), exponential(logTotal)), "=", exponential(score - logTotal)]
+    ? ["weight_ij", "=", fraction(raised("e", LESS), total(["m"], raised("e", ["score_im", "−", "max_i"]))), "=", fraction(raised("e", shifted[cell.key]), all), "=", fraction(powers[cell.key], all), "=", weight]
     : ["weight_ij", "=", plain(0)];
   return {
     id: "softmax",
@@ -82,6 +83,7 @@ export function softmax({ t, sheet, cell, query, key, keys }) {
       open < may.length
         ? { says: t("The mask leaves {query} {open} of {all} keys to look at; the others are not in the sum."), values: { query, open, all: may.length } }
         : { says: t("The mask leaves {query} all {all} keys to look at."), values: { query, all: may.length } },
+      ...(open ? [{ says: t("The largest score of the row, {max} of {best}, is subtracted from every score. This changes no weight, because it cancels, and keeps every exponential between 0 and 1."), values: { max: four(highest), best: keys[at] } }] : []),
       may[cell.key]
         ? { says: t("The softmax turns the scores of the row into weights that add up to 1; {key} gets {weight}."), values: { key, weight: four(weight) } }
         : { says: t("{key} is masked: the query may not look there, and its weight is exactly 0."), values: { key } },
@@ -91,15 +93,15 @@ export function softmax({ t, sheet, cell, query, key, keys }) {
     tables: [
       {
         title: t("The whole row, key by key"),
-        head: [t("key"), { math: "score_ij" }, { math: raised("e", "score_ij") }, { math: "weight_ij" }, "", t("the model's"), t("difference")],
+        head: [t("key"), { math: "score_ij" }, { math: LESS }, { math: raised("e", LESS) }, { math: "weight_ij" }, "", t("the model's"), t("difference")],
         rows: softmaxRows(computed, cell.key),
         few: MANY_KEYS,
         here: cell.key,
         entries: (j) =>
           may[j]
-            ? [keys[j], scores[j], { math: exponential(scores[j]) }, computed[j], { bar: computed[j] }, model[j], { exact: Math.abs(computed[j] - model[j]) }]
-            : [keys[j], scores[j], t("masked"), null, null, model[j], { exact: Math.abs(computed[j] - model[j]) }],
-        foot: [t("sum"), null, { math: exponential(logTotal) }, sum(computed), null, sum(model), null],
+            ? [keys[j], scores[j], shifted[j], powers[j], computed[j], { bar: computed[j] }, model[j], { exact: Math.abs(computed[j] - model[j]) }]
+            : [keys[j], scores[j], t("masked"), null, null, null, model[j], { exact: Math.abs(computed[j] - model[j]) }],
+        foot: [t("sum"), null, null, all, sum(computed), null, sum(model), null],
       },
     ],
     check,

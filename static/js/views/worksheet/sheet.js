@@ -1,12 +1,11 @@
 /** A stage of the worksheet as elements: its words, formulas, bars, tables and its verdict. */
 
-import { four } from "../../lib/numbers.js";
+import { four, tiny, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
 import { shareBar } from "../../draw/proportion-bar.js";
 import { quoted } from "../../draw/token.js";
 import { mathml } from "../../compute/formula.js";
-import { exact } from "./stage-order.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("./sheet-model.js").Stage} Stage */
@@ -66,16 +65,12 @@ export function judgement({ t, say }, { agrees, largest, count }) {
   return h(
     "p",
     { className: agrees ? "verdict" : "verdict differs" },
-    ...say(says, { verdict: word, difference: tiny(largest), count }),
+    ...say(says, { verdict: word, difference: difference(largest), count }),
   );
 }
 
-/** A small number, as 2.1 · 10⁻⁷. @param {number} value */
-export function tiny(value) {
-  const [digits, power] = exact(value).split("e");
-  if (power === undefined) return h("span", { className: "tiny" }, digits);
-  return h("span", { className: "tiny" }, `${digits} · 10`, h("sup", {}, power.replace("-", "−")));
-}
+/** How far two numbers are apart, such as 2.1 · 10⁻⁷. @param {number} value */
+const difference = (value) => h("span", { className: "tiny" }, tiny(value));
 
 /**
  * Vectors as bars over and under a line, one vector under the other; what is pointed at is read out.
@@ -92,7 +87,7 @@ function bars({ t }, bands, unit) {
       { className: `strip-band ${tone}` },
       h("span", { className: "name" }, mathml(document, name)),
       silhouette(values, most),
-      h("span", { className: "range" }, `±${four(most).slice(0, -2)}`),
+      h("span", { className: "range" }, `±${two(most)}`),
     );
   });
   const element = h("div", { className: "bands" }, ...rows, readout);
@@ -179,7 +174,7 @@ function shown(entry) {
   if (entry === null) return [];
   if (typeof entry === "number") return [four(entry)];
   if (typeof entry === "string") return [entry];
-  if ("exact" in entry) return [tiny(entry.exact)];
+  if ("exact" in entry) return [difference(entry.exact)];
   if ("math" in entry) return [mathml(document, entry.math)];
   if ("bar" in entry) return [shareBar(entry.bar)];
   return [quoted(entry.writes)];

@@ -1,7 +1,7 @@
 /** The order of the stages, and how the whole sheet is told as plain text. */
 
 import { written } from "../../compute/formula.js";
-import { four } from "../../lib/numbers.js";
+import { four, tiny } from "../../lib/numbers.js";
 import { plainStep } from "../../data/tokens.js";
 import { mix, score, softmax } from "./head-stages.js";
 import { input, project } from "./input-stages.js";
@@ -54,12 +54,9 @@ export function overall(list) {
   };
 }
 
-/** A difference, as programs write it. @param {number} value */
-export const exact = (value) => (value === 0 ? "0" : value.toExponential(1).replace("e+", "e"));
-
 /** @param {Translate} t @param {import("../../compute/worksheet.js").Check} check */
 export function verdict(t, { agrees, largest, count }) {
-  const values = { difference: exact(largest), count };
+  const values = { difference: tiny(largest), count };
   return agrees
     ? t("agrees with the model: largest difference {difference}, over {count} numbers", values)
     : t("differs from the model: largest difference {difference}, over {count} numbers", values);
@@ -120,7 +117,7 @@ export function said(entry) {
   if (typeof entry === "number") return four(entry);
   if (typeof entry === "string") return entry;
   if ("bar" in entry) return "";
-  if ("exact" in entry) return exact(entry.exact);
+  if ("exact" in entry) return tiny(entry.exact);
   if ("math" in entry) return written(entry.math);
   return plainStep({ ...entry, reads: null });
 }
