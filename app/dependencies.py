@@ -65,7 +65,14 @@ def open_models(settings: Settings) -> Runners:
 
         return in_cluster(settings.ray_address, settings.bundles, settings.engines)
     drafts = settings.data_dir / "cache" / "drafts" if settings.draft else None
-    load = partial(Catalog.load, settings.bundles, settings.device, settings.max_models, drafts)
+    load = partial(
+        Catalog.load,
+        settings.bundles,
+        settings.device,
+        settings.max_models,
+        drafts,
+        settings.zoo_bundles,
+    )
     gpus = torch.cuda.device_count() if settings.device != "cpu" else 0
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     count = settings.engines

@@ -19,6 +19,7 @@ from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
 
 ROOT = Path(__file__).resolve().parent.parent
+ZOO = ROOT / "model" / "checkpoints" / "zoo"
 
 # What people write in a URL, and the driver that speaks it without blocking the event loop.
 DRIVERS = {
@@ -96,6 +97,9 @@ class Settings(BaseSettings):
         pattern=r"^[a-z0-9-]+(=[^,]+)?(,[a-z0-9-]+(=[^,]+)?)*$",
         description="Models to serve, the first by default: id=path,… (the path of a bundle; "
         "an id alone is a bundle that ships with Headlight).",
+    )
+    zoo: bool = Field(
+        default=True, description="Serve the small models of the zoo beside those of MODELS."
     )
     device: Literal["auto", "cpu", "cuda"] = Field(
         default="auto", description="Where models run; auto is the GPU if there is one."
@@ -247,3 +251,10 @@ class Settings(BaseSettings):
         """Models by id: what `model.adapters.encoder_decoder.load` takes."""
         pairs = (entry.partition("=") for entry in self.models.split(","))
         return {name: path or name for name, _, path in pairs}
+
+    @property
+    def zoo_bundles(self) -> dict[str, str]:
+        """The models of the zoo by id, but for ids that `models` has taken."""
+        names = sorted(path.name for path in ZOO.iterdir()) if self.zoo else []
+        found = {f"zoo-{name}": f"zoo/{name}" for name in names}
+        return {id_: path for id_, path in found.items() if id_ not in self.bundles}

@@ -3,10 +3,13 @@
 Every bundle is opened once, at the start: so a broken one is reported then, and what a model is
 can be said later without its weights. At most `max_models` stay loaded; the one that was used
 least recently makes room, and is loaded again when it is next asked for.
+
+Small models, those of the zoo, do not count: once they are asked for they stay loaded, since all
+of them together take less memory than any other model.
 """
 
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -23,13 +26,17 @@ Loader = Callable[[], Adapter]
 class Catalog(Mapping[str, Adapter]):
     """Adapters by id, in the order of the settings: the first is the default.
 
+    `small` are the ids of models that stay loaded, without counting, once they are asked for.
     Used from any thread; what loads a model blocks.
     """
 
-    def __init__(self, loaders: Mapping[str, Loader], max_models: int) -> None:
+    def __init__(
+        self, loaders: Mapping[str, Loader], max_models: int, small: Collection[str] = ()
+    ) -> None:
         if not loaders:
             raise ValueError("a catalog needs at least one model")
         self.max_models = max_models
+        self._small = frozenset(small)
         self._loaders = dict(loaders)
         self._loading = {name: Lock() for name in loaders}
         self._loaded: OrderedDict[str, Adapter] = OrderedDict()  # least recently used first
@@ -41,6 +48,8 @@ class Catalog(Mapping[str, Adapter]):
         for name in reversed(self._loaders):  # the default last: it is among those that stay
             adapter = self[name]
             self._infos[name], self._names[name] = adapter.info, tuple(adapter.names)
+            if name in self._small:
+                del self._loaded[name]
 
     @classmethod
     def load(
@@ -49,12 +58,18 @@ class Catalog(Mapping[str, Adapter]):
         device: str,
         max_models: int = 1,
         drafts: Path | None = None,
+        small: Mapping[str, str] | None = None,
     ) -> "Catalog":
-        """Opens every bundle; takes and raises what `model.adapters.encoder_decoder.load` does."""
+        """Opens every bundle, those of `small` models behind the others.
+
+        Takes and raises what `model.adapters.encoder_decoder.load` does. Small models decode fast
+        enough without drafts.
+        """
         loaders = {
             name: partial(load, path, device, drafts=drafts) for name, path in bundles.items()
         }
-        return cls(loaders, max_models)
+        loaders |= {name: partial(load, path, device) for name, path in (small or {}).items()}
+        return cls(loaders, max_models, small or ())
 
     @classmethod
     def of(cls, adapters: Mapping[str, Adapter]) -> "Catalog":
@@ -93,7 +108,8 @@ class Catalog(Mapping[str, Adapter]):
                 if name in self._loaded:
                     self._loaded.move_to_end(name)
                     return self._loaded[name]
-                self._release(self.max_models - 1)
+                if name not in self._small:
+                    self._release(self.max_models - 1)
             adapter = self._loaders[name]()
             with self._lock:
                 self._loaded[name] = adapter
@@ -101,9 +117,10 @@ class Catalog(Mapping[str, Adapter]):
             return adapter
 
     def _release(self, most: int) -> None:
-        """Lets models go, the least recently used first, but none that is in use."""
-        idle = [name for name in self._loaded if not self._users[name]]
-        for name in idle[: max(0, len(self._loaded) - most)]:
+        """Lets models go, the least recently used first, but none that is in use or small."""
+        counted = [name for name in self._loaded if name not in self._small]
+        idle = [name for name in counted if not self._users[name]]
+        for name in idle[: max(0, len(counted) - most)]:
             del self._loaded[name]
 
     def __iter__(self) -> Iterator[str]:

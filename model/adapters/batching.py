@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import permutations
 
 import torch
 from torch import Tensor, nn
@@ -21,13 +20,16 @@ class Rows:
     """Reads requests as a model's tokens, `most` a row, on its device."""
 
     def __init__(
-        self, tokenizer: Tokenizer, detector: Detector, most: int, device: torch.device
+        self,
+        tokenizer: Tokenizer,
+        detector: Detector,
+        directions: Sequence[str],
+        most: int,
+        device: torch.device,
     ) -> None:
         self.tokenizer = tokenizer
         self.detector = detector
-        self.directions = [
-            f"{source}-{target}" for source, target in permutations(detector.languages, 2)
-        ]
+        self.directions = directions
         self.most = most
         self.device = device
         # A request is read when it is checked and when it is run.
@@ -36,14 +38,18 @@ class Rows:
     def direction(self, request: Request) -> str:
         """The direction asked for, or else the one that the source's script suggests.
 
-        Raises `InputError` for one that the model does not translate.
+        That is the first one where no direction begins with the script's language. Raises
+        `InputError` for one that the model was not trained to translate.
         """
         if request.direction is None:
             source = self.detector.language(request.source)
-            return next(one for one in self.directions if one.startswith(f"{source}-"))
+            fitting = (one for one in self.directions if one.startswith(f"{source}-"))
+            return next(fitting, self.directions[0])
         if request.direction not in self.directions:
-            known = ", ".join(self.directions)
-            raise InputError("unknown-direction", "direction", f"direction must be one of {known}")
+            known = f"must be one of {', '.join(self.directions)}"
+            if len(self.directions) == 1:
+                known = f"must be {self.directions[0]}: this model was trained in no other"
+            raise InputError("unknown-direction", "direction", f"direction {known}")
         return request.direction
 
     def source(self, request: Request) -> list[Token]:

@@ -15,8 +15,7 @@ from model.adapters.batching import Rows
 from model.adapters.bind_interventions import bind, frozen
 from model.adapters.decode_requests import Row, Writer
 from model.adapters.drafter import Drafter, open_drafter
-from model.adapters.encoder_decoder_info import attentions, capabilities
-from model.adapters.model_info import ModelInfo
+from model.adapters.encoder_decoder_info import info_of, recorded_names
 from model.adapters.recorded_pass import Read, decode, encode
 from model.adapters.request import (
     Adapter,
@@ -38,7 +37,7 @@ from model.explain.patterns import needed, summary
 from model.text.tokens import BOS, Token
 from model.trace.interventions import Intervention
 from model.trace.name_patterns import select
-from model.trace.tensor_tap import SOURCE, TARGET, NamedTensor, NameTap, Recorder
+from model.trace.tensor_tap import SOURCE, TARGET, NamedTensor, Recorder
 from model.transformer.parameters import parameters
 
 WEIGHTS = ".weights"
@@ -100,41 +99,18 @@ class EncoderDecoder(Adapter):
         self.learning = measured.learning
         self.drafter = drafter
         self.device = bundle.device
-        config = self.model.config
-        self.info = ModelInfo(
-            id=id_,
-            name=bundle.name,
-            kind="encoder-decoder",
-            attentions=tuple(
-                attentions(
-                    config.encoder_layers,
-                    config.decoder_layers,
-                    config.heads,
-                    config.masks,
-                    config.scoring,
-                    config.positions,
-                )
-            ),
-            d_model=config.d_model,
-            parameters=sum(parameter.numel() for parameter in self.model.parameters()),
-            vocabulary=config.vocabulary,
-            languages=bundle.languages,
-            max_tokens=config.max_tokens,
-            digest=bundle.digest,
-            card=bundle.card,
-            aligners=measured.aligners,
-            taught=measured.taught,
-            positions=config.positions,
-            norm=config.norm,
-            bias=config.bias,
-            capabilities=capabilities(config, measured),
-            examples=len(self.learning.examples) if self.learning else 0,
-        )
-        self.names = self._names()
+        self.info = info_of(bundle, id_, measured)
+        self.names = recorded_names(bundle)
         self.selectable = [*self.names, *inside_names(self.names)]
         if self.learning:
             self.learning.check(self.info.attentions)
-        self.rows = Rows(self.tokenizer, bundle.detector, config.max_tokens, self.device)
+        self.rows = Rows(
+            self.tokenizer,
+            bundle.detector,
+            bundle.directions,
+            self.model.config.max_tokens,
+            self.device,
+        )
         self._parameters = dict(parameters(self.model))
         self._writer = Writer(self.model, self.tokenizer, self.rows.batch)
 
@@ -302,11 +278,3 @@ class EncoderDecoder(Adapter):
         above = logprobs[: len(ids)].numpy() > np.array(chosen, np.float32)[:, None]
         ranks = tuple((1 + np.count_nonzero(above, axis=-1)).tolist())
         return Output(text, tuple(tokens), chosen, ranks, score, hypothesis.finished)
-
-    def _names(self) -> dict[str, tuple[str, ...]]:
-        """Every name that fires, with its dims: the run itself says which there are."""
-        names: dict[str, tuple[str, ...]] = {}
-        ids = torch.tensor([[self.tokenizer.bos]], device=self.device)
-        with torch.inference_mode():
-            self.model(ids, ids, tap=NameTap(names))
-        return names

@@ -4,16 +4,64 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from model.adapters.model_info import CAPABILITIES
+import torch
+
+from model.adapters.model_info import CAPABILITIES, ModelInfo
 from model.bundle.measurements import Measured
+from model.bundle.weights import Bundle
 from model.trace.attentions import CAUSAL, CROSS, PADDING, SCALED_DOT, SELF, AttentionInfo, Kind
-from model.trace.tensor_tap import SOURCE, TARGET
+from model.trace.tensor_tap import SOURCE, TARGET, NameTap
 from model.transformer.config import ModelConfig
 from model.transformer.positions import POSITIONS, EachLayer
 
 # Those of the paper (section 3.2.3).
 MASKS = {"encoder.self": PADDING, "decoder.self": CAUSAL, "decoder.cross": PADDING}
 PLAIN_POSITIONS = ("sinusoidal", "learned", "none")  # that are added to the input, if at all
+
+
+def info_of(bundle: Bundle, id_: str, measured: Measured) -> ModelInfo:
+    """What the model of a bundle says of itself; its weights are not looked at."""
+    config = bundle.model.config
+    return ModelInfo(
+        id=id_,
+        name=bundle.name,
+        kind="encoder-decoder",
+        attentions=tuple(
+            attentions(
+                config.encoder_layers,
+                config.decoder_layers,
+                config.heads,
+                config.masks,
+                config.scoring,
+                config.positions,
+            )
+        ),
+        d_model=config.d_model,
+        parameters=sum(parameter.numel() for parameter in bundle.model.parameters()),
+        vocabulary=config.vocabulary,
+        languages=bundle.languages,
+        max_tokens=config.max_tokens,
+        digest=bundle.digest,
+        card=bundle.card,
+        aligners=measured.aligners,
+        taught=measured.taught,
+        positions=config.positions,
+        norm=config.norm,
+        bias=config.bias,
+        capabilities=capabilities(config, measured),
+        examples=len(measured.learning.examples) if measured.learning else 0,
+        directions=bundle.directions,
+        zoo=measured.zoo,
+    )
+
+
+def recorded_names(bundle: Bundle) -> dict[str, tuple[str, ...]]:
+    """Every name that fires, with its dims: a run says which there are."""
+    names: dict[str, tuple[str, ...]] = {}
+    ids = torch.tensor([[bundle.tokenizer.bos]], device=bundle.device)
+    with torch.inference_mode():
+        bundle.model(ids, ids, tap=NameTap(names))
+    return names
 
 
 def attentions(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from model.bundle.measurements import Aligner, Taught
+from model.bundle.measurements import Aligner, Taught, ZooEntry
 from model.errors import InputError
 from model.trace.attentions import AttentionInfo, per_stack, texts
 
@@ -61,6 +61,10 @@ class ModelInfo:
     """Whether the projections of its attentions have biases."""
     capabilities: frozenset[str] = frozenset()
     """What can be asked of it: keys of `CAPABILITIES`."""
+    directions: tuple[str, ...] = ()
+    """What it was trained to translate, such as "en-zh"; empty for a model of one text."""
+    zoo: ZooEntry | None = None
+    """What a model of the zoo learned; null for any other."""
 
     def require(self, capability: str, field: str) -> None:
         """Raises `InputError` naming the field of a request that takes what the model cannot do."""

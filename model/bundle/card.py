@@ -8,9 +8,8 @@ from string import Template
 from typing import Any
 
 from model.bundle.markdown import table
-from model.bundle.weights import CARD, CONFIG, digest_of
+from model.bundle.weights import CARD, CONFIG, TRAINING, digest_of
 
-TRAINING = "training.json"
 TEMPLATE = "card.template.md"  # lies in the bundle: what no command can know
 
 

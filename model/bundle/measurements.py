@@ -5,6 +5,7 @@ means.safetensors     each head's mean output over training data
 report.json           what each head does, over many sentences (`python -m model measure heads`)
 training.json         how it was trained (`python -m model train`)
 learning.safetensors  attention at steps of the training run (`python -m model measure history`)
+zoo.json              what a model of the zoo learned, and how well (`python -m model zoo measure`)
 
 Those that were measured name the digest of the weights that they are of, and are refused beside
 others.
@@ -21,13 +22,13 @@ from typing import Literal
 from safetensors import safe_open
 from torch import Tensor
 
-from model.bundle.card import TRAINING
 from model.bundle.history import Learning, load_learning
-from model.bundle.weights import Bundle
+from model.bundle.weights import TRAINING, Bundle
 
 MEANS = "means.safetensors"
 LEARNING = "learning.safetensors"
 REPORT = "report.json"
+ZOO = "zoo.json"
 # Which rows of cross attention align a word: those that write it, or those that read it, one later.
 WRITES, READS = "writes", "reads"
 
@@ -57,6 +58,17 @@ class Taught:
 
 
 @dataclass(frozen=True)
+class ZooEntry:
+    """What a model of the zoo learned, and how its recipe differs from the plain one."""
+
+    name: str
+    """Its line of the zoo's table."""
+    task: str
+    changed: Mapping[str, str | int | float]
+    """Options of the model or of its training, by name; none for the plain model of a task."""
+
+
+@dataclass(frozen=True)
 class Measured:
     """What is known of a model beyond its weights; nothing of it changes what it answers."""
 
@@ -64,6 +76,7 @@ class Measured:
     aligners: tuple[Aligner, ...] = ()
     taught: tuple[Taught, ...] = ()
     learning: Learning | None = None
+    zoo: ZooEntry | None = None
 
 
 def load_measured(folder: Path, bundle: Bundle) -> Measured:
@@ -73,6 +86,7 @@ def load_measured(folder: Path, bundle: Bundle) -> Measured:
         aligners_of(folder, bundle),
         taught_of(folder),
         learning_of(folder, bundle),
+        zoo_entry_of(folder, bundle),
     )
 
 
@@ -121,6 +135,17 @@ def learning_of(folder: Path, bundle: Bundle) -> Learning | None:
     found = load_learning(path)
     _of(path, "measure history", found.digest, bundle)
     return found
+
+
+def zoo_entry_of(folder: Path, bundle: Bundle) -> ZooEntry | None:
+    """What a model of the zoo learned; None for any other model."""
+    path = folder / ZOO
+    if not path.is_file():
+        return None
+    found = json.loads(path.read_text(encoding="utf-8"))
+    if bundle.digest not in [seed["digest"] for seed in found["seeds"]]:
+        raise ValueError(f"{path}: it is of other weights; run zoo measure {found['name']} again")
+    return ZooEntry(found["name"], found["task"], found["changed"])
 
 
 def _of(path: Path, command: str, digest: str | None, bundle: Bundle) -> None:

@@ -4,6 +4,7 @@ config.json          languages and their scripts, name and hyperparameters
 tokenizer.json       vocabulary and its rules
 weights.safetensors  parameters, half precision by default
 README.md            the model card: data, licences, metrics, limits
+training.json        how it was trained; here only the directions that were, if not all
 SHA256SUMS           what the other three were when they were written (`sha256sum --check`)
 
 What was measured of the weights may lie beside them (`model.bundle.measurements`).
@@ -15,6 +16,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import permutations
 from pathlib import Path
 
 import torch
@@ -27,12 +29,13 @@ from model.transformer.config import ModelConfig
 from model.transformer.stacks import Transformer
 
 CHECKPOINTS = Path(__file__).parents[1] / "checkpoints"
-CONFIG, TOKENIZER, WEIGHTS, CARD, SUMS = (
+CONFIG, TOKENIZER, WEIGHTS, CARD, SUMS, TRAINING = (
     "config.json",
     "tokenizer.json",
     "weights.safetensors",
     "README.md",
     "SHA256SUMS",
+    "training.json",
 )
 
 
@@ -42,6 +45,7 @@ class Bundle:
 
     name: str
     languages: tuple[str, ...]
+    directions: tuple[str, ...]  # that it was trained to translate, such as "en-zh"
     model: Transformer
     tokenizer: Tokenizer
     digest: str
@@ -151,9 +155,22 @@ def load_bundle(folder: Path, device: str | torch.device = "cpu") -> Bundle:
     return Bundle(
         name=described["name"],
         languages=languages,
+        directions=_directions(folder, languages),
         model=model.to(device).eval(),
         tokenizer=tokenizer,
         digest=_digest_of(sums),
         card=card.read_text() if card.is_file() else "",
         detector=Detector(languages, described.get("scripts", {})),
     )
+
+
+def _directions(folder: Path, languages: tuple[str, ...]) -> tuple[str, ...]:
+    """Those that the training record names, or every one between two languages."""
+    every = tuple(f"{source}-{target}" for source, target in permutations(languages, 2))
+    path = folder / TRAINING
+    if not path.is_file():
+        return every
+    trained = json.loads(path.read_text(encoding="utf-8")).get("directions", every)
+    if not trained or not {*trained} <= {*every}:
+        raise ValueError(f"{path}: directions must be some of {', '.join(every)}, not {trained}")
+    return tuple(one for one in every if one in trained)

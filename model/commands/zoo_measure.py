@@ -14,11 +14,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+from model.bundle.measurements import ZOO
 from model.bundle.weights import digest_of
 from model.commands import arguments, zoo_train
 from model.train.run import BUNDLE
 from model.train.workers import spread
-from model.zoo.measuring import RESULTS, measure_seed, merged
+from model.zoo.measuring import measure_seed, merged
 from model.zoo.page import PAGE, page, read_results
 from model.zoo.recipes import Recipe, chosen, read_recipes
 from model.zoo.training import SHIPPED
@@ -44,7 +45,7 @@ def run(asked: argparse.Namespace) -> None:
 
 def measure(recipe: Recipe, shipped: Path, runs: Path) -> None:
     """Writes the results of one model, all seeds that its runs' folder has."""
-    path = shipped / RESULTS
+    path = shipped / ZOO
     old: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     known = {one["digest"] for one in old.get("seeds", [])}
     new = [

@@ -14,9 +14,8 @@ from typing import Any
 
 from model.adapters.encoder_decoder import load
 from model.adapters.request import Decode
-from model.bundle.card import TRAINING
 from model.bundle.markdown import table
-from model.bundle.weights import load_bundle
+from model.bundle.weights import TRAINING, load_bundle
 from model.measure.scores import as_typed
 from model.train.metrics import read_test_sets, score, translate
 from model.train.plan import TrainingPlan

@@ -9,8 +9,7 @@ from pathlib import Path
 from safetensors.torch import load_file
 from torch import Tensor
 
-from model.bundle.card import TRAINING
-from model.bundle.weights import TOKENIZER, WEIGHTS, load_bundle, save_bundle
+from model.bundle.weights import TOKENIZER, TRAINING, WEIGHTS, load_bundle, save_bundle
 
 
 def average(paths: Sequence[Path]) -> dict[str, Tensor]:

@@ -42,6 +42,12 @@ class TrainingData:
     unmark: Annotated[float, "share of sources that lose their final mark"] = 0.0
     unread: Annotated[tuple[Path, ...], "TSV files of whose sentences none is ever a source"] = ()
 
+    @property
+    def directions(self) -> list[str]:
+        """What is trained to be translated: both ways, or the first one only."""
+        first, second = self.languages
+        return [f"{first}-{second}", *([] if self.one_way else [f"{second}-{first}"])]
+
 
 @dataclass(frozen=True)
 class TrainingPlan:

@@ -10,8 +10,7 @@ from pathlib import Path
 import torch
 from filelock import FileLock, Timeout
 
-from model.bundle.card import TRAINING
-from model.bundle.weights import save_bundle
+from model.bundle.weights import TRAINING, save_bundle
 from model.train.alignment_loss import check, taught
 from model.train.data import Corpus
 from model.train.events import Event, Finished, Started
@@ -106,6 +105,7 @@ def _train(plan: TrainingPlan) -> Generator[Event, None, None]:
         **asdict(trainer.progress),
         "epochs": trainer.epochs,
         "taught": taught(config, trainer.progress.guided),
+        "directions": data.directions,
     }
     (plan.folder / BUNDLE / TRAINING).write_text(json.dumps(told, indent=1) + "\n")
     yield Finished(str(plan.folder / BUNDLE), trainer.progress.step)

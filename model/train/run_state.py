@@ -22,8 +22,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 from torch.optim import Optimizer
 
-from model.bundle.card import TRAINING
-from model.bundle.weights import TOKENIZER, WEIGHTS
+from model.bundle.weights import TOKENIZER, TRAINING, WEIGHTS
 from model.train.randomness import Chance
 from model.transformer.stacks import Transformer
 

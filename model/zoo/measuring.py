@@ -13,13 +13,12 @@ from torch import Tensor
 
 from model.adapters.encoder_decoder import load
 from model.adapters.request import Adapter, Decode, Request, Trace
-from model.bundle.card import TRAINING
+from model.bundle.weights import TRAINING
 from model.train.metrics import translate
 from model.zoo.recipes import Recipe
 from model.zoo.tasks import Example, Places, Task
 from model.zoo.training import DIRECTION
 
-RESULTS = "zoo.json"  # beside a bundle, of all seeds of its recipe
 BATCH = 50
 COUNT = 200  # examples of each length
 LOOKS = ("encoder.*.self.weights", "decoder.*.cross.weights")

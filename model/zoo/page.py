@@ -10,8 +10,8 @@ from string import Template
 from typing import Any
 
 from model.bundle.markdown import table
+from model.bundle.measurements import ZOO
 from model.bundle.weights import digest_of
-from model.zoo.measuring import RESULTS
 from model.zoo.recipes import Recipe
 from model.zoo.training import SHIPPED
 
@@ -32,7 +32,7 @@ def read_results(recipes: Mapping[str, Recipe], zoo: Path = SHIPPED) -> dict[str
     """
     found = {}
     for name in recipes:
-        path = zoo / name / RESULTS
+        path = zoo / name / ZOO
         if path.is_file():
             found[name] = json.loads(path.read_text(encoding="utf-8"))
             if digest_of(zoo / name) not in [one["digest"] for one in found[name]["seeds"]]:

@@ -11,8 +11,7 @@ from shutil import copytree, rmtree
 
 import torch
 
-from model.bundle.card import TRAINING
-from model.bundle.weights import CHECKPOINTS, save_bundle
+from model.bundle.weights import CHECKPOINTS, TRAINING, save_bundle
 from model.text.tokens import Tokenizer
 from model.train.data import Corpus
 from model.train.events import Event, Finished, Started
@@ -78,6 +77,7 @@ def train_recipe(recipe: Recipe, seed: int, folder: Path) -> Generator[Event, No
     yield from trainer.events()
     save_bundle(folder / BUNDLE, trainer.average(), config, tokenizer, f"Zoo: {recipe.name}")
     told = {**asdict(trainer.progress), "epochs": trainer.epochs, "seed": seed}
+    told["directions"] = [DIRECTION]
     (folder / BUNDLE / TRAINING).write_text(json.dumps(told, indent=1) + "\n")
     yield Finished(str(folder / BUNDLE), trainer.progress.step)
 

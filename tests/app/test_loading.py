@@ -28,9 +28,9 @@ class Shelf:
         model.go.set()
         return model
 
-    def catalog(self, max_models: int) -> Catalog:
+    def catalog(self, max_models: int, *small: str) -> Catalog:
         """Open a catalog, and forget what was loaded for that."""
-        catalog = Catalog(self.loaders, max_models)
+        catalog = Catalog(self.loaders, max_models, small)
         assert sorted(self.loaded) == sorted(self.loaders)  # each once
         self.loaded.clear()
         return catalog
@@ -59,6 +59,16 @@ def test_what_is_in_use_stays() -> None:
         assert catalog["c"]
         assert set(catalog.loaded) >= {"a", "b"}
     assert len(catalog.loaded) == 1
+
+
+def test_small_models_stay_once_they_are_asked_for_and_do_not_count() -> None:
+    shelf = Shelf("a", "b", "x", "y")
+    catalog = shelf.catalog(1, "x", "y")
+    assert catalog.loaded == ["a"]  # none of the small ones is kept from the start
+    for name in ("x", "y", "b", "x", "a"):
+        assert catalog[name]
+    assert shelf.loaded == ["x", "y", "b", "a"]  # x, once: loading b and a let no small one go
+    assert sorted(catalog.loaded) == ["a", "x", "y"]
 
 
 def test_a_description_needs_no_weights() -> None:

@@ -15,6 +15,12 @@ test("a model of two texts is asked with both, one of one with that", () => {
   assert.deepEqual(request(null, { ...LINK, target: null, direction: null }, ["a"]), { source: "Hi", select: ["a"] });
 });
 
+test("a model of one direction is not asked for another", () => {
+  const oneWay = { ...MODEL, directions: ["in-out"] };
+  assert.deepEqual(request(oneWay, LINK, []), { source: "Hi", target: "嗨", select: [] });
+  assert.equal(request({ ...MODEL, directions: ["en-zh", "zh-en"] }, LINK, []).direction, "en-zh");
+});
+
 test("a share's state is read as a link says it", () => {
   assert.deepEqual(told(ONE, { words: "Hi", layer: 1 }), { source: "Hi", layer: 1 });
   assert.deepEqual(told(MODEL, { source: "Hi" }), { source: "Hi" });

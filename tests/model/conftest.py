@@ -10,8 +10,7 @@ from filelock import FileLock
 from model.adapters.drafter import Drafter, open_drafter
 from model.adapters.encoder_decoder import EncoderDecoder
 from model.adapters.request import Request, Trace
-from model.bundle.card import TRAINING
-from model.bundle.weights import CHECKPOINTS, Bundle, load_bundle, save_bundle
+from model.bundle.weights import CHECKPOINTS, TRAINING, Bundle, load_bundle, save_bundle
 from model.text.tokens import Tokenizer
 from model.transformer.config import ModelConfig
 from model.transformer.stacks import Transformer

@@ -117,6 +117,22 @@ def test_parts_that_do_not_fit_are_named(bundle: Path, tmp_path: Path) -> None:
         load_bundle(copy)
 
 
+def test_directions_are_those_that_were_trained(bundle: Path, tmp_path: Path) -> None:
+    copy = copied(bundle, tmp_path)
+    trained = copy / "training.json"
+    for told, directions in (
+        ({}, ("en-zh", "zh-en")),
+        ({"directions": ["zh-en"]}, ("zh-en",)),
+        ({"directions": ["zh-en", "en-zh"]}, ("en-zh", "zh-en")),
+    ):
+        trained.write_text(json.dumps(told))
+        assert load_bundle(copy).directions == directions
+    for wrong in ([], ["en-fr"], ["en-en"]):
+        trained.write_text(json.dumps({"directions": wrong}))
+        with pytest.raises(ValueError, match="directions must be some of en-zh, zh-en, not"):
+            load_bundle(copy)
+
+
 # What the server says to processes that it has started itself, over pipes of its own,
 # or in a cluster whose token they have.
 BETWEEN_PROCESSES = {

@@ -158,7 +158,14 @@ def test_whatever_drafts_say(tiny: EncoderDecoder, said: list[list[int]]) -> Non
 
 def bundle_of(tiny: EncoderDecoder) -> Bundle:
     return Bundle(
-        "tiny", tiny.info.languages, tiny.model, tiny.tokenizer, "", "", tiny.rows.detector
+        "tiny",
+        tiny.info.languages,
+        tiny.info.directions,
+        tiny.model,
+        tiny.tokenizer,
+        "",
+        "",
+        tiny.rows.detector,
     )
 
 

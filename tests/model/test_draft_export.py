@@ -102,8 +102,8 @@ def made(tokenizer: Tokenizer, **variant: str) -> Bundle:
         torch.nn.init.normal_(parameter, mean=float(one), std=0.25)
         if name.endswith("W_k.bias"):
             torch.nn.init.zeros_(parameter)
-    shipped = load_bundle(CHECKPOINTS / "en-zh").detector
-    return Bundle("made", ("en", "zh"), model, tokenizer, "made", "", shipped)
+    shipped = load_bundle(CHECKPOINTS / "en-zh")
+    return replace(shipped, name="made", model=model, tokenizer=tokenizer, digest="made", card="")
 
 
 @pytest.mark.parametrize("norm", ["post", "pre"])

@@ -155,9 +155,11 @@ def test_one_way_reads_and_writes_whole_words(data: list[str], tmp_path: Path) -
         "three",
         " one",
     ]
+    assert adapter.info.directions == ("zz-aa",)
     look_back = json.loads((bundle / "training.json").read_text())
     both = train([str(tmp_path / "both"), *data, *[o for o in options if o != "--one-way"], *SHAPE])
     assert json.loads((both / "training.json").read_text())["epochs"] < look_back["epochs"]
+    assert load(both, "cpu").info.directions == ("zz-aa", "aa-zz")
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,12 @@ from safetensors.torch import load_file
 
 from model.__main__ import main
 from model.adapters.encoder_decoder import load
+from model.bundle.measurements import ZOO
 from model.bundle.weights import WEIGHTS, digest_of
+from model.errors import InputError
 from model.train.workers import spread
 from model.transformer.config import ModelConfig
 from model.zoo.measuring import (
-    RESULTS,
     accuracy,
     held_out_examples,
     looks,
@@ -98,6 +99,10 @@ def test_a_bundle_opens_and_is_measured(small: Recipe, tmp_path: Path) -> None:
     assert adapter.info.languages == LANGUAGES
     trace = adapter.trace("a b c d")
     assert trace.direction == "in-out"
+    assert adapter.info.directions == ("in-out",)
+    told = "direction must be in-out: this model was trained in no other"
+    with pytest.raises(InputError, match=told):
+        adapter.trace("a b c d", direction="out-in")
     assert [token.text for token in trace.texts["source"]][1:-1] == ["a", " b", " c", " d"]
     found = measure_seed(small, 1, bundle, count=4)
     assert found["digest"] == digest_of(bundle)
@@ -126,7 +131,7 @@ def test_results_of_other_weights_are_refused(small: Recipe, tmp_path: Path) -> 
     bundle = bundle_of(small, 1, tmp_path / "run")
     bundle.rename(tmp_path / "reverse")
     results = {"seeds": [{"seed": 1, "digest": "0" * 64}]}
-    (tmp_path / "reverse" / RESULTS).write_text(json.dumps(results))
+    (tmp_path / "reverse" / ZOO).write_text(json.dumps(results))
     with pytest.raises(ValueError, match="it is of other weights; run zoo measure reverse again"):
         read_results(RECIPES, tmp_path)
 
@@ -139,6 +144,10 @@ def test_a_shipped_model_is_small_and_of_its_line(name: str) -> None:
     assert {str(one.dtype) for one in load_file(folder / WEIGHTS).values()} == {"torch.float16"}
     config = json.loads((folder / "config.json").read_text())["config"]
     assert ModelConfig.from_json(config) == recipe.config(adapter.info.vocabulary)
+    assert adapter.info.directions == ("in-out",)
+    entry = adapter.info.zoo
+    assert entry
+    assert (entry.name, entry.task, entry.changed) == (name, recipe.task_name, recipe.changed)
 
 
 def test_reverse_is_right_and_an_anti_diagonal() -> None:

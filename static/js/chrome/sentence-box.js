@@ -2,6 +2,7 @@
 
 import { find, h } from "../lib/dom.js";
 import { bindTyping, grow } from "../parts/text-input.js";
+import { bothWays } from "../data/model.js";
 import { bcp47 } from "../data/tokens.js";
 import { EXAMPLES } from "../data/examples.js";
 import { own } from "../data/decode-options.js";
@@ -46,7 +47,7 @@ export function bindSentence({ store, figure, t }) {
       said = box.value = link.source;
       grow(box);
     }
-    direction.hidden = model?.texts.length === 1;
+    direction.hidden = model !== null && !bothWays(model);
     direction.value = link.direction ?? "";
     const found = [...direction.options].find(
       ({ value }) => value === trace?.direction && !link.direction,

@@ -27,6 +27,8 @@
  * @property {number} d_model
  * @property {number} parameters
  * @property {string[]} languages
+ * @property {string[]} [directions]  that it was trained to translate; of an old share not known
+ * @property {ZooEntry | null} [zoo]  what a model of the zoo learned
  * @property {number} max_tokens
  * @property {string} digest
  * @property {number} [examples]  sentences that were watched while it was learned
@@ -38,6 +40,11 @@
 /** @typedef {{layer: number, head: number, rows: "writes" | "reads"}} Head */
 /** @typedef {Head & {since: number}} Taught  since: the step of the training from which on */
 /** @typedef {Head & {error_rate: number}} Aligner */
+
+/** @typedef {{name: string, task: string, changed: Record<string, string | number>}} ZooEntry */
+
+/** Whether it translates both ways. @param {Pick<ModelInfo, "texts" | "directions">} model */
+export const bothWays = ({ texts, directions }) => texts.length > 1 && directions?.length !== 1;
 
 /** All that the first models could. */
 const CAPABILITIES = [

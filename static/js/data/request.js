@@ -1,5 +1,6 @@
 /** What is asked of the server: the request for a trace as the API takes it. */
 
+import { bothWays } from "./model.js";
 import { asked as selected } from "./tensor-address.js";
 
 /** @typedef {import("../state/link.js").State} State */
@@ -38,7 +39,8 @@ export function told(model, state) {
  * @returns {Record<string, unknown>}  as this model takes it
  */
 export function asked(model, { source, direction, target, ...others }) {
-  const said = model?.texts.length === 1 ? { [model.texts[0]]: source } : { source, direction, target };
+  const way = !model || bothWays(model) ? direction : null;
+  const said = model?.texts.length === 1 ? { [model.texts[0]]: source } : { source, direction: way, target };
   const wanted = { ...said, ...others };
   return Object.fromEntries(Object.entries(wanted).filter(([, value]) => (value ?? null) !== null));
 }

@@ -2,6 +2,7 @@
 
 import { Problem } from "../../data/problem.js";
 import { across, between, blockAt, place } from "../../data/attentions.js";
+import { bothWays } from "../../data/model.js";
 import { comparison, otherPlace, otherRun } from "../../state/comparison.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
@@ -89,7 +90,7 @@ function mount(context, root) {
 }
 
 /** Whether there is another direction to compare with. @param {Page} page */
-const turns = ({ model }) => !model || model.texts.length > 1;
+const turns = ({ model }) => !model || bothWays(model);
 
 /** @param {Context} context @returns {import("../../parts/controls.js").Control} */
 const differences = ({ store, t }) => ({
