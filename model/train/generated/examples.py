@@ -20,7 +20,13 @@ from model.train.pairs import Languages, TrainingExample
 LANGUAGES = ("en", "zh")
 SLOT = re.compile(r"\{([a-z]+?)2?\}")  # {city2} is another city than {city}
 OPENS = re.compile(r"\{(?:field|country|word)\}.* .*[.?!]$")  # a slot that opens a sentence
-SOURCES = {lists.phrases: 6, lists.words: 2, lists.frames: 12}  # how many tickets each has
+SOURCES = {lists.phrases: 4, lists.words: 1, lists.frames: 15}  # how many tickets each has
+# Slots of values that are never the same twice: only the habit of copying helps.
+COPIED = frozenset(
+    ("unheard", "url", "email", "file", "phone", "integer", "decimal", "bignumber", "sum")
+    + ("year", "date", "money", "chinese")
+)
+MORE = 3  # further tickets of a frame for each such slot
 # Blocks of pictures, so that what is learnt is to copy whatever stands there.
 PICTURES = [*augment.EMOJI, *map(chr, (*range(0x1F300, 0x1F650), *range(0x1F900, 0x1FA00)))]
 
@@ -77,14 +83,20 @@ def generated(
 def _endless(seed: int) -> Iterator[TrainingExample]:
     chance = random.Random(seed)
     sources, tickets = [*SOURCES], [*SOURCES.values()]
+    lots = {source: (source(), [*map(_tickets, source())]) for source in sources}
     shapes, shares = [*SHAPES], [*SHAPES.values()]
     while True:
         [source] = chance.choices(sources, tickets)
-        said = filled(chance.choice(source()), chance)
+        [chosen] = chance.choices(*lots[source])
+        said = filled(chosen, chance)
         example = _typed(said, chance)
         [shape] = chance.choices(shapes, shares)
         made = shape(example, partial(_itself, example), chance) if shape else None
         yield _hearted(made or example, chance)
+
+
+def _tickets(said: Said) -> int:
+    return 1 + MORE * sum(name.rstrip("2") in COPIED for name in {*_slots(said.en[0])})
 
 
 def _itself(example: TrainingExample) -> TrainingExample:
