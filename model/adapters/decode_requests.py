@@ -11,9 +11,10 @@ from cachetools import LRUCache
 from torch import Tensor
 
 from model.adapters.request import Request
+from model.decode.beam_search import Beam, beam, write_beams
 from model.decode.sampling import Draw
-from model.decode.search import Reader, beam, sample
-from model.decode.steps import SearchStep
+from model.decode.search import Reader, sample
+from model.decode.steps import Hypothesis, SearchStep
 from model.decode.write_batch import write
 from model.errors import Excess, InputError
 from model.text.tokens import Token, Tokenizer
@@ -22,6 +23,7 @@ from model.trace.tensor_tap import NULL, SOURCE, BatchTap, Recorder, Tap
 from model.transformer.stacks import Transformer
 
 KNOWN = 512  # decodings kept, the latest
+BEAMS = 256  # open in a batch at most, which bounds the memory of their keys and values
 Ids = tuple[int, ...]
 BEYOND_SOURCE = 50  # how much longer than its source a translation may get (section 6.1)
 
@@ -124,16 +126,32 @@ class Writer:
         self.remember(row, step.written[0].ids)  # whoever has watched looks inside next
 
     def search(self, rows: Sequence[Row]) -> list[Ids]:
-        """The ids that decoding finds: greedy and sampled rows in one batch, beams one by one."""
+        """The ids that decoding finds: greedy and sampled rows in one batch, beams in others."""
         beams = [index for index, row in enumerate(rows) if row.request.decode.method == "beam"]
         others = [index for index in range(len(rows)) if index not in beams]
         found = dict(zip(others, self._written([rows[index] for index in others]), strict=True))
-        for index in beams:
-            *_, last = self._search(rows[index])
-            found[index] = last.written[0].ids
+        for index, best in zip(beams, self.beams([rows[index] for index in beams]), strict=True):
+            found[index] = best[0].ids
         for index, ids in found.items():
             self.remember(rows[index], ids)
         return [found[index] for index in range(len(rows))]
+
+    def beams(self, rows: Sequence[Row]) -> list[tuple[Hypothesis, ...]]:
+        """The hypotheses that beam search finds for each row, best first."""
+        found, some, width = list[tuple[Hypothesis, ...]](), list[Row](), 0
+        for row in rows:
+            if some and width + row.request.decode.beam > BEAMS:
+                found += self._beams(some)
+                some, width = [], 0
+            some.append(row)
+            width += row.request.decode.beam
+        return found + self._beams(some)
+
+    def _beams(self, rows: Sequence[Row]) -> list[tuple[Hypothesis, ...]]:
+        """The same, all in one batch."""
+        if not rows:
+            return []
+        return write_beams(self._reader(rows), self.tokenizer, [self._beam(row) for row in rows])
 
     def _key(self, row: Row) -> Hashable:
         """All that a decoding hangs on."""
@@ -146,27 +164,32 @@ class Writer:
             return []
         limits = [self.limit(row.request, row.source) for row in rows]
         prefixes = [row.request.decode.prefix for row in rows]
-        reader = self._reader(rows, rows)
+        reader = self._reader(rows)
         return write(reader, self.tokenizer, limits, [_draw(row) for row in rows], prefixes)
 
     def _search(self, row: Row) -> Iterator[SearchStep]:
         """The steps of one row."""
-        decode, limit = row.request.decode, self.limit(row.request, row.source)
-        if decode.method == "beam":
-            reader = self._reader([row], [row] * decode.beam)
-            width = decode.beam, decode.length_penalty
-            return beam(reader, self.tokenizer, limit, *width, decode.prefix)
-        reader = self._reader([row], [row])
-        return sample(reader, self.tokenizer, [limit], [_draw(row)], [decode.prefix])
+        reader = self._reader([row])
+        if row.request.decode.method == "beam":
+            asked = self._beam(row)
+            width = asked.width, asked.length_penalty
+            return beam(reader, self.tokenizer, asked.limit, *width, asked.prefix)
+        prefix = row.request.decode.prefix
+        limit = self.limit(row.request, row.source)
+        return sample(reader, self.tokenizer, [limit], [_draw(row)], [prefix])
 
-    def _reader(self, read: Sequence[Row], written: Sequence[Row]) -> Reader:
-        """Reads some rows; `written` are those that they may become, with all beams open."""
+    def _beam(self, row: Row) -> Beam:
+        decode = row.request.decode
+        limit = self.limit(row.request, row.source)
+        return Beam(limit, decode.beam, decode.length_penalty, decode.prefix)
+
+    def _reader(self, rows: Sequence[Row]) -> Reader:
+        """Reads the sources of some rows."""
         recorders = [
-            Recorder(own={SOURCE: len(row.source)}, interventions=row.made) for row in written
+            Recorder(own={SOURCE: len(row.source)}, interventions=row.made) for row in rows
         ]
-        tap: Tap = BatchTap(recorders) if any(row.made for row in read) else NULL
-        sources = [row.source for row in read]
-        return Reader(self.model, self.tokenizer, *self.batch(sources), tap)
+        tap: Tap = BatchTap(recorders) if any(row.made for row in rows) else NULL
+        return Reader(self.model, self.tokenizer, *self.batch([row.source for row in rows]), tap)
 
 
 def _draw(row: Row) -> Draw | None:

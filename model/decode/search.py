@@ -1,13 +1,13 @@
-"""Writing a translation: greedy, sampled or by beam search, as generators of steps.
+"""Write a translation greedily or sampled, as a generator of steps.
 
-Control tokens other than ``<eos>`` are never written. A translation may have to begin with a
-prefix: its tokens are read one by one like any other, and the search goes on from there.
+`model.decode.beam_search` has beam search. Control tokens other than ``<eos>`` are never written. A
+translation may have to begin with a prefix: its tokens are read one by one like any other, and the
+search goes on from there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Protocol
 
 import torch
@@ -17,12 +17,10 @@ from model.decode.sampling import Dice, Draw
 from model.decode.steps import (
     FINISHED,
     LIVE,
-    PRUNED,
     Branch,
     Drawn,
     Hypothesis,
     SearchStep,
-    penalty,
 )
 from model.text.tokens import Tokenizer
 from model.trace.tensor_tap import NULL, Tap
@@ -62,6 +60,7 @@ class Reader(Predictor):
         self.tap = tap
         self.source_real = real
         self.memory = model.encode(source, real, tap)  # (B, S, d_model)
+        self.source = torch.arange(len(source), device=source.device)  # which one a row translates
         self.cache = Cache(model.config.decoder_layers) if cached else None
         self.read = torch.full((len(source), 1), tokenizer.bos, device=source.device)
         specials = sorted(tokenizer.specials - {tokenizer.eos})
@@ -79,20 +78,20 @@ class Reader(Predictor):
     def append(self, ids: Tensor, rows: Tensor | None = None) -> None:
         """Reads `ids` (B,) next, after row i has become a copy of row `rows[i]`."""
         if rows is not None:
-            self.read, self.memory = self.read[rows], self.memory[rows]
-            self.source_real = self.source_real[rows]
-            if self.cache:
-                self.cache.select(rows)
+            self.keep(rows)
         self.read = torch.cat([self.read, ids[:, None]], dim=1)
 
-    def keep(self, rows: Sequence[int]) -> None:
-        """Only these rows go on, each with what its tap does."""
-        index = torch.tensor(rows, device=self.read.device)
-        self.read, self.memory = self.read[index], self.memory[index]
-        self.source_real = self.source_real[index]
+    def keep(self, rows: Tensor) -> None:
+        """Makes row i a copy of row `rows[i]`, with what its tap does; other rows are gone."""
+        source = self.source[rows]
+        moved = not torch.equal(source, self.source)  # often only beams of one source trade places
+        if moved:
+            self.source, self.memory = source, self.memory[rows]
+            self.source_real = self.source_real[rows]
+        self.read = self.read[rows]
         if self.cache:
-            self.cache.select(index)
-        self.tap = self.tap.keep(rows)
+            self.cache.select(rows, moved)
+        self.tap = self.tap.keep(rows.tolist())
 
 
 def sample(
@@ -137,81 +136,3 @@ def sample(
         if all(row.finished or length >= limits[i] for i, row in enumerate(rows)):
             return
         reader.append(ids)
-
-
-def beam(
-    reader: Predictor,
-    tokenizer: Ends,
-    limit: int,
-    width: int = 4,
-    length_penalty: float = 0.6,
-    prefix: Sequence[int] = (),
-) -> Iterator[SearchStep]:
-    """Beam search over one source (a batch of one), as in section 6.1.
-
-    Each step extends every open beam by every token and keeps the `width` most probable that go
-    on; the ones that end are ranked by score. It stops when no open beam can still beat the best
-    finished one: a log-probability only falls, and is divided by at most lp(`limit`). While the
-    prefix is read it is the one beam.
-    """
-    opened: tuple[Hypothesis, ...] = (Hypothesis(),)
-    finished: tuple[Hypothesis, ...] = ()
-    for length in range(1, limit + 1):
-        logprobs = reader.logprobs()  # (open beams, V)
-        if length <= len(prefix):
-            found = [_extended(opened, logprobs, 0, prefix[length - 1], tokenizer.eos, forced=True)]
-        else:
-            found = _best(opened, logprobs, 2 * width, tokenizer.eos)
-        ended = [branch.hypothesis for branch in found if branch.hypothesis.finished]
-        ranked = sorted((*finished, *ended), key=lambda h: h.score(length_penalty), reverse=True)
-        finished = tuple(ranked[:width])
-        branches = _judged(found, width, finished)
-        live = [branch for branch in branches if branch.state == LIVE]
-        read, opened = opened, tuple(branch.hypothesis for branch in live)
-        yield SearchStep(read, logprobs, branches, finished or opened)
-        if not opened or length == limit:
-            return
-        bound = opened[0].logprob / penalty(limit, length_penalty)
-        if finished and finished[0].score(length_penalty) >= bound:
-            return
-        ids, parents = [h.ids[-1] for h in opened], [branch.parent for branch in live]
-        device = logprobs.device
-        reader.append(torch.tensor(ids, device=device), torch.tensor(parents, device=device))
-
-
-def _best(opened: Sequence[Hypothesis], logprobs: Tensor, count: int, eos: int) -> list[Branch]:
-    """The `count` most probable hypotheses with a token more, best first.
-
-    Each beam can end in one way only, so twice as many as there are beams hold enough that go on.
-    """
-    totals = logprobs + logprobs.new_tensor([[h.logprob] for h in opened])
-    top = totals.flatten().topk(min(count, totals.numel()))
-    found = []
-    for total, flat in zip(top.values.tolist(), top.indices.tolist(), strict=True):
-        if total > -torch.inf:
-            row, id_ = divmod(flat, logprobs.shape[1])
-            found.append(_extended(opened, logprobs, row, id_, eos))
-    return found
-
-
-def _extended(
-    opened: Sequence[Hypothesis],
-    logprobs: Tensor,
-    row: int,
-    id_: int,
-    eos: int,
-    forced: bool = False,
-) -> Branch:
-    new = opened[row].then(id_, logprobs[row, id_].item(), id_ == eos)
-    return Branch(row, new, forced=forced)
-
-
-def _judged(
-    found: Sequence[Branch], width: int, finished: Sequence[Hypothesis]
-) -> tuple[Branch, ...]:
-    """The branches with their states: live ones best first, then finished, then pruned."""
-    going = [branch for branch in found if not branch.hypothesis.finished]
-    ended = {branch.hypothesis: branch for branch in found if branch.hypothesis.finished}
-    kept = [replace(ended[one], state=FINISHED) for one in finished if one in ended]
-    lost = [*going[width:], *(ended[one] for one in ended if one not in finished)]
-    return (*going[:width], *kept, *(replace(branch, state=PRUNED) for branch in lost))

@@ -39,7 +39,7 @@ def write(
             break
         if len(going) < len(rows):
             rows, chosen = [rows[place] for place in going], [chosen[place] for place in going]
-            reader.keep(going)
+            reader.keep(torch.tensor(going, device=ids.device))
             dice.keep(going)
         reader.append(torch.tensor(chosen, device=ids.device))
     return [tuple(ids) for ids in written]

@@ -14,7 +14,7 @@ is one request's: the batch axis is gone, and so is the padding that batching br
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -97,7 +97,7 @@ class Tap:
         return self
 
     def keep(self, rows: Sequence[int]) -> Tap:
-        """The tap for a batch of which only these rows are left."""
+        """The tap for a batch whose row i was row `rows[i]`; a row may have become several."""
         return self
 
     def wants(self, name: str) -> bool:
@@ -196,7 +196,11 @@ class BatchTap(Tap):
         return BatchTap(self.rows, self._name(place), over, self.start, self.minders)
 
     def keep(self, rows: Sequence[int]) -> Tap:
-        return BatchTap([self.rows[row] for row in rows], self.place, self.over, self.start)
+        if [*rows] == [*range(len(self.rows))]:
+            return self
+        # Copies, since each row keeps its own outputs while a layer runs.
+        kept = [replace(self.rows[row], _outputs={}) for row in rows]
+        return BatchTap(kept, self.place, self.over, self.start)
 
     def wants(self, name: str) -> bool:
         return bool(self._minders(self._name(name)).record)
@@ -215,8 +219,6 @@ class BatchTap(Tap):
     def _changed(self, name: str, given: Tensor, rows: Sequence[int]) -> Tensor:
         value = given
         for index in rows:
-            if index >= value.shape[0]:  # a search whose beams have not all opened yet
-                break
             own = value[index]
             replaced = self.rows[index].replace(name, own, self.over, self.start)
             if replaced is not own:

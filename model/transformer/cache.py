@@ -33,11 +33,14 @@ class LayerCache:
             self.source = (k.contiguous(), v.contiguous())
         return self.source
 
-    def select(self, rows: Tensor) -> None:
-        """Makes row i of the batch what row `rows[i]` was: beams move."""
+    def select(self, rows: Tensor, sources: bool = True) -> None:
+        """Makes row i of the batch what row `rows[i]` was: beams move.
+
+        With `sources` False, each row keeps its source.
+        """
         if self.own is not None:
             self.own = (self.own[0][rows], self.own[1][rows])
-        if self.source is not None:
+        if sources and self.source is not None:
             self.source = (self.source[0][rows], self.source[1][rows])
 
 
@@ -48,7 +51,7 @@ class Cache:
         self.layers = [LayerCache() for _ in range(layers)]
         self.length = 0
 
-    def select(self, rows: Tensor) -> None:
-        """Makes row i of the batch what row `rows[i]` was."""
+    def select(self, rows: Tensor, sources: bool = True) -> None:
+        """Makes row i of the batch what row `rows[i]` was (see `LayerCache.select`)."""
         for layer in self.layers:
-            layer.select(rows)
+            layer.select(rows, sources)

@@ -17,8 +17,9 @@ from torch import Tensor, nn
 from model.adapters.model_info import ModelInfo
 from model.adapters.request import Adapter, Decoding, Request, Trace, candidates
 from model.adapters.validate import check_decode, check_interventions, check_range
+from model.decode.beam_search import beam
 from model.decode.sampling import Draw
-from model.decode.search import Predictor, beam, sample
+from model.decode.search import Predictor, sample
 from model.decode.steps import SearchStep
 from model.errors import InputError
 from model.explain.patterns import needed, summary
@@ -102,8 +103,9 @@ class GoingOn(Predictor):
         return logits.log_softmax(-1)
 
     def append(self, ids: Tensor, rows: Tensor | None = None) -> None:
-        kept = self.read if rows is None else self.read[rows]
-        self.read = torch.cat([kept, ids[:, None]], dim=1)
+        if rows is not None:
+            self.read, self.tap = self.read[rows], self.tap.keep(rows.tolist())
+        self.read = torch.cat([self.read, ids[:, None]], dim=1)
 
 
 class OneText(Adapter):
@@ -209,7 +211,7 @@ class OneText(Adapter):
 
     def _steps(self, request: Request, tokens: Sequence[Token]) -> Iterator[SearchStep]:
         decode, limit = request.decode, request.decode.max_tokens or 1
-        tap = BatchTap([Recorder(interventions=request.interventions)] * decode.beam)
+        tap = BatchTap([Recorder(interventions=request.interventions)])
         predictor = GoingOn(self.model, [token.id for token in tokens], tap)
         if decode.method == "beam":
             width = decode.beam, decode.length_penalty, decode.prefix

@@ -1,14 +1,16 @@
 """Decoding: what is kept between steps changes nothing, and the search finds what there is."""
 
 import math
+import random
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 
 import pytest
 import torch
 
+from model.decode.beam_search import Beam, beam, write_beams
 from model.decode.sampling import Draw
-from model.decode.search import Reader, beam, sample
+from model.decode.search import Reader, sample
 from model.decode.steps import FINISHED, LIVE, PRUNED, Hypothesis, SearchStep
 from model.decode.write_batch import write
 from model.text.tokens import Tokenizer
@@ -28,10 +30,15 @@ def model(config: ModelConfig) -> Transformer:
 def reader(
     model: Transformer, tokenizer: Tokenizer, lengths: list[int], cached: bool = True
 ) -> Reader:
+    return Reader(model, tokenizer, *sources(tokenizer, lengths), cached=cached)
+
+
+def sources(tokenizer: Tokenizer, lengths: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
+    """Random ids of so many sources, and which of them are no padding."""
     generator = torch.Generator().manual_seed(len(lengths))
     source = torch.randint(5, len(tokenizer), (len(lengths), max(lengths)), generator=generator)
     real = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
-    return Reader(model, tokenizer, source, real, cached=cached)
+    return source, real
 
 
 @torch.inference_mode()
@@ -74,6 +81,60 @@ def test_beam_of_one_is_greedy(model: Transformer, tokenizer: Tokenizer) -> None
     *_, greedily = sample(reader(model, tokenizer, [6]), tokenizer, [10], [None])
     *_, last = beam(reader(model, tokenizer, [6]), tokenizer, 10, width=1)
     assert last.written[0].ids == greedily.written[0].ids
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("cached", [True, False])
+@pytest.mark.parametrize("count", [1, 2, 3, 7, 16])
+def test_a_batch_of_beams_finds_what_each_finds_alone(
+    model: Transformer, tokenizer: Tokenizer, count: int, cached: bool
+) -> None:
+    """Padded sources of other lengths beside it, searches of other widths that end before it."""
+    chance = random.Random(count)
+    lengths = [chance.randint(1, 30) for _ in range(count)]
+    asked = [
+        Beam(
+            chance.randint(1, 20),
+            chance.randint(1, 6),
+            chance.choice((0.0, 0.6, 2.0)),
+            chance.choice(((), (), (300,), (17, 301), (40, tokenizer.eos))),
+        )
+        for _ in lengths
+    ]
+    together = reader(model, tokenizer, lengths, cached)
+    source, real = sources(tokenizer, lengths)
+    found = write_beams(together, tokenizer, asked)
+    for row, (length, one) in enumerate(zip(lengths, asked, strict=True)):
+        alone = Reader(
+            model, tokenizer, source[row : row + 1, :length], real[row : row + 1, :length]
+        )
+        width = one.width, one.length_penalty
+        *_, last = beam(alone, tokenizer, one.limit, *width, one.prefix)
+        assert [h.ids for h in found[row]] == [h.ids for h in last.written]
+        for mine, its in zip(found[row], last.written, strict=True):
+            assert mine.finished == its.finished
+            assert mine.logprobs == pytest.approx(its.logprobs, abs=1e-5)
+            assert mine.score(one.length_penalty) == pytest.approx(
+                its.score(one.length_penalty), abs=1e-5
+            )
+    if count > 2:
+        assert len({len(hypotheses[0].ids) for hypotheses in found}) > 1
+        assert len(together.read) < sum(one.width for one in asked), "ended searches have left"
+
+
+@torch.inference_mode()
+def test_beams_of_a_batch_score_as_by_teacher_forcing(
+    model: Transformer, tokenizer: Tokenizer
+) -> None:
+    lengths = [3, 11, 6]
+    source, _ = sources(tokenizer, lengths)
+    asked = [Beam(9, width, 0.6) for width in (2, 4, 3)]
+    found = write_beams(reader(model, tokenizer, lengths), tokenizer, asked)
+    for row, (length, hypotheses) in enumerate(zip(lengths, found, strict=True)):
+        assert len(hypotheses) > 1
+        for hypothesis in hypotheses:
+            again = scored(model, source[row : row + 1, :length], hypothesis.ids, tokenizer)
+            assert hypothesis.logprobs == pytest.approx(again.logprobs, abs=1e-4)
 
 
 class Tiny(Tokenizer):

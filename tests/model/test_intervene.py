@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from model.adapters.encoder_decoder import EncoderDecoder
-from model.adapters.request import Request
+from model.adapters.request import Decode, Request
 from model.decode.search import Reader, sample
 from model.errors import InputError
 from model.trace.interventions import Cell, Intervention
@@ -166,6 +166,26 @@ def test_a_cache_changes_nothing(tiny: EncoderDecoder, made: tuple[Intervention,
             rows.append(last.written[0])
     assert rows[0].ids == rows[1].ids
     assert rows[0].logprobs == pytest.approx(rows[1].logprobs, abs=1e-5)
+
+
+def test_beams_of_a_batch_have_their_own_interventions(tiny: EncoderDecoder) -> None:
+    """Each row as it comes out alone, and as teacher forcing scores what was written."""
+    kinds: list[tuple[Intervention, ...]] = [(), *[(one,) for one in EVERY], tuple(EVERY), ()]
+    texts = [SOURCE_TEXT, "A dog ran after the cat, and it didn't stop."]
+    requests = [
+        Request(
+            texts[index % 2],
+            decode=Decode("beam", beam=2 + index % 3, max_tokens=10 - index % 4),
+            interventions=made,
+        )
+        for index, made in enumerate(kinds)
+    ]
+    found = tiny.run(requests)
+    for request, together in zip(requests, found, strict=True):
+        *_, last = tiny.write(request).steps
+        assert [token.id for token in together.output.tokens] == [*last.written[0].ids]
+        assert together.output.logprobs == pytest.approx(last.written[0].logprobs, abs=1e-5)
+    assert len({tuple(one.output.logprobs) for one in found}) > 5, "interventions do something"
 
 
 def test_decoding_and_scoring_see_the_same_machine(tiny: EncoderDecoder) -> None:

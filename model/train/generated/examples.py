@@ -21,12 +21,25 @@ LANGUAGES = ("en", "zh")
 SLOT = re.compile(r"\{([a-z]+?)2?\}")  # {city2} is another city than {city}
 OPENS = re.compile(r"\{(?:field|country|word)\}.* .*[.?!]$")  # a slot that opens a sentence
 SOURCES = {lists.phrases: 4, lists.words: 1, lists.frames: 15}  # how many tickets each has
-# Slots of values that are never the same twice: only the habit of copying helps.
-COPIED = frozenset(
-    ("unheard", "url", "email", "file", "phone", "integer", "decimal", "bignumber", "sum")
-    + ("year", "date", "money", "chinese")
+# Slots whose values are hardly ever the same twice: the model must learn to copy or convert them.
+VARIED = frozenset(
+    [
+        "unheard",
+        "chinese",
+        "url",
+        "email",
+        "file",
+        "phone",
+        "sum",
+        "integer",
+        "decimal",
+        "bignumber",
+        "money",
+        "year",
+        "date",
+    ]
 )
-MORE = 3  # further tickets of a frame for each such slot
+MORE = 3  # extra tickets of a frame for each such slot
 # Blocks of pictures, so that what is learnt is to copy whatever stands there.
 PICTURES = [*augment.EMOJI, *map(chr, (*range(0x1F300, 0x1F650), *range(0x1F900, 0x1FA00)))]
 
@@ -96,7 +109,8 @@ def _endless(seed: int) -> Iterator[TrainingExample]:
 
 
 def _tickets(said: Said) -> int:
-    return 1 + MORE * sum(name.rstrip("2") in COPIED for name in {*_slots(said.en[0])})
+    """How often a phrase, word or frame is drawn, relative to others of its list."""
+    return 1 + MORE * sum(name.rstrip("2") in VARIED for name in {*_slots(said.en[0])})
 
 
 def _itself(example: TrainingExample) -> TrainingExample:

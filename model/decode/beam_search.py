@@ -1,0 +1,170 @@
+"""Beam search: over one source as a generator of steps, or over many at once.
+
+Both take their steps in `BeamSearch`, so a sentence's hypotheses are the same alone and in a batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from model.decode.search import Ends, Predictor
+from model.decode.steps import (
+    FINISHED,
+    LIVE,
+    PRUNED,
+    Branch,
+    Hypothesis,
+    SearchStep,
+    penalty,
+)
+
+
+@dataclass(frozen=True)
+class Beam:
+    """What to search for: at most `limit` tokens behind `prefix`, `width` hypotheses at a time."""
+
+    limit: int
+    width: int = 4
+    length_penalty: float = 0.6
+    prefix: Sequence[int] = ()
+
+
+class BeamSearch:
+    """The search for one source, between two steps (section 6.1).
+
+    Each step extends every open beam by every token and keeps the `width` most probable that go
+    on; the ones that end are ranked by score. The search has `ended` when no open beam can still
+    beat the best finished one: a log-probability only falls, and is divided by at most lp(limit).
+    While the prefix is read it is the one beam.
+    """
+
+    def __init__(self, asked: Beam, eos: int) -> None:
+        self.asked = asked
+        self.eos = eos
+        self.length = 0
+        self.opened: tuple[Hypothesis, ...] = (Hypothesis(),)
+        self.finished: tuple[Hypothesis, ...] = ()
+        self.parents: list[int] = []  # of each open beam: which row of the last step it extends
+        self.ended = False
+
+    @property
+    def written(self) -> tuple[Hypothesis, ...]:
+        """The outcome so far: the finished hypotheses, without any the open ones, best first."""
+        return self.finished or self.opened
+
+    def step(self, logprobs: Tensor, top: Sequence[Sequence[tuple[float, int]]]) -> SearchStep:
+        """Take a step, given log P of every next token for the open beams, (open, V).
+
+        `top` has the 2 · width most probable tokens of each row: (log-probability, id).
+        """
+        asked, before = self.asked, self.opened
+        self.length += 1
+        if self.length <= len(asked.prefix):
+            id_ = asked.prefix[self.length - 1]
+            found = [self._extended(0, id_, logprobs[0, id_].item(), forced=True)]
+        else:
+            found = self._best(top)
+        ended = [branch.hypothesis for branch in found if branch.hypothesis.finished]
+        ranked = sorted((*self.finished, *ended), key=self._score, reverse=True)
+        self.finished = tuple(ranked[: asked.width])
+        branches = _judged(found, asked.width, self.finished)
+        live = [branch for branch in branches if branch.state == LIVE]
+        self.opened = tuple(branch.hypothesis for branch in live)
+        self.parents = [branch.parent for branch in live]
+        self.ended = self._settled()
+        return SearchStep(before, logprobs, branches, self.written)
+
+    def _best(self, top: Sequence[Sequence[tuple[float, int]]]) -> list[Branch]:
+        """The most probable hypotheses with a token more, best first.
+
+        Each beam can end in one way only, so twice as many as there are beams hold enough that go
+        on.
+        """
+        totals = [
+            (beam.logprob + logprob, row, id_, logprob)
+            for row, beam in enumerate(self.opened)
+            for logprob, id_ in top[row]
+            if logprob > -torch.inf
+        ]
+        totals.sort(key=lambda one: one[0], reverse=True)
+        kept = totals[: 2 * self.asked.width]
+        return [self._extended(row, id_, logprob) for _, row, id_, logprob in kept]
+
+    def _extended(self, row: int, id_: int, logprob: float, forced: bool = False) -> Branch:
+        return Branch(row, self.opened[row].then(id_, logprob, id_ == self.eos), forced=forced)
+
+    def _score(self, hypothesis: Hypothesis) -> float:
+        return hypothesis.score(self.asked.length_penalty)
+
+    def _settled(self) -> bool:
+        if not self.opened or self.length == self.asked.limit:
+            return True
+        bound = self.opened[0].logprob / penalty(self.asked.limit, self.asked.length_penalty)
+        return bool(self.finished) and self._score(self.finished[0]) >= bound
+
+
+def beam(
+    reader: Predictor,
+    tokenizer: Ends,
+    limit: int,
+    width: int = 4,
+    length_penalty: float = 0.6,
+    prefix: Sequence[int] = (),
+) -> Iterator[SearchStep]:
+    """Yield the steps of a `BeamSearch` over one source (a batch of one)."""
+    search = BeamSearch(Beam(limit, width, length_penalty, prefix), tokenizer.eos)
+    while not search.ended:
+        yield from _advance(reader, [search])
+
+
+def write_beams(
+    reader: Predictor, tokenizer: Ends, asked: Sequence[Beam]
+) -> list[tuple[Hypothesis, ...]]:
+    """Return the hypotheses that a `BeamSearch` finds for each source of a batch, best first.
+
+    The reader starts with one row per source and then has one per open beam. Sources whose search
+    has ended leave the batch.
+    """
+    searches = [BeamSearch(one, tokenizer.eos) for one in asked]
+    while going := [search for search in searches if not search.ended]:
+        _advance(reader, going)
+    return [search.written for search in searches]
+
+
+def _advance(reader: Predictor, searches: Sequence[BeamSearch]) -> list[SearchStep]:
+    """Take a step of each search; the reader's rows are their open beams, one after the other."""
+    logprobs = reader.logprobs()
+    count = min(2 * max(search.asked.width for search in searches), logprobs.shape[1])
+    top = logprobs.topk(count)
+    likely = [
+        list(zip(values, ids, strict=True))
+        for values, ids in zip(top.values.tolist(), top.indices.tolist(), strict=True)
+    ]
+    steps, start = [], 0
+    ids, rows = list[int](), list[int]()
+    for search in searches:
+        end = start + len(search.opened)
+        steps.append(search.step(logprobs[start:end], likely[start:end]))
+        if not search.ended:
+            ids += [hypothesis.ids[-1] for hypothesis in search.opened]
+            rows += [start + parent for parent in search.parents]
+        start = end
+    if ids:
+        device = logprobs.device
+        reader.append(torch.tensor(ids, device=device), torch.tensor(rows, device=device))
+    return steps
+
+
+def _judged(
+    found: Sequence[Branch], width: int, finished: Sequence[Hypothesis]
+) -> tuple[Branch, ...]:
+    """The branches with their states: live ones best first, then finished, then pruned."""
+    going = [branch for branch in found if not branch.hypothesis.finished]
+    ended = {branch.hypothesis: branch for branch in found if branch.hypothesis.finished}
+    kept = [replace(ended[one], state=FINISHED) for one in finished if one in ended]
+    lost = [*going[width:], *(ended[one] for one in ended if one not in finished)]
+    return (*going[:width], *kept, *(replace(branch, state=PRUNED) for branch in lost))
