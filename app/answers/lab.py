@@ -1,4 +1,6 @@
-"""Attention by hand, for `POST /api/lab`."""
+"""Attention by hand, for `POST /api/lab`, and why scores are scaled."""
+
+from dataclasses import asdict
 
 import numpy as np
 import orjson
@@ -9,6 +11,7 @@ from app.off_loop import LARGE, off_loop
 from model.lab.check import MATRICES
 from model.lab.compute import compute
 from model.lab.request import LabRequest
+from model.lab.scaling import WIDTHS, scaling
 
 LEAST = 25.0  # units of work: about 3 ms, whatever the sizes
 PER_NUMBER = 0.01
@@ -37,3 +40,12 @@ async def lab_reply(services: Services, asked: LabRequest) -> bytes:
     """The reply, worked out on a thread; raises SpentError for a client that has asked for much."""
     services.engine.charge(price(asked))
     return await off_loop(worked_out, asked, size=LARGE)
+
+
+def scaling_reply(keys: int, seed: int) -> bytes:
+    """The JSON reply of `GET /api/lab/scaling`."""
+    found = {
+        name: {key: numbers(value) for key, value in asdict(one).items()}
+        for name, one in scaling(keys, seed).items()
+    }
+    return orjson.dumps({"d_k": WIDTHS, **found})

@@ -32,6 +32,7 @@ COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 BASE = ["theme", "base"]
 FRAME = ["pages/workspace", "chrome/sentence"]
 FIGURE = ["parts/figure", "chrome/inspector", "parts/controls"]
+LAB = ["parts/number-grid", "parts/lab"]
 NARROW = ["phone", "draw/plotly"]
 
 
@@ -56,7 +57,7 @@ PAGES = {
     ),
     "embed": Page(["pages/workspace", *FIGURE], [*NARROW, "pages/embed"]),
     "handout": Page([*FRAME, *FIGURE, "chrome/export"], [*NARROW, "pages/handout"]),
-    "lab": Page([*FRAME, *FIGURE, "parts/number-grid"], ["pages/lab", "access"], views=False),
+    "lab": Page([*FRAME, *FIGURE, *LAB], ["pages/lab", "access"], views=False),
     "docs": Page([], ["pages/docs"], views=False),
     "problem": Page([], ["pages/workspace"], views=False),
 }

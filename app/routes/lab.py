@@ -1,11 +1,15 @@
-"""POST /api/lab."""
+"""POST /api/lab and GET /api/lab/scaling."""
 
-from fastapi import APIRouter, Response
+from functools import partial
+from typing import Annotated
 
-from app.answers.lab import lab_reply
+from fastapi import APIRouter, Query, Response
+
+from app.answers.lab import lab_reply, scaling_reply
 from app.dependencies import Opened
 from app.http.replies import problems
-from app.schemas.lab import LabBody, LabReply
+from app.off_loop import LARGE, off_loop
+from app.schemas.lab import LabBody, LabReply, ScalingsReply
 
 router = APIRouter(tags=["lab"])
 
@@ -30,3 +34,23 @@ async def lab(services: Opened, body: LabBody) -> Response:
     content = await lab_reply(services, body.request())
     headers = {"Cache-Control": "no-store"}
     return Response(content, headers=headers, media_type="application/json")
+
+
+@router.get(
+    "/lab/scaling",
+    summary="Why scores are divided by √d_k",
+    response_class=Response,
+    responses={
+        200: {"model": ScalingsReply, "description": "Scores, weights and gradients by d_k."},
+        **problems(_422="A parameter is not what it must be."),
+    },
+)
+async def lab_scaling(
+    services: Opened,
+    keys: Annotated[int, Query(ge=2, le=32, description="Keys of each query.")] = 6,
+    seed: Annotated[int, Query(ge=0, le=9999, description="Of the random vectors.")] = 0,
+) -> Response:
+    """Random queries and keys of unit variance, at d_k from 1 to 512, without and with 1/√d_k."""
+    make = partial(off_loop, scaling_reply, keys, seed, size=LARGE)
+    content = await services.cache.find(("scaling", keys, seed), make)
+    return Response(content, headers={"Cache-Control": "no-cache"}, media_type="application/json")

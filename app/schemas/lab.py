@@ -56,3 +56,23 @@ class LabReply(BaseModel):
         description="The axes of each; in the column convention the last two are swapped.",
         examples=[{"weights": ["head", "query", "key"]}],
     )
+
+
+class ScalingReply(BaseModel):
+    """One scoring at each d_k. `scores` and `weights` are of one query; the rest of many."""
+
+    scores: list[list[float]] = Field(description="Width by width, a number a key.")
+    weights: list[list[float]] = Field(description="Their softmax.")
+    spread: list[float] = Field(description="Standard deviation of the scores.")
+    largest: list[float] = Field(description="Mean of the largest weight.")
+    gradient: list[float] = Field(
+        description="Mean Frobenius norm of the softmax's Jacobian, ∂ weights / ∂ scores."
+    )
+
+
+class ScalingsReply(BaseModel):
+    """The same random queries and keys, scored without and with 1/√d_k."""
+
+    d_k: list[int]
+    dot: ScalingReply
+    scaled: ScalingReply

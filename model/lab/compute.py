@@ -19,6 +19,7 @@ from model.trace.tensor_tap import (
     FEATURE,
     HEAD,
     KEY,
+    NULL,
     QUERY,
     VOCAB,
     BatchTap,
@@ -31,7 +32,14 @@ from model.transformer.attention import MultiHeadAttention
 from model.transformer.cross_entropy import cross_entropy, wanted
 from model.transformer.layers import FeedForward
 from model.transformer.norms import NORMS, AddNorm
-from model.transformer.positions import Order, Positions, Relative, RelativeProduct
+from model.transformer.positions import (
+    Order,
+    Positions,
+    Relative,
+    RelativeProduct,
+    Sinusoidal,
+    encoding,
+)
 from model.transformer.scoring import SCORINGS, Additive, AdditiveBias, Dot
 
 ATTENTION = ("q", "k", "v", "scores", "mask", "weights", "mix", "output")
@@ -98,7 +106,7 @@ class Lab:
             found: Tensor = attention(x, looked_at, mask, tap, self.order)
             return found
 
-        x = self.added(self.x, attend, asked.gamma, asked.beta, tap)
+        x = self.added(self.input(), attend, asked.gamma, asked.beta, tap)
         self.between(attention)
         if asked.w_1 is not None:
             ffn, here = ffn_of(asked), tap.at("ffn")
@@ -112,6 +120,17 @@ class Lab:
             for name in ("norm", "ffn.norm"):
                 self.found.pop(name, None)
         return Steps({n: Step(one.dims, one.value.numpy()) for n, one in self.found.items()})
+
+    def input(self) -> Tensor:
+        """What is attended to: `x`, with positions added where they were asked for."""
+        if self.asked.positions is None:
+            return self.x
+        part = Sinusoidal(*self.x.shape[1:], 1)
+        part.table = encoding(*self.x.shape[1:])
+        x = part.at_input(self.x, self.order.queries, NULL)
+        self.note("encoding", part.table, (QUERY, FEATURE))
+        self.note("input", x[0], (QUERY, FEATURE))
+        return x
 
     def mask(self) -> Tensor:
         """True where a query may look, (1, N, M)."""

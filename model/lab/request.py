@@ -64,6 +64,8 @@ class LabRequest:
     channel of each head, head by head."""
     b: Vector | None = None
     """Of additive scoring, like `w`; absent: none."""
+    positions: Literal["sinusoidal"] | None = None
+    """The paper's table, added to `x` before anything else; `memory` stays as it is."""
     relative: Relative | None = None
     mask: Literal["causal", "window", "causal-window"] | None = None
     window: Width | None = None

@@ -150,23 +150,28 @@ def angles(length: int, channels: int) -> Tensor:
     return angle
 
 
-def sinusoidal(length: int, d_model: int) -> Tensor:
+def encoding(length: int, d_model: int) -> Tensor:
     """Sines and cosines whose wavelengths form a geometric progression from 2π to 10000·2π.
 
         PE(pos, 2i)   = sin(pos / 10000^(2i / d_model))
         PE(pos, 2i+1) = cos(pos / 10000^(2i / d_model))
 
-    Returns (length, d_model) float32.
+    Returns (length, d_model) float64.
 
     Source: Vaswani et al. 2017, section 3.5.
     """
     angle = angles(length, d_model)
-    encoding = torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)  # interleaved
-    return encoding[:, :d_model].float()
+    waves = torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)  # interleaved
+    return waves[:, :d_model]
+
+
+def sinusoidal(length: int, d_model: int) -> Tensor:
+    """`encoding` in float32, as models add it."""
+    return encoding(length, d_model).float()
 
 
 class Sinusoidal(Table):
-    """The paper's table (see `sinusoidal`)."""
+    """The paper's table (see `encoding`)."""
 
     pairs = "d_model"
 

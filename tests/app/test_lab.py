@@ -12,6 +12,7 @@ from app.answers.lab import price
 from app.schemas.lab import LabBody
 from model.lab.compute import compute
 from model.lab.request import LabRequest
+from model.lab.scaling import scaling
 from tests.app.conftest import Serving
 from tests.app.problem import JSON, hold
 
@@ -86,6 +87,7 @@ BODIES = [
     (json.dumps(SIMPLE | {"relative": {"luck": 1}}), 422, "unknown-field", "relative"),
     (json.dumps(SIMPLE | {"relative": {"add": {"7" * 5000: 1}}}), 422, "out-of-range",
      "relative.add"),
+    (json.dumps(SIMPLE | {"positions": "rotary"}), 422, "unknown-value", "positions"),
     (json.dumps(SIMPLE | {"convention": "diagonal"}), 422, "unknown-value", "convention"),
 ]  # fmt: skip
 
@@ -108,6 +110,21 @@ async def test_the_largest_matrices_are_taken(client: httpx.AsyncClient) -> None
     assert np.shape(response.json()["steps"]["logits"]) == (64, 64)
     beyond = await client.post("/api/lab", content=body.ljust(1_000_001), headers=JSON)
     hold(beyond, 413, "body-too-large", None)
+
+
+async def test_why_scores_are_scaled(client: httpx.AsyncClient) -> None:
+    response = await client.get("/api/lab/scaling?keys=4&seed=3")
+    assert response.status_code == 200
+    reply = response.json()
+    assert reply["d_k"] == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
+    expected = scaling(4, 3)
+    for name in ("dot", "scaled"):
+        assert np.array_equal(reply[name]["weights"], expected[name].weights)
+        assert np.array_equal(reply[name]["gradient"], expected[name].gradient)
+    again = await client.get("/api/lab/scaling?keys=4&seed=3")
+    assert again.content == response.content
+    for wrong, field in (("keys=1", "keys"), ("keys=33", "keys"), ("seed=-1", "seed")):
+        hold(await client.get(f"/api/lab/scaling?{wrong}"), 422, "out-of-range", field)
 
 
 async def test_work_is_charged(serving: Serving) -> None:

@@ -37,13 +37,13 @@ class Lab:
 
     def open(self, query: str = "") -> None:
         self.page.goto(f"{self.url}/lab{query}")
-        expect(self.page.locator("#worked li").first).to_be_visible()
+        expect(self.page.locator(".worked li").first).to_be_visible()
 
     def cell(self, matrix: str, row: int, col: int) -> Locator:
-        return self.page.locator(f'#grid-{matrix} input[data-at="{row},{col}"]')
+        return self.page.locator(f'.lab-matrices [data-of="{matrix}"] input[data-at="{row},{col}"]')
 
     def step(self, name: str) -> Locator:
-        return self.page.locator("#worked li").filter(
+        return self.page.locator(".worked li").filter(
             has=self.page.get_by_role("heading", name=name, exact=True)
         )
 
@@ -67,7 +67,7 @@ def test_it_opens_on_the_identity_example(lab: Lab) -> None:
     lab.open()
     other = f"{(1 - OWN) / 2:.4f}"
     lab.expect_row("Weights", 0, [f"{OWN:.4f}", other, other])
-    expect(lab.page.locator("#finding")).to_have_text(f"the looks most at the: {OWN:.2f}.")
+    expect(lab.page.locator(".finding")).to_have_text(f"the looks most at the: {OWN:.2f}.")
     expect(lab.step("Mask")).to_have_count(0)
     assert lab.link["x"] == ["1_0_0*0_1_0*0_0_1"]
 
@@ -116,18 +116,111 @@ def test_cells_are_copied_to_and_pasted_from_a_sheet(lab: Lab) -> None:
     lab.cell("x", 0, 0).click()
     lab.page.keyboard.press("Shift+ArrowRight")
     lab.page.keyboard.press("Shift+ArrowDown")
-    expect(lab.page.locator("#grid-x .picked")).to_have_count(4)
+    expect(lab.page.locator("[data-of=x] .picked")).to_have_count(4)
     assert lab.cell("x", 1, 1).evaluate(COPY) == "1\t0\n0\t1"
     corner = lab.cell("w_q", 1, 1)
     corner.click()
     handle = corner.element_handle()
     assert not lab.page.evaluate(PASTE, [handle, "7\t8\t9\n-1\t1/2\t3\n4\t5\t6"])
-    lab.expect_row("Query vectors", 1, ["0", "7", "8"])
-    lab.expect_row("Query vectors", 2, ["0", "−1", "0.5000"])
-    expect(lab.page.locator("#announce")).to_contain_text("left out")
+    lab.expect_row("Query vectors", 1, ["0", "7", "8", "9"])
+    lab.expect_row("Query vectors", 2, ["0", "−1", "0.5000", "3"])
+    expect(lab.page.locator("[data-of=w_q] .pasted")).to_be_hidden()
+    assert lab.link["w_q"] == ["1_0_0_0*0_7_8_9*0_-1_1/2_3*0_4_5_6"]  # it has grown
     lab.page.keyboard.press("Control+a")
     lab.page.keyboard.press("Delete")
-    lab.expect_row("Query vectors", 1, ["0", "0", "0"])
+    lab.expect_row("Query vectors", 1, ["0", "0", "0", "0"])
+
+
+def test_a_paste_that_is_ragged_or_too_large_says_so_beside_the_matrix(lab: Lab) -> None:
+    lab.open()
+    handle = lab.cell("x", 0, 0).element_handle()
+    lab.cell("x", 0, 0).click()
+    lab.page.evaluate(PASTE, [handle, "7\t8\t9\n5\t4"])
+    says = lab.page.locator("[data-of=x] .pasted")
+    expect(says).to_have_text(
+        "Row 2 of what was pasted has 2 cells, not 3: the others keep what they held."
+    )
+    lab.expect_row("Query vectors", 1, ["5", "4", "0"])
+    lab.page.evaluate(PASTE, [handle, "\n".join(["\t".join(["NaN"] + ["2"] * 8)] * 9)])
+    expect(says).to_contain_text("9 × 9 pasted: only 8 × 8 fits here")
+    expect(lab.cell("x", 0, 0)).to_have_accessible_description(
+        "Not a number. Write 0.5, −2 or 1/3."
+    )
+    lab.page.get_by_role("button", name="Undo").click()
+    expect(lab.cell("x", 0, 0)).to_have_value("7")
+
+
+def test_a_number_that_is_pointed_at_lights_what_it_was_computed_from(lab: Lab) -> None:
+    lab.open()
+    lab.page.get_by_label("Example").select_option("note")
+    expect(lab.page.locator(".about")).to_contain_text("That is a slip")
+    lab.expect_row("Weights", 1, ["0.1554", "0.4223", "0.4223"])
+    lab.expect_row("Weighted sum of the values", 0, ["0.8446", "0.5777"])
+    lab.step("Query vectors").locator("td[data-at='2,1']").hover()
+    lit = lab.page.locator(".lab-matrices [data-lit]")
+    expect(lit).to_have_count(4)
+    for matrix, row, col in [("x", 2, 0), ("x", 2, 1), ("w_q", 0, 1), ("w_q", 1, 1)]:
+        expect(lab.cell(matrix, row, col)).to_have_attribute("data-lit", "from")
+    card = lab.page.locator(".arithmetic")
+    expect(card).to_have_text("1·0 +1·1 = 1")
+    weights = lab.step("Weights").locator("td[data-at='1,2']")
+    weights.click()
+    lab.page.mouse.move(0, 0)
+    expect(lab.step("Scores").locator("[data-lit=from]")).to_have_text(["0", "1", "1"])
+    expect(card).to_contain_text("= 0.4223187983")
+    lab.page.keyboard.press("Escape")
+    expect(card).to_be_hidden()
+    lab.step("Weights").locator(".scrolled").focus()
+    lab.page.keyboard.press("ArrowDown")
+    lab.page.keyboard.press("ArrowDown")
+    expect(lab.page.locator("#announce")).to_contain_text("= 0.15536240")
+
+
+def test_a_hidden_step_is_asked_for(lab: Lab) -> None:
+    lab.open()
+    lab.page.get_by_role("button", name="Hide Weights and ask for it").click()
+    step = lab.step("Weights")
+    expect(step).not_to_contain_text("0.4711")
+    expect(lab.page.locator(".finding")).to_have_text("Compute the hidden numbers by hand.")
+    first = step.get_by_role("textbox").first
+    for text, right in [("0.46", False), ("0.5", False), ("x", False), ("0.47", True)]:
+        first.fill(text)
+        expect(first).to_have_attribute("aria-invalid", "false" if right else "true")
+    expect(step.get_by_role("status")).to_have_text("")
+    for n in (1, 2):
+        step.get_by_role("textbox").nth(n).fill("0.2645")
+    expect(step.get_by_role("status")).to_have_text("Right, within rounding.")
+    step.get_by_role("button", name="Next row").click()
+    expect(step.get_by_label("Row", exact=True)).to_have_value("1")
+    assert lab.link["hidden"] == ["weights*1"]
+    lab.page.reload()
+    expect(lab.step("Weights").get_by_role("textbox")).to_have_count(3)
+    step.get_by_role("button", name="Reveal").click()
+    lab.expect_row("Weights", 0, ["0.4711", "0.2645", "0.2645"])
+
+
+def test_fractions(lab: Lab) -> None:
+    lab.open()
+    lab.page.get_by_text("fractions", exact=True).click()
+    lab.cell("w_v", 0, 0).fill("1/3")
+    lab.expect_row("Value vectors", 0, ["1/3", "0", "0"])
+    assert lab.link["fractions"] == ["1"]
+
+
+def test_shuffled_words_have_the_same_outputs_until_there_are_positions(lab: Lab) -> None:
+    lab.open()
+    lab.page.get_by_label("Example").select_option("shuffle")
+    says = lab.page.locator(".finding")
+    expect(says).to_contain_text("each has the same output as before")
+    moves = lab.page.locator(".lab-finding td[data-at]")
+    expect(moves).to_have_text(["0", "0", "0", "0"])
+    lab.page.locator("select[name=relative]").select_option("sinusoidal")
+    expect(says).to_contain_text("their outputs change")
+    expect(lab.step("Positional encoding")).to_be_visible()
+    lab.page.get_by_role("button", name="Back to the order as written").click()
+    expect(moves).to_have_count(0)
+    names = lab.page.locator("[data-of=x] input.name")
+    assert [one.input_value() for one in names.all()] == ["the", "dog", "bites", "him"]
 
 
 def test_a_bad_cell_keeps_what_was_typed_and_says_why(lab: Lab) -> None:
@@ -156,8 +249,8 @@ def test_the_convention_transposes_everything(lab: Lab) -> None:
     lab.page.get_by_text("columns, W x").click()
     lab.expect_row("Output", 0, ["1.1603", "1.2776", "1.3748"])
     assert weights.all_inner_texts() == [rows[3 * j + i] for i in range(3) for j in range(3)]
-    expect(lab.page.locator("#grid-w_q tbody tr")).to_have_count(6)
-    expect(lab.page.locator("#grid-x thead input.name").first).to_have_value("the")
+    expect(lab.page.locator("[data-of=w_q] tbody tr")).to_have_count(6)
+    expect(lab.page.locator("[data-of=x] thead input.name").first).to_have_value("the")
     assert lab.link["convention"] == ["column"]
     expect(lab.page.get_by_label("Example")).to_have_value("heads")
 
@@ -179,7 +272,7 @@ def test_a_memory_has_names_of_its_own(lab: Lab) -> None:
     lab.open()
     lab.page.get_by_label("Example").select_option("memory")
     expect(lab.step("Weights").locator("thead th")).to_have_text(["the", "cat", "sits"])
-    lab.page.locator("#grid-memory input.name").nth(1).fill("dog")
+    lab.page.locator("[data-of=memory] input.name").nth(1).fill("dog")
     expect(lab.step("Weights").locator("thead th")).to_have_text(["the", "dog", "sits"])
     expect(lab.step("Weights").locator("tbody th")).to_have_text(["le", "chat"])
     group = lab.page.get_by_role("group", name="Memory tokens")
@@ -216,7 +309,7 @@ def test_it_is_for_everyone(lab: Lab, theme: Any, width: int) -> None:
 def test_the_workspace_leads_here(lab: Lab) -> None:
     lab.page.goto(lab.url)
     lab.page.get_by_role("link", name="By hand").click()
-    expect(lab.page.locator("#worked li").first).to_be_visible()
+    expect(lab.page.locator(".worked li").first).to_be_visible()
 
 
 def test_formulas_for_numbers_of_ones_own(lab: Lab) -> None:

@@ -4,7 +4,11 @@ import { test } from "node:test";
 import { written } from "../../static/js/compute/formula.js";
 import { copied, number, pasted, transposed } from "../../static/js/lib/cells.js";
 import { createHistory } from "../../static/js/state/history.js";
-import { fitted, format, parse, request, sizes, switched, turned, wrongs } from "../../static/js/state/lab-matrices.js";
+import { format, parse } from "../../static/js/state/lab-link.js";
+import { fractional } from "../../static/js/lib/numbers.js";
+import { judged } from "../../static/js/state/lab-exercise.js";
+import { moves, reordered, shuffled, unshuffled } from "../../static/js/state/lab-shuffle.js";
+import { fitted, grown, request, sizes, switched, turned, wrongs } from "../../static/js/state/lab-matrices.js";
 import { PRESETS, preset } from "../../static/js/state/lab-presets.js";
 import { finding, formulas, shownSteps } from "../../static/js/state/lab-steps.js";
 
@@ -137,4 +141,57 @@ test("what was done is undone, a cell at once", () => {
   past.undo();
   past.change(9);
   assert.deepEqual([past.present(), past.redoable()], [9, false]);
+});
+
+test("a number is right within the rounding of what was typed, of two decimals at least", () => {
+  const value = 0.47108;
+  for (const [text, verdict] of [["0.47", "right"], ["0.471", "right"], ["0.4711", "right"], ["0.4712", "wrong"], ["0.48", "wrong"], ["0.5", "wrong"], ["", "empty"], ["half", "text"], ["NaN", "text"]])
+    assert.equal(judged(text, value), verdict, text);
+  assert.deepEqual([judged("1/3", 1 / 3), judged("-2", -2), judged("−2", -2), judged("2", -2), judged("０．３３", 1 / 3)], ["right", "right", "right", "wrong", "right"]);
+});
+
+test("simple numbers are printed as fractions", () => {
+  for (const [value, text] of /** @type {[number, string][]} */ ([[0.5, "1/2"], [-2 / 3, "−2/3"], [1 / 7 + 1 / 9, "16/63"], [3, "3"], [0, "0"], [Math.exp(1), "2.7183"], [1 / 1009, "0.0010"], [Math.sqrt(2), "1.4142"], [1e6, "1000000"]]))
+    assert.equal(fractional(value), text);
+});
+
+test("shuffled tokens take what is theirs with them, and go back", () => {
+  const lab = preset("loss");
+  const order = [2, 0, 1];
+  const mixed = reordered(lab, order);
+  assert.deepEqual(mixed.tokens, ["sits", "the", "cat"]);
+  assert.deepEqual(mixed.matrices.x[0], lab.matrices.x[2]);
+  assert.deepEqual(mixed.matrices.targets, [["2", "0", "1"]]);
+  assert.deepEqual(unshuffled(mixed), lab);
+  assert.deepEqual(unshuffled(reordered(mixed, order)), lab);
+  assert.deepEqual(reordered(mixed, [1, 2, 0]), lab);
+  assert.deepEqual(unshuffled(reordered(turned(lab), order)), turned(lab));
+  for (const number of [0, 0.3, 0.999]) assert.notDeepEqual(shuffled(lab, () => number).order, []);
+  assert.deepEqual(fitted(mixed, { n: 4 }).order, []);
+  const outputs = (/** @type {number[][]} */ rows) => ({ steps: { output: rows }, dims: { output: ["query", "feature"] } });
+  assert.deepEqual(moves(mixed, outputs([[5, 6], [1, 2.5], [3, 4]]), outputs([[1, 2], [3, 4], [5, 6]])), [0, 0.5, 0]);
+});
+
+test("a matrix grows for what is pasted, up to the limit", () => {
+  const lab = preset("heads");
+  const size = (/** @type {any} */ made) => made && sizes(made);
+  assert.equal(grown(lab, "x", 3, 2), null);
+  assert.deepEqual([size(grown(lab, "x", 5, 99)).n, size(grown(lab, "x", 5, 99)).d], [5, 8]);
+  assert.equal(size(grown(lab, "w_q", 3, 7)).k, 4);
+  assert.equal(size(grown(turned(lab), "x", 4, 6)).n, 6);
+  assert.equal(grown(preset("relative"), "pi", 1, 9), null);
+});
+
+test("a link holds what is hidden, how numbers are printed, and the order", () => {
+  const lab = { ...preset("shuffle"), fractions: true, hidden: { weights: 1, "ffn.hidden": 0 } };
+  assert.deepEqual(parse(format(lab), preset("identity")), lab);
+  const odd = parse(`${format(preset("identity"))}&order=0_0_1&hidden=weights*x_<b>*1`, preset("heads"));
+  assert.deepEqual([odd.order, odd.hidden], [[], {}]);
+});
+
+test("biases come with all that takes one", () => {
+  const { matrices } = switched({ ...preset("heads"), scoring: "additive" }, "biases", true);
+  assert.deepEqual(["b", "b_o"].map((name) => matrices[name]?.[0].length), [3, 3]);
+  const none = switched(fitted({ ...preset("heads"), scoring: "additive" }), "biases", false).matrices;
+  assert.deepEqual(["b", "b_o"].map((name) => none[name]), [undefined, undefined]);
 });

@@ -212,6 +212,46 @@ def test_relative_positions() -> None:
     close(clipped["position"], expected)
 
 
+@pytest.mark.parametrize("width", [1, 3, 8])
+def test_positions_are_added_first(width: int) -> None:
+    drawn = Drawn(width)
+    x, w = drawn(5, width), drawn(width, 4)
+    asked = LabRequest(x, w, w, w, w_o=drawn(4, width), residual=True)
+    table = [
+        [(math.sin, math.cos)[f % 2](pos / 10000 ** ((f - f % 2) / width)) for f in range(width)]
+        for pos in range(5)
+    ]
+    found = compute(replace(asked, positions="sinusoidal"))
+    expected = compute(replace(asked, x=(np.array(x) + table).tolist()))
+    close(found["encoding"], table)
+    close(found["input"], np.array(x) + table)
+    for name in expected.steps:
+        close(found[name], expected[name])
+    assert list(found.steps)[:3] == ["encoding", "input", "q"]
+
+
+def test_a_positional_encoding_by_hand() -> None:
+    """PE(1, ·) of eight features; the third is sin(1/10), which a note prints as sin(1/10000)."""
+    eight = [[0.0] * 8] * 2
+    found = compute(
+        LabRequest(eight, eight[:1] * 8, eight[:1] * 8, eight[:1] * 8, positions="sinusoidal")
+    )
+    expected = [0.8415, 0.5403, 0.0998, 0.9950, 0.0100, 1.0000, 0.0010, 1.0000]
+    assert found["input"][1] == pytest.approx(expected, abs=5e-5)
+
+
+def test_a_note_s_example_by_hand() -> None:
+    """Scores of row 2 are 0, 1, 1: weights 1 : e : e, not .2119, .3940, .3940 as a note prints."""
+    identity = [[1.0, 0.0], [0.0, 1.0]]
+    found = compute(
+        LabRequest([*identity, [1.0, 1.0]], identity, identity, identity, scoring="dot")
+    )
+    weights = [[0.4223, 0.1554, 0.4223], [0.1554, 0.4223, 0.4223], [0.2119, 0.2119, 0.5761]]
+    np.testing.assert_allclose(found["weights"][0], weights, atol=5e-5)
+    outputs = [[0.8446, 0.5777], [0.5777, 0.8446], [0.7881, 0.7881]]
+    np.testing.assert_allclose(found["output"], outputs, atol=5e-5)
+
+
 @pytest.mark.parametrize("norm", ["post", "pre"])
 def test_a_layer_as_torch_module(norm: Any) -> None:
     drawn, width, hidden = Drawn(5), 6, 9

@@ -17,6 +17,35 @@ const ROUNDING = 1e-12;
  * @typedef {{digits: string, ten: number | null}} Parts  ten: null where the digits are all of it
  */
 
+/** A fraction has a denominator up to this. */
+const DENOMINATOR = 999;
+
+/** A simple fraction as one, any other number with four decimals. @param {number} value */
+export function fractional(value) {
+  const [over, under] = convergent(Math.abs(value));
+  const exact = Math.abs(Math.abs(value) - over / under) <= ROUNDING * Math.max(1, Math.abs(value));
+  if (!exact || under === 1) return plainly(value);
+  return `${value < 0 ? "−" : ""}${over}/${under}`;
+}
+
+/**
+ * The last convergent of a number's continued fraction with a denominator that is small enough.
+ * @param {number} value  not below zero
+ * @returns {[number, number]}
+ */
+function convergent(value) {
+  let [over, under, lastOver, lastUnder] = [1, 0, 0, 1];
+  let rest = value;
+  for (;;) {
+    const whole = Math.floor(rest + ROUNDING);
+    const next = whole * under + lastUnder;
+    if (next > DENOMINATOR) return [over, under];
+    [over, under, lastOver, lastUnder] = [whole * over + lastOver, next, over, under];
+    if (Math.abs(value - over / under) <= ROUNDING) return [over, under];
+    rest = 1 / (rest - whole);
+  }
+}
+
 /**
  * Two decimals. What they would print as zero and is not, is "<0.01".
  * @param {number} value

@@ -15,6 +15,7 @@ import { cellStyle, largest } from "./number-cell.js";
  * @property {"rows" | "cols"} [shared]
  * @property {(row: number, col: number) => string} why  "": nothing is wrong
  * @property {import("../draw/theme.js").Theme} theme
+ * @property {boolean} [fixed]  nothing can be typed
  */
 /** @typedef {{id: string, name: string, t: Translate, picked: (row: number, col: number) => boolean}} Of */
 
@@ -44,10 +45,10 @@ function begins({ heads = 1, shared, cells }, side, at) {
 }
 
 /** @param {Shown} shown @param {Of} of @param {string} text @param {number} index @param {"rows" | "cols"} side */
-function head({ named }, { t }, text, index, side) {
+function head({ named, fixed }, { t }, text, index, side) {
   if (named !== side) return text;
   const label = t("Name of token {n}", { n: index + 1 });
-  return el("input", { className: "name", value: text, "data-name": String(index), spellcheck: false, autocomplete: "off", "aria-label": label });
+  return el("input", { className: "name", value: text, readOnly: Boolean(fixed), "data-name": String(index), spellcheck: false, autocomplete: "off", "aria-label": label });
 }
 
 /**
@@ -72,6 +73,7 @@ function cell(shown, { id, name, t, picked }, { text, i, j, style }) {
       type: "text",
       inputMode: "decimal",
       value: text,
+      readOnly: Boolean(shown.fixed),
       "data-at": `${i},${j}`,
       autocomplete: "off",
       style: why ? {} : style,

@@ -5,7 +5,7 @@
  */
 
 import { copied, pasted } from "../lib/cells.js";
-import { h } from "../lib/dom.js";
+import { h, write } from "../lib/dom.js";
 import { render } from "../lib/render.js";
 import { onArrows, within } from "./arrow-keys.js";
 import { described } from "./number-grid-cells.js";
@@ -30,10 +30,12 @@ import { described } from "./number-grid-cells.js";
  * @param {Translate} of.t
  * @param {(cells: Cells, at: Place) => void} of.onEdit
  * @param {(index: number, name: string) => void} [of.onName]
+ * @param {(rows: number, cols: number) => void} [of.onGrow]  asks for as many, before a larger table is pasted
  * @param {(text: string) => void} of.announce
  */
-export function numberGrid({ id, name, t, onEdit, onName = () => {}, announce }) {
-  const table = h("table", { className: "number-grid", role: "grid", id, "aria-label": name });
+export function numberGrid({ id, name, t, onEdit, onName = () => {}, onGrow = () => {}, announce }) {
+  const table = h("table", { className: "number-grid", role: "grid", "aria-label": name });
+  const says = h("p", { className: "pasted", hidden: true });
   const pick = picking();
   /** @type {Shown} */
   let shown;
@@ -68,6 +70,7 @@ export function numberGrid({ id, name, t, onEdit, onName = () => {}, announce })
     show(shown);
   });
   table.addEventListener("input", ({ target }) => {
+    tell("");
     const { value, dataset } = /** @type {HTMLInputElement} */ (target);
     const at = placeOf(target);
     if (at) grid.edit(only(at, value), at);
@@ -75,11 +78,26 @@ export function numberGrid({ id, name, t, onEdit, onName = () => {}, announce })
   });
   bindPointer(table, grid);
   bindKeys(table, grid);
-  bindClipboard(table, grid, (rows, cols, fits) =>
-    announce(fits ? t("{rows} × {cols} pasted", { rows, cols }) : t("{rows} × {cols} pasted: what goes beyond the matrix was left out.", { rows, cols })),
-  );
-  return { element: table, show };
+  /** @param {string} text  about what was pasted; "": nothing */
+  function tell(text) {
+    says.hidden = !text;
+    write(says, text);
+  }
+  /** @param {Pasted} pasted */
+  function toldOf({ rows, cols, ragged, fits }) {
+    const notes = [
+      ragged ? t("Row {n} of what was pasted has {found} cells, not {cols}: the others keep what they held.", { n: ragged.row, found: ragged.found, cols }) : "",
+      fits ? "" : t("{rows} × {cols} pasted: only {most} fits here, the rest was left out. Undo takes it back.", { rows, cols, most: sizeOf(shown.cells) }),
+    ].filter(Boolean);
+    tell(notes.join(" "));
+    announce([t("{rows} × {cols} pasted", { rows, cols }), ...notes].join(". "));
+  }
+  bindClipboard(table, grid, onGrow, toldOf);
+  return { element: table, says, show };
 }
+
+/** @param {Cells} cells */
+const sizeOf = (cells) => `${cells.length} × ${cells[0].length}`;
 
 /** Which cells are picked: from where it began to where the focus is. */
 function picking() {
@@ -155,7 +173,7 @@ function bindKeys(table, { pick, go, edit, cells }) {
     } else if (event.key === "Escape") {
       edit(only(at, pick.before()), at);
       go(at, false);
-    } else if (pick.box().several && (event.key === "Delete" || event.key === "Backspace")) {
+    } else if (!input.readOnly && pick.box().several && (event.key === "Delete" || event.key === "Backspace")) {
       edit((i, j, text) => (pick.holds(i, j) ? "0" : text), at);
     } else if (all && !pick.editing()) {
       pick.move([0, 0], false);
@@ -165,12 +183,15 @@ function bindKeys(table, { pick, go, edit, cells }) {
   });
 }
 
+/** @typedef {{rows: number, cols: number, fits: boolean, ragged: {row: number, found: number} | null}} Pasted */
+
 /**
  * @param {HTMLElement} table
  * @param {Grid} grid
- * @param {(rows: number, cols: number, fits: boolean) => void} told
+ * @param {(rows: number, cols: number) => void} grow
+ * @param {(pasted: Pasted) => void} told
  */
-function bindClipboard(table, { pick, edit, cells }, told) {
+function bindClipboard(table, { pick, edit, cells }, grow, told) {
   table.addEventListener("copy", (event) => {
     const { top, bottom, left, right, several } = pick.box();
     if (!several || !placeOf(event.target)) return;
@@ -180,12 +201,16 @@ function bindClipboard(table, { pick, edit, cells }, told) {
   });
   table.addEventListener("paste", (event) => {
     const text = event.clipboardData?.getData("text/plain") ?? "";
-    if (!placeOf(event.target) || !/[\t\n,;]|\S\s+\S/.test(text)) return;
+    const input = /** @type {HTMLInputElement} */ (event.target);
+    if (!placeOf(input) || input.readOnly || !/[\t\n,;]|\S\s+\S/.test(text)) return;
     event.preventDefault();
     const { top, left } = pick.box();
     const sheet = pasted(text);
-    const [height, width] = [sheet.length, Math.max(...sheet.map((row) => row.length))];
+    const [rows, cols] = [sheet.length, Math.max(...sheet.map((row) => row.length))];
+    grow(top + rows, left + cols);
     edit((i, j, old) => sheet[i - top]?.[j - left] ?? old, [top, left]);
-    told(height, width, top + height <= cells().length && left + width <= cells()[0].length);
+    const short = sheet.findIndex((row) => row.length < cols);
+    const ragged = short < 0 ? null : { row: short + 1, found: sheet[short].length };
+    told({ rows, cols, ragged, fits: top + rows <= cells().length && left + cols <= cells()[0].length });
   });
 }

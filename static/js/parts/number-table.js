@@ -4,19 +4,41 @@ import { plainly } from "../lib/numbers.js";
 import { el } from "../lib/render.js";
 import { cellStyle, largest } from "./number-cell.js";
 
+/** @typedef {import("../lib/i18n.js").Translate} Translate */
+/** @typedef {import("../draw/theme.js").Theme} Theme */
+/** @typedef {import("../lib/render.js").Child} Child */
 /**
- * @param {object} of
- * @param {string} of.title
- * @param {number[][]} of.values
- * @param {string[]} of.rows  what they are called
- * @param {string[]} of.cols
- * @param {"signed" | "share" | "mask"} scale
- * @param {import("../draw/theme.js").Theme} theme
- * @param {import("../lib/i18n.js").Translate} t
+ * @typedef {object} Numbers
+ * @property {string} title
+ * @property {number[][]} values
+ * @property {string[]} rows  what they are called
+ * @property {string[]} cols
+ * @property {"signed" | "share" | "mask"} scale
  */
-export function numberTable({ title, values, rows, cols }, scale, theme, t) {
+
+/**
+ * @param {Numbers} of
+ * @param {Theme} theme
+ * @param {Translate} t
+ * @param {(value: number) => string} [say]
+ */
+export function numberTable({ title, values, rows, cols, scale }, theme, t, say = plainly) {
   const most = largest(values);
-  const say = (/** @type {number} */ value) => (scale === "mask" ? (value ? "1" : "0") : plainly(value));
+  return headedTable({ title, rows, cols }, t, (i, j) => {
+    const value = values[i][j];
+    const masked = scale === "mask" && !value;
+    const words = scale !== "mask" ? {} : { title: masked ? t("masked") : t("not masked") };
+    const text = scale === "mask" ? String(Number(Boolean(value))) : say(value);
+    return el("td", { key: j, className: masked ? "hatched" : "", style: cellStyle(theme, value, most, scale), "data-at": `${i},${j}`, ...words }, text);
+  });
+}
+
+/**
+ * @param {Pick<Numbers, "title" | "rows" | "cols">} of
+ * @param {Translate} t
+ * @param {(row: number, col: number) => Child} cell
+ */
+export function headedTable({ title, rows, cols }, t, cell) {
   const headed = cols.some(Boolean);
   return el(
     "div",
@@ -29,18 +51,7 @@ export function numberTable({ title, values, rows, cols }, scale, theme, t) {
       el(
         "tbody",
         {},
-        values.map((row, i) =>
-          el(
-            "tr",
-            { key: i },
-            rows[i] ? el("th", { scope: "row" }, rows[i]) : el("td", {}),
-            ...row.map((value, j) => {
-              const masked = scale === "mask" && !value;
-              const title = scale !== "mask" ? String(value) : masked ? t("masked") : t("not masked");
-              return el("td", { key: j, className: masked ? "hatched" : "", style: cellStyle(theme, value, most, scale), title }, say(value));
-            }),
-          ),
-        ),
+        rows.map((name, i) => el("tr", { key: i }, name ? el("th", { scope: "row" }, name) : el("td", {}), ...cols.map((_, j) => cell(i, j)))),
       ),
     ),
   );

@@ -1,6 +1,6 @@
 /**
- * What the lab is about: matrices as they were typed, the parts they go through, and both as a
- * link and as a request. Matrices stand as the convention has them; sizes are those of the rows.
+ * The state of the lab: matrices as typed, the parts they go through, and both as a request.
+ * Matrices are stored in the convention that is shown; sizes are those of the row convention.
  */
 
 import { number, transposed } from "../lib/cells.js";
@@ -16,10 +16,13 @@ import { number, transposed } from "../lib/cells.js";
  * @property {"scaled" | "dot" | "additive"} scoring
  * @property {"none" | "causal" | "window" | "causal-window"} mask
  * @property {number} window
- * @property {"none" | "add" | "multiply"} relative
+ * @property {"none" | "add" | "multiply" | "sinusoidal"} relative  what tells the order of the tokens
  * @property {"none" | "residual" | "post" | "pre"} norm
  * @property {boolean} shift
  * @property {string} smoothing  as typed
+ * @property {boolean} fractions  whether numbers are printed as fractions where they are simple ones
+ * @property {number[]} order  of shuffled tokens: the place where each was written; empty: not shuffled
+ * @property {Record<string, number>} hidden  steps that are asked for, and the row that is
  * @property {Record<string, Cells>} matrices  by their names in a request; those that are there
  */
 /** @typedef {{n: number, m: number, d: number, k: number, f: number, vocab: number}} Sizes */
@@ -30,7 +33,7 @@ export const CLIP = 2;
 export const CHOICES = {
   scoring: ["scaled", "dot", "additive"],
   mask: ["none", "causal", "window", "causal-window"],
-  relative: ["none", "add", "multiply"],
+  relative: ["none", "sinusoidal", "add", "multiply"],
   norm: ["none", "residual", "post", "pre"],
 };
 /** What can be there or not, and the matrices that come with it. @type {Record<string, string[]>} */
@@ -41,11 +44,11 @@ export const EXTRAS = {
   ffn: ["w_1", "b_1", "w_2", "b_2"],
   vocab: ["w_vocab", "targets"],
 };
-const VECTORS = new Set(["b_q", "b_k", "b_v", "b_1", "b_2", "w", "pi", "targets"]);
-export const NAMES = ["x", "memory", "w_q", "w_k", "w_v", "b_q", "b_k", "b_v", "w", "pi", "w_o", "w_1", "b_1", "w_2", "b_2", "w_vocab", "targets"];
+const VECTORS = new Set(["b_q", "b_k", "b_v", "b_o", "b_1", "b_2", "w", "b", "pi", "targets"]);
+export const NAMES = ["x", "memory", "w_q", "w_k", "w_v", "b_q", "b_k", "b_v", "w", "b", "pi", "w_o", "b_o", "w_1", "b_1", "w_2", "b_2", "w_vocab", "targets"];
 
 /** @param {Lab} lab @param {string} name @returns {Cells}  as the row convention has it */
-const inRows = (lab, name) => (lab.convention === "column" ? transposed(lab.matrices[name]) : lab.matrices[name]);
+export const inRows = (lab, name) => (lab.convention === "column" ? transposed(lab.matrices[name]) : lab.matrices[name]);
 
 /** @param {Lab} lab @returns {Sizes} */
 export function sizes(lab) {
@@ -76,8 +79,10 @@ function shapes({ n, m, d, k, f, vocab }, heads, joined) {
     ...Object.fromEntries(["w_q", "w_k", "w_v"].map((name) => [name, [d, all]])),
     ...Object.fromEntries(["b_q", "b_k", "b_v"].map((name) => [name, [1, all]])),
     w: [1, k],
+    b: [1, k],
     pi: [1, 2 * CLIP + 1],
     w_o: [all, d],
+    b_o: [1, d],
     w_1: [width, f],
     b_1: [1, f],
     w_2: [f, width],
@@ -108,7 +113,9 @@ export function fitted(lab, { heads = lab.heads, has = Object.keys(lab.matrices)
   const there = new Set([...has, ...(adds ? ["w_o"] : [])]);
   for (const [name, used] of /** @type {[string, boolean][]} */ ([
     ["w", lab.scoring === "additive"],
-    ["pi", lab.relative !== "none"],
+    ["b", lab.scoring === "additive" && there.has("b_q")],
+    ["pi", lab.relative === "add" || lab.relative === "multiply"],
+    ["b_o", there.has("w_o") && there.has("b_q")],
   ]))
     used ? there.add(name) : there.delete(name);
   const shape = shapes(size, heads, there.has("w_o"));
@@ -122,7 +129,34 @@ export function fitted(lab, { heads = lab.heads, has = Object.keys(lab.matrices)
       return [name, lab.convention === "column" ? transposed(cells) : cells];
     }),
   );
-  return { ...lab, heads, matrices, tokens: named(lab.tokens, size.n), memoryTokens: named(lab.memoryTokens, size.m) };
+  const order = lab.order.length === size.n ? lab.order : [];
+  return { ...lab, heads, matrices, order, tokens: named(lab.tokens, size.n), memoryTokens: named(lab.memoryTokens, size.m) };
+}
+
+/** The sizes that rows and columns of a matrix stand for; a head's channels are shared by all heads. @type {Record<string, ["n" | "m" | "d" | "k" | "f" | "vocab" | null, "n" | "m" | "d" | "k" | "f" | "vocab" | null]>} */
+const AXES = {
+  x: ["n", "d"], memory: ["m", "d"], w_q: ["d", "k"], w_k: ["d", "k"], w_v: ["d", "k"],
+  b_q: [null, "k"], b_k: [null, "k"], b_v: [null, "k"], w: [null, "k"], b: [null, "k"],
+  w_o: ["k", "d"], w_1: [null, "f"], b_1: [null, "f"], w_2: ["f", null], w_vocab: [null, "vocab"], targets: [null, "n"],
+};
+
+/**
+ * With room for as many rows and columns of a matrix, as far as the limits go.
+ * @param {Lab} lab
+ * @param {string} name
+ * @param {number} rows  as the convention has them
+ * @param {number} cols
+ * @returns {Lab | null}  null: it is no larger
+ */
+export function grown(lab, name, rows, cols) {
+  const wanted = lab.convention === "column" ? [cols, rows] : [rows, cols];
+  const [present, shared] = [sizes(lab), ["w", "b"].includes(name) ? 1 : lab.heads];
+  const larger = (AXES[name] ?? []).flatMap((size, axis) => {
+    if (!size) return [];
+    const count = Math.min(size === "k" ? Math.ceil(wanted[axis] / shared) : wanted[axis], MOST);
+    return count > present[size] ? [[size, count]] : [];
+  });
+  return larger.length ? fitted(lab, Object.fromEntries(larger)) : null;
 }
 
 /** @param {string[]} names @param {number} count */
@@ -143,7 +177,8 @@ export function switched(lab, extra, on) {
 /**
  * Why cells cannot be computed with, by matrix, row and column.
  * @param {Lab} lab
- * @returns {Record<string, Record<string, "empty" | "text" | "large" | "id">>}  "0,1": the cell
+ * @returns {Record<string, Record<string, "empty" | "text" | "large" | "id" | "share">>}  "0,1": the cell;
+ *   label smoothing, where it is there, has one alone
  */
 export function wrongs(lab) {
   const { vocab } = sizes(lab);
@@ -158,8 +193,12 @@ export function wrongs(lab) {
       }),
     );
   }
+  if (lab.matrices.targets && !isShare(number(lab.smoothing).value)) found.smoothing = { "": "share" };
   return found;
 }
+
+/** @param {number | null} value */
+const isShare = (value) => value !== null && value >= 0 && value <= 1;
 
 /**
  * @param {Lab} lab  with nothing wrong
@@ -172,7 +211,6 @@ export function request(lab) {
   });
   const { pi, targets, ...matrices } = Object.fromEntries(values);
   const { convention, heads, scoring, mask, window, relative, norm } = lab;
-  const smoothing = number(lab.smoothing).value ?? 0;
   return {
     ...matrices,
     convention,
@@ -180,61 +218,9 @@ export function request(lab) {
     scoring,
     ...(mask === "none" ? {} : { mask }),
     ...(mask.includes("window") ? { window } : {}),
+    ...(relative === "sinusoidal" ? { positions: relative } : {}),
     ...(pi ? { relative: { [relative]: Object.fromEntries(pi.map((/** @type {number} */ one, /** @type {number} */ i) => [String(i - CLIP), one])), clip: CLIP } } : {}),
     ...(norm === "none" ? {} : norm === "residual" ? { residual: true } : { norm }),
-    ...(targets ? { targets, shift: lab.shift && sizes(lab).n > 1, label_smoothing: Math.min(Math.max(smoothing, 0), 1) } : {}),
+    ...(targets ? { targets, shift: lab.shift && sizes(lab).n > 1, label_smoothing: number(lab.smoothing).value ?? 0 } : {}),
   };
 }
-
-/**
- * @param {Lab} lab
- * @returns {string}  a query: cells between "_", rows between "*"
- */
-export function format(lab) {
-  const { matrices, tokens, memoryTokens, heads, window, shift, ...words } = lab;
-  const query = new URLSearchParams({ ...words, heads: String(heads), window: String(window), shift: String(Number(shift)) });
-  query.set("tokens", tokens.join("\n"));
-  if (matrices.memory) query.set("memory_tokens", memoryTokens.join("\n"));
-  for (const [name, cells] of Object.entries(matrices)) query.set(name, cells.map((row) => row.join("_")).join("*"));
-  return String(query);
-}
-
-/**
- * @param {string} text  a query
- * @param {Lab} otherwise  what is meant where it says nothing
- * @returns {Lab}
- */
-export function parse(text, otherwise) {
-  const query = new URLSearchParams(text);
-  if (!query.has("x") || !query.has("w_q")) return otherwise;
-  const matrices = Object.fromEntries(
-    NAMES.filter((name) => query.has(name)).map((name) => [name, (query.get(name) ?? "").split("*").map((row) => row.split("_"))]),
-  );
-  const even = Object.values(matrices).every((cells) => cells.every((row) => row.length === cells[0].length && row.length <= MOST * 4));
-  const chosen = Object.entries(CHOICES).map(([name, values]) => {
-    const said = query.get(name) ?? "";
-    return [name, values.includes(said) ? said : values[0]];
-  });
-  const heads = between(query.get("heads"), 1, 4);
-  const lab = {
-    ...otherwise,
-    ...Object.fromEntries(chosen),
-    convention: query.get("convention") === "column" ? "column" : "row",
-    heads,
-    window: between(query.get("window"), 1, MOST),
-    shift: query.get("shift") !== "0",
-    smoothing: query.get("smoothing") ?? "0",
-    tokens: query.get("tokens")?.split("\n") ?? [],
-    memoryTokens: query.get("memory_tokens")?.split("\n") ?? [],
-    matrices: { ...otherwise.matrices, ...matrices },
-  };
-  const kept = /** @type {Lab} */ ({ ...lab, matrices });
-  const missing = ["w_k", "w_v"].some((name) => !matrices[name]);
-  if (!even || missing || !Number.isInteger(sizes(kept).k) || sizes(kept).k < 1) return otherwise;
-  const { n, m, d, k, f, vocab } = sizes(kept);
-  const [most, top] = [MOST, (/** @type {number} */ size) => Math.min(size, MOST)];
-  return fitted(kept, { n: top(n), m: top(m), d: top(d), k: Math.min(k, most), f: top(f), vocab: top(vocab) });
-}
-
-/** @param {string | null} text @param {number} least @param {number} most */
-const between = (text, least, most) => Math.min(Math.max(Math.round(Number(text)) || least, least), most);

@@ -23,6 +23,8 @@ const T = (/** @type {string} */ name) => raised(name, "T");
 
 /** @param {Translate} t @returns {Record<string, string>} */
 const names = (t) => ({
+  encoding: t("Positional encoding"),
+  input: t("Input with positions"),
   q: t("Query vectors"),
   k: t("Key vectors"),
   v: t("Value vectors"),
@@ -58,36 +60,39 @@ export function formulas(lab) {
   const column = lab.convention === "column";
   /** x W, or W x. @param {Formula} x @param {string} w @param {string} [b] @returns {Formula[]} */
   const times = (x, w, b) => [...(column ? [w, x] : [x, w]), ...(b && matrices[b.toLowerCase()] ? ["+", b] : [])];
-  const read = matrices.memory ? "M" : "X";
+  const input = relative === "sinusoidal" ? "X_P" : "X";
   const products = column ? [T("K"), "Q"] : ["Q", T("K")];
   /** @type {Record<string, Formula>} */
   const score = {
     dot: products,
     scaled: fraction(products, root("d_k")),
-    additive: ["w", "·", "tanh", OPEN, "q_i", "+", "k_j", CLOSE],
+    additive: ["w", "·", "tanh", OPEN, "q_i", "+", "k_j", ...(matrices.b ? ["+", "b"] : []), CLOSE],
   };
   const left = scoring === "additive" ? "S_ij" : "S";
+  const term = relative === "add" || relative === "multiply";
   const mixed = lab.heads > 1 ? "C" : "Z";
   const out = matrices.w_o || norm !== "none" ? "O" : mixed;
   const behind = norm === "post" ? "N" : norm === "none" ? out : "R";
   const last = !matrices.w_1 ? behind : norm === "post" ? "N_2" : norm === "none" ? "F" : "R_2";
   const read1 = norm === "pre" ? "N_2" : behind;
-  const first = norm === "pre" ? "N" : "X";
+  const first = norm === "pre" ? "N" : input;
   return {
+    encoding: ["P_i,2j", "=", "sin", fraction("i", raised("10000", "2j/d"))],
+    input: ["X_P", "=", "X", "+", "P"],
     q: ["Q", "=", ...times(first, "W_Q", "b_Q")],
     k: ["K", "=", ...times(matrices.memory ? "M" : first, "W_K", "b_K")],
-    v: ["V", "=", ...times(matrices.memory ? read : first, "W_V", "b_V")],
+    v: ["V", "=", ...times(matrices.memory ? "M" : first, "W_V", "b_V")],
     products: ["P", "=", ...products],
     scored: [left, "=", score[scoring]],
     position: ["Π_ij", "=", "π_j−i"],
-    scores: relative === "none" ? [left, "=", score[scoring]] : ["S_π", "=", "S", relative === "add" ? "+" : "·", "Π"],
+    scores: !term ? [left, "=", score[scoring]] : ["S_π", "=", "S", relative === "add" ? "+" : "·", "Π"],
     mask: ["m_ij", "∈", plain("{0, 1}")],
-    weights: ["A", "=", "softmax", OPEN, relative === "none" ? "S" : "S_π", CLOSE],
+    weights: ["A", "=", "softmax", OPEN, term ? "S_π" : "S", CLOSE],
     mix: ["Z", "=", ...(column ? ["V", "A"] : ["A", "V"])],
     concat: ["C", "=", "[", "Z_1", "…", "Z_h", "]"],
-    output: ["O", "=", ...(matrices.w_o ? times(mixed, "W_O") : [mixed])],
-    residual: ["R", "=", "X", "+", "O"],
-    norm: ["N", "=", "LayerNorm", OPEN, norm === "pre" ? "X" : "R", CLOSE],
+    output: ["O", "=", ...(matrices.w_o ? times(mixed, "W_O", "b_O") : [mixed])],
+    residual: ["R", "=", input, "+", "O"],
+    norm: ["N", "=", "LayerNorm", OPEN, norm === "pre" ? input : "R", CLOSE],
     "ffn.hidden": ["H", "=", "max", OPEN, "0", ",", ...times(read1, "W_1", "b_1"), CLOSE],
     "ffn.output": ["F", "=", ...times("H", "W_2", "b_2")],
     "ffn.residual": ["R_2", "=", behind, "+", "F"],

@@ -35,7 +35,7 @@ export function bindFormulas(page) {
     if (pos === null || width === null) return;
     const row = encoding(pos, width);
     const cols = row.map((_, i) => String(i));
-    render(find("#position"), numberTable({ title: "", values: [row], rows: [""], cols }, "signed", page.theme(), page.t));
+    render(find("#position"), numberTable({ title: "", values: [row], rows: [""], cols, scale: "signed" }, page.theme(), page.t));
   }
 
   function showRate() {

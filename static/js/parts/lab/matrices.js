@@ -1,14 +1,14 @@
 /** The matrices that are typed, each in its grid. */
 
-import { find, h, write } from "../../lib/dom.js";
+import { h, write } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
-import { NAMES } from "../../state/lab-matrices.js";
+import { NAMES, grown } from "../../state/lab-matrices.js";
 import { written } from "../../compute/formula.js";
-import { numberGrid } from "../../parts/number-grid.js";
+import { numberGrid } from "../number-grid.js";
 
 /** @typedef {import("../../state/lab-matrices.js").Lab} Lab */
 /** @typedef {import("../../state/types.js").PageContext} Page */
-/** @typedef {{get: () => Lab, change: (next: Lab, what?: string) => void}} Desk */
+/** @typedef {{get: () => Lab, change: (next: Lab, what?: string) => void, fixed: boolean, own: string}} Desk  own: what ids begin with */
 
 /** As they are printed. @type {Record<string, string>} */
 const PRINTED = { x: "X", memory: "M", w: "w", pi: "π", w_vocab: "W_vocab", targets: "y" };
@@ -19,31 +19,36 @@ const OFFSETS = ["≤ −2", "−1", "0", "1", "≥ 2"];
 export const printed = (name) => PRINTED[name] ?? name.toUpperCase().replace(/^B/, "b");
 
 /** @param {Page} page @param {Desk} desk */
-export function bindMatrices(page, { get, change }) {
+export function createMatrices(page, { get, change, fixed, own }) {
   const { t, announce } = page;
-  const root = find("#matrices");
+  const element = h("section", { className: "lab-matrices", "aria-label": t("Matrices") });
   /** @type {Map<string, ReturnType<typeof boxed>>} */
   const boxes = new Map();
 
   /** @param {string} name */
   function boxed(name) {
     const grid = numberGrid({
-      id: `grid-${name}`,
+      id: `${own}-${name}`,
       name: written(printed(name)),
       t,
       announce,
       onEdit: (cells, at) => change({ ...get(), matrices: { ...get().matrices, [name]: cells } }, `${name} ${at}`),
+      onGrow: (rows, cols) => {
+        const larger = grown(get(), name, rows, cols);
+        if (larger) change(larger);
+      },
       onName(index, text) {
         const key = name === "memory" ? "memoryTokens" : "tokens";
         change({ ...get(), [key]: get()[key].map((one, i) => (i === index ? text : one)) }, `${key} ${index}`);
       },
     });
     const [title, size] = [h("h2", {}, ...subscript(printed(name))), h("span", { className: "size" })];
-    const element = h("div", { className: `matrix-box is-${name}` }, h("div", { className: "box-head" }, title, size), h("div", { className: "scrolled" }, grid.element));
-    return { element, size, grid };
+    const box = h("div", { className: `matrix-box is-${name}`, "data-of": name }, h("div", { className: "box-head" }, title, size), h("div", { className: "scrolled" }, grid.element), grid.says);
+    return { element: box, size, grid };
   }
 
   return {
+    element,
     /** @param {Lab} lab @param {ReturnType<typeof import("../../state/lab-matrices.js").wrongs>} wrong */
     show(lab, wrong) {
       const there = NAMES.filter((name) => lab.matrices[name]);
@@ -66,9 +71,10 @@ export function bindMatrices(page, { get, change }) {
           ...(name === "w_o" ? { heads: lab.heads, shared: column ? "cols" : "rows" } : {}),
           why: (i, j) => said[wrong[name]?.[`${i},${j}`] ?? ""] ?? "",
           theme: page.theme(),
+          fixed,
         });
       }
-      render(root, ...there.map((name) => /** @type {ReturnType<typeof boxed>} */ (boxes.get(name)).element));
+      render(element, ...there.map((name) => /** @type {ReturnType<typeof boxed>} */ (boxes.get(name)).element));
     },
   };
 }

@@ -1,0 +1,139 @@
+/**
+ * The lab as a figure: choices, matrices and every step that the server computes from them. Several
+ * stand on one page; nothing in it has an id of the page's, and what it listens to ends with it.
+ */
+
+import { Problem } from "../../data/problem.js";
+import { createAsker } from "../../data/retry.js";
+import { h } from "../../lib/dom.js";
+import { throttle } from "../../lib/timing.js";
+import { createHistory } from "../../state/history.js";
+import { request, wrongs } from "../../state/lab-matrices.js";
+import { unshuffled } from "../../state/lab-shuffle.js";
+import { trouble } from "../problem-line.js";
+import { createChoices } from "./choices.js";
+import { createMatrices } from "./matrices.js";
+import { bindPointing } from "./pointing.js";
+import { createSteps } from "./steps.js";
+
+/** @typedef {import("../../state/lab-matrices.js").Lab} Lab */
+/** @typedef {import("../../state/lab-steps.js").Answer} Answer */
+/** @typedef {import("./steps.js").Computed} Computed */
+/**
+ * @typedef {object} Plan
+ * @property {HTMLElement} root  that it stands in, and is emptied when it goes
+ * @property {import("../../state/types.js").PageContext} page
+ * @property {Lab} lab  that it opens on
+ * @property {((request: object, signal: AbortSignal) => Promise<Answer>) | null} compute  as POST
+ *   /api/lab does; null: there is no server, and nothing can be typed
+ * @property {{answer: Answer, before: Answer | null} | null} [known]  what is known of `lab`
+ * @property {boolean} [choices]  whether there are any
+ * @property {(lab: Lab) => void} [onChange]  hears of each lab that can be computed, the first one too
+ */
+/** @typedef {ReturnType<typeof createLabFigure>} LabFigure */
+
+/** Milliseconds between two requests while somebody types. */
+const PACE = 60;
+
+let made = 0;
+
+/** @param {Plan} plan */
+export function createLabFigure({ root, page, lab, compute, known = null, choices: choosing = true, onChange = () => {} }) {
+  const own = `lab-${++made}`;
+  const past = createHistory(lab);
+  const asker = createAsker();
+  const failed = trouble(page, () => void ask());
+  const stand = h("div", { className: "lab-figure" });
+  const desk = { get: past.present, change, step, again: show, own, root: stand, fixed: !compute };
+  const choices = createChoices(page, desk);
+  const matrices = createMatrices(page, desk);
+  const steps = createSteps(page, desk);
+  /** @type {Computed | null} */
+  let computed = known && { lab, ...known };
+  let asked = known ? keyOf(lab) : "";
+  stand.append(...(choosing ? [choices.element] : []), failed.element, h("div", { className: "lab-body" }, matrices.element, steps.element));
+  root.replaceChildren(stand);
+  const pointing = bindPointing(stand, page, () => computed);
+  const asking = throttle(() => void ask(), PACE);
+
+  async function ask() {
+    const present = past.present();
+    if (!compute || Object.keys(wrongs(present)).length) return;
+    if (keyOf(present) === asked) return draw();
+    steps.busy(true);
+    const found = await asker.ask((signal) => both(compute, present, signal), failed.show);
+    if (found === null) return;
+    steps.busy(false);
+    if (found instanceof Problem) return failed.show(found);
+    failed.show(null);
+    asked = keyOf(present);
+    computed = { lab: present, ...found };
+    draw();
+  }
+
+  function draw() {
+    if (!computed) return;
+    const present = past.present();
+    // What is hidden and how numbers are printed is asked of nobody.
+    if (keyOf(present) === asked) computed = { ...computed, lab: present };
+    steps.show(computed);
+    pointing.show();
+  }
+
+  function show() {
+    const present = past.present();
+    const wrong = wrongs(present);
+    choices.show(present, past);
+    matrices.show(present, wrong);
+    if (Object.keys(wrong).length) return;
+    onChange(present);
+    if (keyOf(present) === asked) draw();
+    asking.later();
+  }
+
+  /** @param {Lab} next @param {string} [what]  changes of one thing in a row are undone together */
+  function change(next, what) {
+    past.change(next, what);
+    show();
+  }
+
+  /** @param {"undo" | "redo"} way */
+  function step(way) {
+    past[way]();
+    show();
+  }
+
+  const untheme = page.onTheme(() => {
+    matrices.show(past.present(), wrongs(past.present()));
+    draw();
+  });
+  show();
+  return {
+    lab: past.present,
+    /** What is on the screen; null before the first answer. */
+    computed: () => computed,
+    go: change,
+    /** Takes it off the page; nothing listens any more. */
+    destroy() {
+      untheme();
+      asking.cancel();
+      asker.stop();
+      stand.remove();
+    },
+  };
+}
+
+/** What the server is asked. @param {Lab} lab */
+const keyOf = (lab) => JSON.stringify([request(lab), lab.order]);
+
+/**
+ * The answer, and that for the order as written where words are shuffled.
+ * @param {NonNullable<Plan["compute"]>} compute
+ * @param {Lab} lab
+ * @param {AbortSignal} signal
+ */
+async function both(compute, lab, signal) {
+  const labs = lab.order.length ? [lab, unshuffled(lab)] : [lab];
+  const [answer, before = null] = await Promise.all(labs.map((one) => compute(request(one), signal)));
+  return { answer, before };
+}

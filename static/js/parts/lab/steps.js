@@ -1,0 +1,93 @@
+/** The steps as they were computed: name, formula, numbers; or a row of them to be filled in. */
+
+import { mathml } from "../../compute/formula.js";
+import { h } from "../../lib/dom.js";
+import { fractional, plainly, two } from "../../lib/numbers.js";
+import { el, render } from "../../lib/render.js";
+import { finding, shownSteps } from "../../state/lab-steps.js";
+import { moves } from "../../state/lab-shuffle.js";
+import { numberTable } from "../number-table.js";
+import { createExercise } from "./exercise.js";
+
+/** @typedef {import("../../state/lab-matrices.js").Lab} Lab */
+/** @typedef {import("../../state/lab-steps.js").Answer} Answer */
+/** @typedef {import("../../state/lab-steps.js").Step} Step */
+/** @typedef {import("../../lib/render.js").Child} Child */
+/** @typedef {{lab: Lab, answer: Answer, before: Answer | null}} Computed  before: of the order as written */
+
+/** Columns of a table that stands beside another. */
+const ROOM = 5;
+
+/** How numbers are printed. @param {Lab} lab */
+export const printer = (lab) => (lab.fractions ? fractional : plainly);
+
+/**
+ * @param {import("../../state/types.js").PageContext} page
+ * @param {{get: () => Lab, change: (next: Lab, what?: string) => void}} desk
+ */
+export function createSteps(page, { get, change }) {
+  const { t, say, theme } = page;
+  const about = h("div", { className: "lab-finding", role: "status" });
+  const list = h("ol", { className: "worked" });
+  const element = h("section", { className: "lab-steps", "aria-label": t("Steps"), tabIndex: -1 }, about, list);
+  const exercise = createExercise(page, { again: () => computed && show(computed), row: (step, row) => change({ ...get(), hidden: { ...get().hidden, [step]: row } }) });
+  /** @type {Computed | null} */
+  let computed = null;
+
+  element.addEventListener("click", ({ target }) => {
+    const { hide, reveal } = /** @type {HTMLElement} */ (target).closest("button")?.dataset ?? {};
+    const { hidden } = get();
+    if (hide) change({ ...get(), hidden: { ...hidden, [hide]: 0 } });
+    if (reveal) change({ ...get(), hidden: Object.fromEntries(Object.entries(hidden).filter(([id]) => id !== reveal)) });
+  });
+
+  /** @param {Computed} next */
+  function show(next) {
+    computed = next;
+    const { lab, answer, before } = next;
+    render(about, sentences(next).map((words, i) => el("p", { key: i, className: i ? "" : "finding" }, words)), before && shuffleTable(lab, answer, before));
+    render(list, shownSteps(lab, answer, t).map((step) => item(lab, step)));
+  }
+
+  /** @param {Computed} next @returns {Child[][]} */
+  function sentences({ lab, answer, before }) {
+    const { query, key, weight, head } = finding(lab, answer);
+    const values = { query: el("b", { className: "as-query" }, query), key: el("b", { className: "as-key" }, key), weight: two(weight), n: head + 1 };
+    const most = lab.heads > 1 ? t("In head {n}, {query} looks most at {key}: {weight}.") : t("{query} looks most at {key}: {weight}.");
+    const first = "weights" in lab.hidden ? [t("Compute the hidden numbers by hand.")] : say(most, values);
+    if (!before) return [first];
+    const changed = moves(lab, answer, before).some(Boolean);
+    const told = changed
+      ? t("The words are shuffled, and their outputs change: the order matters here.")
+      : t("The words are shuffled, and each has the same output as before: attention alone does not know the order.");
+    return [[told], first];
+  }
+
+  /** By how much each token's output has changed. @param {Lab} lab @param {Answer} answer @param {Answer} before */
+  const shuffleTable = (lab, answer, before) =>
+    numberTable({ title: t("Largest change of each word’s output"), values: [moves(lab, answer, before)], rows: [""], cols: lab.tokens, scale: "signed" }, theme(), t);
+
+  /** @param {Lab} lab @param {Step} step */
+  function item(lab, step) {
+    const { id, name, formula, tables } = step;
+    const asked = id in lab.hidden;
+    const shown = asked ? exercise.tables(step, lab.hidden[id]) : tables.map((table) => numberTable({ ...table, scale: step.scale }, theme(), t, printer(lab)));
+    const wide = tables[0].cols.length > ROOM ? " wide" : "";
+    return el(
+      "li",
+      { key: id, className: `step is-${id.replace(".", "-")}${wide}`, "data-of": id },
+      el(
+        "div",
+        { className: "step-head" },
+        el("h2", {}, name),
+        mathml(document, formula),
+        asked
+          ? el("button", { key: "reveal", type: "button", className: "button quiet", "data-reveal": id }, t("Reveal"))
+          : el("button", { key: "hide", type: "button", className: "button quiet", "data-hide": id, "aria-label": t("Hide {step} and ask for it", { step: name }) }, t("Hide")),
+      ),
+      asked && exercise.task(step, lab.hidden[id]),
+      el("div", { className: "heads" }, shown.map((table, head) => el("div", { key: head, className: "head", "data-head": head }, table))),
+    );
+  }
+  return { element, show, busy: (/** @type {boolean} */ on) => element.setAttribute("aria-busy", String(on)) };
+}

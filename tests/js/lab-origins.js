@@ -1,0 +1,74 @@
+/**
+ * For test_lab_origins.py: prints the requests of labs of all kinds; then, given the server's answers,
+ * what the arithmetic that the page prints of each number comes to, and which cells it names.
+ */
+
+import { readFileSync } from "node:fs";
+import { fitted, request, switched, turned } from "../../static/js/state/lab-matrices.js";
+import { origins } from "../../static/js/state/lab-origins.js";
+import { PRESETS, preset } from "../../static/js/state/lab-presets.js";
+
+/** @typedef {import("../../static/js/state/lab-matrices.js").Lab} Lab */
+
+/** Numbers that are neither whole nor alike. @param {Lab} lab @returns {Lab} */
+function drawn(lab) {
+  let at = 0;
+  const entries = Object.entries(lab.matrices).map(([name, cells]) => [
+    name,
+    name === "targets" ? cells : cells.map((row) => row.map(() => String(Math.sin(1.7 * ++at)))),
+  ]);
+  return { ...lab, matrices: Object.fromEntries(entries) };
+}
+
+/** @param {Lab} lab @param {...string} parts */
+const having = (lab, ...parts) => parts.reduce((made, part) => switched(made, part, true), lab);
+
+const full = having(preset("heads"), "biases", "ffn", "vocab");
+const labs = [
+  ...Object.keys(PRESETS).map(preset),
+  drawn(full),
+  drawn(fitted({ ...having(full, "memory"), norm: "pre", mask: "causal", relative: "sinusoidal", smoothing: "0.1" }, { m: 4 })),
+  drawn(fitted({ ...full, norm: "post", scoring: "additive", relative: "multiply", mask: "window", shift: false })),
+  drawn(fitted({ ...having(preset("ffn"), "vocab"), norm: "residual", scoring: "dot", relative: "sinusoidal" })),
+  drawn(fitted({ ...having(preset("identity"), "vocab"), norm: "pre" })),
+  drawn(fitted({ ...having(preset("heads"), "vocab"), norm: "post" }, { has: ["x", "w_q", "w_k", "w_v", "w_vocab", "targets"], k: 3 })),
+].flatMap((lab) => [lab, turned(lab)]);
+
+const say = String;
+
+/** A formula as JavaScript. @param {any} formula @returns {string} */
+function code(formula) {
+  if (typeof formula === "string") return { "·": "*", "−": "-", tanh: "Math.tanh", max: "Math.max", log: "Math.log" }[formula] ?? formula;
+  if (Array.isArray(formula)) {
+    const parts = formula.map((part, i) => (formula[i - 1] === "log" ? `(${code(part)})` : code(part)));
+    return parts.join(" ");
+  }
+  if ("plain" in formula) return `(${formula.plain})`;
+  if ("over" in formula) return `((${code(formula.over)}) / (${code(formula.under)}))`;
+  if ("root" in formula) return `Math.sqrt(${code(formula.root)})`;
+  return `Math.exp(${code(formula.power)})`;
+}
+
+/** @param {Lab} lab @param {any} answer */
+function checked(lab, answer) {
+  const origin = origins(lab, answer, say);
+  const found = [];
+  for (const [step, dims] of Object.entries(answer.dims)) {
+    const heads = dims[0] === "head" ? answer.steps[step] : [answer.steps[step]];
+    heads.forEach((/** @type {any} */ values, /** @type {number} */ head) => {
+      const rows = !dims.length ? [[values]] : dims.length === 1 ? values.map((/** @type {number} */ one) => [one]) : values;
+      rows.forEach((/** @type {number[]} */ row, /** @type {number} */ i) =>
+        row.forEach((value, j) => {
+          const from = origin(step, { head, row: i, col: j });
+          if (from) found.push({ step, head, row: i, col: j, value, comes: (0, eval)(from.says.map(code).join(" ")), from: from.from });
+        }),
+      );
+    });
+  }
+  return found;
+}
+
+if (process.argv[2]) {
+  const answers = JSON.parse(readFileSync(process.argv[2], "utf8"));
+  console.log(JSON.stringify(labs.map((lab, i) => checked(lab, answers[i]))));
+} else console.log(JSON.stringify(labs.map(request)));
