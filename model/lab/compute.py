@@ -125,8 +125,9 @@ class Lab:
         """What is attended to: `x`, with positions added where they were asked for."""
         if self.asked.positions is None:
             return self.x
-        part = Sinusoidal(*self.x.shape[1:], 1)
-        part.table = encoding(*self.x.shape[1:])
+        _, length, width = self.x.shape
+        part = Sinusoidal(length, width, 1)
+        part.table = encoding(length, width)  # in float64
         x = part.at_input(self.x, self.order.queries, NULL)
         self.note("encoding", part.table, (QUERY, FEATURE))
         self.note("input", x[0], (QUERY, FEATURE))
