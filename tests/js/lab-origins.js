@@ -52,6 +52,7 @@ function code(formula) {
 /** @param {Lab} lab @param {any} answer */
 function checked(lab, answer) {
   const origin = origins(lab, answer, say);
+  /** @type {object[]} */
   const found = [];
   for (const [step, dims] of Object.entries(answer.dims)) {
     const heads = dims[0] === "head" ? answer.steps[step] : [answer.steps[step]];
