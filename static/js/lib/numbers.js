@@ -17,6 +17,22 @@ const ROUNDING = 1e-12;
  * @typedef {{digits: string, ten: number | null}} Parts  ten: null where the digits are all of it
  */
 
+/**
+ * Two decimals. What they would print as zero and is not, is "<0.01".
+ * @param {number} value
+ */
+export function two(value) {
+  if (Math.abs(value) >= 0.005 || value === 0 || Number.isNaN(value)) return joined(parts(value, 2));
+  return value > 0 ? "<0.01" : ">−0.01";
+}
+
+/** Four decimals, or a power of ten: 0.1234, 3.1 · 10⁻⁷, 1.4583 · 10⁵. @param {number} value */
+export const four = (value) => joined(parts(value, 4));
+
+/** A whole number as one, any other with four decimals. @param {number} value */
+export const plainly = (value) =>
+  Math.abs(value - Math.round(value)) < ROUNDING && Math.abs(value) < LARGE ? fixed(value, 0) : four(value);
+
 /** A fraction has a denominator up to this. */
 const DENOMINATOR = 999;
 
@@ -45,22 +61,6 @@ function convergent(value) {
     rest = 1 / (rest - whole);
   }
 }
-
-/**
- * Two decimals. What they would print as zero and is not, is "<0.01".
- * @param {number} value
- */
-export function two(value) {
-  if (Math.abs(value) >= 0.005 || value === 0 || Number.isNaN(value)) return joined(parts(value, 2));
-  return value > 0 ? "<0.01" : ">−0.01";
-}
-
-/** Four decimals, or a power of ten: 0.1234, 3.1 · 10⁻⁷, 1.4583 · 10⁵. @param {number} value */
-export const four = (value) => joined(parts(value, 4));
-
-/** A whole number as one, any other with four decimals. @param {number} value */
-export const plainly = (value) =>
-  Math.abs(value - Math.round(value)) < ROUNDING && Math.abs(value) < LARGE ? fixed(value, 0) : four(value);
 
 /** One decimal, as in 31.4 BLEU. @param {number} value */
 export const one = (value) => fixed(value, 1);

@@ -5,6 +5,7 @@
 
 import { mathml, written } from "../../compute/formula.js";
 import { h } from "../../lib/dom.js";
+import { significant } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
 import { origins } from "../../state/lab-origins.js";
 import { onArrows, within } from "../arrow-keys.js";
@@ -44,7 +45,7 @@ export function bindPointing(root, { announce }, computed) {
     if (!found) return;
     found.from.forEach((cells) => cellsOf(root, cells).forEach((one) => one.setAttribute(LIT, "from")));
     if (at.of in lab.hidden) return;
-    const result = `= ${digits(valueAt(answer, at))}`;
+    const result = `= ${significant(Number(valueAt(answer, at)), DIGITS)}`;
     render(card, found.says.map((term, i) => el("span", { key: i }, mathml(document, term), " ")), el("b", {}, result));
     card.hidden = false;
     place(root, card, there);
@@ -101,9 +102,6 @@ export function bindPointing(root, { announce }, computed) {
 
 /** @param {Pointed} a @param {Pointed} b */
 const same = (a, b) => a.of === b.of && a.head === b.head && a.row === b.row && a.col === b.col;
-
-/** @param {number} value */
-const digits = (value) => String(Number(Number(value).toPrecision(DIGITS))).replace("-", "−");
 
 /** @param {Computed["answer"]} answer @param {Pointed} at @returns {number} */
 function valueAt({ steps, dims }, { of, head, row, col }) {
