@@ -6,68 +6,23 @@
  * no number differs by more than TOLERANCE times the largest of them (or times one).
  *
  * Sources: Vaswani et al. 2017, equations 1 and 2, sections 3.1 and 3.2.2; Ba et al. 2016, Layer
- * Normalization, equation 4.
+ * Normalization, equation 4; of other scorings and positions in scoring.js and rotary.js.
  */
 
-import { blockOf, place, stacked, within } from "../data/attentions.js";
-import { affine, plus, row, rows, sum, times } from "../lib/vectors.js";
+import { affine, plus, row, rows } from "../lib/vectors.js";
+import { reconcile } from "./reconcile.js";
+import { rotated } from "./rotary.js";
+import { scorer } from "./scoring.js";
 import { softmaxRow } from "./softmax-row.js";
+import { addNorm, added, feedForward, normed } from "./sublayer.js";
 
 /** @typedef {import("../data/wire.js").Tensor} Tensor */
 /** @typedef {import("../lib/vectors.js").Vector} Vector */
 /** @typedef {(name: string) => Tensor} Find */
 /** @typedef {{block: string, layer: number, head: number, query: number, key: number}} Cell */
-/**
- * @typedef {object} Check
- * @property {number} largest  difference between what is worked out here and the model's own
- * @property {number} count  how many numbers were compared
- * @property {boolean} agrees
- */
-/** @typedef {ReturnType<typeof names>} Names */
+/** @typedef {import("./worksheet-names.js").Names} Names */
+/** @typedef {import("./reconcile.js").Check} Check */
 /** @typedef {ReturnType<typeof worksheet>} Worksheet */
-
-export const TOLERANCE = 1e-5;
-/** Inside the square root of a layer norm: torch's, which the model leaves as it is. */
-export const EPSILON = 1e-5;
-
-/**
- * What the sheet of a cell is worked out from.
- * @param {import("../data/attentions.js").Model} model
- * @param {Pick<Cell, "block" | "layer">} at
- */
-export function names(model, { block, layer }) {
-  const { stack, query, key } = blockOf(model, block);
-  const here = place(model, { block, layer });
-  const all = stacked(model, stack);
-  const before = all[all.findIndex(({ id }) => id === block) - 1];
-  const x = before ? `${place(model, { block: before.id, layer })}.norm` : top(stack, layer, query);
-  const other = within(model, key);
-  const memory = key === query ? x : top(other.stack, other.rows.length, key);
-  const sums = x.endsWith(".input") ? [`${query}.embedding`, `${query}.position`] : [];
-  const ffn = all.at(-1)?.id === block ? `${stack}.${layer}.ffn` : null;
-  /** @param {string} at @param {string[]} letters */
-  const under = (at, letters) => letters.map((letter) => `${at}.${letter}`);
-  return {
-    here,
-    query: x,
-    key: memory,
-    sums,
-    ffn,
-    tensors: [
-      ...new Set([x, memory, ...sums]),
-      ...under(here, ["q", "k", "v", "scores", "mask", "weights", "mix"]),
-      ...under(here, ["output", "residual", "norm"]),
-      ...(ffn ? under(ffn, ["hidden", "output", "residual", "norm"]) : []),
-    ],
-    parameters: [
-      ...under(here, ["W_q", "b_q", "W_k", "b_k", "W_v", "b_v", "W_o", "b_o", "gain", "bias"]),
-      ...(ffn ? under(ffn, ["W_1", "b_1", "W_2", "b_2", "gain", "bias"]) : []),
-    ],
-  };
-}
-
-/** What a stack hands on after so many layers. @param {string} stack @param {number} layers @param {string} text */
-const top = (stack, layers, text) => (layers ? `${stack}.${layers - 1}.ffn.norm` : `${text}.input`);
 
 /**
  * The whole calculation of a cell.
@@ -76,64 +31,84 @@ const top = (stack, layers, text) => (layers ? `${stack}.${layers - 1}.ffn.norm`
  * @param {Names} named
  */
 export function worksheet(find, cell, named) {
-  const { query, key } = cell;
+  const { query } = cell;
   const here = (/** @type {string} */ letter) => find(`${named.here}.${letter}`);
-  const x = { query: row(find(named.query), query), key: row(find(named.key), key) };
-  const residual = { x: x.query, output: row(here("output"), query) };
+  const x = incoming(find, cell, named);
+  const before = named.pre ? normsBefore(here, cell, named, x) : null;
+  const read = before ? { query: before.query.model, key: before.key?.model ?? x.key } : x;
+  const around = { x: x.query, output: row(here("output"), query) };
+  const projected = project(find, here, cell, named, read);
   return {
-    input: { ...x, ...sums(find, cell, named) },
-    project: project(here, cell, x),
-    score: score(here, cell),
+    input: x,
+    before,
+    project: projected,
+    rotate: named.turns ? rotate(here, cell, projected) : null,
+    score: score(find, here, cell, named),
     softmax: softmax(here, cell),
     mix: mix(here, cell),
-    output: output(here, cell),
-    norm: addNorm(here, query, residual),
-    ffn: named.ffn ? feedForward((letter) => find(`${named.ffn}.${letter}`), here, query) : null,
+    output: output(here, cell, named),
+    norm: named.pre ? null : addNorm(here, query, around),
+    added: named.pre ? added(here, query, around) : null,
+    ffn: named.ffn ? feedForward((letter) => find(`${named.ffn}.${letter}`), here, query, named.pre) : null,
   };
 }
 
 /**
- * x = embedding + position, in the first layer; above it x is what the layer below handed on.
+ * What the attention is given for the query's token and the key's. Where a position is added, x is
+ * the sum: of embedding and position at the input, or of what the layer below handed on and the
+ * position. The first of these the model recorded; the other is worked out here alone.
  * @param {Find} find
  * @param {Cell} cell
  * @param {Names} named
  */
-function sums(find, { query, key }, { sums, query: from }) {
-  if (!sums.length) return { embedding: null, position: null, check: null };
-  const [embedding, position] = sums.map(find);
-  const added = (/** @type {number} */ at) => plus(row(embedding, at), row(position, at));
+function incoming(find, { query, key }, { sums, query: from, key: memory, eachLayer }) {
+  const own = from === memory;
+  if (!sums.length) return { query: row(find(from), query), key: row(find(memory), key), parts: null, check: null };
+  const [first, position] = sums.map(find);
+  const sum = (/** @type {number} */ at) => plus(row(first, at), row(position, at));
+  const parts = { x: row(first, query), position: row(position, query) };
+  if (eachLayer) return { query: sum(query), key: own ? sum(key) : row(find(memory), key), parts, check: null };
   const model = find(from);
-  const pairs = [...new Set([query, key])].map((at) => ({
-    computed: added(at),
-    model: row(model, at),
-  }));
-  return {
-    embedding: row(embedding, query),
-    position: row(position, query),
-    check: reconcile(...pairs),
-  };
+  const pairs = [...new Set([query, key])].map((at) => ({ computed: sum(at), model: row(model, at) }));
+  return { query: row(model, query), key: row(model, key), parts, check: reconcile(...pairs) };
 }
 
 /**
- * q_i = x_i W_q + b_q and so on, in the channels of the head.
+ * The layer norms that a pre-norm attention reads through. What is looked at in another text has
+ * been normed where it comes from.
  * @param {Find} here
  * @param {Cell} cell
+ * @param {Names} named
  * @param {{query: Vector, key: Vector}} x
  */
-function project(here, { head, query, key }, x) {
-  /** @param {"q" | "k" | "v"} letter @param {Vector} from @param {number} at */
-  const vector = (letter, from, at) => {
+function normsBefore(here, { query, key }, named, x) {
+  const own = named.query === named.key;
+  const [first, second] = [normed(here, query, x.query), own ? normed(here, key, x.key) : null];
+  return { query: first, key: second, check: second ? reconcile(first, second) : first.check };
+}
+
+/**
+ * q_i = x_i W_q + b_q and so on, in the channels of the head; where positions act on q and k, of x + position.
+ * @param {Find} find
+ * @param {Find} here
+ * @param {Cell} cell
+ * @param {Names} named
+ * @param {{query: Vector, key: Vector}} x
+ */
+function project(find, here, { head, query, key }, { placed, turns, bias }, x) {
+  const position = placed ? find(placed) : null;
+  /** @param {"q" | "k" | "v"} letter @param {Vector} read @param {number} at */
+  const vector = (letter, read, at) => {
+    const orders = letter !== "v";
+    const from = position && orders ? plus(read, row(position, at)) : read;
     const model = row(here(letter), at, head);
     const start = head * model.length;
-    const [W, b] = [here(`W_${letter}`), row(here(`b_${letter}`))];
-    return {
-      from,
-      W,
-      b,
-      start,
-      model,
-      computed: affine(from, W, b, start, start + model.length),
-    };
+    const W = here(`W_${letter}`);
+    const b = bias ? row(here(`b_${letter}`)) : null;
+    const computed = affine(from, W, b, start, start + model.length);
+    // What the model recorded is turned already.
+    const flat = turns && orders ? rotated(model, -at) : model;
+    return { from, read, position: position && orders ? row(position, at) : null, W, b, start, model: flat, computed };
   };
   const q = vector("q", x.query, query);
   const k = vector("k", x.key, key);
@@ -142,23 +117,47 @@ function project(here, { head, query, key }, x) {
 }
 
 /**
- * score_ij = q_i · k_j / √d_k, of every key of the row; the products are those of the cell.
+ * Rotary positions: q and k turned, pair by pair, by where their tokens stand.
  * @param {Find} here
  * @param {Cell} cell
+ * @param {ReturnType<typeof project>} from
  */
-function score(here, { head, query, key }) {
+function rotate(here, { head, query, key }, { q, k }) {
+  /** @param {string} letter @param {Vector} before @param {number} at */
+  const turned = (letter, before, at) => ({ before, at, computed: rotated(before, at), model: row(here(letter), at, head) });
+  const [first, second] = [turned("q", q.computed, query), turned("k", k.computed, key)];
+  return { q: first, k: second, check: reconcile(first, second) };
+}
+
+/**
+ * score_ij by the model's scoring, of every key of the row; the terms are those of the cell.
+ * @param {Find} find
+ * @param {Find} here
+ * @param {Cell} cell
+ * @param {Names} named
+ */
+function score(find, here, { head, query, key }, { scoring }) {
+  if (!scoring) throw new Error(`unknown scoring of ${query}`);
   const q = row(here("q"), query, head);
   const keys = rows(here("k"), head);
-  const products = times(q, keys[key]);
-  const root = Math.sqrt(q.length);
-  const computed = Float64Array.from(keys, (k) => sum(times(q, k)) / root);
+  const of = scorer(scoring, find, head);
+  const { terms, sum: dot, root, plain, pi } = of(q, keys[key], query, key);
+  const computed = Float64Array.from(keys, (k, j) => of(q, k, query, j).score);
   const model = row(here("scores"), query, head);
+  const [w, b] = [scoring.w, scoring.b].map((name) => (name ? row(find(name), head) : null));
   return {
+    kind: scoring.kind,
+    placed: scoring.placed,
+    offset: key - query,
     q,
     k: keys[key],
-    products,
-    dot: sum(products),
+    w,
+    b,
+    products: terms,
+    dot,
     root,
+    plain,
+    pi,
     computed,
     model,
     check: reconcile({ computed, model }),
@@ -193,91 +192,24 @@ function mix(here, { head, query, key }) {
   const others = Float64Array.from(computed, (value, c) => value - own[c]);
   const model = row(here("mix"), query, head);
   const v = values[key];
-  return {
-    weights,
-    v,
-    parts,
-    own,
-    others,
-    computed,
-    model,
-    check: reconcile({ computed, model }),
-  };
+  return { weights, v, parts, own, others, computed, model, check: reconcile({ computed, model }) };
 }
 
 /**
  * output_i = Σ_heads mix_h W_O[rows of h] + b_O: each head's part by itself.
  * @param {Find} here
  * @param {Cell} cell
+ * @param {Names} named
  */
-function output(here, { query }) {
+function output(here, { query }, { bias: biased }) {
   const heads = here("mix").shape[0];
   const W = here("W_o");
-  const bias = row(here("b_o"));
+  const bias = biased ? row(here("b_o")) : null;
   const parts = Array.from({ length: heads }, (_, head) => {
     const mixed = row(here("mix"), query, head);
     return affine(mixed, W, null, 0, W.shape[1], head * mixed.length);
   });
-  const computed = parts.reduce(plus, Float64Array.from(bias));
+  const computed = parts.reduce(plus, Float64Array.from(bias ?? new Float64Array(W.shape[1])));
   const model = row(here("output"), query);
   return { parts, bias, computed, model, check: reconcile({ computed, model }) };
-}
-
-/**
- * residual = x + output, norm = (residual − μ) / √(σ² + ε) · γ + β, over the features of one row.
- * @param {Find} here
- * @param {number} query
- * @param {{x: Vector, output: Vector}} from
- */
-function addNorm(here, query, { x, output }) {
-  const residual = { computed: plus(x, output), model: row(here("residual"), query) };
-  const mean = sum(residual.model) / residual.model.length;
-  const centred = Float64Array.from(residual.model, (value) => value - mean);
-  const variance = sum(times(centred, centred)) / centred.length;
-  const [gain, bias] = [row(here("gain")), row(here("bias"))];
-  const deviation = Math.sqrt(variance + EPSILON);
-  const computed = centred.map((value, f) => (value / deviation) * gain[f] + bias[f]);
-  const model = row(here("norm"), query);
-  const check = reconcile(residual, { computed, model });
-  return { x, output, residual, mean, variance, deviation, gain, bias, computed, model, check };
-}
-
-/**
- * FFN(x) = max(0, x W_1 + b_1) W_2 + b_2, then added and normed.
- * @param {Find} here  of the feed-forward network
- * @param {Find} before  of the attention whose norm it reads
- * @param {number} query
- */
-function feedForward(here, before, query) {
-  const x = row(before("norm"), query);
-  const sums = affine(x, here("W_1"), row(here("b_1")));
-  const hidden = { computed: sums.map((z) => Math.max(0, z)), model: row(here("hidden"), query) };
-  const strongest = Array.from(hidden.model, (_, unit) => unit)
-    .filter((unit) => hidden.model[unit] > 0)
-    .sort((a, b) => hidden.model[b] - hidden.model[a]);
-  const bias = row(here("b_2"));
-  const computed = affine(hidden.model, here("W_2"), bias);
-  const output = { computed, model: row(here("output"), query) };
-  return {
-    hidden: { x, b: row(here("b_1")), sums, ...hidden, strongest, check: reconcile(hidden) },
-    output: { bias, ...output, check: reconcile(output) },
-    norm: addNorm(here, query, { x, output: output.model }),
-  };
-}
-
-/**
- * @param {...{computed: Vector, model: Vector}} pairs
- * @returns {Check}
- */
-export function reconcile(...pairs) {
-  let [largest, size, count] = [0, 1, 0];
-  for (const { computed, model } of pairs) {
-    count += model.length;
-    for (let i = 0; i < model.length; i++) {
-      const difference = Math.abs(computed[i] - model[i]);
-      largest = Math.max(largest, Number.isNaN(difference) ? Infinity : difference);
-      size = Math.max(size, Math.abs(model[i]));
-    }
-  }
-  return { largest, count, agrees: largest <= TOLERANCE * size };
 }

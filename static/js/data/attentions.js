@@ -11,7 +11,8 @@ import { plainStep, sides } from "./tokens.js";
 /** @typedef {import("./tokens.js").Step} Step */
 /** @typedef {import("../state/store.js").Lit} Lit */
 /** @typedef {import("./model.js").Attention} Attention */
-/** @typedef {Pick<import("./model.js").ModelInfo, "texts" | "attentions" | "directions"> | null} Model  null: not known yet */
+/** @typedef {import("./model.js").ModelInfo} ModelInfo */
+/** @typedef {(Pick<ModelInfo, "texts" | "attentions" | "directions"> & Partial<Pick<ModelInfo, "positions" | "norm" | "bias">>) | null} Model  null: not known yet */
 /**
  * Attentions that stand above each other, layer by layer.
  * @typedef {object} Block

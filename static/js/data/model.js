@@ -12,7 +12,7 @@
  * @property {number} heads
  * @property {number} kv_heads  heads of k and v
  * @property {string} mask  whose rule its rows follow
- * @property {string} scoring
+ * @property {string} scoring  such as "scaled-dot" or "additive & relative"
  */
 /**
  * @typedef {object} ModelInfo
@@ -31,6 +31,9 @@
  * @property {ZooEntry | null} [zoo]  what a model of the zoo learned
  * @property {number} max_tokens
  * @property {string} digest
+ * @property {string} positions  what tells it the order of tokens, such as "rotary"
+ * @property {string} norm  where a sublayer's layer norm stands: "post" or "pre"
+ * @property {boolean} bias  whether the projections of its attentions have biases
  * @property {number} [examples]  sentences that were watched while it was learned
  * @property {Aligner[]} [aligners]  the heads between its texts nearest to alignments made by
  *   people, by the rows that write and by those that read, the one that was better when they were
@@ -67,8 +70,11 @@ const CAPABILITIES = [
  * @returns {ModelInfo}
  */
 export function completed(told) {
-  if (told.attentions) return told;
+  if (told.attentions && told.positions) return told;
+  const paper = { positions: "sinusoidal", norm: "post", bias: true };
+  if (told.attentions) return { ...paper, ...told };
   return {
+    ...paper,
     ...told,
     texts: ["source", "target"],
     attentions: [...stack(told, "encoder", [READS]), ...stack(told, "decoder", [WRITES, LOOKS_ACROSS])],

@@ -1,9 +1,9 @@
-/** A head at work on a cell: score, mask and softmax, weighted sum. */
+/** What a head makes of its scores: mask and softmax, weighted sum. */
 
-import { factor, fraction, plain, raised, root, total } from "../../compute/formula.js";
+import { factor, fraction, plain, raised, total } from "../../compute/formula.js";
 import { four } from "../../lib/numbers.js";
 import { sum } from "../../lib/vectors.js";
-import { FEW, bySize, ledger, upTo } from "./sheet-model.js";
+import { bySize, ledger, upTo } from "./sheet-model.js";
 
 /** @typedef {import("./sheet-model.js").Scene} Scene */
 /** @typedef {import("./sheet-model.js").Stage} Stage */
@@ -13,58 +13,6 @@ import { FEW, bySize, ledger, upTo } from "./sheet-model.js";
 const MANY_KEYS = 24;
 /** A score without the largest of its row. @type {Formula} */
 const LESS = ["score_ij", "−", "max_i"];
-
-/** @param {Scene} scene @returns {Stage} */
-export function score({ t, sheet, cell, query, key }) {
-  const { q, k, products, dot, root: scale, computed, check } = sheet.score;
-  const [first, second] = bySize(products);
-  const value = computed[cell.key];
-  return {
-    id: "score",
-    title: t("Score"),
-    result: four(value),
-    prose: [
-      {
-        says: t(
-          "Channel by channel, what {query} asks is multiplied by what {key} answers. Where both have the same sign the product raises the score, else it lowers it. Channel {first} counts most ({amount}), then channel {second} ({less}).",
-        ),
-        values: {
-          query,
-          key,
-          first: first + 1,
-          amount: four(products[first]),
-          second: (second ?? first) + 1,
-          less: four(products[second ?? first]),
-        },
-      },
-      {
-        says: t("Dividing by {root} keeps the scores of many channels from growing large."),
-        values: { root: { math: root("d_k") } },
-      },
-    ],
-    formulas: [
-      ["q_i", "·", "k_j", "=", total("c", ["q_ic", "k_jc"]), "=", dot],
-      ["score_ij", "=", fraction(["q_i", "·", "k_j"], root("d_k")), "=", fraction(dot, root(plain(q.length))), "=", fraction(dot, scale), "=", value],
-    ],
-    bands: [
-      { name: "q_i", values: q, tone: "q" },
-      { name: "k_j", values: k, tone: "k" },
-      { name: ["q_ic", "k_jc"], values: products, tone: "signed" },
-    ],
-    unit: t("channel"),
-    tables: [
-      {
-        title: t("Every channel's product, largest first"),
-        head: [t("channel"), { math: "q_ic" }, { math: "k_jc" }, { math: ["q_ic", "k_jc"] }],
-        rows: bySize(products),
-        few: 2 * FEW,
-        entries: (c) => [String(c + 1), q[c], k[c], products[c]],
-        foot: [t("sum"), null, null, dot],
-      },
-    ],
-    check,
-  };
-}
 
 /** @param {Scene} scene @returns {Stage} */
 export function softmax({ t, sheet, cell, query, key, keys }) {

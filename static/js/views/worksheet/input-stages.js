@@ -10,14 +10,9 @@ import { FEW, bySize, ledger, upTo } from "./sheet-model.js";
 /** @typedef {import("../../compute/formula.js").Formula} Formula */
 
 /** @param {Scene} scene @returns {Stage} */
-export function input({ t, sheet, joins, query, key }) {
-  const { embedding, check, ...x } = sheet.input;
-  const above = t("Each is what the layer below handed on for its token.");
-  const joined = t(
-    "The query comes from the decoder, after its self-attention; the key from the encoder's last layer.",
-  );
-  const from = joins ? joined : above;
-  const sums = t("In the first layer each is the token's embedding, times {root}, plus its position.");
+export function input(scene) {
+  const { t, sheet, named, query, key } = scene;
+  const x = sheet.input;
   return {
     id: "input",
     title: t("Input"),
@@ -27,43 +22,78 @@ export function input({ t, sheet, joins, query, key }) {
         says: t("A vector of {width} numbers for the query {query}, and one for the key {key}."),
         values: { width: x.query.length, query, key },
       },
-      { says: embedding ? sums : from, values: { root: { math: root("d_model") } } },
+      { says: origin(scene), values: { root: { math: root("d_model") }, norm: { math: "LayerNorm" } } },
+      ...(named.bare ? [{ says: unplaced(scene) }] : []),
     ],
-    formulas: embedding ? [["x_i", "=", "embedding_i", "+", "position_i"]] : [],
+    formulas: x.parts ? [["x_i", "=", before(scene), "+", "position_i"]] : [],
     bands: [
       { name: "x_i", values: x.query, tone: "q" },
       { name: "x_j", values: x.key, tone: "k" },
     ],
     unit: t("feature"),
-    tables: [inputs(t, sheet.input)],
-    check,
+    tables: [inputs(scene)],
+    check: x.check,
   };
 }
 
-/** @param {Scene["t"]} t @param {Scene["sheet"]["input"]} input @returns {Table} */
-function inputs(t, { query, key, embedding, position }) {
-  const sums = embedding && position;
-  const parts = sums ? [{ math: "embedding_i" }, { math: "position_i" }] : [];
+/** What x is where a position is added to it. @param {Scene} scene */
+const before = ({ named }) => (named.sums[0]?.endsWith(".embedding") || named.sums[0]?.endsWith(".input") ? "embedding_i" : "below_i");
+
+/** Where the two vectors come from. @param {Scene} scene */
+function origin({ t, joins, named, cell }) {
+  if (joins && named.pre)
+    return t("The query comes from the decoder, after its self-attention; the key from the encoder's last layer, through the norm that ends the encoder.");
+  if (joins) return t("The query comes from the decoder, after its self-attention; the key from the encoder's last layer.");
+  if (named.eachLayer && cell.layer === 0)
+    return t("In the first layer each is the token's embedding, times {root}, plus its position. This model adds the position again in every layer.");
+  if (named.eachLayer) return t("Each is what the layer below handed on for its token, plus the token's position: this model adds it in every layer.");
+  if (named.sums.length) return t("In the first layer each is the token's embedding, times {root}, plus its position.");
+  if (named.bare) return t("In the first layer each is the token's embedding, times {root}.");
+  return t("Each is what the layer below handed on for its token.");
+}
+
+/** Where else positions act, if no position is in x. @param {Scene} scene */
+function unplaced({ t, named }) {
+  if (named.placed) return t("No position is added here: this model adds it to what W_q and W_k multiply.");
+  if (named.turns) return t("No position is added here: this model turns q and k by it.");
+  if (named.scoring?.pi) return t("No position is added here: in this model the distance of two tokens acts on their score.");
+  return t("No position is added, here or later: this model does not know where a token stands.");
+}
+
+/** @param {Scene} scene @returns {Table} */
+function inputs(scene) {
+  const { t, sheet } = scene;
+  const { query, key, parts } = sheet.input;
   return {
     title: t("The numbers"),
-    head: [t("feature"), ...parts, { math: "x_i" }, { math: "x_j" }],
+    head: [t("feature"), ...(parts ? [{ math: before(scene) }, { math: "position_i" }] : []), { math: "x_i" }, { math: "x_j" }],
     rows: upTo(query.length),
     few: FEW,
-    entries: (f) => [
-      String(f + 1),
-      ...(sums ? [embedding[f], position[f]] : []),
-      query[f],
-      key[f],
-    ],
+    entries: (f) => [String(f + 1), ...(parts ? [parts.x[f], parts.position[f]] : []), query[f], key[f]],
   };
+}
+
+/** @typedef {"q" | "k" | "v"} Letter */
+/** @typedef {"i" | "j"} At */
+
+/** What a matrix multiplies. @param {Scene} scene @param {Letter} letter @param {At} at @returns {Formula} */
+function read({ named, joins }, letter, at) {
+  const x = named.pre && !(joins && letter !== "q") ? `norm_${at}` : `x_${at}`;
+  return named.placed && letter !== "v" ? ["(", x, "+", `position_${at}`, ")"] : x;
 }
 
 /** @param {Scene} scene @returns {Stage} */
-export function project({ t, sheet, query, key }) {
+export function project(scene) {
+  const { t, sheet, named, query, key } = scene;
   const { q, k, v, check } = sheet.project;
   const [channel] = bySize(sheet.score.products);
-  /** @param {"q" | "k" | "v"} letter @param {"i" | "j"} at @returns {Formula} */
-  const product = (letter, at) => [`${letter}_${at}`, "=", `x_${at}`, `W_${letter}`, "+", `b_${letter}`];
+  /** @param {Letter} letter @param {At} at @returns {Formula} */
+  const product = (letter, at) => [
+    ...(named.turns && letter !== "v" ? [] : [`${letter}_${at}`, "="]),
+    read(scene, letter, at),
+    `W_${letter}`,
+    ...(named.bias ? ["+", `b_${letter}`] : []),
+  ];
   return {
     id: "project",
     title: t("Projections"),
@@ -73,6 +103,8 @@ export function project({ t, sheet, query, key }) {
         says: t("{query} asks with q, {key} answers with k and hands over v: {width} channels each."),
         values: { query, key, width: q.model.length },
       },
+      ...(named.placed ? [{ says: t("Positions are added to what W_q and W_k multiply, in every layer; v is made without them.") }] : []),
+      ...(named.turns ? [{ says: t("q and k are shown before they are turned by their positions, which is the next stage. What the model recorded is turned back for the comparison.") }] : []),
     ],
     formulas: [product("q", "i"), product("k", "j"), product("v", "j")],
     bands: [
@@ -82,11 +114,11 @@ export function project({ t, sheet, query, key }) {
     ],
     unit: t("channel"),
     tables: [
-      projected(t, "q_i", q),
-      projected(t, "k_j", k),
-      projected(t, "v_j", v),
-      inFull(t, "q", "i", q, channel),
-      inFull(t, "k", "j", k, channel),
+      projected(scene, "q", "i", q),
+      projected(scene, "k", "j", k),
+      projected(scene, "v", "j", v),
+      inFull(scene, "q", "i", q, channel),
+      inFull(scene, "k", "j", k, channel),
     ],
     check,
   };
@@ -94,38 +126,47 @@ export function project({ t, sheet, query, key }) {
 
 /** @typedef {Scene["sheet"]["project"]["q"]} Projection */
 
-/** @param {Scene["t"]} t @param {string} name @param {Projection} projection @returns {Table} */
-function projected(t, name, { from, W, b, start, computed, model }) {
-  const [letter, at] = name.split("_");
+/** @param {Scene} scene @param {Letter} letter @param {At} at @param {Projection} projection @returns {Table} */
+function projected(scene, letter, at, { from, W, b, start, computed, model }) {
+  const { t } = scene;
   return ledger(t, {
     title: t("The channels of {name}", { name: letter }),
     unit: t("channel"),
-    head: [{ math: [`x_${at}`, `W_${letter}`] }, { math: `b_${letter}` }],
-    entries: (c) => [sum(terms(from, W, start + c)), b[start + c]],
+    head: [{ math: [read(scene, letter, at), `W_${letter}`] }, ...(b ? [{ math: `b_${letter}` }] : [])],
+    entries: (c) => [sum(terms(from, W, start + c)), ...(b ? [b[start + c]] : [])],
     result: { computed, model },
   });
 }
 
 /**
  * One channel with every product that it sums up.
- * @param {Scene["t"]} t
- * @param {string} letter
- * @param {string} at
+ * @param {Scene} scene
+ * @param {Letter} letter
+ * @param {At} at
  * @param {Projection} projection
  * @param {number} channel
  * @returns {Table}
  */
-function inFull(t, letter, at, { from, W, b, start, computed }, channel) {
+function inFull(scene, letter, at, { from, position, read: own, W, b, start, computed }, channel) {
+  const { t } = scene;
   const products = terms(from, W, start + channel);
+  const x = read(scene, letter, at);
+  const parts = position ? [{ math: Array.isArray(x) ? x[1] : x }, { math: `position_${at}` }] : [];
   return {
     title: t("Channel {channel} of {name} in full, its largest products first (this channel counts most for the pair)", {
       channel: channel + 1,
       name: letter,
     }),
-    head: [t("feature"), { math: `x_${at}` }, { math: `W_${letter}` }, { math: [`x_${at}`, "·", `W_${letter}`] }],
+    head: [t("feature"), ...parts, { math: x }, { math: `W_${letter}` }, { math: [x, "·", `W_${letter}`] }],
     rows: bySize(products),
     few: FEW,
-    entries: (f) => [String(f + 1), from[f], W.data[f * W.shape[1] + start + channel], products[f]],
-    foot: [t("sum of all, plus b"), null, b[start + channel], computed[channel]],
+    entries: (f) => [
+      String(f + 1),
+      ...(position ? [own[f], position[f]] : []),
+      from[f],
+      W.data[f * W.shape[1] + start + channel],
+      products[f],
+    ],
+    foot: [b ? t("sum of all, plus b") : t("sum"), ...(position ? [null, null] : []), null, b ? b[start + channel] : null, computed[channel]],
   };
 }

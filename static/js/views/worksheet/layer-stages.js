@@ -1,9 +1,8 @@
-/** The stages after a head's mix, which belong to the whole layer: from W_O to the last norm. */
+/** What belongs to the whole layer: all heads together, and the feed-forward network. */
 
 import { four } from "../../lib/numbers.js";
-import { fraction, plain, root, total } from "../../compute/formula.js";
+import { plain, total } from "../../compute/formula.js";
 import { size } from "../../lib/vectors.js";
-import { EPSILON } from "../../compute/worksheet.js";
 import { FEW, ONWARD, bySize, ledger, upTo } from "./sheet-model.js";
 
 /** @typedef {import("./sheet-model.js").Scene} Scene */
@@ -28,7 +27,7 @@ export function output({ t, sheet, cell, query }) {
       },
     ],
     formulas: [
-      ["output_i", "=", total("h", ["mix_ih", "W_Oh"]), "+", "b_O"],
+      ["output_i", "=", total("h", ["mix_ih", "W_Oh"]), ...(bias ? ["+", "b_O"] : [])],
     ],
     bands: [
       { name: ["mix_ih", "W_Oh"], values: own, tone: "signed" },
@@ -40,8 +39,8 @@ export function output({ t, sheet, cell, query }) {
       ledger(t, {
         title: t("This head's part and that of the others"),
         unit: t("feature"),
-        head: [t("this head"), t("other heads"), { math: "b_O" }],
-        entries: (f) => [own[f], computed[f] - own[f] - bias[f], bias[f]],
+        head: [t("this head"), t("other heads"), ...(bias ? [{ math: "b_O" }] : [])],
+        entries: (f) => [own[f], computed[f] - own[f] - (bias ? bias[f] : 0), ...(bias ? [bias[f]] : [])],
         result: { computed, model },
       }),
     ],
@@ -60,75 +59,6 @@ function heads(t, parts, here) {
     few: parts.length,
     here,
     entries: (head) => [String(head + 1), lengths[head], { bar: lengths[head] / longest }],
-  };
-}
-
-/** @param {Scene} scene @returns {Stage} */
-export function norm(scene) {
-  const { t, sheet, query } = scene;
-  const stage = addNorm(scene, sheet.norm, t("attention's output"));
-  return {
-    ...stage,
-    id: "norm",
-    title: t("Add and norm"),
-    prose: [
-      { says: t("The output is added to what {query} came in with, so that nothing is lost; then the layer norm brings the sum to mean 0 and variance 1, and scales it by what was learnt (γ, β)."), values: { query } },
-      ...stage.prose,
-    ],
-  };
-}
-
-/** @param {Scene} scene @returns {Stage} */
-export function close(scene) {
-  const { t, sheet, cell } = scene;
-  const stage = addNorm(scene, /** @type {FeedForward} */ (sheet.ffn).norm, t("the feed-forward output"));
-  return {
-    ...stage,
-    id: "close",
-    title: t("Add and norm again"),
-    prose: [
-      { says: t("This is what layer {layer} hands on for this token."), values: { layer: cell.layer + 1 } },
-      ...stage.prose,
-    ],
-  };
-}
-
-/**
- * @param {Scene} scene
- * @param {Scene["sheet"]["norm"]} values
- * @param {string} added  what the output is called
- * @returns {Omit<Stage, "id" | "title">}
- */
-function addNorm({ t }, { x, output, residual, mean, variance, deviation, gain, bias, computed, model, check }, added) {
-  return {
-    result: "",
-    prose: [
-      {
-        says: t("The incoming vector has length {before}, {added} has length {after}. The mean of the sum is μ = {mean}, its variance σ² = {variance}."),
-        values: { before: four(size(x)), after: four(size(output)), added, mean: four(mean), variance: four(variance) },
-      },
-    ],
-    formulas: [
-      ["residual", "=", "x", "+", "output"],
-      ["norm", "=", fraction(["residual", "−", "μ"], root(["σ²", "+", "ε"])), "γ", "+", "β"],
-      [root(["σ²", "+", "ε"]), "=", root([variance, "+", plain(String(EPSILON))]), "=", deviation],
-    ],
-    bands: [
-      { name: "x", values: x, tone: "q" },
-      { name: "output", values: output, tone: "plain" },
-      { name: "norm", values: computed, tone: "plain" },
-    ],
-    unit: t("feature"),
-    tables: [
-      ledger(t, {
-        title: t("The sum and its norm"),
-        unit: t("feature"),
-        head: [{ math: "x" }, { math: "output" }, { math: "residual" }, { math: "γ" }, { math: "β" }],
-        entries: (f) => [x[f], output[f], residual.model[f], gain[f], bias[f]],
-        result: { computed, model },
-      }),
-    ],
-    check,
   };
 }
 
@@ -193,14 +123,16 @@ export function ffn({ t, sheet }) {
  * @param {Scene} scene
  * @returns {Stage}
  */
-export function onwards({ t, cell, query }) {
+export function onwards({ t, cell, query, named }) {
   return {
     id: ONWARD,
     title: t("Cross-attention comes next"),
     result: "",
     prose: [
       {
-        says: t("In the decoder the feed-forward network has to wait: what the norm gives {query} is the x with which layer {layer} now looks at the source sentence."),
+        says: named.pre
+          ? t("In the decoder the feed-forward network has to wait: the residual stream of {query} is the x with which layer {layer} now looks at the source sentence.")
+          : t("In the decoder the feed-forward network has to wait: what the norm gives {query} is the x with which layer {layer} now looks at the source sentence."),
         values: { query, layer: cell.layer + 1 },
       },
     ],

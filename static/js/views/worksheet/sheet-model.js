@@ -6,11 +6,11 @@
 /** @typedef {import("../../compute/formula.js").Formula} Formula */
 /** @typedef {import("../../data/tokens.js").Step} Step */
 /** @typedef {import("../../lib/vectors.js").Vector} Vector */
-/** @typedef {import("../../compute/worksheet.js").Check} Check */
+/** @typedef {import("../../compute/reconcile.js").Check} Check */
 /** @typedef {import("../../compute/worksheet.js").Cell} Cell */
 /** @typedef {import("../../compute/worksheet.js").Worksheet} Worksheet */
 /** @typedef {import("../../lib/i18n.js").Translate} Translate */
-/** @typedef {"input" | "project" | "score" | "softmax" | "mix" | "output" | "norm" | "hidden" | "ffn" | "close" | "cross"} StageId */
+/** @typedef {"input" | "project" | "rotate" | "score" | "softmax" | "mix" | "output" | "add" | "norm" | "norm2" | "hidden" | "ffn" | "close" | "cross"} StageId */
 /** @typedef {{says: string, values?: Record<string, string | number | Step | {math: Formula}>}} Prose  places are still open in `says` */
 /** @typedef {{name: Formula, values: Vector, tone: "q" | "k" | "v" | "plain" | "signed"}} Band */
 /** @typedef {number | string | Step | {bar: number} | {math: Formula} | {exact: number} | null} Entry  exact: a difference */
@@ -40,6 +40,7 @@
  * @typedef {object} Scene  what the stages are written from
  * @property {Translate} t
  * @property {Worksheet} sheet
+ * @property {import("../../compute/worksheet-names.js").Names} named  the mechanisms it is of
  * @property {Cell} cell
  * @property {boolean} joins  whether it is between two texts
  * @property {Step} query

@@ -56,7 +56,7 @@ function uttered(value) {
   return "math" in value ? mathml(document, value.math) : h("b", {}, quoted(value.writes));
 }
 
-/** @param {Context} context @param {import("../../compute/worksheet.js").Check} check */
+/** @param {Context} context @param {import("../../compute/reconcile.js").Check} check */
 export function judgement({ t, say }, { agrees, largest, count }) {
   const word = agrees
     ? h("b", {}, "✓ ", t("Agrees with the model"))

@@ -3,9 +3,12 @@
 import { written } from "../../compute/formula.js";
 import { four, tiny } from "../../lib/numbers.js";
 import { plainStep } from "../../data/tokens.js";
-import { mix, score, softmax } from "./head-stages.js";
+import { mix, softmax } from "./head-stages.js";
 import { input, project } from "./input-stages.js";
-import { close, ffn, hidden, norm, onwards, output } from "./layer-stages.js";
+import { ffn, hidden, onwards, output } from "./layer-stages.js";
+import { add, close, norm, normAgain } from "./norm-stages.js";
+import { rotate } from "./rotate-stage.js";
+import { score } from "./score-stage.js";
 import { ONWARD } from "./sheet-model.js";
 
 /** @typedef {import("./sheet-model.js").Scene} Scene */
@@ -19,11 +22,14 @@ import { ONWARD } from "./sheet-model.js";
 export const STEPS = Object.freeze([
   "input",
   "project",
+  "rotate",
   "score",
   "softmax",
   "mix",
   "output",
+  "add",
   "norm",
+  "norm2",
   "hidden",
   "ffn",
   "close",
@@ -34,16 +40,18 @@ export const STEPS = Object.freeze([
 /** Longer tables are cut in the text, which nobody reads by the thousand lines. */
 const LINES = 64;
 
-/** @param {Scene} scene @returns {Stage[]} */
+/** In the order in which the model works: its norms stand behind the sublayers, or before them. @param {Scene} scene @returns {Stage[]} */
 export function stages(scene) {
-  const parts = [input, project, score, softmax, mix, output, norm];
-  const after = scene.sheet.ffn ? [hidden, ffn, close] : [onwards];
+  const { pre, turns } = scene.named;
+  const head = [project, ...(turns ? [rotate] : []), score, softmax, mix, output];
+  const parts = pre ? [input, norm, ...head, add] : [input, ...head, norm];
+  const after = scene.sheet.ffn ? [...(pre ? [normAgain] : []), hidden, ffn, close] : [onwards];
   return [...parts, ...after].map((stage) => stage(scene));
 }
 
 /**
  * @param {Stage[]} list
- * @returns {import("../../compute/worksheet.js").Check}  of all stages together
+ * @returns {import("../../compute/reconcile.js").Check}  of all stages together
  */
 export function overall(list) {
   const checks = list.flatMap(({ check }) => check ?? []);
@@ -54,7 +62,7 @@ export function overall(list) {
   };
 }
 
-/** @param {Translate} t @param {import("../../compute/worksheet.js").Check} check */
+/** @param {Translate} t @param {import("../../compute/reconcile.js").Check} check */
 export function verdict(t, { agrees, largest, count }) {
   const values = { difference: tiny(largest), count };
   return agrees

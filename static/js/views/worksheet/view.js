@@ -14,7 +14,8 @@ import { cellPicker } from "../../parts/cell-picker.js";
 import { wording } from "../../parts/problem-wording.js";
 import { answer, parameters } from "../../state/view-requests.js";
 import { languages, plainStep } from "../../data/tokens.js";
-import { names, worksheet as calculate } from "../../compute/worksheet.js";
+import { names } from "../../compute/worksheet-names.js";
+import { worksheet as calculate } from "../../compute/worksheet.js";
 import { judgement, section } from "./sheet.js";
 import { STEPS, overall, stages, transcript, verdict as verdictText } from "./stage-order.js";
 import { bindKeys, entry, onward, toolbar } from "./stage-controls.js";
@@ -72,7 +73,7 @@ function work({ store, t }) {
   const tokens = { query: rows[at.query], key: cols[at.key] };
   const { model, may } = sheet.softmax;
   return {
-    list: stages({ t, sheet, cell, joins: between(blockAt(page)), ...tokens, keys: cols }),
+    list: stages({ t, sheet, named: list, cell, joins: between(blockAt(page)), ...tokens, keys: cols }),
     weight: model[at.key],
     masked: !may[at.key],
     ...tokens,

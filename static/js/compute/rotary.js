@@ -1,0 +1,47 @@
+/**
+ * Rotary positions (Su et al. 2021, "RoFormer", equations 15 and 34): each pair of neighbouring
+ * channels of q and k is turned by the position times a frequency of its own.
+ *
+ *     (x_2i, x_2i+1) → R(pos · θ_i) (x_2i, x_2i+1)        θ_i = 10000^(−2i / d_k)
+ */
+
+import { frequency } from "./position-rotation.js";
+
+/** @typedef {import("../lib/vectors.js").Vector} Vector */
+
+/**
+ * @param {Vector} x  [d_k]
+ * @param {number} at  the position; below zero it is turned back
+ * @returns {Float64Array}
+ */
+export function rotated(x, at) {
+  const out = new Float64Array(x.length);
+  for (let even = 0; even < x.length; even += 2) {
+    const turn = angle(even >> 1, x.length, at);
+    const [sin, cos] = [Math.sin(turn), Math.cos(turn)];
+    out[even] = x[even] * cos - x[even + 1] * sin;
+    out[even + 1] = x[even] * sin + x[even + 1] * cos;
+  }
+  return out;
+}
+
+/**
+ * By how much a pair of channels is turned.
+ * @param {number} pair
+ * @param {number} width  d_k
+ * @param {number} at  the position
+ * @returns {number}  radians
+ */
+export const angle = (pair, width, at) => at * frequency(pair, width);
+
+/**
+ * Every row turned, or turned back to what it was before.
+ * @param {import("../data/wire.js").Matrix} matrix  [position, channel]
+ * @param {1 | -1} way
+ * @returns {import("../data/wire.js").Matrix}
+ */
+export function rotatedRows({ rows, cols, values }, way) {
+  const out = new Float32Array(values.length);
+  for (let at = 0; at < rows; at++) out.set(rotated(values.subarray(at * cols, (at + 1) * cols), way * at), at * cols);
+  return { rows, cols, values: out };
+}

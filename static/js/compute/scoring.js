@@ -1,0 +1,106 @@
+/**
+ * How well a query and a key fit, by the scoring that the model has:
+ *
+ *     scaled-dot     q_i · k_j / √d_k               (Vaswani et al. 2017, equation 1)
+ *     dot            q_i · k_j                      (Luong et al. 2015, equation 8)
+ *     additive       w · tanh(q_i + k_j)            (Bahdanau et al. 2015, appendix A.1.2)
+ *     additive-bias  w · tanh(q_i + k_j + b)
+ *
+ * Relative positions act on the result with π, one number for each head and offset j − i, which is
+ * clipped at the largest offset: `relative` adds it, `relative-product` multiplies by it.
+ */
+
+import { row, sum } from "../lib/vectors.js";
+
+/** @typedef {import("../lib/vectors.js").Vector} Vector */
+/** @typedef {import("../data/wire.js").Tensor} Tensor */
+/** @typedef {"scaled-dot" | "dot" | "additive" | "additive-bias"} Kind */
+/** @typedef {"" | "relative" | "relative-product"} Placed */
+/**
+ * @typedef {object} Scoring
+ * @property {Kind} kind
+ * @property {Placed} placed  what relative positions do to a score
+ * @property {string | null} w  the parameter of this name, where the scoring has one
+ * @property {string | null} b
+ * @property {string | null} pi
+ */
+/**
+ * @typedef {object} Scored  a query and a key
+ * @property {Float64Array} terms  what each channel brings
+ * @property {number} sum  of the terms
+ * @property {number} root  √d_k, or 1 where nothing is divided
+ * @property {number} plain  the score before its position term
+ * @property {number | null} pi  the position term
+ * @property {number} score
+ */
+
+const KINDS = new Set(["scaled-dot", "dot", "additive", "additive-bias"]);
+const PLACED = new Set(["", "relative", "relative-product"]);
+
+/**
+ * @param {Pick<import("../data/model.js").Attention, "place" | "stack" | "scoring"> | undefined} attention
+ * @returns {Scoring | null}  null: a scoring that is not known here
+ */
+export function scoringOf(attention) {
+  const [kind = "", placed = ""] = attention?.scoring.split(" & ") ?? [];
+  if (!attention || !KINDS.has(kind) || !PLACED.has(placed)) return null;
+  return {
+    kind: /** @type {Kind} */ (kind),
+    placed: /** @type {Placed} */ (placed),
+    w: kind.startsWith("additive") ? `${attention.place}.scoring.w` : null,
+    b: kind === "additive-bias" ? `${attention.place}.scoring.b` : null,
+    pi: placed ? `${attention.stack}.positions.pi` : null,
+  };
+}
+
+/** The parameters that it takes. @param {Scoring | null} scoring @returns {string[]} */
+export const learned = (scoring) => [scoring?.w, scoring?.b, scoring?.pi].flatMap((name) => name ?? []);
+
+/** Whether its channels are products, and not tanh of a sum. @param {Scoring} scoring */
+export const isDot = ({ kind }) => kind === "dot" || kind === "scaled-dot";
+
+/**
+ * @param {Scoring} scoring
+ * @param {(name: string) => Tensor} find  the parameters that `learned` names
+ * @param {number} head
+ * @returns {(q: Vector, k: Vector, query: number, key: number) => Scored}
+ */
+export function scorer(scoring, find, head) {
+  const { kind, placed } = scoring;
+  const [w, b, pi] = [scoring.w, scoring.b, scoring.pi].map((name) => (name ? row(find(name), head) : null));
+  /** @param {Vector} q @param {Vector} k @param {number} c */
+  const term = (q, k, c) => (w ? w[c] * Math.tanh(q[c] + k[c] + (b ? b[c] : 0)) : q[c] * k[c]);
+  return (q, k, query, key) => {
+    const terms = Float64Array.from(q, (_, c) => term(q, k, c));
+    const root = kind === "scaled-dot" ? Math.sqrt(q.length) : 1;
+    const all = sum(terms);
+    const plain = all / root;
+    const own = pi ? pi[column(pi.length, key - query)] : null;
+    const score = own === null ? plain : placed === "relative" ? plain + own : plain * own;
+    return { terms, sum: all, root, plain, pi: own, score };
+  };
+}
+
+/**
+ * Where π of an offset stands, offsets beyond the largest counting as it.
+ * @param {number} width  2 · the largest offset + 1
+ * @param {number} offset  key − query
+ */
+export function column(width, offset) {
+  const most = (width - 1) / 2;
+  return Math.min(Math.max(offset, -most), most) + most;
+}
+
+/**
+ * π of every query and key of a head.
+ * @param {Tensor} pi  [head, offset]
+ * @param {number} head
+ * @param {number} rows
+ * @param {number} cols
+ * @returns {import("../data/wire.js").Matrix}
+ */
+export function termMatrix(pi, head, rows, cols) {
+  const own = row(pi, head);
+  const at = (/** @type {number} */ cell) => own[column(own.length, (cell % cols) - Math.floor(cell / cols))];
+  return { rows, cols, values: Float32Array.from({ length: rows * cols }, (_, cell) => at(cell)) };
+}

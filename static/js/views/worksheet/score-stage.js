@@ -1,0 +1,158 @@
+/** The score of a cell, by the scoring that the model has, with what relative positions add. */
+
+import { factor, fraction, plain, root, total } from "../../compute/formula.js";
+import { four } from "../../lib/numbers.js";
+import { FEW, bySize } from "./sheet-model.js";
+
+/** @typedef {import("./sheet-model.js").Scene} Scene */
+/** @typedef {import("./sheet-model.js").Stage} Stage */
+/** @typedef {import("./sheet-model.js").Prose} Prose */
+/** @typedef {import("../../compute/formula.js").Formula} Formula */
+/** @typedef {Scene["sheet"]["score"]} Score */
+
+/** @param {Scene} scene @returns {Stage} */
+export function score(scene) {
+  const { t, sheet, cell } = scene;
+  const { kind, computed, check } = sheet.score;
+  const by = { "scaled-dot": products, dot: products, additive: sums, "additive-bias": sums }[kind](scene);
+  const placed = sheet.score.pi === null ? null : placing(scene);
+  return {
+    id: "score",
+    title: t("Score"),
+    result: four(computed[cell.key]),
+    ...by,
+    prose: [...by.prose, ...(placed ? [placed.prose] : [])],
+    formulas: [...by.formulas, ...(placed ? [placed.formula] : [])],
+    unit: t("channel"),
+    check,
+  };
+}
+
+/** @typedef {Pick<Stage, "prose" | "formulas" | "bands" | "tables">} Part */
+
+/** q · k, divided by √d_k or as it is. @param {Scene} scene @returns {Part} */
+function products({ t, sheet, query, key }) {
+  const { q, k, kind, products, dot, plain: value, root: scale, pi } = sheet.score;
+  const [first, second] = bySize(products);
+  const name = pi === null ? "score_ij" : "s_ij";
+  return {
+    prose: [
+      {
+        says: t(
+          "Channel by channel, what {query} asks is multiplied by what {key} answers. Where both have the same sign the product raises the score, else it lowers it. Channel {first} counts most ({amount}), then channel {second} ({less}).",
+        ),
+        values: { query, key, ...largest(products, first, second) },
+      },
+      kind === "dot"
+        ? { says: t("The sum is the score as it is: this model does not divide it by {root}."), values: { root: { math: root("d_k") } } }
+        : { says: t("Dividing by {root} keeps the scores of many channels from growing large."), values: { root: { math: root("d_k") } } },
+    ],
+    formulas:
+      kind === "dot"
+        ? [[name, "=", "q_i", "·", "k_j", "=", total("c", ["q_ic", "k_jc"]), "=", dot]]
+        : [
+            ["q_i", "·", "k_j", "=", total("c", ["q_ic", "k_jc"]), "=", dot],
+            [name, "=", fraction(["q_i", "·", "k_j"], root("d_k")), "=", fraction(dot, root(plain(q.length))), "=", fraction(dot, scale), "=", value],
+          ],
+    bands: [
+      { name: "q_i", values: q, tone: "q" },
+      { name: "k_j", values: k, tone: "k" },
+      { name: ["q_ic", "k_jc"], values: products, tone: "signed" },
+    ],
+    tables: [
+      {
+        title: t("Every channel's product, largest first"),
+        head: [t("channel"), { math: "q_ic" }, { math: "k_jc" }, { math: ["q_ic", "k_jc"] }],
+        rows: bySize(products),
+        few: 2 * FEW,
+        entries: (c) => [String(c + 1), q[c], k[c], products[c]],
+        foot: [t("sum"), null, null, dot],
+      },
+    ],
+  };
+}
+
+/** w · tanh(q + k), perhaps with a bias. @param {Scene} scene @returns {Part} */
+function sums({ t, sheet, query, key }) {
+  const { q, k, w, b, products, dot, pi } = sheet.score;
+  const weights = /** @type {import("../../lib/vectors.js").Vector} */ (w);
+  const [first, second] = bySize(products);
+  const inner = Float64Array.from(q, (_, c) => q[c] + k[c] + (b ? b[c] : 0));
+  const bent = inner.map(Math.tanh);
+  /** @type {Formula[]} */
+  const within = b ? ["q_ic", "+", "k_jc", "+", "b_c"] : ["q_ic", "+", "k_jc"];
+  /** @type {Formula[]} */
+  const tanh = ["tanh", "(", ...within, ")"];
+  return {
+    prose: [
+      {
+        says: b
+          ? t("Additive scoring: channel by channel q of {query}, k of {key} and the bias b are added, tanh brings the sum between −1 and 1, and the learned weight w of the channel multiplies it. Channel {first} counts most ({amount}), then channel {second} ({less}).")
+          : t("Additive scoring: channel by channel q of {query} and k of {key} are added, tanh brings the sum between −1 and 1, and the learned weight w of the channel multiplies it. Channel {first} counts most ({amount}), then channel {second} ({less})."),
+        values: { query, key, ...largest(products, first, second) },
+      },
+    ],
+    formulas: [
+      [pi === null ? "score_ij" : "s_ij", "=", total("c", ["w_c", ...tanh]), "=", dot],
+      [
+        "w_c",
+        ...tanh,
+        "=",
+        factor(weights[first]),
+        "·",
+        "tanh",
+        "(",
+        inner[first],
+        ")",
+        "=",
+        factor(weights[first]),
+        "·",
+        factor(bent[first]),
+        "=",
+        products[first],
+        plain(t("(channel {channel})", { channel: first + 1 })),
+      ],
+    ],
+    bands: [
+      { name: "q_i", values: q, tone: "q" },
+      { name: "k_j", values: k, tone: "k" },
+      { name: ["tanh", "(", "q", "+", "k", ")"], values: bent, tone: "signed" },
+      { name: ["w", "tanh"], values: products, tone: "signed" },
+    ],
+    tables: [
+      {
+        title: t("What every channel brings, largest first"),
+        head: [t("channel"), { math: "q_ic" }, { math: "k_jc" }, ...(b ? [{ math: "b_c" }] : []), t("sum"), { math: "tanh" }, { math: "w_c" }, { math: ["w_c", "tanh"] }],
+        rows: bySize(products),
+        few: 2 * FEW,
+        entries: (c) => [String(c + 1), q[c], k[c], ...(b ? [b[c]] : []), inner[c], bent[c], weights[c], products[c]],
+        foot: [t("sum"), null, null, ...(b ? [null] : []), null, null, null, dot],
+      },
+    ],
+  };
+}
+
+/** @param {ArrayLike<number>} products @param {number} first @param {number | undefined} second */
+const largest = (products, first, second = first) => ({
+  first: first + 1,
+  amount: four(products[first]),
+  second: second + 1,
+  less: four(products[second]),
+});
+
+/** What the distance of the two tokens does to the score. @param {Scene} scene @returns {{prose: Prose, formula: Formula}} */
+function placing({ t, sheet, cell, query, key }) {
+  const { placed, offset, plain: value, pi, computed } = sheet.score;
+  const own = /** @type {number} */ (pi);
+  const signed = offset < 0 ? `−${-offset}` : String(offset);
+  const adds = placed === "relative";
+  return {
+    prose: {
+      says: adds
+        ? t("Relative positions: {key} stands at offset j − i = {offset} from {query}. This head learned the number π = {pi} for that offset, which is added to the score.")
+        : t("Relative positions: {key} stands at offset j − i = {offset} from {query}. This head learned the number π = {pi} for that offset, which the score is multiplied by."),
+      values: { query, key, offset: signed, pi: four(own) },
+    },
+    formula: ["score_ij", "=", "s_ij", adds ? "+" : "·", "π_j−i", "=", value, adds ? "+" : "·", factor(own), "=", computed[cell.key]],
+  };
+}
