@@ -16,7 +16,6 @@ from model.transformer.positions import POSITIONS, EachLayer
 
 # Those of the paper (section 3.2.3).
 MASKS = {"encoder.self": PADDING, "decoder.self": CAUSAL, "decoder.cross": PADDING}
-PLAIN_POSITIONS = ("sinusoidal", "learned", "none")  # that are added to the input, if at all
 
 
 def info_of(bundle: Bundle, id_: str, measured: Measured) -> ModelInfo:
@@ -95,14 +94,8 @@ def attentions(
 def capabilities(config: ModelConfig, measured: Measured) -> frozenset[str]:
     """What an encoder–decoder can, given its variant and what was measured of it."""
     lacks = {
-        # Its steps are those of the paper's layer.
-        "worksheet": config.norm != "post"
-        or not config.bias
-        or config.scoring != SCALED_DOT
-        or config.positions not in PLAIN_POSITIONS,
         # What is added behind the embedding is no part of the sum.
         "contributions": issubclass(POSITIONS[config.positions], EachLayer),
-        "positions": config.positions != "sinusoidal",  # the table is worked out, not read
         "mean": not measured.means,
         "learning": measured.learning is None,
     }

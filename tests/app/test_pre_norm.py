@@ -1,4 +1,4 @@
-"""A pre-norm bundle over HTTP: served like any other, less what it cannot do."""
+"""A pre-norm bundle over HTTP: served like any other."""
 
 import json
 from collections.abc import AsyncIterator
@@ -38,10 +38,10 @@ async def client(serving: Serving, bundles: Catalog) -> AsyncIterator[httpx.Asyn
         yield client
 
 
-async def test_it_lacks_the_worksheet_alone(client: httpx.AsyncClient) -> None:
+async def test_it_says_where_its_norms_are(client: httpx.AsyncClient) -> None:
     post, pre = (await client.get("/api/models")).json()
-    assert set(post["capabilities"]) - set(pre["capabilities"]) == {"worksheet"}
-    assert set(pre["capabilities"]) <= set(post["capabilities"])
+    assert post["capabilities"] == pre["capabilities"]
+    assert (post["norm"], pre["norm"]) == ("post", "pre")
     assert pre["attentions"] == post["attentions"]
 
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  attention, axes, blockOf, blocks, extent, maskOf, masks, ofHead, pictures, place, placeOf, scaledDot, stands, summaries, taught, texts,
+  attention, axes, blockOf, blocks, extent, maskOf, masks, ofHead, pictures, place, placeOf, stands, summaries, taught, texts,
 } from "../../static/js/data/attentions.js";
 import { lit, opener, pair } from "../../static/js/state/highlight.js";
 import { working } from "../../static/js/compute/softmax-row.js";
@@ -64,7 +64,7 @@ test("a weight is worked out from q and k, the mask left out of the sum", () => 
   const q = { rows: 1, cols: 4, values: Float32Array.of(1, 2, 0, -1) };
   const k = { rows: 3, cols: 4, values: Float32Array.of(1, 1, 1, 1, 2, 0, 0, 0, 9, 9, 9, 9) };
   const found = working(q, k, 0, 0, (key) => key < 2);
-  assert.deepEqual([found.dot, found.score, found.masked], [2, 1, false]);
+  assert.deepEqual([found.scored.sum, found.score, found.masked], [2, 1, false]);
   assert.equal(found.weight, 0.5);
   assert.equal(working(q, k, 0, 2, (key) => key < 2).weight, 0);
 });
@@ -126,12 +126,6 @@ test("rows write where a causal rule is one of several", () => {
   const attentions = model.attentions.map((one) => (one.mask === "causal" ? { ...one, mask: "causal & window-3" } : one));
   const told = blocks({ ...model, attentions }).map(({ id, writes }) => [id, writes]);
   assert.deepEqual(told, [["encoder", false], ["decoder", true], ["cross", true]]);
-});
-
-test("scores are worked out again only where they are products", () => {
-  const [one, ...others] = MADE.attentions;
-  const model = { ...MADE, attentions: [one, { ...others[0], scoring: "scaled-dot & relative" }] };
-  assert.deepEqual([0, 1, 2].map((layer) => scaledDot(model, { block: "trunk", layer })), [true, false, false]);
 });
 
 test("layers of one rule share a mask, and heads a key", () => {

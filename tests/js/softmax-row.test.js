@@ -37,6 +37,6 @@ test("what is masked has no part in the maximum nor in the sum", () => {
 test("a cell from q and k, step by step", () => {
   const matrix = (/** @type {number[][]} */ rows) => ({ rows: rows.length, cols: rows[0].length, values: Float32Array.from(rows.flat()) });
   const found = working(matrix([[2, 0, 0, 0]]), matrix([[3, 1, 1, 1], [5, 0, 0, 0]]), 0, 0, () => true);
-  assert.deepEqual([found.dot, found.width, found.score, found.highest, found.at, found.shifted], [6, 4, 3, 5, 1, -2]);
+  assert.deepEqual([found.scored.sum, found.width, found.score, found.highest, found.at, found.shifted], [6, 4, 3, 5, 1, -2]);
   near([found.power, found.total, found.weight], [Math.exp(-2), 1 + Math.exp(-2), Math.exp(-2) / (1 + Math.exp(-2))]);
 });

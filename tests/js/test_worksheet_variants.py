@@ -33,7 +33,6 @@ VARIANTS: list[dict[str, Any]] = [
     {"positions": "rotary", "scoring": "additive", "bias": False, "norm": "pre", **WINDOWS},
     {"positions": "learned-on-qk", "bias": False, "norm": "pre", "heads": 4},
     {"positions": "sinusoidal-each-layer", "scoring": "dot", "norm": "pre", "heads": 1},
-    {"positions": "none", "encoder_layers": 0, "norm": "pre"},
     {"positions": "none", "encoder_layers": 0},
 ]
 PLAIN = "input project score softmax mix output norm"

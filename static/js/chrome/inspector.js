@@ -1,8 +1,10 @@
 /** The pinned pair, or the one under the pointer, with the numbers that its weight comes from. */
 
-import { attention, ofHead, place, scaledDot } from "../data/attentions.js";
+import { attention, attentionAt, ofHead, place } from "../data/attentions.js";
+import { Problem } from "../data/problem.js";
+import { learned, scorer, scoringOf } from "../compute/scoring.js";
 import { pair } from "../state/highlight.js";
-import { four, two } from "../lib/numbers.js";
+import { factored, four, two } from "../lib/numbers.js";
 import { find, write } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { shareBar } from "../draw/proportion-bar.js";
@@ -12,6 +14,9 @@ import { litIn, pairIn, reading, tokenAt } from "../state/heatmap-data.js";
 import { view } from "../views/index.js";
 import { COVER } from "../compute/aggregate-attention.js";
 import { plane, row } from "../data/wire.js";
+import { row as vector } from "../lib/vectors.js";
+import { answer, parameters } from "../state/view-requests.js";
+import { line, scoreLines } from "./score-lines.js";
 import { cellBreakdown } from "./cell-breakdown.js";
 
 /** @typedef {import("./types.js").Desk} Desk */
@@ -75,54 +80,68 @@ function fill(context) {
     : cover[cell] === COVER.weak
       ? t("open; dotted, as it is not among the strongest")
       : t("open: the query may look there"));
-  const plain = scaledDot(page.model, page.link);
-  const work = plain ? compute(page, read, at) : null;
-  render(find("#working"), cellBreakdown(context, read, at) ?? steps(context, { plain, work, weight }));
+  render(find("#working"), cellBreakdown(context, read, at) ?? steps(context, compute(page, read, at), weight));
   render(find("#row-title"), context.say(t("{query} looks at"), { query: step(rows.steps[at.row]) }));
   render(find("#row"), ranking(matrix, at, cols.steps));
+}
+
+/** @typedef {{scoring: import("../compute/scoring.js").Scoring, work: Working | null, learned: import("./score-lines.js").Learned}} Known */
+
+/** The scoring that is looked at. @param {Page} page */
+const scoringAt = ({ model, link }) => scoringOf(attentionAt(model, place(model, link)));
+
+/** What the inspector asks beside the run: what the scoring has learned. @param {Page} page */
+export function asksOf(page) {
+  const names = learned(scoringAt(page));
+  return names.length ? [parameters(page, names)] : [];
 }
 
 /**
  * @param {Page} page
  * @param {import("../state/heatmap-data.js").Reading} reading
  * @param {{row: number, col: number}} at
- * @returns {Working | null}  null until q and k are here
+ * @returns {Known | null}  null: it cannot be worked out; its work is null until all is here
  */
-function compute({ model, trace, link }, { rows, cols }, at) {
+function compute(page, { rows, cols }, at) {
+  const { model, trace, link } = page;
+  const scoring = scoringAt(page);
+  if (!scoring) return null;
+  const [question] = asksOf(page);
+  const found = question ? /** @type {import("../state/view-requests.js").Tensors | Problem | undefined} */ (answer(page, question)) : {};
+  if (found instanceof Problem) return null;
+  const none = { w: null, b: null };
+  const waiting = { scoring, work: null, learned: none };
   const whole = trace && attention(model, trace, link);
   const [query, key] = [tokenAt(rows, at.row), tokenAt(cols, at.col)];
-  if (!whole || query === null || key === null) return null;
-  const found = ["q", "k"].map((letter) => trace?.tensors[place(model, link, letter)]);
-  const [q, k] = found.map((tensor) => tensor && plane(tensor, ofHead(model, link)));
-  if (!q || !k) return null;
-  return working(
-    q,
-    k,
-    query,
-    key,
-    (other) => !Number.isNaN(whole.values[query * whole.cols + other]),
-  );
+  const both = ["q", "k"].map((letter) => trace?.tensors[place(model, link, letter)]);
+  const [q, k] = both.map((tensor) => tensor && plane(tensor, ofHead(model, link)));
+  if (!found || !whole || query === null || key === null || !q || !k) return waiting;
+  const own = (/** @type {string | null} */ name) => (name ? vector(found[name], link.head) : null);
+  const may = (/** @type {number} */ other) => !Number.isNaN(whole.values[query * whole.cols + other]);
+  return {
+    scoring,
+    work: working(q, k, query, key, may, scorer(scoring, (name) => found[name], link.head)),
+    learned: { w: own(scoring.w), b: own(scoring.b) },
+  };
 }
 
 /**
  * @param {Desk} context
- * @param {{plain: boolean, work: Working | null, weight: number}} of  plain: the scores are products;
- *   the weight is the model's own
+ * @param {Known | null} known
+ * @param {number} weight  the model's own
  */
-function steps({ t }, { plain, work, weight }) {
+function steps({ t }, known, weight) {
   const said = Number.isNaN(weight) ? t("masked") : four(weight);
   const result = line(t("weight"), el("b", {}, said));
-  if (!plain) return [result];
-  if (!work) return [line("q · k", "…"), line("score", "…"), result];
-  const { dot, width, score, highest, shifted, power, total, masked } = work;
-  const lines = [
-    line("q · k", four(dot)),
-    line(t("score"), `${four(dot)} / √${width} = `, el("b", {}, four(score))),
-  ];
+  if (!known) return [result];
+  const { scoring, work, learned } = known;
+  if (!work) return [line(t("score"), "…"), result];
+  const { score, highest, shifted, power, total, masked } = work;
+  const lines = scoreLines(t, scoring, work, learned);
   if (masked) return [...lines, line("softmax", t("left out by the mask")), result];
   return [
     ...lines,
-    line(t("score − max"), `${four(score)} − ${bracketed(highest)} = ${four(shifted)}`),
+    line(t("score − max"), `${four(score)} − ${factored(highest)} = ${four(shifted)}`),
     line("exp", "e", el("sup", {}, four(shifted)), ` = ${four(power)}`),
     line("softmax", `${four(power)} / ${four(total)}`),
     ...(Math.abs(work.weight - weight) > CHANGED
@@ -131,12 +150,6 @@ function steps({ t }, { plain, work, weight }) {
     result,
   ];
 }
-
-/** @param {number} value  In brackets where a sign stands before it. */
-const bracketed = (value) => (value < 0 ? `(${four(value)})` : four(value));
-
-/** @param {string} name @param {...import("../lib/render.js").Child} value */
-const line = (name, ...value) => el("div", {}, el("dt", {}, name), el("dd", {}, ...value));
 
 /**
  * What the query looks at most, and the key at hand where it is not among them.

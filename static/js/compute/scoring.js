@@ -81,6 +81,9 @@ export function scorer(scoring, find, head) {
   };
 }
 
+/** q · k / √d_k, which learns nothing. */
+export const scaledDot = scorer({ kind: "scaled-dot", placed: "", w: null, b: null, pi: null }, () => { throw new Error("learns nothing"); }, 0);
+
 /**
  * Where π of an offset stands, offsets beyond the largest counting as it.
  * @param {number} width  2 · the largest offset + 1

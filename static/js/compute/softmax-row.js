@@ -8,6 +8,7 @@
  */
 
 import { sum } from "../lib/vectors.js";
+import { scaledDot } from "./scoring.js";
 
 /** @typedef {import("../data/wire.js").Matrix} Matrix */
 /**
@@ -21,8 +22,10 @@ import { sum } from "../lib/vectors.js";
  */
 /**
  * @typedef {object} Working  of one cell
- * @property {number} dot  q · k
  * @property {number} width  d_k
+ * @property {ArrayLike<number>} q
+ * @property {ArrayLike<number>} k
+ * @property {import("./scoring.js").Scored} scored
  * @property {number} score
  * @property {number} highest
  * @property {number} at  the key with the highest score
@@ -50,22 +53,25 @@ export function softmaxRow(scores, may) {
 }
 
 /**
- * One cell, worked out again from q and k: score = q · k / √d_k, then the softmax of its row.
+ * One cell, worked out again from q and k: the scores of its row, then their softmax.
  * @param {Matrix} q  [query, channel]
  * @param {Matrix} k  [key, channel]
  * @param {number} query
  * @param {number} key
  * @param {(key: number) => boolean} may  whether the query may attend to it
+ * @param {ReturnType<typeof import("./scoring.js").scorer>} [of]  the model's scoring
  * @returns {Working}
  */
-export function working(q, k, query, key, may) {
-  const width = q.cols;
-  const dots = Float64Array.from({ length: k.rows }, (_, other) => dot(q, query, k, other));
-  const scores = dots.map((product) => product / Math.sqrt(width));
+export function working(q, k, query, key, may, of = scaledDot) {
+  const own = rowOf(q, query);
+  const scored = of(own, rowOf(k, key), query, key);
+  const scores = Float64Array.from({ length: k.rows }, (_, other) => of(own, rowOf(k, other), query, other).score);
   const { highest, at, shifted, powers, total, weights } = softmaxRow(scores, may);
   return {
-    dot: dots[key],
-    width,
+    width: q.cols,
+    q: own,
+    k: rowOf(k, key),
+    scored,
     score: scores[key],
     highest,
     at,
@@ -77,14 +83,5 @@ export function working(q, k, query, key, may) {
   };
 }
 
-/**
- * @param {Matrix} q
- * @param {number} i
- * @param {Matrix} k
- * @param {number} j
- */
-function dot(q, i, k, j) {
-  let sum = 0;
-  for (let c = 0; c < q.cols; c++) sum += q.values[i * q.cols + c] * k.values[j * k.cols + c];
-  return sum;
-}
+/** @param {Matrix} matrix @param {number} index */
+const rowOf = ({ cols, values }, index) => values.subarray(index * cols, (index + 1) * cols);

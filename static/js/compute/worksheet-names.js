@@ -70,6 +70,6 @@ export function names(model, { block, layer }) {
  * @param {boolean} pre
  */
 function top({ stack, rows }, text, pre) {
-  if (pre) return `${stack || "encoder"}.norm`;
+  if (pre) return `${stack}.norm`;
   return rows.length ? `${stack}.${rows.length - 1}.ffn.norm` : `${text}.input`;
 }

@@ -106,13 +106,6 @@ export function place(model, { block, layer }, tensor) {
 }
 
 /**
- * Whether a score is q · k / √d_k and nothing else, so that it can be worked out again from q and k.
- * @param {Model} model
- * @param {Pick<State, "block" | "layer">} state
- */
-export const scaledDot = (model, { block, layer }) => blockOf(model, block).rows[layer]?.scoring === "scaled-dot";
-
-/**
  * What small pictures of all heads of a block are made of.
  * @param {Model} model
  * @param {string} block

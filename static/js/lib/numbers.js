@@ -9,6 +9,9 @@ const RAISED = Object.fromEntries([..."−0123456789"].map((sign, i) => [sign, [
 /** From here on digits before the point are counted, not read. */
 const LARGE = 1e5;
 
+/** As a factor or a term: in brackets where a sign stands before it. @param {number} value */
+export const factored = (value) => (four(value).startsWith("−") ? `(${four(value)})` : four(value));
+
 /** A number this close to a whole one is one but for rounding. */
 const ROUNDING = 1e-12;
 

@@ -11,7 +11,7 @@ import { bindChips } from "../chrome/token-chips.js";
 import { bindTitleAndLanguage } from "../chrome/title-and-language.js";
 import { bindExport } from "../chrome/export-menu.js";
 import { bindHelp } from "../chrome/help.js";
-import { bindInspector } from "../chrome/inspector.js";
+import { asksOf, bindInspector } from "../chrome/inspector.js";
 import { bindKeys } from "../chrome/shortcuts.js";
 import { bindPickers } from "../chrome/head-pickers.js";
 import { bindProblems, notices } from "../chrome/problem-notices.js";
@@ -36,7 +36,7 @@ async function start() {
   const store = storeOf(merge(initial, share ? {} : asked, { lang }));
   const free = asked.layer === undefined && asked.head === undefined;
   const source = share ? frozen(api, { id: share, initial, asked, options: OPTIONS }) : served(api);
-  const beside = { needs, asks: () => [] };
+  const beside = { needs, asks: (/** @type {import("../state/store.js").Page} */ page) => (view(page.link.view).frame.inspector ? asksOf(page) : []) };
   const desk = createDesk({ store, source, free, beside, status: notices() }, api, { messages, plotly });
 
   bind(window, store, initial, OPTIONS);

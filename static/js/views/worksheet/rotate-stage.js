@@ -17,7 +17,7 @@ export function rotate({ t, sheet, query, key }) {
     result: "",
     prose: [
       {
-        says: t("Channels 1 and 2 are a pair, 3 and 4 the next, and so on. Each pair of q and k is a point in a plane that is turned about the origin, by the token's position times the pair's frequency θ: q of {query} by {i} · θ, k of {key} by {j} · θ. No length changes, and q · k then depends on the distance j − i = {offset} alone."),
+        says: t("Channels 1 and 2 are a pair, 3 and 4 the next, and so on. Each pair of q and k is a point in a plane that is turned about the origin, by the token's position times the pair's frequency θ: q of {query} by {i} · θ, k of {key} by {j} · θ. No length changes, and positions enter q · k through the distance j − i = {offset} alone."),
         values: { query, key, i: q.at, j: k.at, offset: minus(k.at - q.at) },
       },
       { says: t("The first pair turns fastest (θ = 1), by {angle} radians between these two tokens."), values: { angle: four(k.at - q.at) } },
