@@ -12,8 +12,9 @@ from collections.abc import Sequence
 
 from pydantic import ValidationError
 
+from app.launch import begin_launch
 from app.settings import Settings
-from app.store.commands import add_arguments, run
+from app.store.command_arguments import add_arguments
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -30,10 +31,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{name}: {wrong['msg']}", file=sys.stderr)
         return 2
     if asked.command == "shares":
-        return asyncio.run(run(asked, settings))
-    from app.server import start  # brings PyTorch, which takes seconds and only the server needs
+        from app.store.commands import run  # brings the database's libraries
 
-    return start(settings)
+        return asyncio.run(run(asked, settings))
+    launching = begin_launch(settings)  # engines open their models during the import that follows
+    try:
+        from app.server import start  # brings PyTorch, which takes seconds
+
+        return start(settings, launching)
+    finally:
+        for one in launching.result():  # none is left unless the start or the end has failed
+            one.process.kill()
 
 
 if __name__ == "__main__":

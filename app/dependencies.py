@@ -1,32 +1,28 @@
 """What the routes work with, opened when the server starts and closed when it ends."""
 
 import asyncio
-import logging.config
-import os
 from collections.abc import AsyncIterator
+from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated, Any
 
-import torch
 from anyio import to_thread
 from cachetools import LRUCache
 from fastapi import Depends, Request
 
 from app.assets.files import Vendor, vendored
 from app.engine.byte_cache import ByteCache
-from app.engine.catalog import Catalog
 from app.engine.clients import Budgets, Client, asking
 from app.engine.engine import Bounds, Engine
-from app.engine.engine_process import Opening
+from app.engine.launch import Launched
 from app.engine.model_listing import Listing
 from app.engine.processes import in_processes
 from app.engine.runners import Runners
-from app.http import log_format
 from app.http.brief_cache import Recent
 from app.http.metrics import Metrics
 from app.http.rate_limits import PerMinute, client_network
+from app.launch import launch_engines, load_catalog
 from app.readiness import Readiness
 from app.settings import Settings
 from app.store.quota import Limits
@@ -55,38 +51,20 @@ class Services:
     cache: ByteCache[Any]  # of what never changes
 
 
-def open_models(settings: Settings) -> Runners:
+def open_models(settings: Settings, launching: Future[list[Launched]] | None = None) -> Runners:
     """Opens the models that the settings name: in a cluster, in processes, or here. Blocks.
 
-    Raises what `model.adapters.encoder_decoder.load` raises, or a RuntimeError that says the same.
+    `launching` is what `begin_launch` returned for these settings; without it the processes are
+    launched here. Raises what `model.adapters.encoder_decoder.load` raises, or a
+    RuntimeError that says the same.
     """
     if settings.ray_address:
         from app.scale.runner import in_cluster  # brings Ray, which only a cluster needs
 
         return in_cluster(settings.ray_address, settings.bundles, settings.engines)
-    drafts = settings.data_dir / "cache" / "drafts" if settings.draft else None
-    load = partial(
-        Catalog.load,
-        settings.bundles,
-        settings.device,
-        settings.max_models,
-        drafts,
-        settings.zoo_bundles,
-    )
-    gpus = torch.cuda.device_count() if settings.device != "cpu" else 0
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    count = settings.engines
-    if count is None:
-        count = gpus or max(1, (cores or 1) // 2)
-    if count == 0:
-        return Runners.in_threads(load())
-    prepare = partial(
-        logging.config.dictConfig, log_format.config(settings.log, settings.log_requests)
-    )
-    threads = max(1, (cores or 1) // (2 * count))  # the other half drafts, and serves
-    return in_processes(
-        [Opening(load, prepare, threads, n % gpus if gpus else None) for n in range(count)]
-    )
+    if settings.engines == 0:
+        return Runners.in_threads(load_catalog(settings)())
+    return in_processes(launching.result() if launching else launch_engines(settings))
 
 
 @asynccontextmanager

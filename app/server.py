@@ -5,6 +5,7 @@ import resource
 import socket
 import sys
 import tempfile
+from concurrent.futures import Future
 from functools import partial
 from typing import cast
 
@@ -12,6 +13,7 @@ import uvicorn
 
 from app.dependencies import open_models
 from app.engine.catalog import Catalog
+from app.engine.launch import Launched
 from app.engine.runners import Runners
 from app.http import log_format
 from app.http.connections import Bounds, Connection, sweep
@@ -45,14 +47,14 @@ class Server(uvicorn.Server):
         return await super().on_tick(counter)
 
 
-def start(settings: Settings) -> int:
-    """Loads the models and serves until told to end; returns the exit status."""
+def start(settings: Settings, launching: Future[list[Launched]] | None = None) -> int:
+    """Serves until told to end; returns the exit status. `launching` is as in `open_models`."""
     if obstacle := asyncio.run(_obstacle(settings)):
         print(obstacle, file=sys.stderr)
         return 2
     print(f"Loading {', '.join(settings.bundles)}", flush=True)
     try:
-        models = open_models(settings)
+        models = open_models(settings, launching)
     except Exception as error:  # whatever is wrong with a bundle or a device, its words are enough
         where = "RAY_ADDRESS" if settings.ray_address else "DEVICE"
         print(f"HEADLIGHT_MODELS, HEADLIGHT_{where}: {error}", file=sys.stderr)

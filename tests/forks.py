@@ -1,8 +1,8 @@
 """Python processes that start warm: forked off one that has imported what takes seconds.
 
 Each is a process as ``python -m …`` makes it, with an environment, a ``__main__`` and an end of its
-own, which can be killed. Only its imports were made before. An engine's process, which the server
-starts with `multiprocessing`, is forked off the server in the same way.
+own, which can be killed. Only its imports were made before. The process of `multiprocessing` that a
+server's engines are forked off is forked off the server in the same way.
 """
 
 import atexit
@@ -196,11 +196,12 @@ def become(asked: dict[str, Any], files: Sequence[int]) -> None:
 
 
 def fork_spawned(path: bytes, args: Sequence[Any], passfds: Sequence[int]) -> int:
-    """Fork where `multiprocessing` starts Python anew for a process of its own; return its id.
+    """Fork where `multiprocessing` starts Python anew for its fork server; return its id.
 
     The child runs what it was to run, has no other open files than ``passfds``, and never returns.
     """
-    if "--multiprocessing-fork" not in args:
+    code = args[-1]
+    if "multiprocessing.forkserver" not in code:
         return START_ANEW(path, args, passfds)
     if pid := os.fork():
         return pid
@@ -210,8 +211,7 @@ def fork_spawned(path: bytes, args: Sequence[Any], passfds: Sequence[int]) -> in
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_DFL)
         put_away({0, 1, 2, *passfds})
-        sys.argv[1:] = ["--multiprocessing-fork"]
-        exec(args[args.index("-c") + 1], {})
+        exec(code, {})
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else 1
     except BaseException:

@@ -64,6 +64,7 @@ RANKS = {
         "http",
         "assets",
         "preview",
+        "launch",
         "scale",
         "readiness",
         "dependencies",
@@ -197,6 +198,17 @@ def test_nothing_of_a_cluster_is_imported_without_one() -> None:
     assert "torch" in imported
     assert not imported & (ONLY_AT_SCALE | {"redis"})
     assert "app.scale" not in done.stdout.split()
+
+
+def test_engines_are_launched_before_pytorch_is_imported() -> None:
+    code = "import sys, app.__main__; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    imported = done.stdout.split()
+    assert "app.launch" in imported
+    assert not {"torch", "fastapi"} & {*imported}
 
 
 @pytest.mark.parametrize("package", RANKS)

@@ -9,7 +9,6 @@ import os
 import pickle
 import signal
 import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -17,6 +16,7 @@ from typing import Any
 
 from app.engine.catalog import Catalog
 from app.engine.model_listing import Listing
+from app.engine.opening import Opening
 from app.engine.worker import Outcome, Work, Worker
 from model.cancellation import StoppedError
 from model.errors import InputError
@@ -28,16 +28,6 @@ TOLD = (InputError, StoppedError)  # of all errors these travel as they are
 
 class EngineError(Exception):
     """Something went wrong in the engine's process, which has logged what."""
-
-
-@dataclass(frozen=True)
-class Opening:
-    """What a process needs to begin; all of it can be pickled."""
-
-    catalog: Callable[[], Catalog]
-    prepare: Callable[[], object]  # called first: logging
-    threads: int  # PyTorch's
-    device: int | None = None  # which GPU; None: as the catalog says
 
 
 @dataclass(frozen=True)
@@ -92,7 +82,8 @@ def encode(message: Any) -> bytes:
 
 def main(connection: Connection, opening: Opening) -> None:
     """Serves until told to end, or until whoever started this is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this
+    for told in (signal.SIGINT, signal.SIGTERM):  # the server is told as well, and ends this
+        signal.signal(told, signal.SIG_IGN)
     opening.prepare()
     try:
         catalog = opened(opening)

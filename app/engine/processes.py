@@ -8,13 +8,11 @@ import asyncio
 import contextlib
 import itertools
 import logging
-import multiprocessing
 import pickle
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
-from multiprocessing.context import SpawnProcess
 from typing import Any
 
 from app.engine.engine_process import (
@@ -22,12 +20,11 @@ from app.engine.engine_process import (
     Failed,
     Forget,
     Opened,
-    Opening,
     Run,
     Stop,
     encode,
-    main,
 )
+from app.engine.launch import Launched, launch
 from app.engine.model_listing import Listing
 from app.engine.runners import CrashedError, Runner, Runners, Turn
 from app.engine.worker import Outcome, Work
@@ -41,9 +38,9 @@ log = logging.getLogger(__name__)
 class Process(Runner):
     """Runs work in a process of its own."""
 
-    def __init__(self, opening: Opening) -> None:
-        """Starts the process, which may be called from any thread; `wait` until it is open."""
-        self.opening = opening
+    def __init__(self, launched: Launched) -> None:
+        """Takes a process that has been started; `wait` until it is open."""
+        self._take(launched)
         self.ready = False
         self._closing = False
         self._failures = 0
@@ -52,7 +49,6 @@ class Process(Runner):
         self._changed: Callable[[], None] = lambda: None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._sending = ThreadPoolExecutor(1, thread_name_prefix="to-engine")
-        self._start()
 
     def wait(self) -> Listing:
         """Blocks until the models are open; RuntimeError with the process's words where not."""
@@ -101,14 +97,10 @@ class Process(Runner):
             self._process.kill()
             self._process.join()
 
-    def _start(self) -> None:
-        context = multiprocessing.get_context("spawn")
-        self._connection, theirs = context.Pipe()
-        self._process: SpawnProcess = context.Process(
-            target=main, args=(theirs, self.opening), name="engine", daemon=True
-        )
-        self._process.start()
-        theirs.close()  # so that its end is seen here
+    def _take(self, launched: Launched) -> None:
+        self._opening = launched.opening
+        self._connection = launched.connection
+        self._process = launched.process
 
     def _send(self, message: Any) -> None:
         """Off the loop: it waits where the process does not read."""
@@ -166,13 +158,13 @@ class Process(Runner):
         self._failures += 1
         await asyncio.sleep(seconds)
         if not self._closing:
-            await asyncio.to_thread(self._start)
+            self._take(await asyncio.to_thread(launch, self._opening))
             self._read()
 
 
-def in_processes(openings: Sequence[Opening]) -> Runners:
-    """One process each, all opened at once. Blocks; RuntimeError where models cannot be opened."""
-    processes = [Process(opening) for opening in openings]
+def in_processes(launched: Sequence[Launched]) -> Runners:
+    """Waits until all are open; RuntimeError, and all are ended, where models cannot be opened."""
+    processes = [Process(one) for one in launched]
     try:
         listing, *_ = [process.wait() for process in processes]
     except BaseException:

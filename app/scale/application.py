@@ -4,6 +4,7 @@
 """
 
 import logging.config
+from dataclasses import replace
 from functools import partial
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -11,9 +12,9 @@ from ray import serve
 from ray.serve.config import AutoscalingConfig, RequestRouterConfig
 from ray.serve.deployment import Application
 
-from app.engine.catalog import Catalog
-from app.engine.engine_process import Opening
+from app.engine.opening import Opening
 from app.http import log_format
+from app.launch import load_catalog
 from app.scale.replica import Replica
 from app.settings import Settings
 
@@ -69,7 +70,6 @@ def engine(args: EngineArguments) -> Application:
 
 
 def _opening(settings: Settings, args: EngineArguments) -> Opening:
-    drafts = settings.data_dir / "cache" / "drafts" if settings.draft else None
-    load = partial(Catalog.load, settings.bundles, settings.device, 1, drafts)
+    load = replace(load_catalog(settings), max_models=1)
     log = log_format.config(settings.log, settings.log_requests)
     return Opening(load, partial(logging.config.dictConfig, log), max(1, round(args.cpus)))

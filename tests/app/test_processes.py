@@ -1,7 +1,6 @@
 """Models in processes of their own: the same answers, a crash that nobody sees, an orderly end."""
 
 import asyncio
-import multiprocessing.util
 import os
 import signal
 from collections.abc import AsyncIterator, Iterator
@@ -14,15 +13,16 @@ import pytest
 
 from app.engine.catalog import Catalog
 from app.engine.engine import Bounds, BusyError, Engine
-from app.engine.engine_process import EngineError, Opening
+from app.engine.engine_process import EngineError
 from app.engine.jobs import AnswerJob, Encoded, Encoding, StreamJob, TraceJob
+from app.engine.launch import launch
 from app.engine.model_parameters import ParametersJob
+from app.engine.opening import Opening
 from app.engine.processes import Process, in_processes
 from app.engine.runners import Runners
 from app.engine.wire import JSON
 from model.adapters.request import Adapter, Request
 from model.errors import InputError
-from tests.forks import fork_spawned
 
 ENCODING = Encoding(JSON, 1_000_000)
 
@@ -86,10 +86,9 @@ async def engine_of(runners: Runners, seconds: float = 60) -> AsyncIterator[Engi
         yield engine
 
 
-async def test_all_that_processes_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One test, since two processes take seconds to start; those started again are forked."""
-    runners = await asyncio.to_thread(in_processes, [opening(), opening()])
-    monkeypatch.setattr(multiprocessing.util, "spawnv_passfds", fork_spawned)
+async def test_all_that_processes_do(tmp_path: Path) -> None:
+    """One test, since the process that they are forked off takes seconds to start."""
+    runners = await asyncio.to_thread(in_processes, [launch(opening()), launch(opening())])
     own = LOAD()
     assert runners.listing == own.listing
     async with engine_of(runners) as engine:
@@ -167,4 +166,4 @@ async def until_ready(engine: Engine) -> None:
 def test_a_model_that_cannot_be_opened_is_told_at_the_start(tmp_path: Path) -> None:
     broken = partial(Catalog.load, {"0": str(tmp_path)}, "cpu", 1)
     with pytest.raises(RuntimeError, match="not a model bundle"):
-        in_processes([opening(broken)])
+        in_processes([launch(opening(broken))])

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from app.engine.catalog import Catalog
-from app.engine.engine_process import Ended, EngineError, Opening, Run, encode
+from app.engine.engine_process import Ended, EngineError, Run, encode
 from app.engine.jobs import StreamJob
+from app.engine.opening import Opening
 from app.engine.worker import Batch, Line, Outcome, Work
 from app.scale.replica import STREAM_SECONDS, Replica
 from model.adapters.request import Adapter

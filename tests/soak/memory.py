@@ -41,10 +41,19 @@ def usage(pid: int) -> Usage:
 
 
 def name(pid: int) -> str:
-    """What a process is."""
-    command = (PROC / str(pid) / "cmdline").read_bytes().decode()
-    known = {"resource_tracker": "tracker", "spawn_main": "engine"}
-    return next((name for word, name in known.items() if word in command), "server")
+    """What a process is. An engine has the command of the process that it was forked off."""
+    command = _command(pid)
+    if "resource_tracker" in command:
+        return "tracker"
+    if "forkserver" in command:
+        status = (PROC / str(pid) / "status").read_text()
+        (parent,) = (line.split()[1] for line in status.splitlines() if line.startswith("PPid"))
+        return "engine" if "forkserver" in _command(int(parent)) else "fork server"
+    return "server"
+
+
+def _command(pid: int) -> str:
+    return (PROC / str(pid) / "cmdline").read_bytes().decode()
 
 
 def growth(seen: Sequence[int]) -> float:

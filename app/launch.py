@@ -1,0 +1,72 @@
+"""From settings to engine processes, before anything that takes long is imported."""
+
+import logging.config
+import os
+import sys
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+from app.engine.launch import Launched, launch
+from app.engine.opening import LoadCatalog, Opening
+from app.http import log_format
+from app.settings import Settings
+
+# Without one of these no process of Linux reaches a GPU of CUDA; /dev/dxg is that of WSL.
+CUDA_DEVICES = ("nvidia[0-9]*", "dxg")
+
+
+def begin_launch(settings: Settings) -> Future[list[Launched]]:
+    """Start `launch_engines` on a thread, where it waits for another process to import PyTorch."""
+    thread = ThreadPoolExecutor(1, thread_name_prefix="launch")
+    launching = thread.submit(launch_engines, settings)
+    thread.shutdown(wait=False)
+    return launching
+
+
+def launch_engines(settings: Settings) -> list[Launched]:
+    """Start all engine processes that the settings ask for; they open their models by themselves.
+
+    None are started where models run in a cluster or on threads of the server.
+    """
+    if settings.ray_address:
+        return []
+    gpus, cores = _gpus(settings.device), _cores()
+    count = settings.engines
+    if count is None:
+        count = gpus or max(1, cores // 2)
+    load = load_catalog(settings)
+    prepare = partial(
+        logging.config.dictConfig, log_format.config(settings.log, settings.log_requests)
+    )
+    threads = max(1, cores // (2 * max(1, count)))  # the other half drafts, and serves
+    return [
+        launch(Opening(load, prepare, threads, n % gpus if gpus else None)) for n in range(count)
+    ]
+
+
+def load_catalog(settings: Settings) -> LoadCatalog:
+    """Return what loads the models that the settings name."""
+    drafts = settings.data_dir / "cache" / "drafts" if settings.draft else None
+    return LoadCatalog(
+        settings.bundles, settings.device, settings.max_models, drafts, settings.zoo_bundles
+    )
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _gpus(device: str) -> int:
+    """Count the GPUs to use; PyTorch is imported only where the system may have one."""
+    if device == "cpu":
+        return 0
+    if sys.platform == "linux" and not any(
+        found for pattern in CUDA_DEVICES for found in Path("/dev").glob(pattern)
+    ):
+        return 0
+    import torch
+
+    return torch.cuda.device_count()
