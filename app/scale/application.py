@@ -70,6 +70,6 @@ def engine(args: EngineArguments) -> Application:
 
 
 def _opening(settings: Settings, args: EngineArguments) -> Opening:
-    load = replace(load_catalog(settings), max_models=1)
+    load = replace(load_catalog(settings), max_models=1, zoo={})
     log = log_format.config(settings.log, settings.log_requests)
     return Opening(load, partial(logging.config.dictConfig, log), max(1, round(args.cpus)))
