@@ -10,7 +10,9 @@ from importlib import import_module
 # By name, in the order of their use; the file of "measure heads" is commands/measure_heads.py.
 COMMANDS = {
     "train": "train a model on parallel text, or go on training it",
+    "recipe": "run every stage of training a model, from one file",
     "back-translate": "translate a train set with a model, to train on",
+    "distil": "translate a train set with teachers, to train a student on",
     "average": "average the weights of models that went on from the same run",
     "measure scores": "BLEU and chrF, written into the model card",
     "measure mean-outputs": "each head's mean output, for mean ablation",

@@ -50,7 +50,7 @@ def load(
     *,
     measured: bool = True,
     drafts: Path | None = None,
-) -> Adapter:
+) -> EncoderDecoder:
     """The model of a bundle: a folder, or the name of one that ships with Headlight.
 
     `device` is "auto" (CUDA if there is one), "cpu" or "cuda". Without `measured` what lies beside
@@ -155,6 +155,11 @@ class EncoderDecoder(Adapter):
                     if targets.agrees(index, run.logprobs):
                         traces[index] = self._trace(run)
             return [traces[index] for index in range(len(rows))]
+
+    @torch.inference_mode()
+    def hypotheses(self, requests: Sequence[Request]) -> list[tuple[Hypothesis, ...]]:
+        """Return what beam search finds for each request, best first; `method` is not read."""
+        return self._writer.beams(self._rows(requests))
 
     def write(self, request: Request) -> Decoding:
         """Writing a translation, step by step (see `model.decode.search`)."""

@@ -16,7 +16,17 @@ from dataclasses import MISSING
 from pathlib import Path
 from typing import Any, get_origin
 
-from model.train.events import Event, Finished, Look, Started, Step, Tidied
+from model.train.events import (
+    Distilled,
+    Event,
+    Finished,
+    Look,
+    StageBegun,
+    StageDone,
+    Started,
+    Step,
+    Tidied,
+)
 from model.train.plan import PLAN_OPTIONS, PlanOption, TrainingPlan, read_plan
 from model.train.prepare import RefusedError
 from model.train.run import train
@@ -98,4 +108,10 @@ def line_of(event: Event) -> str | None:
             )
         case Finished():
             return f"wrote {event.bundle}"
+        case Distilled():
+            return f"part {event.done} of {event.parts}"
+        case StageBegun():
+            return f"stage {event.number} of {event.stages}: {event.name}"
+        case StageDone():
+            return f"{event.name}: {event.result}, SHA-256 {event.digest}"
     return None

@@ -43,15 +43,16 @@ class Corpus:
     ) -> None:
         self.device = device
         self.pad = tokenizer.pad
-        rows = [
-            (source, target)
-            for source, target in _segmented(examples, tokenizer)
+        rows = {
+            index: (source, target)
+            for index, (source, target) in enumerate(_segmented(examples, tokenizer))
             if max(len(source), len(target) - 1) <= max_tokens
-        ]
+        }
         if not rows:
             raise ValueError(f"none of {len(examples)} examples fits into {max_tokens} tokens")
-        self.source = _flat([source for source, _ in rows], device)
-        self.target = _flat([target for _, target in rows], device)
+        self.kept = torch.tensor([*rows])  # which examples the rows are
+        self.source = _flat([source for source, _ in rows.values()], device)
+        self.target = _flat([target for _, target in rows.values()], device)
 
     def __len__(self) -> int:
         return len(self.source.lengths)
@@ -67,6 +68,11 @@ class Corpus:
         """
         for rows in self._plan(size, seed, epoch)[skip:]:
             yield self._batch(rows.to(self.device))
+
+    def all_once(self, size: int) -> Iterator[tuple[Tensor, TokenBatch]]:
+        """Yield every example once, in batches as above: the indices of the examples, the batch."""
+        for rows in self._plan(size, 0, 0):
+            yield self.kept[rows], self._batch(rows.to(self.device))
 
     def _plan(self, size: int, seed: int, epoch: int) -> list[Tensor]:
         """The rows of each batch."""

@@ -77,4 +77,30 @@ class Finished:
     step: int
 
 
-Event = Tidied | Started | Step | Look | Snapshot | Finished
+@dataclass(frozen=True)
+class Distilled:
+    """A part of a train set was translated by teachers."""
+
+    done: int  # parts
+    parts: int  # in all
+
+
+@dataclass(frozen=True)
+class StageBegun:
+    """A stage of a recipe goes on, or begins."""
+
+    name: str
+    number: int  # from 1
+    stages: int  # in all
+
+
+@dataclass(frozen=True)
+class StageDone:
+    """A stage of a recipe is done, now or before."""
+
+    name: str
+    result: str  # where it is
+    digest: str  # SHA-256 of the bundle's weights, config and tokenizer, or of the file
+
+
+Event = Tidied | Started | Step | Look | Snapshot | Finished | Distilled | StageBegun | StageDone

@@ -125,5 +125,12 @@ def write(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]
     partial.replace(path)
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write a text file that is either the old one or the new one, never half of it."""
+    partial = path.with_name(f"{path.name}.partial")
+    partial.write_text(text, encoding="utf-8")
+    partial.replace(path)
+
+
 def _under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}

@@ -1,0 +1,55 @@
+"""Run a recipe: every stage of training a model, from one file.
+
+    python -m model recipe runs/second-edition experiments/second-edition.toml
+
+Each stage of the file trains a run, averages bundles or distils a train set, in a folder of its
+name (`model.train.recipe` describes the file). What is done stays, and what was interrupted goes on
+when the same line is run again. The last line names the result and its digest.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+from model.commands import arguments
+from model.commands.train import EVERY, line_of
+from model.train.events import Event, Step
+from model.train.prepare import RefusedError
+from model.train.recipe import read_recipe, run_recipe
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the folder, the recipe, and how far to go."""
+    parser.add_argument("folder", type=Path, help="where every stage has a folder")
+    parser.add_argument("recipe", type=Path, help="a TOML file of stages")
+    parser.add_argument("--until", metavar="STAGE", help="the last stage to run")
+    parser.add_argument("--minutes", type=float, help="stop and save the state after so long")
+    arguments.device(parser)
+    arguments.jobs(parser)
+
+
+def run(asked: argparse.Namespace) -> None:
+    """Run what is left and print what happens, to standard error."""
+    began = told = time.monotonic()
+    stages = read_recipe(asked.recipe, asked.folder)
+    try:
+        with closing(run_recipe(stages, asked.device, asked.jobs, asked.until)) as events:
+            for event in events:
+                now = time.monotonic()
+                if not isinstance(event, Step) or now - told >= EVERY:
+                    told = now if isinstance(event, Step) else told
+                    _tell(event)
+                if asked.minutes is not None and now - began >= asked.minutes * 60:
+                    print("stopped; the same line goes on", file=sys.stderr)
+                    return
+    except RefusedError as error:
+        sys.exit(str(error))
+
+
+def _tell(event: Event) -> None:
+    if line := line_of(event):
+        print(line, file=sys.stderr, flush=True)

@@ -1,0 +1,173 @@
+"""Distillation: translate a train set with teachers, for a student to learn from.
+
+Each teacher proposes translations by beam search (sequence-level distillation, Kim & Rush 2016,
+arXiv:1606.07947). All teachers score every proposal in both directions, and the best one is kept
+(noisy-channel reranking, Yee, Dauphin & Auli 2019, arXiv:1908.05731):
+
+    score(y | x) = log P(y | x) / |y| + w · log P(x | y) / |x|       mean over the teachers
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from shutil import rmtree
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from model.adapters.encoder_decoder import EncoderDecoder, load
+from model.adapters.request import Decode, Request
+from model.train.data import Corpus
+from model.train.events import Distilled
+from model.train.loss import answers
+from model.train.pairs import TextPair, TrainingExample, read_pairs
+from model.train.prepare import RefusedError
+from model.train.run_state import write_text
+from model.train.workers import spread
+
+SOURCES = 64  # sentences in a batch of beam searches
+TOKENS = 4000  # in a batch that is scored
+ASKED = "asked.json"
+
+Row = tuple[str, str, str]  # language of what the teachers wrote, then both texts
+
+
+@dataclass(frozen=True)
+class Teaching:
+    """How a train set is distilled."""
+
+    teachers: tuple[Path, ...]  # bundles
+    beam: int = 4  # proposals of each teacher
+    reverse: float = 1.0  # w: weight of log P(x | y)
+    device: str = "cpu"
+    part: int = 2000  # sentences that are done at a time, and kept when interrupted
+
+
+def distil(
+    teaching: Teaching, train: Sequence[Path], out: Path, jobs: int = 1
+) -> Generator[Distilled, None, None]:
+    """Write rows `language<TAB>first<TAB>second` to `out`, one for each sentence of the pairs.
+
+    The language is that of what the teachers wrote; `--back` trains the direction into it. Parts
+    that are done are kept beside `out` until all are: interrupted, the same call goes on. Raises
+    `RefusedError` where these parts were asked for otherwise.
+    """
+    pairs = [pair for path in train for pair in read_pairs(path)]
+    languages = _teachers(teaching.teachers, teaching.device)[0].info.languages
+    parts = out.with_name(f"{out.name}.parts")
+    _claim(parts, {**asdict(teaching), "device": "", "train": train})
+    tasks = {
+        parts / f"{direction}-{begin:08}.tsv": (teaching, texts[begin : begin + size], direction)
+        for direction, texts in _sources(pairs, languages).items()
+        for size in (teaching.part,)
+        for begin in range(0, len(texts), size)
+    }
+    left = {path: task for path, task in tasks.items() if not path.is_file()}
+    known = frozenset(pairs)
+    done = len(tasks) - len(left)
+    for path, rows in zip(left, spread(distilled, left.values(), jobs), strict=True):
+        kept = [row for row in rows if row[1:] not in known]
+        write_text(path, "".join("\t".join(row) + "\n" for row in kept))
+        done += 1
+        yield Distilled(done, len(tasks))
+    write_text(out, "".join(path.read_text(encoding="utf-8") for path in tasks))
+    rmtree(parts)
+
+
+def distilled(teaching: Teaching, texts: Sequence[str], direction: str) -> list[Row]:
+    """Return the best translation of each text, as a row; texts without one are left out."""
+    teachers = _teachers(teaching.teachers, teaching.device)
+    read, written = direction.split("-")
+    proposed = [
+        list(dict.fromkeys(text for one in of_each for text in one))
+        for of_each in zip(
+            *(proposals(one, texts, direction, teaching.beam) for one in teachers), strict=True
+        )
+    ]
+    pairs = [(text, own) for text, mine in zip(texts, proposed, strict=True) for own in mine]
+    forth = [TrainingExample(text, own, written) for text, own in pairs]
+    back = [TrainingExample(own, text, read) for text, own in pairs]
+    scores = torch.zeros(len(pairs), dtype=torch.float64)
+    for teacher in teachers:
+        scores += mean_logprobs(teacher, forth)
+        scores += teaching.reverse * mean_logprobs(teacher, back)
+    rows, start = [], 0
+    first = teachers[0].info.languages[0] == read
+    for text, mine in zip(texts, proposed, strict=True):
+        if mine:
+            best = mine[int(scores[start : start + len(mine)].argmax())]
+            rows.append((written, *((text, best) if first else (best, text))))
+        start += len(mine)
+    return rows
+
+
+def proposals(
+    teacher: EncoderDecoder, texts: Sequence[str], direction: str, beam: int
+) -> list[list[str]]:
+    """Return the finished translations of each text, best first; none of what is too long."""
+    asked = [
+        Request(text, direction, decode=Decode("beam", beam=beam), select=()) for text in texts
+    ]
+    found = [list[str]() for _ in texts]
+    order = [index for index, request in enumerate(asked) if teacher.takes(request)]
+    order.sort(key=lambda index: len(texts[index]))
+    for begin in range(0, len(order), SOURCES):
+        rows = order[begin : begin + SOURCES]
+        for row, written in zip(rows, teacher.hypotheses([asked[r] for r in rows]), strict=True):
+            spelled = (teacher.written(one.ids)[0] for one in written if one.finished)
+            found[row] = [text for text in dict.fromkeys(spelled) if text]
+    return found
+
+
+@torch.inference_mode()
+def mean_logprobs(teacher: EncoderDecoder, examples: Sequence[TrainingExample]) -> Tensor:
+    """Return log P(target | source) / |target| of each example (N,), in nats a token.
+
+    −inf where an example is too long for the model.
+    """
+    found = torch.full((len(examples),), -torch.inf, dtype=torch.float64)
+    if not examples:
+        return found
+    model = teacher.model
+    corpus = Corpus(examples, teacher.tokenizer, model.config.max_tokens, teacher.device)
+    for rows, batch in corpus.all_once(TOKENS):
+        logits, written = answers(model, batch)
+        logprobs = -F.cross_entropy(logits, written, reduction="none")  # (tokens,)
+        lengths = batch.target_real.sum(dim=1)  # (B,)
+        owner = torch.arange(len(rows), device=lengths.device).repeat_interleave(lengths)
+        sums = torch.zeros(len(rows), device=lengths.device).index_add(0, owner, logprobs)
+        found[rows] = (sums / lengths).double().cpu()
+    return found
+
+
+@cache
+def _teachers(paths: tuple[Path, ...], device: str) -> list[EncoderDecoder]:
+    return [load(path.resolve(), device, measured=False) for path in paths]
+
+
+def _sources(pairs: Sequence[TextPair], languages: Sequence[str]) -> Mapping[str, Sequence[str]]:
+    """The distinct texts of each side by the direction in which they are read."""
+    return {
+        f"{language}-{languages[1 - side]}": [*dict.fromkeys(pair[side] for pair in pairs)]
+        for side, language in enumerate(languages)
+    }
+
+
+def _claim(parts: Path, asked: Mapping[str, object]) -> None:
+    """Raise `RefusedError` where the parts are of something else that was asked for."""
+    wanted = json.loads(json.dumps(asked, default=str))
+    parts.mkdir(parents=True, exist_ok=True)
+    if not (parts / ASKED).is_file():
+        write_text(parts / ASKED, json.dumps(wanted, indent=1) + "\n")
+    held = json.loads((parts / ASKED).read_text(encoding="utf-8"))
+    if other := [
+        f"{name} {held[name]}, not {value}" for name, value in wanted.items() if held[name] != value
+    ]:
+        raise RefusedError(
+            f"{parts} holds parts with {'; '.join(other)}. Delete them or name another file"
+        )

@@ -1,0 +1,216 @@
+"""A recipe: the stages from text files to a finished model, in one TOML file.
+
+    [all]                               # options of every training run; a stage's own go first
+    dev = ["$DATA/dev.tsv"]
+
+    [stages.base]                       # trained, unless it says `do`
+    train = ["$DATA/train.tsv.gz"]
+    steps = 20000
+
+    [stages.branch]
+    start_from = "base"                 # the stage, with its moments; "base/bundle": the weights
+    train = ["$DATA/other.tsv.gz"]
+    steps = 24000
+
+    [stages.mean]
+    do = "average"
+    bundles = ["base", "branch"]
+
+    [stages.lessons]
+    do = "distil"
+    teachers = ["mean"]
+    train = ["$DATA/train.tsv.gz"]
+
+    [stages.student]
+    train = ["$DATA/train.tsv.gz"]
+    back = ["lessons"]
+
+A stage has a folder of its name and may name those before it. `$NAME` is read from the environment.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tomllib
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from model.bundle.weights import CONFIG, digest_of
+from model.train.averaging import average_bundles
+from model.train.distillation import Teaching, distil
+from model.train.events import Event, StageBegun, StageDone
+from model.train.plan import TrainingPlan
+from model.train.prepare import RefusedError
+from model.train.run import BUNDLE, train
+from model.train.run_state import write_text
+
+DONE = "done.json"
+ROWS = "pairs.tsv"
+Options = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One step of a recipe. `do` is "train", "average" or "distil"."""
+
+    name: str
+    do: str
+    options: Options  # with every path resolved
+    folder: Path
+    inputs: tuple[Path, ...]  # results of stages before it
+
+    @property
+    def result(self) -> Path:
+        """The bundle or the file that it makes."""
+        return self.folder / {"train": BUNDLE, "average": BUNDLE, "distil": ROWS}[self.do]
+
+    def run(self, device: str, jobs: int) -> Generator[Event, None, None]:
+        """Do what is not done yet. Interrupted, it goes on where it was."""
+        options = dict(self.options)
+        if self.do == "train":
+            yield from train(self.plan(device))
+        elif self.do == "average":
+            average_bundles(self.result, [Path(path) for path in options["bundles"]])
+        else:
+            files = [Path(path) for path in options.pop("train")]
+            options["teachers"] = tuple(Path(path) for path in options["teachers"])
+            yield from distil(Teaching(**options, device=device), files, self.result, jobs)
+
+    def plan(self, device: str = "auto") -> TrainingPlan:
+        """The training run of a stage that trains."""
+        told = {**self.options, "folder": str(self.folder), "device": device}
+        return TrainingPlan.from_json(told)
+
+    def asked(self) -> Options:
+        """What the result depends on, as JSON holds it."""
+        inputs = {path.parent.name: digest(path) for path in self.inputs}
+        return {"do": self.do, "options": self.options, "inputs": inputs}
+
+
+# What a stage that does not train may say, and of which type; lists it must.
+OWN: dict[str, dict[str, type]] = {
+    "average": {"bundles": list},
+    "distil": {"teachers": list, "train": list, "beam": int, "reverse": float, "part": int},
+}
+# Options that may name a stage, and what that must make.
+REFERRING = {
+    "start_from": "a bundle",
+    "bundles": "a bundle",
+    "teachers": "a bundle",
+    "back": "pairs",
+}
+
+
+def read_recipe(path: Path, folder: Path) -> list[Stage]:
+    """Read the stages in their order; `folder` is where each has its own.
+
+    Raises `ValueError`, naming stage and option, for what is no recipe.
+    """
+    told = tomllib.loads(os.path.expandvars(path.read_text(encoding="utf-8")))
+    if unknown := sorted(told.keys() - {"all", "stages"}):
+        raise ValueError(f"{path} has {unknown[0]}; a recipe has all and stages")
+    stages: dict[str, Stage] = {}
+    for name, own in told.get("stages", {}).items():
+        try:
+            stages[name] = _stage(name, own, told.get("all", {}), folder, stages)
+        except ValueError as error:
+            raise ValueError(f"{path}, stage {name}: {error}") from error
+    if not stages:
+        raise ValueError(f"{path} has no stages")
+    return list(stages.values())
+
+
+def run_recipe(
+    stages: Sequence[Stage], device: str = "auto", jobs: int = 1, until: str | None = None
+) -> Generator[Event, None, None]:
+    """Run the stages that are not done yet, up to `until`, and yield what happens.
+
+    Whoever stops listening stops the stage, whose state is saved; the same call goes on. Raises
+    `RefusedError` where a folder holds the result of another recipe, and `ValueError` where there
+    is no stage `until`.
+    """
+    names = [stage.name for stage in stages]
+    if until is not None and until not in names:
+        raise ValueError(f"no stage {until} in the recipe; it has {', '.join(names)}")
+    for number, stage in enumerate(stages, 1):
+        done, asked = stage.folder / DONE, stage.asked()
+        if done.is_file():
+            held = json.loads(done.read_text(encoding="utf-8"))
+            if held["asked"] != asked:
+                told = f"{stage.folder} holds the result of {held['asked']}, not {asked}"
+                raise RefusedError(f"{told}. Delete it or name another folder")
+        else:
+            yield StageBegun(stage.name, number, len(stages))
+            yield from stage.run(device, jobs)
+            held = {"asked": asked, "digest": digest(stage.result)}
+            write_text(done, json.dumps(held, indent=1) + "\n")
+        yield StageDone(stage.name, str(stage.result), held["digest"])
+        if stage.name == until:
+            return
+
+
+def digest(result: Path) -> str:
+    """SHA-256 (hex) of a stage's result."""
+    if (result / CONFIG).is_file():
+        return digest_of(result)
+    return hashlib.sha256(result.read_bytes()).hexdigest()
+
+
+def _stage(
+    name: str, own: Options, common: Options, folder: Path, before: Mapping[str, Stage]
+) -> Stage:
+    do = own.get("do", "train")
+    if do not in ("train", *OWN):
+        raise ValueError(f"do must be train, {' or '.join(OWN)}, not {do!r}")
+    options = {**(common if do == "train" else {}), **own}
+    options.pop("do", None)
+    if given := sorted(options.keys() & {"folder", "device"}):
+        raise ValueError(f"{given[0]} is not an option of a stage")
+    if do != "train":
+        _check(do, options)
+    inputs: list[Path] = []
+    for option, value in options.items():
+        options[option] = _resolved(option, value, before, inputs)
+    stage = Stage(name, do, options, folder / name, tuple(dict.fromkeys(inputs)))
+    if do == "train":
+        stage.plan()  # raises for options that do not fit
+    return stage
+
+
+def _check(do: str, options: Options) -> None:
+    for name, kind in OWN[do].items():
+        if name not in options:
+            if kind is list:
+                raise ValueError(f"{do} needs {name}")
+            continue
+        value = options[name]
+        if kind is list and not all(isinstance(one, str) for one in value):
+            raise ValueError(f"{name} must be a list of strings, not {value!r}")
+        if type(value) is not kind:
+            raise ValueError(f"{name} must be of type {kind.__name__}, not {value!r}")
+    if unknown := sorted(options.keys() - OWN[do].keys()):
+        raise ValueError(f"{do} has no {unknown[0]}; it has {', '.join(OWN[do])}")
+
+
+def _resolved(option: str, value: Any, before: Mapping[str, Stage], inputs: list[Path]) -> Any:
+    """The value with the names of stages turned into paths; these results become inputs."""
+    if isinstance(value, list):
+        return [_resolved(option, one, before, inputs) for one in value]
+    if option not in REFERRING or not isinstance(value, str):
+        return value
+    name, _, rest = value.partition("/")
+    if name not in before:
+        if not Path(value).exists():
+            raise ValueError(f"{option}: there is no stage before it, and no path, {value}")
+        return value
+    stage = before[name]
+    makes = "pairs" if stage.do == "distil" else "a bundle"
+    if makes != REFERRING[option]:
+        raise ValueError(f"{option} needs {REFERRING[option]}, and {name} makes {makes}")
+    inputs.append(stage.result)
+    whole = option == "start_from" and stage.do == "train" and not rest
+    return str(stage.folder if whole else stage.result)

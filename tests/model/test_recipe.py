@@ -1,0 +1,221 @@
+"""Recipes: stages that follow from one another, and end the same however often they are killed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from model.__main__ import main
+from model.bundle.weights import digest_of, load_bundle
+from model.train.events import Look, StageBegun, StageDone
+from model.train.pairs import read_back
+from model.train.prepare import RefusedError
+from model.train.recipe import DONE, digest, read_recipe, run_recipe
+from tests.model.counting import SHAPE
+
+SECOND_EDITION = Path("experiments/second-edition.toml")
+OPTIONS = {
+    option[2:].replace("-", "_"): value
+    for option, value in zip(SHAPE[::2], SHAPE[1::2], strict=True)
+}
+RECIPE = """
+[all]
+raw = true
+augment = 0.0
+batch = 1500
+warmup = 40
+every = 20
+average = 2
+train = ["$PAIRS/train.tsv"]
+dev = ["$PAIRS/dev.tsv"]
+SHAPE
+[stages.base]
+steps = 120
+
+[stages.branch-1]
+start_from = "base"
+steps = 160
+
+[stages.branch-2]
+start_from = "base/bundle"
+seed = 2
+steps = 160
+
+[stages.mean]
+do = "average"
+bundles = ["branch-1", "branch-2"]
+
+[stages.lessons]
+do = "distil"
+teachers = ["mean", "branch-1"]
+train = ["$LESSONS"]
+beam = 2
+part = 20
+
+[stages.student]
+back = ["lessons"]
+seed = 3
+steps = 40
+""".replace("SHAPE", "\n".join(f"{k} = {v}" for k, v in OPTIONS.items()))
+
+
+@pytest.fixture
+def recipe(data: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PAIRS", str(Path(data[1]).parent))
+    lessons = tmp_path / "lessons.tsv"
+    rows = Path(data[1]).read_text(encoding="utf-8").splitlines(keepends=True)
+    lessons.write_text("".join(rows[:40]), encoding="utf-8")
+    monkeypatch.setenv("LESSONS", str(lessons))
+    path = tmp_path / "toy.toml"
+    path.write_text(RECIPE, encoding="utf-8")
+    return path
+
+
+def command(folder: Path, recipe: Path) -> list[str]:
+    return ["recipe", str(folder), str(recipe), "--device", "cpu"]
+
+
+def killed_at(place: Path, line: list[str]) -> None:
+    """Run a command in a process of its own and kill it once there is `place`."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "model", *line], stderr=subprocess.PIPE, env=dict(os.environ)
+    )
+    while not place.exists():
+        assert process.poll() is None, process.stderr and process.stderr.read()
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+
+
+def test_a_recipe_ends_the_same_however_it_is_interrupted(
+    recipe: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    whole, parted = tmp_path / "whole", tmp_path / "parted"
+    main(command(whole, recipe))
+    assert "stage 6 of 6: student" in capfd.readouterr().err
+
+    line = command(parted, recipe)
+    killed_at(parted / "branch-2" / "checkpoints" / "000140.safetensors", line)
+    assert not (parted / "branch-2" / DONE).exists()
+    killed_at(parted / "lessons" / "pairs.tsv.parts" / "en-zh-00000020.tsv", line)
+    main([*line, "--until", "lessons"])
+    assert not (parted / "student").exists()
+    main(line)
+    told = capfd.readouterr().err
+    assert "stage 1 of 6" not in told.rpartition("lessons: ")[2], "what is done is not done again"
+
+    for name in ("base", "branch-1", "branch-2", "mean", "student"):
+        ends = [digest_of(folder / name / "bundle") for folder in (whole, parted)]
+        assert ends[0] == ends[1]
+        assert f"{name}: {parted / name / 'bundle'}, SHA-256 {ends[0]}" in told
+    assert len({digest_of(whole / n / "bundle") for n in ("base", "branch-1", "branch-2")}) == 3
+    lessons = [(folder / "lessons" / "pairs.tsv").read_bytes() for folder in (whole, parted)]
+    assert lessons[0] == lessons[1]
+
+
+def test_stages_follow_from_one_another(recipe: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "runs"
+    stages = read_recipe(recipe, folder)
+    events = list(run_recipe(stages, "cpu"))
+    begun = [event.name for event in events if isinstance(event, StageBegun)]
+    assert begun == [event.name for event in events if isinstance(event, StageDone)]
+    assert begun == ["base", "branch-1", "branch-2", "mean", "lessons", "student"]
+    steps = [event.step for event in events if isinstance(event, Look)]
+    assert steps[:6] == [20, 40, 60, 80, 100, 120]
+    assert steps[6:10] == [140, 160, 140, 160], "both branches go on from the base"
+    trained = json.loads((folder / "branch-1" / "run.json").read_text())
+    assert trained["start_from"] == str(folder / "base")
+
+    one, two, mean = (
+        load_bundle(folder / name / "bundle").model.state_dict()
+        for name in ("branch-1", "branch-2", "mean")
+    )
+    for name, value in mean.items():
+        assert ((one[name] + two[name]) / 2 - value).abs().max() < 1e-3  # stored in halves
+    rows = read_back(folder / "lessons" / "pairs.tsv")
+    learnt = json.loads((folder / "student" / "run.json").read_text())
+    assert learnt["back"] == [str(folder / "lessons" / "pairs.tsv")]
+    assert rows
+
+    again = list(run_recipe(stages, "cpu"))
+    assert all(isinstance(event, StageDone) for event in again)
+    assert [e.digest for e in again if isinstance(e, StageDone)] == [
+        digest(stage.result) for stage in stages
+    ]
+
+
+def test_a_folder_keeps_to_its_recipe(recipe: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "runs"
+    stages = read_recipe(recipe, folder)
+    for _ in run_recipe(stages, "cpu", until="branch-1"):
+        pass
+    recipe.write_text(RECIPE.replace("steps = 120", "steps = 100"), encoding="utf-8")
+    with pytest.raises(RefusedError, match=r"base holds the result of .*120.*, not .*100"):
+        list(run_recipe(read_recipe(recipe, folder), "cpu"))
+    # A stage whose input has become another one is not what the recipe says either.
+    other = tmp_path / "other"
+    recipe.write_text(RECIPE, encoding="utf-8")
+    (folder / "base").rename(tmp_path / "old")
+    recipe.write_text(RECIPE.replace("batch = 1500", "batch = 1400"), encoding="utf-8")
+    for _ in run_recipe(read_recipe(recipe, other), "cpu", until="base"):
+        pass
+    (other / "base").rename(folder / "base")
+    (folder / "base" / DONE).unlink()
+    with pytest.raises(RefusedError, match="batch"):
+        list(run_recipe(stages, "cpu"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("[all]", "[common]", "has common; a recipe has all and stages"),
+        ('do = "average"', 'do = "mean"', "stage mean: do must be train, average or distil"),
+        ('bundles = ["branch-1", "branch-2"]', "", "stage mean: average needs bundles"),
+        ("beam = 2", "width = 2", "stage lessons: distil has no width; it has teachers, train, b"),
+        (
+            'teachers = ["mean", "branch-1"]',
+            'teachers = ["mean", 3]',
+            "teachers must be a list of strings, not",
+        ),
+        ("seed = 3", "speed = 3", "stage student: a training plan has no speed"),
+        ("seed = 3", 'seed = "3"', "stage student: seed must be int, not '3'"),
+        ("seed = 3", 'folder = "x"', "stage student: folder is not an option of a stage"),
+        ('back = ["lessons"]', 'back = ["mean"]', "back needs pairs, and mean makes a bundle"),
+        (
+            '"branch-2"]',
+            '"branch-2", "student"]',
+            "stage mean: bundles: there is no stage .*student",
+        ),
+    ],
+)
+def test_what_is_no_recipe_is_named(recipe: Path, old: str, new: str, message: str) -> None:
+    assert old in RECIPE
+    recipe.write_text(RECIPE.replace(old, new), encoding="utf-8")
+    with pytest.raises(ValueError, match=message):
+        read_recipe(recipe, recipe.parent / "runs")
+
+
+def test_the_second_edition_is_a_recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATA", str(tmp_path))
+    stages = {stage.name: stage for stage in read_recipe(SECOND_EDITION, tmp_path)}
+    teachers = [stage for name, stage in stages.items() if name.startswith("teacher")]
+    assert len({stage.plan().options.seed for stage in teachers}) == len(teachers) > 2
+    assert stages["lessons"].inputs == tuple(stage.result for stage in teachers)
+    for name, stage in stages.items():
+        if stage.do == "train":
+            data = stage.plan().data
+            assert "gate" in str(data.unread), name
+            assert {path.name for path in data.held_out} == {"test.tsv", "dev.tsv"}, name
+
+
+def test_a_stage_that_there_is_not(recipe: Path, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no stage end in the recipe; it has base, branch-1"):
+        list(run_recipe(read_recipe(recipe, tmp_path), until="end"))
+    recipe.write_text("[all]\nraw = true\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="has no stages"):
+        read_recipe(recipe, tmp_path)
