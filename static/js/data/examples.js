@@ -2,9 +2,11 @@
 
 /**
  * The first of a language is the one that the page opens on: its words change places. The others
- * show a negation and what a pronoun stands for (Uszkoreit 2017, Transformer, Google's research blog:
- * the last word decides, which is the one that Compare changes), a clause before its noun, and a
- * place before its verb.
+ * have a negation and a reason, a clause before its noun, and a place before its verb.
+ *
+ * The second is known from Uszkoreit 2017 (Transformer, Google's research blog), where a head shows
+ * which noun "it" stands for. No head of the shipped model does (see its card), so the page must not
+ * say so; the zoo's "who is it?" is the model that does.
  */
 export const EXAMPLES = Object.freeze([
   { lang: "en", text: "My mother bought a new book yesterday." },
