@@ -21,14 +21,14 @@ from sqlalchemy.exc import ArgumentError
 ROOT = Path(__file__).resolve().parent.parent
 ZOO = ROOT / "model" / "checkpoints" / "zoo"
 
-# What people write in a URL, and the driver that speaks it without blocking the event loop.
+# Maps the scheme people write in a URL to the driver that does not block the event loop.
 DRIVERS = {
     "sqlite": "sqlite+aiosqlite",
     "postgres": "postgresql+asyncpg",
     "postgresql": "postgresql+asyncpg",
 }
 
-# What stands in for the defaults on the internet, where everyone is a stranger.
+# Replaces the defaults on the internet, where clients are not trusted.
 PUBLIC_DEFAULTS = {
     "max_text_characters": 1_000,
     "max_interventions": 32,
@@ -45,84 +45,84 @@ PUBLIC_DEFAULTS = {
 
 
 class Settings(BaseSettings):
-    """Every setting has a default that serves a class on the local network.
+    """Headlight's configuration; every setting has a default that suits a class on a LAN.
 
-    Raises `pydantic.ValidationError` where a value is not what the setting takes.
+    Raises `pydantic.ValidationError` if a value is invalid.
     """
 
     model_config = SettingsConfigDict(env_prefix="HEADLIGHT_", frozen=True, env_ignore_empty=True)
 
     host: str = Field(
-        default="0.0.0.0", description="Address to listen on; 127.0.0.1 keeps others out."
+        default="0.0.0.0", description="Address to listen on; 127.0.0.1 accepts only this machine."
     )
     port: int = Field(
-        default=8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one."
+        default=8000, ge=0, le=65535, description="Port to listen on; 0 picks a free one."
     )
     public_url: str | None = Field(
         default=None,
         pattern=r"^https?://[^\s?#]+$",
-        description="Address that share links begin with; without it, the one that was asked.",
+        description="Address that share links begin with; by default, that of the request.",
     )
     allowed_hosts: str = Field(
         default="",
         pattern=r"^((\*\.)?[A-Za-z0-9_.:\[\]-]+(,(\*\.)?[A-Za-z0-9_.:\[\]-]+)*|\*)?$",
-        description="Hosts to answer to, beside addresses and local names: name,*.name,…",
+        description="Hosts to answer to, besides IP addresses and local names: name,*.name,…",
     )
     trusted_proxies: str = Field(
         default="",
-        description="Addresses or networks of proxies that say who asks (X-Forwarded-For, -Proto).",
+        description="Addresses or networks of proxies to accept X-Forwarded-For and -Proto from.",
     )
     public: bool = Field(
-        default=False, description="On the internet: only the hosts named, lower limits, HSTS."
+        default=False, description="On the internet: named hosts only, lower limits, HSTS."
     )
-    metrics: bool = Field(default=False, description="Answer /metrics, for Prometheus.")
+    metrics: bool = Field(default=False, description="Serve /metrics for Prometheus.")
     log: Literal["text", "json"] = Field(
-        default="text", description="Log lines to read, or a JSON object a line."
+        default="text", description="Readable log lines, or one JSON object per line."
     )
-    log_requests: bool = Field(default=False, description="Log a line for each request.")
+    log_requests: bool = Field(default=False, description="Log one line per request.")
     data_dir: Path = Field(default=ROOT / "data", description="Folder for the database and caches.")
     database_url: str | None = Field(
         default=None,
         description="sqlite:///path or postgresql://user:password@host/name; "
-        "without it, an SQLite file in the data folder.",
+        "by default, an SQLite file in the data folder.",
     )
     rates_url: str | None = Field(
         default=None,
         pattern=r"^rediss?://\S+$",
-        description="redis://:password@host:port, where several servers count shares together; "
-        "without it, each counts its own.",
+        description="redis://:password@host:port of a Redis in which several servers count shares "
+        "together; by default, each counts on its own.",
     )
     models: str = Field(
         default="en-zh",
         pattern=r"^[a-z0-9-]+(=[^,]+)?(,[a-z0-9-]+(=[^,]+)?)*$",
-        description="Models to serve, the first by default: id=path,… (the path of a bundle; "
-        "an id alone is a bundle that ships with Headlight).",
+        description="Models to serve, the first is the default: id=path,… (the path of a bundle; "
+        "an id alone names a bundle that ships with Headlight).",
     )
     zoo: bool = Field(
-        default=True, description="Serve the small models of the zoo beside those of MODELS."
+        default=True, description="Serve the small models of the zoo as well as MODELS."
     )
     device: Literal["auto", "cpu", "cuda"] = Field(
-        default="auto", description="Where models run; auto is the GPU if there is one."
+        default="auto", description="Device that runs the models; auto is the GPU if there is one."
     )
     engines: int | None = Field(
         default=None,
         ge=0,
         le=64,
-        description="Processes that run models; 0: threads of the server's own process. "
-        "Without it, one a GPU, or else one for every two cores.",
+        description="Processes that run models; 0 runs them on threads of the server. "
+        "By default, one per GPU, or one for every two cores without a GPU.",
     )
     ray_address: str | None = Field(
         default=None,
         pattern=r"^[^\s/]+:\d+$",
-        description="host:port of a Ray cluster that runs the models; without it, none.",
+        description="host:port of a Ray cluster that runs the models; none by default.",
     )
     draft: bool = Field(
         default=True,
-        description="Whether CTranslate2, if it is installed, drafts greedy translations; "
-        "they are the same without.",
+        description="Draft greedy translations with CTranslate2 if it is installed; the "
+        "result is the same, only faster.",
     )
     max_models: int = Field(
-        default=2, ge=1, description="Models loaded at once; the least recently used makes room."
+        default=2, ge=1, description="Models loaded at once; the least recently used is unloaded."
     )
     max_body_bytes: int = Field(default=100_000, ge=1_000, description="Size of a request's body.")
     max_text_characters: int = Field(default=2_000, ge=1, description="Length of a sentence.")
@@ -138,23 +138,23 @@ class Settings(BaseSettings):
     max_queue: int = Field(
         default=64, ge=1, description="Requests waiting for one model; then 503."
     )
-    max_batch: int = Field(default=8, ge=1, description="Requests that the model runs at once.")
+    max_batch: int = Field(default=8, ge=1, description="Requests that the model runs together.")
     max_wait_seconds: float = Field(
         default=30.0, gt=0, description="Longest wait for the model; then 503."
     )
     max_work: float = Field(
         default=1_000_000,
         gt=0,
-        description="Work of one request: layers × rows × tokens; also what a client may ask for "
-        "at once.",
+        description="Work of one request: layers × rows × tokens; also what an idle client may ask "
+        "for at once.",
     )
     work_per_second: float = Field(
         default=20_000,
         gt=0,
-        description="Work that a client may ask for in the end; then 429.",
+        description="Work per second that a client may request in the long run; then 429.",
     )
     max_clients_per_address: int = Field(
-        default=64, ge=1, description="Pages at one address that count as clients of their own."
+        default=64, ge=1, description="Pages at one address that count as separate clients."
     )
     max_connections: int = Field(default=1_000, ge=1, description="Connections at once; then 503.")
     max_head_bytes: int = Field(
@@ -166,18 +166,18 @@ class Settings(BaseSettings):
     max_stall_seconds: float = Field(
         default=30.0,
         gt=0,
-        description="Longest wait for a client that reads nothing.",
+        description="Longest wait for a client that does not read its reply.",
     )
     max_unsent_bytes: int = Field(
         default=500_000_000,
         ge=1_000_000,
-        description="Bytes of replies that wait for slow clients; then the slowest is cut off.",
+        description="Bytes of replies buffered for slow clients; then the slowest is disconnected.",
     )
     max_cache_bytes: int = Field(
         default=256_000_000, ge=0, description="Bytes of replies kept in memory."
     )
     max_shares_per_minute: int = Field(
-        default=60, ge=1, description="Shares that one address may make."
+        default=60, ge=1, description="Shares that one address may create per minute."
     )
     max_shares_bytes: int = Field(
         default=10_000_000_000, ge=0, description="Bytes of all shares together; then 507."
@@ -189,7 +189,7 @@ class Settings(BaseSettings):
         default=None,
         gt=0,
         le=36_500,
-        description="Days after which a share is deleted; without it, shares are kept for good.",
+        description="Days after which a share is deleted; by default, shares are kept permanently.",
     )
 
     @model_validator(mode="before")
@@ -231,30 +231,30 @@ class Settings(BaseSettings):
 
     @property
     def database(self) -> str:
-        """SQLAlchemy URL of the database, with an async driver."""
+        """The SQLAlchemy URL of the database, with an async driver."""
         return self.database_url or f"sqlite+aiosqlite:///{self.data_dir / 'headlight.db'}"
 
     @property
     def hosts(self) -> list[str]:
-        """The hosts that are named, that of the public address among them."""
+        """The configured hosts, including that of the public address."""
         named = [name for name in self.allowed_hosts.split(",") if name]
         public = urlsplit(self.public_url).hostname if self.public_url else None
         return [*named, f"[{public}]" if ":" in public else public] if public else named
 
     @property
     def proxies(self) -> list[str]:
-        """Addresses and networks of the proxies to believe."""
+        """Addresses and networks of the trusted proxies."""
         return [one.strip() for one in self.trusted_proxies.split(",") if one.strip()]
 
     @property
     def bundles(self) -> dict[str, str]:
-        """Models by id: what `model.adapters.encoder_decoder.load` takes."""
+        """Models by id; each value is an argument of `model.adapters.encoder_decoder.load`."""
         pairs = (entry.partition("=") for entry in self.models.split(","))
         return {name: path or name for name, _, path in pairs}
 
     @property
     def zoo_bundles(self) -> dict[str, str]:
-        """The models of the zoo by id, but for ids that `models` has taken."""
+        """The models of the zoo by id, except ids that `models` already uses."""
         names = sorted(path.name for path in ZOO.iterdir()) if self.zoo else []
         found = {f"zoo-{name}": f"zoo/{name}" for name in names}
         return {id_: path for id_, path in found.items() if id_ not in self.bundles}
