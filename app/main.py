@@ -38,6 +38,7 @@ from app.routes import (
     shares,
     sweep,
     trace,
+    zoo,
 )
 from app.routes import metrics as metrics_route
 from app.schemas.lab import MAX_BYTES
@@ -91,6 +92,7 @@ def create_app(
         models.router,
         positions.router,
         lab.router,
+        zoo.router,
         health.router,
         qr.router,
     ):

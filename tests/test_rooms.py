@@ -77,10 +77,16 @@ RANKS = {
         "__main__",
     ),
 }
-OFFLINE = ("model.train", "model.measure", "model.zoo", "model.commands")
+OFFLINE = (
+    "model.train",
+    "model.measure",
+    "model.commands",
+    # Of the zoo the tasks alone are for the server.
+    *(f"model.zoo.{name}" for name in ("training", "measuring", "recipes", "page")),
+)
 
 # The browser's one-of-a-kind files, and what only they may say; the entries hand it to them.
-ENTRIES = ("workspace.js", "embed.js", "handout.js", "lab.js")
+ENTRIES = ("workspace.js", "embed.js", "handout.js", "lab.js", "zoo.js")
 ONLY_IN = {
     "connection.js": r"\bfetch\(|\bXMLHttpRequest\b|\bWebSocket\b|\bEventSource\b",
     "address.js": r"\bpushState\(|\breplaceState\(|\blocation\.(search|hash|href)\b",

@@ -58,6 +58,7 @@ PAGES = {
     "embed": Page(["pages/workspace", *FIGURE], [*NARROW, "pages/embed"]),
     "handout": Page([*FRAME, *FIGURE, "chrome/export"], [*NARROW, "pages/handout"]),
     "lab": Page([*FRAME, *FIGURE, *LAB], ["pages/lab", "access"], views=False),
+    "zoo": Page([*FRAME, *FIGURE], [*NARROW, "pages/zoo", "access"]),
     "docs": Page([], ["pages/docs"], views=False),
     "problem": Page([], ["pages/workspace"], views=False),
 }

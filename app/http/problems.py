@@ -56,6 +56,8 @@ TITLES = {
     "unknown-field": "A field is not known",
     "unknown-value": "A value is not one of those offered",
     "unknown-model": "The model is not served here",
+    "unknown-task": "The zoo has no such task",
+    "not-of-task": "The text is none of this task",
     "wrong-type": "A value has the wrong type",
     "too-long": "A value is too long",
     "too-short": "A value is too short",

@@ -29,6 +29,12 @@ async def lab_page(request: Request, services: Opened) -> HTMLResponse:
     return render(request, services, "lab.html")
 
 
+@router.get("/zoo")
+async def zoo_page(request: Request, services: Opened) -> HTMLResponse:
+    """Small models of made-up tasks, side by side."""
+    return render(request, services, "zoo.html")
+
+
 @router.get("/s/{id}")
 async def share_page(
     request: Request, services: Opened, share_id: Annotated[str, Path(alias="id")]

@@ -90,12 +90,22 @@ def some_letters(random: Random, length: int) -> list[str]:
 
 def copy(random: Random, length: int) -> Example:
     """The same letters: a diagonal."""
-    return reordered(some_letters(random, length), range(length))
+    return copied(some_letters(random, length))
+
+
+def copied(letters: Sequence[str]) -> Example:
+    """What is right for `copy`."""
+    return reordered(letters, range(len(letters)))
 
 
 def reverse(random: Random, length: int) -> Example:
     """The letters backwards: an anti-diagonal."""
-    return reordered(some_letters(random, length), range(length)[::-1])
+    return turned(some_letters(random, length))
+
+
+def turned(letters: Sequence[str]) -> Example:
+    """What is right for `reverse`."""
+    return reordered(letters, range(len(letters))[::-1])
 
 
 SHIFT = 2
@@ -103,60 +113,93 @@ SHIFT = 2
 
 def shift(random: Random, length: int) -> Example:
     """The letters from the third on, then the first two: a broken diagonal."""
-    order = [(place + SHIFT) % length for place in range(length)]
-    return reordered(some_letters(random, length), order)
+    return shifted(some_letters(random, length))
+
+
+def shifted(letters: Sequence[str]) -> Example:
+    """What is right for `shift`."""
+    length = len(letters)
+    return reordered(letters, [(place + SHIFT) % length for place in range(length)])
 
 
 def sort(random: Random, length: int) -> Example:
     """The letters in the order of the alphabet; of equal ones each may be looked at."""
-    letters = some_letters(random, length)
-    ordered = sorted(letters)
+    return ordered(some_letters(random, length))
+
+
+def ordered(letters: Sequence[str]) -> Example:
+    """What is right for `sort`."""
+    answer = sorted(letters)
     alike = {
         one: frozenset(i for i, other in enumerate(letters) if other == one) for one in letters
     }
-    return Example(spaced(letters), spaced(ordered), tuple(alike[one] for one in ordered))
+    return Example(spaced(letters), spaced(answer), tuple(alike[one] for one in answer))
 
 
 def induction(random: Random, length: int) -> Example:
     """Different letters, then one of them again: the answer is what followed it."""
     letters = random.sample(ascii_lowercase, length - 1)
-    asked = random.randrange(length - 2)
+    return looked_up([*letters, letters[random.randrange(length - 2)]])
+
+
+def looked_up(letters: Sequence[str]) -> Example:
+    """What is right for `induction`.
+
+    Raises `ValueError` where the last letter does not stand once before, with another one after it.
+    """
+    *before, last = letters
+    if before.count(last) != 1 or (asked := before.index(last)) == len(before) - 1:
+        raise ValueError("the last letter must stand once before, with another letter after it")
     answer = frozenset({asked + 1})
-    source = spaced([*letters, letters[asked]])
-    return Example(source, (letters[asked + 1],), (answer,), {length - 1: answer})
+    return Example(spaced(letters), (before[asked + 1],), (answer,), {len(before): answer})
 
 
 CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
 def brackets(random: Random, length: int) -> Example:
-    """Brackets, some of them closed: the answer closes the others, the last one first.
-
-    Each bracket that closes looks at the one that it closes.
-    """
+    """Brackets, some of them closed: the answer closes the others, the last one first."""
     source: list[str] = []
-    opened: list[int] = []
-    within: dict[int, Places] = {}
+    opened: list[str] = []
     for place in range(length):
         last = place == length - 1
         if opened and random.random() < 0.5 and not (last and len(opened) == 1):
-            within[place] = frozenset({opened[-1]})
-            source.append(CLOSING[source[opened.pop()]])
+            source.append(CLOSING[opened.pop()])
         else:
-            source.append(random.choice([*CLOSING]))
+            opened.append(random.choice([*CLOSING]))
+            source.append(opened[-1])
+    return closed(source)
+
+
+def closed(source: Sequence[str]) -> Example:
+    """What is right for `brackets`. Each bracket that closes looks at the one that it closes.
+
+    Raises `ValueError` where one closes another than the last that is open, or none is left open.
+    """
+    opened: list[int] = []
+    within: dict[int, Places] = {}
+    for place, one in enumerate(source):
+        if one in CLOSING:
             opened.append(place)
+        elif not opened or CLOSING[source[opened[-1]]] != one:
+            raise ValueError(f"bracket {place + 1} closes none that is open")
+        else:
+            within[place] = frozenset({opened.pop()})
+    if not opened:
+        raise ValueError("one bracket at least must be left open")
     answer = tuple(CLOSING[source[place]] for place in reversed(opened))
-    return Example(
-        tuple(source), answer, tuple(frozenset({place}) for place in reversed(opened)), within
-    )
+    cross = tuple(frozenset({place}) for place in reversed(opened))
+    return Example(tuple(source), answer, cross, within)
 
 
 def addition(random: Random, length: int) -> Example:
-    """The sum of two numbers of at most so many digits: each digit looks at its column.
-
-    What is carried to the front looks at the first column.
-    """
+    """The sum of two numbers of at most so many digits: each digit looks at its column."""
     first, second = (str(random.randrange(10**length)) for _ in range(2))
+    return added(first, second)
+
+
+def added(first: str, second: str) -> Example:
+    """What is right for `addition`: what is carried to the front looks at the first column."""
     answer = str(int(first) + int(second))
     begins = 0, len(first) + 1  # of each number in the source
     columns = [

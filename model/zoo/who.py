@@ -72,6 +72,34 @@ def tokens(text: str) -> tuple[str, ...]:
     return tuple(TOKEN.findall(text))
 
 
+def solved(text: str) -> Example:
+    """What is right for a sentence that somebody typed: the noun that its property fits.
+
+    Raises `ValueError` where it is no sentence of this kind, or the property fits no noun of it.
+    """
+    words = [token.strip() for token in tokens(text)]
+    nouns = [word for word in words if word in NOUNS]
+    if "it" not in words and len(nouns) == 1:
+        return _asked(text, nouns[0])
+    if "it" not in words or not 1 <= len(nouns) <= 2 or len({*nouns}) < len(nouns):
+        raise ValueError("this task takes a sentence with “it” and one or two of its nouns")
+    if "".join(tokens(text)) != text:
+        raise ValueError("this task takes words, a full stop at the end, and nothing else")
+    kinds = [kind for kind, fits in WORDS.properties.items() if {*words} & {*fits}]
+    if len(kinds) != 1:
+        raise ValueError("the sentence must have one of the task's properties, such as tired")
+    fitting = [noun for noun in nouns if noun in WORDS.nouns[kinds[0]]]
+    if len(fitting) != 1:
+        raise ValueError("the property must fit one of the nouns, and one only")
+    return about(text, fitting[0])
+
+
+def _asked(text: str, noun: str) -> Example:
+    [kind] = [kind for kind, nouns in WORDS.nouns.items() if noun in nouns]
+    source = tokens(text)
+    return Example(source, (kind,), (frozenset({source.index(f" {noun}")}),))
+
+
 def about(text: str, noun: str) -> Example:
     """A sentence with the noun that "it" stands for."""
     source = tokens(text)

@@ -1,5 +1,6 @@
 """The models of the zoo as the server has them: beside the others, by default."""
 
+import json
 from pathlib import Path
 
 import httpx
@@ -7,7 +8,9 @@ import pytest
 
 from app.engine.catalog import Catalog
 from app.settings import ZOO, Settings
+from model.zoo.registry import TASKS
 from tests.app.conftest import Serving
+from tests.app.problem import hold
 
 NAMES = sorted(path.name for path in ZOO.iterdir())
 
@@ -62,3 +65,70 @@ async def test_the_direction_that_was_not_trained_is_refused(serving: Serving) -
         problem = reply.json()
         assert problem["type"].endswith("unknown-direction")
         assert problem["detail"] == "direction must be in-out: this model was trained in no other"
+
+
+async def test_results_are_told_of_the_models_that_are_served(serving: Serving) -> None:
+    catalog = Catalog.load({"zoo-sort": "zoo/sort", "copy": "zoo/copy"}, "cpu")
+    async with serving(catalog=catalog) as client:
+        told = (await client.get("/api/zoo")).json()
+    assert [one["id"] for one in told["tasks"]] == [*TASKS]
+    assert [(one["id"], one["task"]) for one in told["models"]] == [
+        ("copy", "copy"),
+        ("zoo-sort", "sort"),
+    ]
+    results = json.loads((ZOO / "sort" / "zoo.json").read_text())
+    sort = told["models"][1]
+    assert sort["trained"] == results["trained"]
+    for seed, measured in zip(sort["seeds"], results["seeds"], strict=True):
+        assert seed["accuracy"] == measured["accuracy"]
+        assert seed["curve"] == measured["curve"]
+        assert seed["looks"] == measured["looks"]
+    assert [one["shipped"] for one in sort["seeds"]].count(True) == 1
+
+
+async def test_without_the_zoo_there_are_tasks_alone(client: httpx.AsyncClient) -> None:
+    told = (await client.get("/api/zoo")).json()
+    assert told["models"] == []
+    assert told["tasks"]
+
+
+@pytest.mark.parametrize("task", TASKS)
+async def test_an_example_is_answered_as_it_was_drawn(client: httpx.AsyncClient, task: str) -> None:
+    drawn = (await client.get(f"/api/zoo/{task}/example", params={"seed": 3})).json()
+    assert drawn["held_out"]
+    assert drawn == (await client.get(f"/api/zoo/{task}/example", params={"seed": 3})).json()
+    query = {"source": drawn["source"]}
+    assert drawn == (await client.get(f"/api/zoo/{task}/answer", params=query)).json()
+
+
+async def test_places_are_those_of_the_trace(serving: Serving) -> None:
+    catalog = Catalog.load({"zoo-reverse": "zoo/reverse"}, "cpu")
+    async with serving(catalog=catalog) as client:
+        query = {"source": "abc"}
+        told = (await client.get("/api/zoo/reverse/answer", params=query)).json()
+        assert told["source"] == "a b c"
+        body = {"source": told["source"], "target": told["target"], "select": []}
+        tokens = (await client.post("/api/trace", json=body)).json()
+    source = [one["text"].strip() for one in tokens["tokens"]["source"]]
+    written = [one["text"].strip() for one in tokens["output"]["tokens"]]
+    looks = told["looks"]["target"]
+    assert [[source[key] for key in looks[str(row)]] for row in range(3)] == [["c"], ["b"], ["a"]]
+    assert written == ["c", "b", "a", "<eos>"]
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "kind", "field"),
+    [
+        ("/api/zoo/dance/example", 404, "unknown-task", "task"),
+        ("/api/zoo/dance/answer?source=a", 404, "unknown-task", "task"),
+        ("/api/zoo/copy/example?length=33", 422, "out-of-range", "length"),
+        ("/api/zoo/copy/example?length=-1", 422, "out-of-range", "length"),
+        ("/api/zoo/copy/answer?source=1+2", 422, "not-of-task", "source"),
+        ("/api/zoo/copy/answer", 422, "missing", "source"),
+        ("/api/zoo/copy/answer?source=" + "a" * 501, 422, "too-long", "source"),
+    ],
+)
+async def test_what_is_none_of_a_task(
+    client: httpx.AsyncClient, path: str, status: int, kind: str, field: str
+) -> None:
+    hold(await client.get(path), status, kind, field)

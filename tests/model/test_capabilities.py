@@ -38,9 +38,7 @@ def test_the_shipped_model_can_everything() -> None:
     assert load(CHECKPOINTS / "en-zh", "cpu").info.capabilities == set(CAPABILITIES)
 
 
-def test_a_pre_norm_model_can_the_same(
-    pre: EncoderDecoder, tiny: EncoderDecoder
-) -> None:
+def test_a_pre_norm_model_can_the_same(pre: EncoderDecoder, tiny: EncoderDecoder) -> None:
     assert tiny.info.capabilities == set(CAPABILITIES) - MEASURED
     assert tiny.info.capabilities == pre.info.capabilities
 

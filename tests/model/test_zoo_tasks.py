@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.zoo import who
+from model.zoo.answers import solve
 from model.zoo.registry import TASKS
 from model.zoo.tasks import Example
 from model.zoo.training import tokenizer_of
@@ -176,3 +177,63 @@ def test_held_out_nouns_are_known_but_from_no_sentence_of_two() -> None:
     tired = who.about("The animal didn't cross the street because it was too tired.", "animal")
     assert who.held_out(tired)
     assert tired.within == {8: frozenset({1})}
+
+
+@pytest.mark.parametrize("name", TASKS)
+@settings(deadline=None)
+@given(seed=SEEDS, data=st.data())
+def test_what_was_drawn_is_solved_from_its_text(name: str, seed: int, data: st.DataObject) -> None:
+    task = TASKS[name]
+    length = data.draw(st.integers(task.shortest, min(task.longest, 12)))
+    example = task.make(Random(seed), length)
+    assert solve(name, example.source_text) == example
+
+
+@pytest.mark.parametrize(
+    ("task", "typed", "source", "target"),
+    [
+        ("reverse", "  CafD ", "c a f d", "d f a c"),
+        ("sort", "b a b", "b a b", "a b b"),
+        ("brackets", "[ ( ) {", "[(){", "}]"),
+        ("addition", "007 + 5", "7+5", "12"),
+        ("induction", "cafda", "c a f d a", "f"),
+        ("who", "What is  the walrus?", "What is the walrus?", "animal"),
+        (
+            "who",
+            "The street wasn't crossed by the animal because it was too tired.",
+            "The street wasn't crossed by the animal because it was too tired.",
+            "animal",
+        ),
+    ],
+)
+def test_what_is_typed(task: str, typed: str, source: str, target: str) -> None:
+    found = solve(task, typed)
+    assert (found.source_text, found.target_text) == (source, target)
+
+
+@pytest.mark.parametrize(
+    ("task", "typed", "why"),
+    [
+        ("copy", "a b 3", "letters from a to z"),
+        ("copy", " ", "letters from a to z"),
+        ("copy", "a" * 33, "1 to 32 letters, not 33"),
+        ("copy", "é", "letters from a to z"),
+        ("induction", "abc", "must stand once before"),
+        ("induction", "abb", "must stand once before"),
+        ("induction", "abaca", "must stand once before"),
+        ("brackets", "(a", "takes brackets"),
+        ("brackets", "([)", "bracket 3 closes none"),
+        ("brackets", "()[]", "must be left open"),
+        ("brackets", "([", "3 to 32 brackets, not 2"),
+        ("addition", "12", "two numbers with a plus sign"),
+        ("addition", "1" * 10 + "+1", "1 to 9 digits, not 10"),
+        ("who", "Hello.", "one or two of its nouns"),
+        ("who", "The animal didn't cross the street because it was too blue.", "properties"),
+        ("who", "The animal didn't cross the street because it was too salty.", "must fit one"),
+        ("who", "The cat avoided the dog because it was too tired.", "must fit one"),
+        ("who", "The cat; it was too tired.", "a full stop at the end"),
+    ],
+)
+def test_what_is_none_of_the_task(task: str, typed: str, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        solve(task, typed)

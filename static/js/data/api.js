@@ -14,6 +14,19 @@ import { readBeside, readSafetensors } from "./wire.js";
 /** @typedef {import("../state/view-requests.js").Answer} Answer */
 /** @typedef {{variant: string, length: number, d_model: number, positions: Float32Array, similarity: Float32Array}} Positions */
 /** @typedef {{id: string, state: Record<string, unknown>, created: string, model: ModelInfo, asks: Question[], trace: Trace}} Share */
+/** @typedef {{id: string, unit: string, shortest: number, longest: number}} ZooTask */
+/**
+ * A model that was trained, of one recipe and seed.
+ * @typedef {object} ZooSeed
+ * @property {number} seed
+ * @property {boolean} shipped
+ * @property {[number, number, number][]} curve  step, training loss, dev loss
+ * @property {Record<string, number>} accuracy  by length
+ * @property {Record<string, number[]>} looks  by attention and head
+ */
+/** @typedef {{id: string, name: string, task: string, changed: Record<string, string | number>, trained: [number, number], seeds: ZooSeed[]}} ZooModel */
+/** @typedef {{tasks: ZooTask[], models: ZooModel[]}} ZooReply */
+/** @typedef {{task: string, source: string, target: string, held_out: boolean, looks: Record<string, Record<string, number[]>>}} ZooExample */
 /** @typedef {ReturnType<typeof createApi>} Api */
 
 const BINARY = "application/octet-stream";
@@ -21,7 +34,7 @@ const BINARY = "application/octet-stream";
 /** @param {typeof globalThis.fetch} fetch */
 export function createApi(fetch) {
   const connection = connect(fetch);
-  const api = { ...pageFiles(connection), ...models(connection), ...runs(connection), ...shares(connection) };
+  const api = { ...pageFiles(connection), ...models(connection), ...zoo(connection), ...runs(connection), ...shares(connection) };
   return {
     ...api,
 
@@ -96,6 +109,35 @@ function models({ ask, read }) {
       const response = await ask(learningPath(wanted), { headers: { Accept: BINARY }, signal });
       return /** @type {any} */ (await tensors(response));
     },
+  };
+}
+
+/** @param {Connection} connection */
+function zoo({ read }) {
+  return {
+    /** @returns {Promise<ZooReply>}  tasks, and what was measured of the models that learned them */
+    zoo: () => read("/api/zoo"),
+
+    /**
+     * An example with its right answer.
+     * @param {string} task
+     * @param {{length?: number, seed?: number}} wanted
+     * @param {AbortSignal} [signal]
+     * @returns {Promise<ZooExample>}
+     */
+    zooExample(task, { length, seed = 0 }, signal) {
+      const query = new URLSearchParams({ seed: String(seed), ...(length !== undefined && { length: String(length) }) });
+      return read(`/api/zoo/${task}/example?${query}`, signal);
+    },
+
+    /**
+     * What is right for a text that somebody typed.
+     * @param {string} task
+     * @param {string} source
+     * @param {AbortSignal} [signal]
+     * @returns {Promise<ZooExample>}
+     */
+    zooAnswer: (task, source, signal) => read(`/api/zoo/${task}/answer?${new URLSearchParams({ source })}`, signal),
   };
 }
 

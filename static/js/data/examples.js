@@ -1,5 +1,8 @@
 /** Sentences to begin with, and where a page opens that was not told where. */
 
+/** What the last word decides: who "it" is. */
+export const WHO_IS_IT = "The animal didn't cross the street because it was too tired.";
+
 /**
  * The first of a language is the one that the page opens on: its words change places. The others
  * have a negation and a reason, a clause before its noun, and a place before its verb.
@@ -10,7 +13,7 @@
  */
 export const EXAMPLES = Object.freeze([
   { lang: "en", text: "My mother bought a new book yesterday." },
-  { lang: "en", text: "The animal didn't cross the street because it was too tired." },
+  { lang: "en", text: WHO_IS_IT },
   { lang: "zh", text: "我妈妈昨天买了一本新书。" },
   { lang: "zh", text: "坐在门口的那个人是我的老师。" },
   { lang: "zh", text: "他在图书馆等了我两个小时。" },

@@ -70,10 +70,15 @@ export function languages(direction) {
   return [bcp47(from), bcp47(to)];
 }
 
-/** @param {string} lang  The model's Chinese is written in simplified characters. */
-export function bcp47(lang) {
-  return lang === "zh" ? "zh-Hans" : lang;
-}
+/** A model's languages as the web calls them: its Chinese is simplified, the zoo's two are English. */
+const TAGS = new Map([
+  ["zh", "zh-Hans"],
+  ["in", "en"],
+  ["out", "en"],
+]);
+
+/** @param {string} lang */
+export const bcp47 = (lang) => TAGS.get(lang) ?? lang;
 
 /**
  * As plain text, for places that hold no elements: an axis, a title, a copied line.

@@ -14,6 +14,7 @@ import { drawing, fine, s } from "./svg.js";
  * @property {number} height
  * @property {string[]} [places]  what they are called; absent: they are counted
  * @property {number | null} at  the marked place
+ * @property {{to: number, says: string}} [band]  shaded, from the first place to this one
  * @property {(value: number) => string} say
  */
 
@@ -27,7 +28,7 @@ const LEFT = 52;
  * @param {Theme} theme
  * @returns {SVGSVGElement}
  */
-export function plot({ curves, range, titles, width, height, places, at, say }, theme) {
+export function plot({ curves, range, titles, width, height, places, at, band, say }, theme) {
   const measure = ruler(theme);
   const { right } = margins(curves, theme);
   const base = height - bottom(theme);
@@ -37,6 +38,7 @@ export function plot({ curves, range, titles, width, height, places, at, say }, 
   const x = (/** @type {number} */ i) => LEFT + (across * i) / Math.max(1, count - 1);
   const y = (/** @type {number} */ value) =>
     TOP + ((high - value) / (high - low)) * (base - TOP);
+  const shaded = band ? shade(band, x, base, across / Math.max(1, count - 1) / 2, theme) : [];
   const grid = s("g", { stroke: theme.hatch, "stroke-opacity": 0.6, "stroke-width": 1 });
   const words = s("g", { fill: theme.muted, "dominant-baseline": "central" });
   for (const value of ticks(low, high)) {
@@ -57,10 +59,25 @@ export function plot({ curves, range, titles, width, height, places, at, say }, 
       : [];
   const ends = spread(curves.map(({ values }) => y(values[values.length - 1] ?? 0)), theme.size + 3, base);
   const lines = curves.map((curve, i) => line(curve, x, y, ends[i], at, x(count - 1) + 10));
-  const svg = drawing(width, height, theme, grid, ...mark, words, ...lines);
+  const svg = drawing(width, height, theme, ...shaded, grid, ...mark, words, ...lines);
   svg.setAttribute("role", "img");
   svg.setAttribute("aria-label", curves.map(({ name }) => name).join("; "));
   return svg;
+}
+
+/**
+ * @param {{to: number, says: string}} band
+ * @param {(i: number) => number} x
+ * @param {number} base
+ * @param {number} half  of the distance between two places
+ * @param {Theme} theme
+ */
+function shade({ to, says }, x, base, half, theme) {
+  const end = x(to) + half;
+  return [
+    s("rect", { class: "band", x: LEFT, y: TOP, width: fine(end - LEFT), height: base - TOP, fill: theme.hatch, "fill-opacity": 0.22 }),
+    s("text", { x: fine(end - 6), y: fine(base - theme.size), fill: theme.muted, "text-anchor": "end" }, says),
+  ];
 }
 
 /**

@@ -1,0 +1,99 @@
+"""The zoo: its tasks, and what was measured of the models that are served."""
+
+import json
+from functools import cache
+from random import Random
+from typing import Any
+
+from app.engine.model_listing import Listing
+from app.http.problems import ProblemError
+from app.schemas.zoo import SeedReply, TaskReply, ZooExampleReply, ZooModelReply, ZooReply
+from app.settings import ZOO
+from model.bundle.measurements import ZOO as RESULTS
+from model.errors import InputError
+from model.trace.tensor_tap import SOURCE, TARGET
+from model.zoo.answers import solve
+from model.zoo.registry import TASKS
+from model.zoo.tasks import Example, Places, Task
+
+TAG = 1  # a source is read behind one control token
+USUAL = 6  # length of an example, if the task has it and none is asked for
+FIELDS = ("name", "task", "changed", "trained")
+
+
+def zoo(catalog: Listing) -> ZooReply:
+    """All tasks, and all models of the zoo that are served, in the order of the tasks."""
+    models = [_model(catalog, id_) for id_ in catalog if catalog[id_].zoo]
+    order = [*TASKS]
+    models.sort(key=lambda one: (order.index(one.task), bool(one.changed)))
+    tasks = [_task(name, task) for name, task in TASKS.items()]
+    return ZooReply(tasks=tasks, models=models)
+
+
+def drawn(name: str, length: int | None, seed: int) -> ZooExampleReply:
+    """A held-out example, the same for the same length and seed.
+
+    Raises `InputError` for a length that the task does not have.
+    """
+    task = task_of(name)
+    if length is None:
+        length = max(task.shortest, min(task.longest, USUAL))
+    try:
+        return _example(name, task.draw(Random(f"{name} {length} {seed}"), length, held_out=True))
+    except ValueError as error:
+        raise InputError("out-of-range", "length", str(error)) from error
+
+
+def answered(name: str, source: str) -> ZooExampleReply:
+    """What is right for a text. Raises `InputError` for one that is none of the task."""
+    task_of(name)
+    try:
+        return _example(name, solve(name, source))
+    except ValueError as error:
+        raise InputError("not-of-task", "source", f"source: {error}") from error
+
+
+def task_of(name: str) -> Task:
+    """A task by its id."""
+    if name not in TASKS:
+        known = ", ".join(TASKS)
+        raise ProblemError(404, "unknown-task", f"task must be one of: {known}", field="task")
+    return TASKS[name]
+
+
+def _task(name: str, task: Task) -> TaskReply:
+    return TaskReply(id=name, unit=task.unit, shortest=task.shortest, longest=task.longest)
+
+
+def _model(catalog: Listing, id_: str) -> ZooModelReply:
+    info = catalog[id_]
+    assert info.zoo
+    found = _results(info.zoo.name)
+    seeds = [
+        SeedReply(**{**one, "shipped": one["digest"] == info.digest}) for one in found["seeds"]
+    ]
+    return ZooModelReply(id=id_, seeds=seeds, **{name: found[name] for name in FIELDS})
+
+
+@cache
+def _results(name: str) -> dict[str, Any]:
+    """What was measured of a model; the files change with a new version alone."""
+    found: dict[str, Any] = json.loads((ZOO / name / RESULTS).read_text(encoding="utf-8"))
+    return found
+
+
+def _example(task: str, example: Example) -> ZooExampleReply:
+    return ZooExampleReply(
+        task=task,
+        source=example.source_text,
+        target=example.target_text,
+        held_out=TASKS[task].held_out(example),
+        looks={
+            TARGET: {row: _keys(places) for row, places in enumerate(example.cross)},
+            SOURCE: {row + TAG: _keys(places) for row, places in example.within.items()},
+        },
+    )
+
+
+def _keys(places: Places) -> list[int]:
+    return sorted(place + TAG for place in places)

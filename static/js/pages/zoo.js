@@ -1,0 +1,102 @@
+/** The zoo: small models of a task side by side on the same input, and what was measured of them. */
+
+import { createApi } from "../data/api.js";
+import { Problem } from "../data/problem.js";
+import { createAsker } from "../data/retry.js";
+import { bindTheme } from "../draw/theme.js";
+import { find } from "../lib/dom.js";
+import { createPageContext } from "../parts/page-context.js";
+import { trouble } from "../parts/problem-line.js";
+import { readQuery, writeQuery } from "../state/address.js";
+import { served } from "../state/data-sources.js";
+import { chosen, format, joined, parse } from "../state/zoo-link.js";
+import { bindCharts } from "./zoo/charts.js";
+import { bindChoices } from "./zoo/choices.js";
+import { bindInput } from "./zoo/input.js";
+import { createPanels } from "./zoo/panels.js";
+
+/** @typedef {import("../state/zoo-link.js").ZooState} ZooState */
+/** @typedef {import("../data/api.js").ZooExample} ZooExample */
+
+const { lang = "en", plotly = "", catalog = "" } = find("#zoo").dataset;
+
+async function start() {
+  const api = createApi((...request) => fetch(...request));
+  const messages = await api.catalog(catalog);
+  const page = createPageContext(window, { plotly, messages, live: find("#announce") });
+  const failed = trouble(page, () => void load());
+  find("#problem").replaceWith(failed.element);
+  bindTheme(window, /** @type {HTMLButtonElement} */ (find("#theme")), page.restyle);
+  const opening = createAsker();
+
+  async function load() {
+    const found = await opening.ask(() => Promise.all([api.zoo(), api.models()]), failed.show);
+    if (found === null) return;
+    if (found instanceof Problem) return failed.show(found);
+    failed.show(null);
+    const zoo = joined(...found);
+    if (zoo.models.length) return show(page, api, zoo);
+    find("#does").textContent = page.t("This server does not serve the models of the zoo.");
+  }
+  await load();
+}
+
+/**
+ * @param {import("../state/types.js").PageContext & {restyle: () => void}} page
+ * @param {import("../data/api.js").Api} api
+ * @param {import("../state/zoo-link.js").Zoo} zoo
+ */
+function show(page, api, zoo) {
+  let state = parse(readQuery(window), zoo);
+  /** @type {ZooExample | null}  that is shown */
+  let example = null;
+  const asker = createAsker();
+  const choices = bindChoices(page, zoo, { get: () => state, change });
+  const input = bindInput(page, zoo, { draw: (length) => void ask({ length, seed: dice() }), say: (source) => void ask({ source }) });
+  const panels = createPanels(page, served(api), { lang, pick: (at) => change({ ...state, at }) });
+  const charts = bindCharts(page);
+
+  /** @param {ZooState} next */
+  function change(next) {
+    const moved = next.task !== state.task;
+    state = moved ? chosen(zoo, next.task) : next;
+    if (moved) return void ask(input.first(state.task));
+    refresh();
+  }
+
+  /** @param {{source?: string, length?: number, seed?: number}} wanted  a text, or an example of a length */
+  async function ask({ source, ...drawn }) {
+    const { task } = state;
+    const question = (/** @type {AbortSignal} */ signal) =>
+      source === undefined ? api.zooExample(task, drawn, signal) : api.zooAnswer(task, source, signal);
+    choices.show();
+    input.waits();
+    const found = await asker.ask(question, input.fails);
+    if (found === null) return;
+    if (found instanceof Problem) return input.fails(found);
+    example = found;
+    state = { ...state, source: found.source };
+    refresh();
+  }
+
+  function refresh() {
+    const models = zoo.models.filter(({ name, task }) => task === state.task && state.models.includes(name));
+    const link = format(state);
+    writeQuery(window, `${link}&lang=${lang}`);
+    const other = /** @type {HTMLAnchorElement} */ (find("#language"));
+    other.href = `?${link}&lang=${other.hreflang}`;
+    choices.show();
+    if (example) input.show(example);
+    if (example) panels.show(models, state.at, example);
+    charts.show(models, zoo.tasks.find(({ id }) => id === state.task)?.unit ?? "");
+  }
+
+  choices.show();
+  input.open(state.task, state.source);
+  void ask(state.source ? { source: state.source } : input.first(state.task));
+}
+
+/** Which example is drawn. */
+const dice = () => Math.floor(Math.random() * 2 ** 31);
+
+void start();

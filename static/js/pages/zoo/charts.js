@@ -1,0 +1,138 @@
+/** What was measured of the models: right answers by length, and how the loss fell. */
+
+import { plot } from "../../draw/curves.js";
+import { find, h } from "../../lib/dom.js";
+import { el, render } from "../../lib/render.js";
+import { changedName } from "../../state/zoo-names.js";
+import { units } from "./input.js";
+
+/** @typedef {import("../../state/zoo-link.js").ZooModel} ZooModel */
+/** @typedef {import("../../draw/theme.js").Theme} Theme */
+
+const HEIGHT = 260;
+const DASHES = [undefined, "7 4", "2 3"];
+
+/** @param {import("../../state/types.js").PageContext} page */
+export function bindCharts(page) {
+  const { t } = page;
+  const root = find("#charts");
+  const boxes = [h("div", { className: "curves" }), h("div", { className: "curves" })];
+  const table = h("div", { className: "scrolled", tabindex: 0, role: "group", "aria-label": t("Right answers by length, in per cent") });
+  const note = h("p", { className: "note" });
+  root.append(
+    h("div", {}, h("h2", {}, t("How far each gets")), boxes[0]),
+    h("div", {}, h("h2", {}, t("How each learned")), boxes[1]),
+    h("details", {}, h("summary", {}, t("Right answers by length, in per cent")), table, note),
+  );
+  /** @type {ZooModel[]} */
+  let models = [];
+  let unit = "";
+
+  function draw() {
+    const [first, second] = boxes;
+    if (!models.length || !first.clientWidth) return;
+    const theme = page.theme();
+    first.replaceChildren(plot(lengths(models, unit, first.clientWidth, theme, t), theme));
+    second.replaceChildren(plot(losses(models, second.clientWidth, theme, t), theme));
+  }
+  let width = 0;
+  new ResizeObserver(() => {
+    if (width !== root.clientWidth) draw();
+    width = root.clientWidth;
+  }).observe(root);
+  page.onTheme(draw);
+
+  return {
+    /** @param {ZooModel[]} next @param {string} counted  what lengths count */
+    show(next, counted) {
+      [models, unit] = [next, counted];
+      draw();
+      render(table, numbers(models, unit, t));
+      render(note, t("Of 200 inputs of each length that no model was trained on; the mean of all seeds. In italics: longer than any that was trained."));
+    },
+  };
+}
+
+/** @param {ZooModel[]} models */
+const tested = (models) => [...new Set(models.flatMap(({ seeds }) => seeds.flatMap(({ accuracy }) => Object.keys(accuracy).map(Number))))].sort((a, b) => a - b);
+
+/** The mean of the seeds, in per cent. @param {ZooModel} model @param {number} length */
+function right({ seeds }, length) {
+  const found = seeds.map(({ accuracy }) => accuracy[length]).filter((one) => one !== undefined);
+  return found.length ? (100 * found.reduce((a, b) => a + b, 0)) / found.length : NaN;
+}
+
+/** @param {number} i @param {Theme} theme  Told apart by colour, dashes and the names at their ends. */
+const look = (i, { attention, q, k, v, ink }) => ({ colour: [attention, k, v, q, ink][i % 5], dash: DASHES[Math.floor(i / 5) % 3] });
+
+/**
+ * @param {ZooModel[]} models
+ * @param {string} unit
+ * @param {number} width
+ * @param {Theme} theme
+ * @param {import("../../lib/i18n.js").Translate} t
+ * @returns {import("../../draw/curves.js").Plot}
+ */
+function lengths(models, unit, width, theme, t) {
+  const all = tested(models);
+  const longest = Math.max(...models.map(({ trained }) => trained[1]));
+  return {
+    curves: models.map((model, i) => ({
+      name: changedName(t, model.changed),
+      values: all.map((length) => right(model, length)),
+      ...look(i, theme),
+    })),
+    range: [0, 100],
+    titles: { x: units(t)[unit] ?? t("Length"), y: t("right, %") },
+    width,
+    height: HEIGHT,
+    places: all.map(String),
+    at: null,
+    band: { to: all.indexOf(longest), says: t("trained lengths") },
+    say: String,
+  };
+}
+
+/**
+ * Of the seed that is shown above.
+ * @param {ZooModel[]} models
+ * @param {number} width
+ * @param {Theme} theme
+ * @param {import("../../lib/i18n.js").Translate} t
+ * @returns {import("../../draw/curves.js").Plot}
+ */
+function losses(models, width, theme, t) {
+  const served = models.map(({ seeds }) => (seeds.find(({ shipped }) => shipped) ?? seeds[0]).curve);
+  const most = Math.max(0.5, ...served.flatMap((curve) => curve.map(([, , dev]) => dev)));
+  return {
+    curves: models.map((model, i) => ({
+      name: changedName(t, model.changed),
+      values: served[i].map(([, , dev]) => dev),
+      ...look(i, theme),
+    })),
+    range: [0, Math.ceil(most * 2) / 2],
+    titles: { x: t("training step"), y: t("loss on held-out inputs, nats a token") },
+    width,
+    height: HEIGHT,
+    places: served[0].map(([step]) => String(step)),
+    at: null,
+    say: String,
+  };
+}
+
+/** @param {ZooModel[]} models @param {string} unit @param {import("../../lib/i18n.js").Translate} t */
+function numbers(models, unit, t) {
+  const all = tested(models);
+  const longest = Math.max(...models.map(({ trained }) => trained[1]));
+  const head = all.map((length) => el("th", { key: length, scope: "col" }, length > longest ? el("i", {}, String(length)) : String(length)));
+  const rows = models.map((model) =>
+    el(
+      "tr",
+      { key: model.name },
+      el("th", { scope: "row" }, changedName(t, model.changed)),
+      el("td", {}, String(model.seeds.length)),
+      all.map((length) => el("td", { key: length }, Number.isNaN(right(model, length)) ? "" : String(Math.round(right(model, length))))),
+    ),
+  );
+  return el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, units(t)[unit] ?? t("Length")), el("th", { scope: "col" }, t("Seeds")), head)), el("tbody", {}, rows));
+}
