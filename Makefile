@@ -1,5 +1,5 @@
-# Every target sets up what it needs first: a fresh Debian 12 with Python 3.11 is enough.
-# What is there already is left alone, so a second run starts at once.
+# Each target first sets up what it needs: a fresh Debian 12 with Python 3.11 is enough.
+# Steps that are done are skipped, so a second run starts at once.
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
@@ -9,8 +9,8 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 APT_INSTALL := $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-# Chromium draws the page, in tests its headless shell; the fonts let it draw Chinese, PostgreSQL is
-# the second database, nginx and Caddy stand in front of the server.
+# Chromium renders the page (in tests, its headless shell) with fonts for Chinese. PostgreSQL is
+# the second database; nginx and Caddy are reverse proxies in front of the server.
 DEBIAN_PACKAGES := chromium chromium-headless-shell fonts-noto-cjk postgresql nginx-light caddy openssl
 
 RUNTIME := $(VENV)/runtime.stamp
@@ -23,15 +23,15 @@ NODE_MODULES := node_modules/.stamp
 .DELETE_ON_ERROR:
 .PHONY: help serve test lint format figures gallery bench mutants fuzz soak scale pins notices sbom clean
 
-help:  ## say what can be made
+help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
 
 serve: $(RUNTIME)  ## run the server (settings: docs/settings.md)
 	@$(BIN)/python -m app
 
-# Each worker and each server of the tests would compile all modules anew.
+# Otherwise each worker and each server of the tests would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
-# The browser's tests are a run of their own: Playwright keeps an event loop running in its process.
+# Browser tests run separately: Playwright keeps an event loop running in its process.
 PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
 test: lint $(DEBIAN)  ## run every check: style, types, JavaScript, Python, browser
 	$(NODE) --test --test-reporter=dot 'tests/js/**/*.test.js'
@@ -48,32 +48,32 @@ format: $(DEV)  ## rewrite the Python in the project's style
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-figures: $(DEV)  ## write the model's card from what was measured
+figures: $(DEV)  ## write the model's card from its measurements
 	$(BIN)/python -m model measure scores
 
-gallery: $(DEV) $(DEBIAN)  ## take pictures of the page at every size, theme and language
+gallery: $(DEV) $(DEBIAN)  ## take screenshots of the page at every size, theme and language
 	$(BIN)/python -m tests.browser.gallery
 
-bench: $(DEV)  ## measure what the recording, the kernels, the cache and the wire cost
+bench: $(DEV)  ## measure the cost of recording, kernels, cache and wire formats
 	$(BIN)/python -m bench
 
-mutants: $(NODE_MODULES)  ## count the small mistakes in the page's state that no unit test notices
+mutants: $(NODE_MODULES)  ## count the mutations of the page's state that no unit test detects
 	@$(NODE) tests/js/mutants.js
 
-fuzz: $(DEV)  ## ask the API what its reference allows and forbids (SECONDS=600)
+fuzz: $(DEV)  ## send the API valid and invalid requests by its reference (SECONDS=600)
 	@$(BIN)/python -m tests.fuzz --seconds $(or $(SECONDS),600)
 
-soak: $(DEV)  ## put a mixed load on a server and watch its memory (SECONDS=3600)
+soak: $(DEV)  ## run a mixed load on a server and check its memory (SECONDS=3600)
 	@$(BIN)/python -m tests.soak --seconds $(or $(SECONDS),3600)
 
 scale: $(SCALE) $(DEBIAN)  ## install Ray and Redis, then check that a cluster survives kills
 	$(BIN)/python -m pytest tests/scale
 
-# For every platform and every file that the index has. The others hold what the first has not.
+# For every platform, with every file that the index has. Later locks list only what earlier ones lack.
 LOCK = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
 	--no-emit-package torch --custom-compile-command 'make pins' $(UPGRADE)
 LOCKED = sed -n 's/^\([^ ;=]*\)==.*/--no-emit-package \1/p' requirements.lock
-pins: | $(DEV)  ## write the locks from the requirements: versions and hashes of everything they bring in
+pins: | $(DEV)  ## write the locks from the requirements: versions and hashes of all dependencies
 	$(LOCK) requirements.txt --output-file requirements.lock
 	$(LOCK) requirements-dev.txt --output-file requirements-dev.lock \
 		--constraint requirements.lock $$($(LOCKED))
@@ -83,28 +83,28 @@ pins: | $(DEV)  ## write the locks from the requirements: versions and hashes of
 notices: $(DEV)  ## write THIRD_PARTY_NOTICES.md from what is installed
 	$(BIN)/python -m deploy.notices
 
-sbom: $(DEV)  ## write sbom.json: what runs and what is served, as CycloneDX
+sbom: $(DEV)  ## write sbom.json, a CycloneDX bill of everything that runs or is served
 	$(BIN)/python -m deploy.sbom
 
-clean:  ## remove what set-up and tests made, but no data
+clean:  ## remove what set-up and tests created, but no data
 	rm -rf $(VENV) node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis gallery test-results sbom.json
 
-# Debian keeps ensurepip in a package of its own; without it venv fails half-way.
+# In Debian, ensurepip is in a separate package; without it venv fails half-way.
 $(BIN)/python:
-	@echo "Making $(VENV) with $(PYTHON)"
+	@echo "Creating $(VENV) with $(PYTHON)"
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { $(SUDO) apt-get update -qq && $(APT_INSTALL) python3-venv; }
 	@$(PYTHON) -m venv $(VENV)
 
-# pip takes only files whose hash is in the lock. torch has none there: each platform, and each of its
-# indexes, has another build of it, so it is pinned by its version.
+# pip accepts only files whose hash is in the lock. torch has none there: each platform and each
+# index has a different build, so it is pinned by its version.
 $(RUNTIME): requirements.txt requirements.lock | $(BIN)/python
-	@echo "Installing what Headlight runs on (the first time takes minutes: PyTorch is large)"
+	@echo "Installing Headlight's dependencies (the first time takes minutes: PyTorch is large)"
 	@$(PIP_INSTALL) --require-hashes -r requirements.lock
 	@$(PIP_INSTALL) $$(grep '^torch==' requirements.txt)
 	@touch $@
 
 $(DEV): requirements-dev.lock $(RUNTIME)
-	@echo "Installing what Headlight is tested with"
+	@echo "Installing test dependencies"
 	@$(PIP_INSTALL) --require-hashes -r requirements.lock -r requirements-dev.lock
 	@touch $@
 
@@ -114,7 +114,7 @@ $(DEBIAN): Makefile | $(BIN)/python
 		$(SUDO) apt-get update -qq && $(APT_INSTALL) $(DEBIAN_PACKAGES) >/dev/null; }
 	@touch $@
 
-# Nothing else needs these: Ray is large, and Redis only counts for several servers.
+# Only tests/scale needs these: Ray is large, and Redis only holds counters shared by several servers.
 $(SCALE): requirements-scale.lock $(DEV)
 	@echo "Installing Ray and Redis"
 	@$(PIP_INSTALL) --require-hashes -r requirements.lock -r requirements-scale.lock
