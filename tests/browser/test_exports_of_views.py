@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from playwright.sync_api import expect
 
+from tests.browser.printed import two
 from tests.browser.test_export import arrays_of, save, tensors
 from tests.browser.test_numbers import SENTENCE, TARGET
 from tests.browser.workspace import Workspace
@@ -145,7 +146,7 @@ def check_sweep(workspace: Workspace, found: Numbers) -> None:
 def check_tokens(workspace: Workspace, found: Numbers) -> None:
     lines = workspace.find(".token-changes tbody tr").all_inner_texts()
     for line, *numbers in zip(lines, found["before"], found["after"], strict=True):
-        assert all(f"{number:.2f}" in line for number in numbers)
+        assert all(two(number) in line for number in numbers)
 
 
 def check_weights(workspace: Workspace, found: Numbers) -> None:

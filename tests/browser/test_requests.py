@@ -102,3 +102,39 @@ def test_another_view_asks_for_what_is_missing_only(
     workspace.drawn()
     workspace.page.wait_for_timeout(300)
     assert len(asked) == 1, "what was there is there"
+
+
+@pytest.mark.parametrize("view", ["attention", "worksheet", "inside", "qkv", "space", "compare"])
+def test_another_head_of_the_layer_asks_nothing(workspace: Workspace, view: str) -> None:
+    workspace.load(source="The dog is tired, so it sleeps.", view=view, layer=1, head=2)
+    workspace.settled()
+    asked = posts(workspace)
+    workspace.find("#heads label").nth(5).click()
+    workspace.settled()
+    assert asked == []
+
+
+def test_a_click_on_a_head_of_the_map_asks_at_most_once(workspace: Workspace) -> None:
+    """Not once more for each of the runs that it is held against; a translation that changes needs
+    the changed model to write the old one."""
+    workspace.load(source="The dog is tired, so it sleeps.", view="whatif", layer=1, head=2)
+    workspace.find(".head-map[data-drawn='72']").wait_for()
+    workspace.settled()
+    before = workspace.find("#output").inner_text()
+    asked = posts(workspace)
+    for at, head in (("encoder.0.self", 5), ("decoder.2.self", 4), ("decoder.1.cross", 0)):
+        asked.clear()
+        workspace.find(f"[data-at='{at}'][data-head='{head}']").click()
+        workspace.settled()
+        stays = workspace.find("#output").inner_text() == before
+        assert len(asked) <= (1 if stays else 2), (at, asked)
+
+
+def posts(workspace: Workspace) -> list[str]:
+    """The questions that the page asks from now on."""
+    asked: list[str] = []
+    workspace.page.on(
+        "request",
+        lambda request: asked.append(request.post_data or "") if request.method == "POST" else None,
+    )
+    return asked

@@ -3,11 +3,11 @@ import { test } from "node:test";
 
 import { Problem } from "../../static/js/data/problem.js";
 import { initials } from "../../static/js/state/options.js";
-import { keyOf, traced } from "../../static/js/state/view-requests.js";
+import { keyOf, seen, traced, unaltered } from "../../static/js/state/view-requests.js";
 import { createStore } from "../../static/js/state/store.js";
 import { DEFAULTS } from "../../static/js/state/link.js";
 import { OPTIONS } from "../../static/js/views/index.js";
-import { attentions, held, pieces, questions, rowsOf, runs, unchanged, writing } from "../../static/js/state/before-after.js";
+import { attentions, held, kept, pieces, questions, rowsOf, runs, unchanged, writing } from "../../static/js/state/before-after.js";
 import { MODEL, token, trace } from "./trace.js";
 
 const OFF = [{ at: "decoder.0.cross", head: 0, do: "zero" }];
@@ -114,4 +114,42 @@ test("a pin is the page's own token, or none where its translation has no such",
   const found = attentions(answered(of, trace(), trace()));
   assert.deepEqual(found?.rows.pairs.map(({ a }) => a), [1, 2]);
   assert.deepEqual(found?.cols.pairs.map(({ a }) => a), [0, 2], "what was written is read a step later");
+});
+
+test("a changed run that writes the same by itself is not made to write it once more", () => {
+  const of = { ...answered(page(), trace(), undefined), status: /** @type {const} */ ("ready") };
+  assert.equal(questions(of).length, 1);
+  assert.equal(/** @type {any} */ (runs(of)).after, of.trace);
+  assert.equal(runs({ ...of, status: "waiting" }), null, "the trace is still that of the link before");
+  const other = { ...of, trace: wrote([-1, -1, -1], ["一", "这", "<eos>"]) };
+  other.trace.output.tokens[0].id = 9;
+  assert.equal(questions(other).length, 2, "another translation");
+  assert.equal(runs(other), null);
+});
+
+test("what the page has seen of the run without changes answers for it", () => {
+  const plain = page({ interventions: null });
+  const trained = unaltered(plain);
+  assert.equal(trained?.trace, plain.trace);
+  const changed = { ...page(), trained };
+  assert.equal(unaltered(changed), trained, "a changed run does not take its place");
+  assert.equal(seen(changed, unchanged(changed)), plain.trace);
+  assert.equal(seen(changed, held(changed, trace())), null, "another run");
+  assert.equal(seen({ ...changed, trained: null }, unchanged(changed)), null);
+  const elsewhere = { ...page({ source: "a cat" }), trained };
+  assert.equal(seen(elsewhere, unchanged(elsewhere)), null, "another sentence");
+  const there = { ...page({ layer: 1, options: { ...initials(OPTIONS), effect: "attention" } }), trained };
+  there.link.options.effect = "attention";
+  assert.equal(seen(there, unchanged(there)), null, "its weights are not here yet");
+});
+
+test("tensors are asked of the two runs where their attention is shown, and for a share always", () => {
+  const select = (/** @type {any} */ question) => question.trace.select.length;
+  const of = answered(page(), trace(), undefined);
+  assert.deepEqual(questions(of).map(select), [0, 0]);
+  assert.deepEqual(kept(of).map(select), [2, 2]);
+  const shown = page();
+  shown.link.options.effect = "attention";
+  assert.equal(select(unchanged(shown)), 2);
+  assert.equal(select(unchanged({ ...page(), share: /** @type {any} */ ({}) })), 2);
 });

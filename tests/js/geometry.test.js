@@ -41,14 +41,16 @@ test("words slant only where they must; single characters never do", () => {
   );
 });
 
-test("labels thin out where lines would lie on each other", () => {
-  const found = fit({
-    rowWidths: widths(128, 60),
-    colWidths: widths(128, 60),
-    width: 800,
-    height: 500,
-  });
-  assert.ok(found.cellHeight * found.everyRow >= 16);
+test("where little room is, a cell keeps its least size and the matrix outgrows its room", () => {
+  const wanted = { rowWidths: widths(40, 30), colWidths: widths(40, 60), width: 320, height: 400 };
+  assert.ok(fit(wanted).cellWidth < 8);
+  const found = fit({ ...wanted, least: 18 });
+  assert.deepEqual([found.cellWidth, found.cellHeight], [18, 18]);
+  assert.ok(found.width > 40 * 18 && found.height > 40 * 18);
+  const few = { ...wanted, rowWidths: widths(4, 30), colWidths: widths(4, 60) };
+  assert.deepEqual(fit({ ...few, least: 18 }), fit(few), "where there is room nothing changes");
+  const counted = fit({ ...wanted, colWidths: [], cols: 256, least: 18 });
+  assert.ok(counted.width <= 320, "columns that are only counted are not scrolled to");
 });
 
 test("everything grows with the labels, as for a projector", () => {
@@ -76,7 +78,7 @@ test("everything grows with the labels, as for a projector", () => {
     height: 500,
     size: 26,
   });
-  assert.ok(crowded.cellHeight * crowded.everyRow >= 32);
+  assert.equal(crowded.line, 2 * small.line);
 });
 
 test("a point is in its cell, edges included", () => {

@@ -43,7 +43,12 @@ afterEach(() => Object.assign(globalThis, { document: undefined }));
 
 /** @param {string} word @param {boolean} [pad] */
 const one = (word, pad = false) => ({ reads: null, writes: { space: "", word, nth: null, lang: "en", special: false, pad } });
-const GEOMETRY = /** @type {any} */ ({ left: 50, top: 40, cellHeight: 20, cellWidth: 10, slant: 60, everyRow: 2, everyCol: 1 });
+const GEOMETRY = /** @type {any} */ ({ left: 50, top: 40, cellHeight: 20, cellWidth: 10, slant: 60, line: 15 });
+/** Labels of which every so many are shown, and which lie on each other. @param {number} [rows] @param {number} [cols] */
+const places = (rows = 2, cols = 1) => {
+  const side = (/** @type {number} */ every) => ({ shown: Array.from({ length: 9 }, (_, i) => i % every === 0), clash: (/** @type {number} */ a, /** @type {number} */ b) => Math.abs(a - b) < every });
+  return { rows: side(rows), cols: side(cols) };
+};
 
 test("single characters and marks stand, words slant", () => {
   for (const text of ["猫", "，", "的₁₂", "妈ᴬ₁", "爸ᴮ", ".", "’"]) assert.ok(stands(text), text);
@@ -57,7 +62,7 @@ const labelsOf = (side) => side.children.slice(1);
 test("labels stand beside their rows and above their columns, with the axes' titles", () => {
   const labels = createLabels();
   const [rows, cols] = /** @type {any[]} */ (labels.elements);
-  labels.write(GEOMETRY, { rows: [one("a"), one("b"), one("p", true)], cols: [one("x"), one("猫"), one("q", true)] }, [false, true, false], TITLES);
+  labels.write(GEOMETRY, { rows: [one("a"), one("b"), one("p", true)], cols: [one("x"), one("猫"), one("q", true)] }, [false, true, false], TITLES, places());
   assert.deepEqual(labelsOf(rows).map((/** @type {any} */ row) => [row.className, row.style.top, row.style.right]), [
     ["label", "50px", "calc(100% - 42px)"],
     ["label between", "70px", "calc(100% - 42px)"],
@@ -69,7 +74,7 @@ test("labels stand beside their rows and above their columns, with the axes' tit
     ["label pad slanted", "-60deg", "75px", "34px"],
   ]);
   assert.deepEqual([rows.children[0].textContent, cols.children[0].textContent], [TITLES.rows, TITLES.cols]);
-  labels.write({ ...GEOMETRY, slant: 0, everyCol: 2 }, { rows: [], cols: [one("x"), one("y")] }, [false, false], TITLES);
+  labels.write({ ...GEOMETRY, slant: 0 }, { rows: [], cols: [one("x"), one("y")] }, [false, false], TITLES, places(2, 2));
   assert.deepEqual(labelsOf(cols).map((/** @type {any} */ col) => [col.className, col.style.rotate]), [["label", "none"], ["label between", "none"]]);
   assert.equal(labelsOf(cols)[0].children[0].className, "token");
   assert.deepEqual([labelsOf(rows), rows.className, cols.className], [[], "labels rows", "labels cols"]);
@@ -80,13 +85,13 @@ test("an axis's title stands along its cells, and moves with them", () => {
   const [rows, cols] = /** @type {any[]} */ (labels.elements).map((side) => side.children[0]);
   const geometry = { ...GEOMETRY, rows: 3, cols: 4 };
   const at = (/** @type {any} */ { style: { top, left, width, height } }) => [top, left, width, height];
-  labels.write(geometry, { rows: [], cols: [] }, [], TITLES);
+  labels.write(geometry, { rows: [], cols: [] }, [], TITLES, places());
   assert.deepEqual([rows.className, cols.className], ["axis", "axis"]);
   assert.deepEqual(at(rows), ["40px", "0px", undefined, "60px"]);
   assert.deepEqual(at(cols), ["0px", "50px", "40px", undefined]);
-  labels.write(geometry, { rows: [], cols: [] }, [], { rows: "r", cols: "c" });
+  labels.write(geometry, { rows: [], cols: [] }, [], { rows: "r", cols: "c" }, places());
   assert.deepEqual([rows.placed, cols.placed, rows.textContent], [3, 3, "r"], "only the words have changed");
-  labels.write({ ...geometry, top: 41 }, { rows: [], cols: [] }, [], TITLES);
+  labels.write({ ...geometry, top: 41 }, { rows: [], cols: [] }, [], TITLES, places());
   assert.deepEqual([rows.placed, cols.placed, rows.style.top], [4, 3, "41px"]);
 });
 
@@ -94,13 +99,13 @@ test("a label that is lit stays so when its look changes", () => {
   const labels = createLabels();
   const [rows] = /** @type {any[]} */ (labels.elements);
   const names = () => labelsOf(rows).map((/** @type {any} */ { className }) => className.trim());
-  const write = (/** @type {boolean} */ pad) => labels.write(GEOMETRY, { rows: [one("a", pad), one("b")], cols: [] }, [], TITLES);
+  const write = (/** @type {boolean} */ pad) => labels.write(GEOMETRY, { rows: [one("a", pad), one("b")], cols: [] }, [], TITLES, places());
   write(false);
   labels.light({ row: 0, col: null });
   labels.light({ row: 0, col: null });
-  assert.deepEqual(names(), ["label lit", "label between"]);
+  assert.deepEqual(names(), ["label lit", "label between under"]);
   write(true);
-  assert.deepEqual(names(), ["label pad lit", "label between"]);
+  assert.deepEqual(names(), ["label pad lit", "label between under"]);
   write(true);
   labels.light({ row: null, col: null });
   assert.deepEqual(names(), ["label pad", "label between"]);
@@ -111,14 +116,14 @@ test("only the labels that have changed are touched", () => {
   const [rows, cols] = /** @type {any[]} */ (labels.elements);
   const steps = { rows: [one("a"), one("c")], cols: [one("x")] };
   const touched = () => [...labelsOf(rows), ...labelsOf(cols)].map(({ filled, placed }) => [filled, placed]);
-  labels.write(GEOMETRY, steps, [false], TITLES);
-  labels.write({ ...GEOMETRY }, { rows: [one("a"), one("c")], cols: [one("x")] }, [false], TITLES);
+  labels.write(GEOMETRY, steps, [false], TITLES, places());
+  labels.write({ ...GEOMETRY }, { rows: [one("a"), one("c")], cols: [one("x")] }, [false], TITLES, places());
   assert.deepEqual(touched(), [[1, 2], [1, 2], [1, 3]], "nothing has changed");
-  labels.write(GEOMETRY, { ...steps, rows: [one("b"), one("c")] }, [false], TITLES);
+  labels.write(GEOMETRY, { ...steps, rows: [one("b"), one("c")] }, [false], TITLES, places());
   assert.deepEqual(touched(), [[2, 2], [1, 2], [1, 3]], "a word");
-  labels.write({ ...GEOMETRY, top: 41 }, { ...steps, rows: [one("b"), one("c")] }, [false], TITLES);
+  labels.write({ ...GEOMETRY, top: 41 }, { ...steps, rows: [one("b"), one("c")] }, [false], TITLES, places());
   assert.deepEqual(touched(), [[2, 3], [1, 3], [1, 4]], "where they stand");
-  labels.write({ ...GEOMETRY, top: 41 }, { ...steps, rows: [one("b"), one("c")] }, [true], TITLES);
+  labels.write({ ...GEOMETRY, top: 41 }, { ...steps, rows: [one("b"), one("c")] }, [true], TITLES, places());
   assert.deepEqual(touched(), [[2, 3], [1, 3], [1, 5]], "which stand upright");
 });
 
@@ -126,7 +131,7 @@ test("the lit row and the lit column are told apart, and only those", () => {
   const labels = createLabels();
   const [rows, cols] = /** @type {any[]} */ (labels.elements);
   const steps = [one("a"), one("b"), one("c")];
-  const write = () => labels.write({ ...GEOMETRY, everyRow: 1, slant: 0 }, { rows: steps, cols: steps }, [false, false, false], TITLES);
+  const write = () => labels.write({ ...GEOMETRY, slant: 0 }, { rows: steps, cols: steps }, [false, false, false], TITLES, places(1));
   write();
   const lit = () => [rows, cols].map((side) => labelsOf(side).map((/** @type {any} */ { className }) => className.includes("lit")));
   labels.light({ row: 1, col: 2 });
@@ -134,6 +139,20 @@ test("the lit row and the lit column are told apart, and only those", () => {
   assert.deepEqual(lit(), [[false, true, false], [false, false, true]]);
   labels.light({ row: null, col: 0 });
   assert.deepEqual(lit(), [[false, false, false], [true, false, false]]);
+});
+
+test("what would lie on the lit label makes room for it", () => {
+  const labels = createLabels();
+  const [rows] = /** @type {any[]} */ (labels.elements);
+  const steps = ["a", "b", "c", "d"].map((word) => one(word));
+  labels.write(GEOMETRY, { rows: steps, cols: [] }, [], TITLES, places());
+  const under = () => labelsOf(rows).map((/** @type {any} */ { className }) => className.includes("under"));
+  labels.light({ row: 1, col: null });
+  assert.deepEqual(under(), [true, false, true, false], "its neighbours");
+  labels.light({ row: 3, col: null });
+  assert.deepEqual(under(), [false, false, true, false]);
+  labels.light({ row: null, col: null });
+  assert.deepEqual(under(), [false, false, false, false]);
 });
 
 test("text is measured once in each font and size, and not for ever", () => {

@@ -15,6 +15,7 @@ const THEME = {
   q: "#2563eb",
   k: "#c2410c",
   v: "#0f766e",
+  rule: "#e2dfd6",
   hatch: "#b9b7b0",
   font: "sans-serif",
   size: 13,

@@ -81,17 +81,30 @@ const matrix = (/** @type {number[][]} */ rows) => ({
   values: Float32Array.from(rows.flat()),
 });
 
-test("queries and keys lie in one plane, the vector of zeros with them", () => {
+test("queries and keys lie in one plane, each about their own mean", () => {
   const found = space(matrix([[3, 0, 0], [5, 0, 1]]), matrix([[0, 0, 0], [4, 0, 3]]));
   assert.deepEqual([found.queries.length, found.keys.length, found.channels], [2, 2, 3]);
-  near(found.origin, found.keys[0], "origin");
+  near(found.origin, [0, 0], "origin");
+  for (const side of [found.queries, found.keys]) near([0, 1].map((axis) => side[0][axis] + side[1][axis]), [0, 0], "mean");
   near([found.shares[0] + found.shares[1]], [1], "all variance lies in two channels");
-  const [a, b] = [found.queries[0], found.keys[1]];
-  near([Math.hypot(a[0] - b[0], a[1] - b[1])], [Math.hypot(1, 3)], "distances stay what they are");
+  const [a, b] = found.keys;
+  near([Math.hypot(a[0] - b[0], a[1] - b[1])], [2], "two keys lie on either side of their mean, at a distance of one");
+  near([Math.hypot(...found.directions[0])], [3], "a query points where it does, whatever the mean");
+});
+
+test("a shift that all keys share, and one of all queries, moves no point", () => {
+  const q = [[3, 0, 0], [5, 0, 1], [4, 2, 2]];
+  const k = [[0, 0, 0], [4, 0, 3], [1, 1, 0]];
+  const plain = space(matrix(q), matrix(k));
+  const shifted = space(matrix(q), matrix(k.map((row) => row.map((value, c) => value + [10, -20, 5][c]))));
+  near(shifted.keys.flat(), plain.keys.flat(), "keys");
+  near(shifted.queries.flat(), plain.queries.flat(), "queries");
+  const scaled = space(matrix(q.map((row) => row.map((value) => value * 4))), matrix(k.map((row) => row.map((value) => value / 4))));
+  near(scaled.keys.flat(), plain.keys.flat(), "longer queries, shorter keys: the same products");
 });
 
 test("a head of one channel lies on a line", () => {
-  assert.deepEqual(space(matrix([[1]]), matrix([[3]])).queries, [[-1, 0]]);
+  assert.deepEqual(space(matrix([[1], [5]]), matrix([[3]])).queries.map(([x]) => Math.abs(x)), [1, 1]);
 });
 
 test("both axes have the same scale, and up is up", () => {
@@ -124,7 +137,10 @@ test("the third direction lies behind the plane: the same x and y, and what is l
   const none = { rows: 0, cols, values: new Float64Array(0) };
   const { queries, solid, shares } = space(/** @type {any} */ (matrix), /** @type {any} */ (none));
   assert.deepEqual(solid.queries.map(([x, y]) => [x, y]), queries);
-  near(queries[0], projected[0].slice(0, 2), "the plane is numpy's");
+  const size = Math.sqrt(golden["many points"].projected.reduce((sum, point) => sum + dot(point, point), 0) / points.length);
+  const ratio = queries[0].map((value, axis) => (value * size) / projected[0][axis]);
+  assert.ok(ratio.every((value) => value > 0.5), "the plane is numpy's");
+  near([queries[1][0] / queries[0][0]], [projected[1][0] / projected[0][0]], "but for its scale");
   const spread = (/** @type {number} */ axis) => solid.queries.reduce((sum, point) => sum + point[axis] ** 2, 0);
   assert.ok(Math.abs(solid.share / shares[0] - spread(2) / spread(0)) < 1e-9);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { cosines, norms, stations } from "../../static/js/compute/residual-stream.js";
+import { cosines, norms, stations, reach } from "../../static/js/compute/residual-stream.js";
 import { tensor } from "./trace.js";
 
 const x = tensor(["query", "feature"], [2, 2], [3, 4, 1, 0]);
@@ -22,4 +22,10 @@ test("a stream is read at its input and behind every sublayer", () => {
     ["-1 input", "0 self", "0 cross", "0 ffn"],
   );
   assert.equal(stations(["self"], 3).length, 7);
+});
+
+test("a scale of lengths goes to the largest, but not to one far beyond all others", () => {
+  assert.equal(reach([[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]]), 10);
+  assert.equal(reach([[10, 11, 12], [10, 11, 12], [10, 11, 12], [500]]), 18);
+  assert.deepEqual([reach([[0, 0]]), reach([])], [1, 1]);
 });

@@ -41,6 +41,14 @@ for (const [name, palette] of Object.entries({ light: LIGHT, dark: DARK })) {
   });
 }
 
+test("a weight of 0.15 is seen on dark, and a small one is told from none", () => {
+  const seen = (/** @type {number} */ weight) => contrast(colour(sequential(DARK), weight), rgb(DARK.paper));
+  assert.ok(seen(0.15) >= 1.6, String(seen(0.15)));
+  assert.ok(seen(0.05) >= 1.2, String(seen(0.05)));
+  const change = contrast(colour(diverging(DARK), 0.5 + 0.15 / 2), rgb(DARK.paper));
+  assert.ok(change >= 1.6, String(change));
+});
+
 test("what lies outside is clamped, what is no colour is named", () => {
   const stops = sequential(LIGHT);
   assert.deepEqual(colour(stops, 2), colour(stops, 1));

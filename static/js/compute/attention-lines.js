@@ -57,12 +57,12 @@ export function average(heads) {
 
 /**
  * What is told apart: a query's lines, or a key's where no query is lit.
- * @param {{query: number | null, key: number | null}} at
+ * @param {{query: number | null, key: number | null, head?: number | null}} at  null: any
  * @returns {(strand: Strand) => boolean}
  */
-export function touched({ query, key }) {
-  if (query !== null) return (strand) => strand.query === query;
-  return (strand) => strand.key === key;
+export function touched({ query, key, head = null }) {
+  const token = (/** @type {Strand} */ strand) => (query !== null ? strand.query === query : key === null || strand.key === key);
+  return (strand) => token(strand) && (head === null || strand.head === head);
 }
 
 /**
@@ -90,8 +90,12 @@ export function toggled(list, head) {
   return [...list, head].sort((a, b) => a - b);
 }
 
-/** Strokes by which heads differ where colours do not help: solid, dashed, dotted, both. */
+/**
+ * Strokes by which heads differ where colours do not help: solid, dashed, dotted, both. Where more
+ * heads are on than there are strokes, all are solid: dashes side by side make a pattern of their own,
+ * and a head is told from the others by pointing at its button.
+ */
 export const DASHES = Object.freeze([null, "7 3", "1.5 3", "9 3 1.5 3"]);
 
-/** @param {number} head */
-export const dash = (head) => DASHES[head % DASHES.length];
+/** @param {number} head @param {number} on  how many heads are */
+export const dash = (head, on) => (on > DASHES.length ? null : DASHES[head % DASHES.length]);

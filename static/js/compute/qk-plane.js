@@ -8,7 +8,8 @@ import { dot, pca } from "./pca.js";
  * @typedef {object} Space
  * @property {number[][]} queries  [query][x, y]
  * @property {number[][]} keys  [key][x, y]
- * @property {number[]} origin  where the vector of zeros lies
+ * @property {number[]} origin  where the mean query and the mean key lie
+ * @property {number[][]} directions  [query][x, y]: where a query itself points, as q · k has it
  * @property {{queries: number[][], keys: number[][], origin: number[], share: number}} solid  with a
  *   third direction, and its share of the variance
  * @property {number[]} shares  of the variance along x and along y
@@ -17,24 +18,36 @@ import { dot, pca } from "./pca.js";
 /** @typedef {{key: number, dot: number, weight: number, masked: boolean}} Found */
 
 /**
- * The plane in which queries and keys together are spread the most.
+ * The plane in which queries and keys together are spread the most, each less their own mean and on a
+ * scale of their own. A shift that all keys share adds the same to all scores of a row, which no softmax
+ * sees; queries twice as long and keys half as long have the same products. Only which way a query
+ * points is taken from the query as it is.
  * @param {Matrix} q  [query, channel]
  * @param {Matrix} k  [key, channel]
  * @returns {Space}
  */
 export function space(q, k) {
-  const { mean, components, shares, points } = pca([...rows(q), ...rows(k)], 3);
+  const { components, shares, points } = pca([...centred(rows(q)), ...centred(rows(k))], 3);
   const flat = (/** @type {number[]} */ [x, y = 0]) => [x, y];
   const all = points.map(flat);
-  const origin = components.map((component) => -dot(mean, component));
+  const origin = components.map(() => 0);
   return {
     queries: all.slice(0, q.rows),
     keys: all.slice(q.rows),
     origin: flat(origin),
+    directions: rows(q).map((query) => flat(components.map((component) => dot(query, component)))),
     solid: { queries: points.slice(0, q.rows), keys: points.slice(q.rows), origin, share: shares[2] ?? 0 },
     shares: [shares[0] ?? 0, shares[1] ?? 0],
     channels: q.cols,
   };
+}
+
+/** Less their mean, with a root mean square length of one. @param {ArrayLike<number>[]} points */
+function centred(points) {
+  const mean = Array.from(points[0] ?? [], (_, c) => points.reduce((sum, point) => sum + point[c], 0) / points.length);
+  const moved = points.map((point) => mean.map((centre, c) => point[c] - centre));
+  const spread = Math.sqrt(moved.reduce((sum, point) => sum + dot(point, point), 0) / points.length) || 1;
+  return moved.map((point) => point.map((value) => value / spread));
 }
 
 /** @param {Matrix} matrix */

@@ -31,6 +31,20 @@ export function cosines(x, y) {
   });
 }
 
+/** How far beyond nine tenths of all lengths a scale goes. */
+const BEYOND = 1.5;
+
+/**
+ * Up to where a scale of lengths goes: to the largest, unless a few are so far beyond the others that
+ * these would all look alike.
+ * @param {number[][]} lengths
+ */
+export function reach(lengths) {
+  const sorted = lengths.flat().filter(Number.isFinite).sort((a, b) => a - b);
+  const [largest, usual] = [sorted.at(-1) ?? 0, sorted[Math.floor(0.9 * (sorted.length - 1))] ?? 0];
+  return Math.min(largest, BEYOND * usual) || largest || 1;
+}
+
 /**
  * Where the stream of a stack can be read, from its input up to a layer: behind every sublayer.
  * @param {string[]} kinds  of a layer's attentions, in the order in which they run

@@ -43,10 +43,13 @@ export function createChart(element) {
 export function paint(context, picture) {
   const { geometry, shade, theme } = picture;
   const seen = open(picture);
-  cells(context, seen, geometry, shade);
+  cells(context, seen, geometry, shade, theme.rule);
   if (seen.values.some(Number.isNaN)) covers(context, picture, geometry, theme.hatch);
   if (hasRoom(geometry, theme)) numbers(context, seen, geometry, shade, theme);
 }
+
+/** Pixels that a phone lets a canvas have. */
+const MOST = 2 ** 24;
 
 /**
  * Makes a canvas ready to be drawn on anew; one that keeps its size keeps its memory.
@@ -56,7 +59,8 @@ export function paint(context, picture) {
  * @param {number} [fine]  pixels for one of CSS, at least
  */
 export function prepare(canvas, width, height, fine = 1) {
-  const ratio = Math.max(fine, canvas.ownerDocument.defaultView?.devicePixelRatio ?? 1);
+  const wanted = Math.max(fine, canvas.ownerDocument.defaultView?.devicePixelRatio ?? 1);
+  const ratio = Math.min(wanted, Math.sqrt(MOST / (width * height)));
   const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   if (canvas.width !== across || canvas.height !== down) {

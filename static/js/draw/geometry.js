@@ -15,8 +15,7 @@
  * @property {number} height  of everything
  * @property {number} gap  of paper between cells
  * @property {number} slant  of words above columns, in degrees; 0: upright
- * @property {number} everyRow  label each, each second, … row
- * @property {number} everyCol
+ * @property {number} line  height of a label, at which the next one may stand
  */
 /**
  * @typedef {object} Wanted
@@ -28,6 +27,7 @@
  * @property {number} height  to fit into
  * @property {number} [stretch]  how much wider than high a cell may be; 1 is square
  * @property {number} [largest]  cell, where labels have their usual size
+ * @property {number} [least]  cell, in pixels, along a side with labels: what does not fit is scrolled to
  * @property {boolean} [titles]  whether the axes have titles
  * @property {number} [size]  of the labels' letters; lines and gutters follow it
  */
@@ -35,6 +35,7 @@
 /** The usual size of a label, and what follows from it. */
 const SIZE = 13;
 const LINE = 16 / SIZE;
+const TIGHT = 15 / SIZE;
 const TITLE = 26 / SIZE;
 const GAP = 8;
 /** Words lean 45°, and steeper where columns are so narrow that they would lie on each other. */
@@ -53,7 +54,8 @@ export function fit(wanted) {
     width,
     height,
     stretch = 1,
-    largest = 52,
+    largest = 64,
+    least = 0,
     titles = true,
     size = SIZE,
   } = wanted;
@@ -77,7 +79,8 @@ export function fit(wanted) {
     const cell = Math.min((largest * size) / SIZE, (height - top - title) / rows);
     const cellWidth = Math.min(cell * stretch, across / cols, widest(across));
     const cellHeight = stretch === Infinity ? cell : Math.min(cell, cellWidth);
-    return { cellWidth: whole(cellWidth), cellHeight: whole(cellHeight), top, right };
+    const [wide, high] = [colWidths.length ? least : 0, least].map((pixels, i) => Math.max(whole([cellWidth, cellHeight][i]), pixels));
+    return { cellWidth: wide, cellHeight: high, top, right };
   }
 
   const { cellWidth, cellHeight } = place;
@@ -93,8 +96,7 @@ export function fit(wanted) {
     width: Math.round(left + cols * cellWidth + right),
     height: Math.round(place.top + title + rows * cellHeight),
     gap: Math.min(cellWidth, cellHeight) >= 9 ? 1 : 0,
-    everyRow: Math.ceil(line / cellHeight),
-    everyCol: Math.ceil(line / cellWidth),
+    line: TIGHT * size,
   };
 }
 

@@ -13,7 +13,8 @@ import { colour } from "./scale.js";
 /** @typedef {{layer: number, head: number}} Tile */
 /**
  * @typedef {object} Layout  in CSS pixels
- * @property {number} size  of a tile's picture, which is square
+ * @property {number} size  height of a tile's picture
+ * @property {number} wide  its width: square, and wider where there is more room beside than below
  * @property {number} columns
  * @property {{left: number, top: number}[]} places  of the tiles
  * @property {number} width
@@ -30,8 +31,8 @@ const LARGEST = 168;
 /** Of a line under a picture, in letters' heights. */
 export const LINE = 1.35;
 const GAP = 10;
-/** Between columns, where a tile cannot grow any more. */
-const AIR = 24;
+/** How much wider than high a picture may be. */
+const WIDER = 1.7;
 /** What parts a layer from the next where a layer takes several rows. */
 const BREAK = 12;
 
@@ -78,7 +79,8 @@ export function arrange(tiles, { width, height, heads, letters, byLayer, plain =
   const across = Math.floor((width + GAP) / columns) - GAP;
   const down = Math.floor((height + GAP) / rows) - GAP - line;
   const size = Math.min(across, LARGEST, down < smallest ? Math.max(EASY, smallest) : down);
-  const pitch = { x: Math.min(across, size + AIR) + GAP, y: size + line + GAP };
+  const wide = Math.min(across, Math.floor(WIDER * size));
+  const pitch = { x: wide + GAP, y: size + line + GAP };
   const folded = byLayer && columns < heads;
   let [column, row, shift] = [0, -1, 0];
   const places = tiles.map(({ layer }, i) => {
@@ -89,7 +91,7 @@ export function arrange(tiles, { width, height, heads, letters, byLayer, plain =
     return { left: column * pitch.x, top: row * pitch.y + shift };
   });
   const bottom = places.length ? places[places.length - 1].top + pitch.y - GAP : 0;
-  return { size, columns, places, width: columns * pitch.x - GAP, height: bottom };
+  return { size, wide, columns, places, width: columns * pitch.x - GAP, height: bottom };
 }
 
 /**
@@ -101,10 +103,10 @@ export function arrange(tiles, { width, height, heads, letters, byLayer, plain =
  * @param {number} y
  * @returns {{row: number, col: number} | null}  null beside the picture
  */
-export function cellAt({ size, places }, index, { rows, cols }, x, y) {
+export function cellAt({ size, wide, places }, index, { rows, cols }, x, y) {
   const { left, top } = places[index];
   const row = Math.floor(((y - top) / size) * rows);
-  const col = Math.floor(((x - left) / size) * cols);
+  const col = Math.floor(((x - left) / wide) * cols);
   return row >= 0 && row < rows && col >= 0 && col < cols ? { row, col } : null;
 }
 
@@ -141,13 +143,13 @@ export function packed([r, g, b]) {
  * Writes one head's picture.
  * @param {Uint32Array} pixels  of the whole atlas
  * @param {number} stride  its width
- * @param {{left: number, top: number, size: number}} where  whole pixels
+ * @param {{left: number, top: number, size: number, wide?: number}} where  whole pixels
  * @param {Picture} picture
  * @param {Paint} paint
  */
-export function tile(pixels, stride, { left, top, size }, { rows, cols, values, unit = 1, may }, paint) {
+export function tile(pixels, stride, { left, top, size, wide = size }, { rows, cols, values, unit = 1, may }, paint) {
   const { table, paper, hatch } = paint;
-  const across = spans(cols, size);
+  const across = spans(cols, wide);
   const down = spans(rows, size);
   const line = new Float32Array(cols);
   const scale = 255 / unit;
@@ -160,7 +162,7 @@ export function tile(pixels, stride, { left, top, size }, { rows, cols, values, 
       }
     }
     let at = (top + y) * stride + left;
-    for (let x = 0; x < size; x++, at++) {
+    for (let x = 0; x < wide; x++, at++) {
       let most = -1;
       for (let col = across[2 * x]; col < across[2 * x + 1]; col++) most = Math.max(most, line[col]);
       if (most >= 0) pixels[at] = table[(most * scale + 0.5) | 0];

@@ -4,10 +4,12 @@ import { h, write } from "../lib/dom.js";
 import { make } from "../lib/render.js";
 import { step } from "./token.js";
 import { memo } from "../lib/memo.js";
+import { neighbours } from "./label-choice.js";
 
 /** @typedef {import("./geometry.js").Geometry} Geometry */
 /** @typedef {import("./geometry.js").Place} Place */
 /** @typedef {import("../data/tokens.js").Step} Step */
+/** @typedef {import("./label-choice.js").Side} Side */
 
 /** A Chinese character or a mark, perhaps with its sentence and its index: it stands upright. */
 const SINGLE = /^[\p{Script=Han}\p{P}][ᴬᴮ]?[₀-₉]*$/u;
@@ -33,13 +35,21 @@ export function createLabels() {
      * @param {{rows: Step[], cols: Step[]}} steps
      * @param {boolean[]} upright  which columns stand
      * @param {{rows: string, cols: string}} titles  of the axes
+     * @param {{rows: Side, cols: Side}} places  which labels are shown, and which lie on each other
+     * @param {number} [seen]  width of what is seen without scrolling
      */
-    write(geometry, steps, upright, titles) {
+    write(geometry, steps, upright, titles, places, seen = Infinity) {
       const { left, top, cellWidth, cellHeight } = geometry;
-      rows.write(steps.rows.map((one, i) => beside(geometry, one, i)));
-      cols.write(steps.cols.map((one, i) => above(geometry, one, i, upright[i])));
+      rows.write(steps.rows.map((one, i) => beside(geometry, one, i, places.rows.shown[i])), places.rows);
+      cols.write(steps.cols.map((one, i) => above(geometry, one, i, upright[i], places.cols.shown[i])), places.cols);
+      rows.element.style.setProperty("--names", `${left - 1}px`);
       rows.call(titles.rows, { top, left: 0, height: geometry.rows * cellHeight });
-      cols.call(titles.cols, { top: 0, left, width: geometry.cols * cellWidth });
+      cols.call(titles.cols, { top: 0, left, width: Math.min(geometry.cols * cellWidth, seen - left) });
+    },
+
+    /** The names of the rows stay in sight where a matrix is scrolled. @param {number} x */
+    follow(x) {
+      rows.element.style.translate = x ? `${x}px` : "";
     },
 
     /** @param {Place} place */
@@ -63,12 +73,24 @@ function createSide(name) {
   let called = {};
   /** @type {number | null} */
   let lit = null;
+  /** @type {Side} */
+  let places = { shown: [], clash: () => false };
+  /** Labels that lie under the lit one. @type {number[]} */
+  let under = [];
+
+  /** @param {number | null} at */
+  function cover(at) {
+    for (const one of under) kept[one]?.item.classList.remove("under");
+    under = at === null || at >= kept.length ? [] : neighbours(at, kept.length, places.clash);
+    for (const one of under) kept[one].item.classList.add("under");
+  }
 
   return {
     element,
 
-    /** @param {Label[]} labels */
-    write(labels) {
+    /** @param {Label[]} labels @param {Side} next */
+    write(labels, next) {
+      places = next;
       for (const { item } of kept.splice(labels.length)) item.remove();
       while (kept.length < labels.length) {
         const item = h("span", {});
@@ -83,6 +105,7 @@ function createSide(name) {
         place(label.item, at, label.at);
         Object.assign(label, { said, look, at });
       });
+      cover(lit);
     },
 
     /** @param {string} text @param {Record<string, number>} at  in pixels */
@@ -99,6 +122,7 @@ function createSide(name) {
       kept[lit ?? -1]?.item.classList.remove("lit");
       kept[next ?? -1]?.item.classList.add("lit");
       lit = next;
+      cover(lit);
     },
   };
 }
@@ -113,21 +137,21 @@ function place(item, at, before = {}) {
     if (value !== before[side]) item.style.setProperty(side, value);
 }
 
-/** @param {Geometry} geometry @param {Step} row @param {number} i @returns {Label} */
-function beside({ left, top, cellHeight, everyRow }, row, i) {
+/** @param {Geometry} geometry @param {Step} row @param {number} i @param {boolean} shown @returns {Label} */
+function beside({ left, top, cellHeight }, row, i, shown) {
   const at = { top: `${top + (i + 0.5) * cellHeight}px`, right: `calc(100% - ${left - 8}px)` };
-  return { step: row, look: looks(row, i % everyRow > 0), at };
+  return { step: row, look: looks(row, !shown), at };
 }
 
-/** @param {Geometry} geometry @param {Step} col @param {number} i @param {boolean} upright @returns {Label} */
-function above({ left, top, cellWidth, slant, everyCol }, col, i, upright) {
+/** @param {Geometry} geometry @param {Step} col @param {number} i @param {boolean} upright @param {boolean} shown @returns {Label} */
+function above({ left, top, cellWidth, slant }, col, i, upright, shown) {
   const slanted = slant > 0 && !upright;
   const at = {
     rotate: slanted ? `-${slant}deg` : "none",
     left: `${left + (i + 0.5) * cellWidth}px`,
     top: `${top - 6}px`,
   };
-  return { step: col, look: looks(col, i % everyCol > 0, slanted), at };
+  return { step: col, look: looks(col, !shown, slanted), at };
 }
 
 /** @param {Step} step @param {boolean} between @param {boolean} [slanted] */

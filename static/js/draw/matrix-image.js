@@ -8,6 +8,7 @@ import { two } from "../lib/numbers.js";
 /**
  * @typedef {import("./chart.js").Picture & {
  *   upright: boolean[],
+ *   named: {rows: boolean[], cols: boolean[]},
  *   ends: import("./row-bars.js").Ends | null,
  *   room: number,
  * }} Plate
@@ -53,8 +54,9 @@ export function paintBars(context, shares, geometry, theme, room) {
     context.fillRect(left, Math.round(middle + height / 2), width, 1);
     context.fillStyle = theme.attention;
     context.fillRect(left, Math.round(middle - height / 2), share * width, Math.round(height));
-    if (!number) return;
-    context.fillStyle = share < 0.005 ? theme.muted : theme.ink;
+    // As in a cell, what would be 0.00 is not written.
+    if (!number || share < 0.005) return;
+    context.fillStyle = theme.ink;
     context.fillText(two(share), left + width + 6, middle + 1);
   });
 }
@@ -96,18 +98,18 @@ function reach({ geometry, theme, ends, room }) {
  * @param {CanvasRenderingContext2D} context
  * @param {Plate} plate
  */
-function inscribe(context, { geometry, theme, labels, titles, upright, ends, room }) {
-  const { left, top, cellWidth, cellHeight, rows, cols, slant, everyRow, everyCol } = geometry;
+function inscribe(context, { geometry, theme, labels, titles, upright, named, ends, room }) {
+  const { left, top, cellWidth, cellHeight, rows, cols, slant } = geometry;
   context.font = `${theme.size}px ${theme.font}`;
   context.fillStyle = theme.ink;
   context.textBaseline = "middle";
   context.textAlign = "right";
   labels.rows.forEach((text, i) => {
-    if (i % everyRow === 0) context.fillText(text, left - 8, top + (i + 0.5) * cellHeight);
+    if (named.rows[i]) context.fillText(text, left - 8, top + (i + 0.5) * cellHeight);
   });
   context.textBaseline = "alphabetic";
   labels.cols.forEach((text, i) => {
-    if (i % everyCol) return;
+    if (!named.cols[i]) return;
     turned(context, text, left + (i + 0.5) * cellWidth, top - 8, upright[i] ? 0 : slant);
   });
   const bars = barsAt(geometry, theme, room);

@@ -83,8 +83,9 @@ let SMALL;
  * @param {Matrix} matrix
  * @param {Geometry} geometry
  * @param {Shade} shade
+ * @param {string} rule  between cells, so that an empty one is seen
  */
-export function cells(context, matrix, geometry, shade) {
+export function cells(context, matrix, geometry, shade, rule) {
   const { left, top, cellWidth, cellHeight, gap } = geometry;
   const [width, height] = [matrix.cols * cellWidth, matrix.rows * cellHeight];
   SMALL ??= context.canvas.ownerDocument.createElement("canvas");
@@ -96,10 +97,11 @@ export function cells(context, matrix, geometry, shade) {
   context.imageSmoothingEnabled = false;
   context.drawImage(SMALL, left, top, width, height);
   if (!gap) return;
-  for (let col = 1; col <= matrix.cols; col++)
-    context.clearRect(left + col * cellWidth - gap, top, gap, height);
-  for (let row = 1; row <= matrix.rows; row++)
-    context.clearRect(left, top + row * cellHeight - gap, width, gap);
+  context.fillStyle = rule;
+  for (let col = 0; col <= matrix.cols; col++)
+    context.fillRect(left + col * cellWidth - gap, top - gap, gap, height + gap);
+  for (let row = 0; row <= matrix.rows; row++)
+    context.fillRect(left - gap, top + row * cellHeight - gap, width + gap, gap);
 }
 
 /**

@@ -11,6 +11,8 @@ import { memo } from "../lib/memo.js";
 /** @typedef {{paper: string, ink: string, attention: string, q: string, k: string}} Palette */
 
 const STEPS = 16;
+/** On a dark screen steps near black are hard to tell apart: small values are lifted. */
+const LIFT = 0.65;
 /** Between which Plotly mixes evenly; so many that it shows no more than a rounding off. */
 const LOG_STEPS = 128;
 
@@ -20,8 +22,8 @@ const LOG_STEPS = 128;
  * @returns {Stops}
  */
 export function sequential(palette) {
-  const { paper, attention } = palette;
-  return memo(palette, "sequential", () => between(rgb(paper), rgb(attention), STEPS, 0.045));
+  const [paper, attention] = [rgb(palette.paper), rgb(palette.attention)];
+  return memo(palette, "sequential", () => between(paper, attention, STEPS, { bloom: 0.045, lift: liftOn(paper) }));
 }
 
 /**
@@ -32,7 +34,8 @@ export function sequential(palette) {
 export function diverging(palette) {
   const { q, k } = palette;
   const middle = rgb(palette.paper);
-  const work = () => [...between(rgb(q), middle, STEPS), ...between(middle, rgb(k), STEPS).slice(1)];
+  const half = (/** @type {string} */ end) => between(middle, rgb(end), STEPS, { lift: liftOn(middle) });
+  const work = () => [...half(q).reverse(), ...half(k).slice(1)];
   return memo(palette, "diverging", work);
 }
 
@@ -94,6 +97,9 @@ export function rgb(hex) {
   return [n >> 16, (n >> 8) & 255, n & 255];
 }
 
+/** @param {Rgb} paper */
+const liftOn = (paper) => (luminance(paper) < 0.1 ? LIFT : 1);
+
 /**
  * WCAG 2 contrast ratio.
  * @param {Rgb} a
@@ -108,14 +114,16 @@ export function contrast(a, b) {
  * @param {Rgb} from
  * @param {Rgb} to
  * @param {number} steps
- * @param {number} [bloom]  chroma added half-way, in the hue of `to`: the middle is not grey
+ * @param {object} [more]
+ * @param {number} [more.bloom]  chroma added half-way, in the hue of `to`: the middle is not grey
+ * @param {number} [more.lift]  a power: below 1 small values stand out more from `from`
  * @returns {Stops}
  */
-function between(from, to, steps, bloom = 0) {
+function between(from, to, steps, { bloom = 0, lift = 1 } = {}) {
   const [a, b] = [oklab(from), oklab(to)];
   const chroma = Math.hypot(b[1], b[2]);
   return Array.from({ length: steps + 1 }, (_, i) => {
-    const at = i / steps;
+    const at = (i / steps) ** lift;
     const more = (bloom * Math.sin(Math.PI * at)) / chroma;
     const [L, x, y] = a.map((channel, c) => channel + (b[c] - channel) * at);
     return fromOklab([L, x + b[1] * more, y + b[2] * more]);

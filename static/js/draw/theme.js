@@ -10,6 +10,7 @@
  * @property {string} k
  * @property {string} v
  * @property {string} hatch
+ * @property {string} rule  between empty cells
  * @property {string} font
  * @property {number} size  of labels, in pixels; a projector's are larger
  */
@@ -23,6 +24,7 @@ const NAMES = /** @type {const} */ ([
   "k",
   "v",
   "hatch",
+  "rule",
   "font",
 ]);
 

@@ -26,10 +26,10 @@ export function photograph(pictures, { layout, words }, theme, ratio) {
     context.textAlign = "left";
     context.fillStyle = theme.ink;
     context.fillText(where, left, below);
-    context.fillText(pattern, left, below + line, layout.size);
+    context.fillText(pattern, left, below + line, layout.wide);
     context.textAlign = "right";
     context.fillStyle = theme.muted;
-    context.fillText(value, left + layout.size, below);
+    context.fillText(value, left + layout.wide, below);
   });
   return canvas;
 }

@@ -29,6 +29,15 @@ export function two(value) {
   return value > 0 ? "<0.01" : ">−0.01";
 }
 
+/**
+ * A difference, with its sign and two decimals; what would print as zero is 0, a change that is none.
+ * @param {number} value
+ */
+export const change = (value) => (Math.abs(value) < 0.005 ? "0" : plus(value, two));
+
+/** With its sign, which is the point. @param {number} value @param {(value: number) => string} say */
+export const plus = (value, say) => (value > 0 ? `+${say(value)}` : say(value));
+
 /** Four decimals, or a power of ten: 0.1234, 3.1 · 10⁻⁷, 1.4583 · 10⁵. @param {number} value */
 export const four = (value) => joined(parts(value, 4));
 

@@ -12,9 +12,10 @@ import { plainStep } from "../data/tokens.js";
 /**
  * @param {Context} context
  * @param {HTMLElement} line
+ * @param {() => boolean} tells  whether the pinned cell is told here, and not by the view itself
  * @returns {() => void}  stops it
  */
-export function bindCaption(context, line) {
+export function bindCaption(context, line, tells) {
   const { store } = context;
   const show = () => {
     const said = compose(context, store.get(), store.hovered());
@@ -22,7 +23,7 @@ export function bindCaption(context, line) {
   };
   const deaf = [
     store.subscribe(({ link, trace, model }) => [link, trace, model], show),
-    store.subscribe(({ link }) => link, ({ link }) => link.query !== null && announce(context)),
+    store.subscribe(({ link }) => link, ({ link }) => link.query !== null && tells() && announce(context)),
     store.watch(show),
   ];
   return () => deaf.forEach((end) => end());

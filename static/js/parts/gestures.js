@@ -23,7 +23,10 @@ export function bindGestures(element, { geometry, onPoint, onPick, picked }) {
   function under(event) {
     const frame = element.getBoundingClientRect();
     const drawn = geometry();
-    return drawn && hit(drawn, event.clientX - frame.left, event.clientY - frame.top);
+    const place = drawn && hit(drawn, event.clientX - frame.left, event.clientY - frame.top);
+    // The names of rows stay where cells are scrolled under them.
+    const names = /** @type {Element} */ (event.target).closest?.(".labels.rows");
+    return place && names ? { ...place, col: null } : place;
   }
 
   element.addEventListener("pointermove", (event) => {

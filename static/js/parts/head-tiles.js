@@ -144,9 +144,9 @@ function reach(buttons, index) {
 }
 
 /** @param {Words} words @param {Layout} layout @param {number} i */
-function tileButton({ where, value, pattern, label }, { places, size }, i) {
+function tileButton({ where, value, pattern, label }, { places, size, wide }, i) {
   const [left, top] = [places[i].left, places[i].top];
-  const style = { left: `${left}px`, top: `${top}px`, width: `${size}px`, "padding-top": `${size + 2}px` };
+  const style = { left: `${left}px`, top: `${top}px`, width: `${wide}px`, "padding-top": `${size + 2}px`, "--picture": `${size}px` };
   return el(
     "button",
     { type: "button", className: "tile", "aria-label": label, style },
@@ -207,12 +207,12 @@ function paint(canvas, { seen, tiles, layout }, ratio) {
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   const image = context.createImageData(canvas.width, canvas.height);
   const pixels = new Uint32Array(image.data.buffer);
-  const size = Math.floor(layout.size * ratio);
+  const [size, wide] = [layout.size, layout.wide].map((length) => Math.floor(length * ratio));
   tiles.forEach((one, i) => {
     const picture = seen.matrix(one);
     if (!picture) return;
     const [left, top] = [layout.places[i].left, layout.places[i].top].map((at) => Math.round(at * ratio));
-    paintTile(pixels, canvas.width, { left, top, size }, picture, seen.paint);
+    paintTile(pixels, canvas.width, { left, top, size, wide }, picture, seen.paint);
   });
   context.putImageData(image, 0, 0);
 }
@@ -225,7 +225,7 @@ function paint(canvas, { seen, tiles, layout }, ratio) {
  * @param {import("../draw/theme.js").Theme} theme
  * @param {number} ratio
  */
-function mark(canvas, { seen, tiles, layout: { places, size } }, { row, col }, theme, ratio) {
+function mark(canvas, { seen, tiles, layout: { places, size, wide: width } }, { row, col }, theme, ratio) {
   const marked = row !== null || col !== null;
   if (!marked && canvas.dataset.marked !== "yes") return;
   canvas.dataset.marked = marked ? "yes" : "no";
@@ -237,9 +237,9 @@ function mark(canvas, { seen, tiles, layout: { places, size } }, { row, col }, t
     const matrix = seen.matrix(one);
     if (!matrix) return;
     const { left, top } = places[i];
-    const [high, wide] = [size / matrix.rows, size / matrix.cols];
+    const [high, wide] = [size / matrix.rows, width / matrix.cols];
     context.strokeStyle = theme.q;
-    if (row !== null && row < matrix.rows) context.strokeRect(left, top + row * high, size, high);
+    if (row !== null && row < matrix.rows) context.strokeRect(left, top + row * high, width, high);
     context.strokeStyle = theme.k;
     if (col !== null && col < matrix.cols) context.strokeRect(left + col * wide, top, wide, size);
   });

@@ -10,6 +10,7 @@ import { fit } from "../draw/geometry.js";
 import { photograph } from "../draw/matrix-image.js";
 import { createEnds, roomForEnds } from "../draw/row-bars.js";
 import { bindGestures } from "./gestures.js";
+import { chosen, colClash, rowClash } from "../draw/label-choice.js";
 import { createLabels, ruler, stands } from "../draw/labels.js";
 import { hasRoom } from "../draw/paint.js";
 import { createMatrixHighlight } from "./matrix-highlight.js";
@@ -41,10 +42,13 @@ import { createZoom } from "./zoom.js";
  * @property {number} height  to fit into
  * @property {number} [stretch]  how much wider than high a cell may be
  * @property {number} [largest]
+ * @property {{rows: number[], cols: number[]}} [changed]  whose labels are shown before others
  */
 
 /** Of the width, that labels of rows may take. */
-const MOST = 0.3;
+const MOST = 0.2;
+/** Pixels that a cell has at least where there is little room: the rest is scrolled to. */
+const LEAST = 18;
 
 /**
  * @param {Context} context
@@ -56,7 +60,7 @@ export function createMatrix(context, options) {
   const labels = createLabels();
   const ends = createEnds();
   const marks = createMatrixHighlight();
-  const element = h(
+  const field = h(
     "div",
     { className: "matrix", tabIndex: 0, role: "application", "aria-label": label },
     host,
@@ -64,8 +68,10 @@ export function createMatrix(context, options) {
     labels.elements,
     marks.elements,
   );
+  const element = h("div", { className: "panned" }, field);
+  element.addEventListener("scroll", () => labels.follow(element.scrollLeft), { passive: true });
   const zoom = createZoom(context, { onHover, onPick: (place) => onPick(place, "click"), onTurn: measure, opens: zoomed });
-  element.append(...zoom.elements);
+  field.append(...zoom.elements);
   const chart = createChart(host);
   /** @type {Geometry | null} */
   let geometry = null;
@@ -73,7 +79,7 @@ export function createMatrix(context, options) {
   /** @type {import("../draw/matrix-image.js").Plate | null} */
   let plate = null;
 
-  bindGestures(element, {
+  bindGestures(field, {
     geometry: () => geometry,
     onPoint(place) {
       onHover(place);
@@ -86,16 +92,16 @@ export function createMatrix(context, options) {
   /** As large as what it shows. */
   function measure() {
     const { width, height } = zoom.size() ?? { width: wide, height: geometry?.height ?? 0 };
-    element.style.width = `${width}px`;
-    element.style.height = `${height}px`;
-    element.classList.toggle("closer", zoom.size() !== null);
+    field.style.width = `${width}px`;
+    field.style.height = `${height}px`;
+    field.classList.toggle("closer", zoom.size() !== null);
   }
 
   return {
     element,
 
     /** @param {Content} content */
-    draw({ matrix, cover, ends: share = null, shade, rows, cols, titles, ...room }) {
+    draw({ matrix, cover, ends: share = null, shade, rows, cols, titles, changed, ...room }) {
       const theme = context.theme();
       const names = { rows: texts(rows), cols: texts(cols) };
       const ruled = ruler(theme);
@@ -104,19 +110,26 @@ export function createMatrix(context, options) {
       const aside = share ? roomForEnds(share, room.width, ruled) : 0;
       const rowWidths = texts(beside).map(ruled);
       const colWidths = names.cols.map(ruled);
-      geometry = fit({ rowWidths, colWidths, upright, cols: matrix.cols, size: theme.size, ...room, width: room.width - aside });
+      const least = context.room().wide ? 0 : LEAST;
+      geometry = fit({ rowWidths, colWidths, upright, cols: matrix.cols, size: theme.size, least, ...room, width: room.width - aside });
+      const places = {
+        rows: side(rows, rowClash(geometry), changed?.rows),
+        cols: side(cols, colClash(geometry, colWidths, upright), changed?.cols),
+      };
       wide = geometry.width + ends.draw(geometry, share, theme, aside);
       const picture = { matrix, cover, geometry, shade, theme, labels: names, titles };
       chart.draw(picture);
-      labels.write(geometry, { rows: beside, cols }, upright, titles);
+      labels.write(geometry, { rows: beside, cols }, upright, titles, places, room.width);
+      element.classList.toggle("scrolls", wide > room.width);
       zoom.draw(picture, room, !hasRoom(geometry, theme));
       measure();
-      plate = { ...picture, labels: { rows: texts(beside), cols: names.cols }, upright, ends: share, room: aside };
+      plate = { ...picture, labels: { rows: texts(beside), cols: names.cols }, upright, named: { rows: places.rows.shown, cols: places.cols.shown }, ends: share, room: aside };
     },
 
     /** @param {Place} place  Lights it. */
     mark(place) {
       if (geometry) marks.show(geometry, place);
+      if (geometry && element.classList.contains("scrolls")) reveal(element, geometry, place.col);
       labels.light(place);
       zoom.mark(place);
     },
@@ -130,6 +143,30 @@ export function createMatrix(context, options) {
       element.remove();
     },
   };
+}
+
+/**
+ * Which of a side's labels are shown: what has changed and special tokens before others.
+ * @param {Step[]} steps
+ * @param {import("../draw/label-choice.js").Clash} clash
+ * @param {number[]} [changed]
+ */
+function side(steps, clash, changed = []) {
+  const special = steps.flatMap(({ writes }, i) => (writes.special && !writes.pad ? [i] : []));
+  return { shown: chosen(steps.length, clash, [...changed, ...special]), clash };
+}
+
+/**
+ * Scrolls as little as brings a column into sight.
+ * @param {HTMLElement} element
+ * @param {Geometry} geometry
+ * @param {number | null} col
+ */
+function reveal(element, { left, cellWidth }, col) {
+  if (col === null) return;
+  const [from, to] = [col * cellWidth, left + (col + 1) * cellWidth - element.clientWidth];
+  if (element.scrollLeft > from) element.scrollLeft = from;
+  else if (element.scrollLeft < to) element.scrollLeft = to;
 }
 
 /**

@@ -30,8 +30,15 @@ import { answer, traced } from "./view-requests.js";
  * @property {[number, number] | null} ranks  among all of the vocabulary, from 1; null where nobody counted
  */
 
-/** @param {Page} page @returns {string[]} */
-const select = ({ model, link }) => [place(model, link, "weights"), place(model, link, "mask")];
+/**
+ * What is compared of the runs beside what they write. A share holds all of it, whatever part is open.
+ * @param {Page} page
+ * @returns {string[]}
+ */
+function select({ model, link, share }) {
+  const shown = share || link.view !== "whatif" || link.options.effect === "attention";
+  return shown ? [place(model, link, "weights"), place(model, link, "mask")] : [];
+}
 
 /** @param {Page} page @returns {Question}  the run without any change */
 export const unchanged = (page) => traced(page, { interventions: null, select: select(page) });
@@ -72,12 +79,28 @@ function earlier(page, before) {
   return String(ids(after)) === String(ids(before)) ? after : undefined;
 }
 
-/** @param {Page} page @returns {Question[]}  as far as they can be asked by now */
-export function questions(page) {
-  const before = /** @type {Trace | Problem | undefined} */ (answer(page, unchanged(page)));
-  const known = before && !(before instanceof Problem) && isChanged(page.link);
-  return [unchanged(page), ...(known ? [held(page, before)] : [])];
+/**
+ * The page's own run, where that writes the same as the unchanged one: it need not be made to.
+ * @param {Page} page
+ * @param {Trace} before
+ */
+function alike({ status, trace }, before) {
+  return status === "ready" && trace && String(ids(trace)) === String(ids(before)) ? trace : null;
 }
+
+/**
+ * @param {Page} page
+ * @param {Page} [as]  the page whose selection they have
+ * @returns {Question[]}  as far as they can be asked by now
+ */
+export function questions(page, as = page) {
+  const before = /** @type {Trace | Problem | undefined} */ (answer(page, unchanged(page)));
+  const known = before && !(before instanceof Problem) && isChanged(page.link) && !alike(page, before);
+  return [unchanged(as), ...(known ? [held(as, before)] : [])];
+}
+
+/** @param {Page} page @returns {Question[]}  what a share of the page has to hold */
+export const kept = (page) => questions(page, { ...page, share: /** @type {any} */ (page.share ?? {}) });
 
 /** @param {Page} page @returns {Runs | Problem | null}  null while something is on its way */
 export function runs(page) {
@@ -85,7 +108,7 @@ export function runs(page) {
   if (!before || before instanceof Problem) return before ?? null;
   if (!isChanged(page.link)) return { before, after: before };
   const answered = /** @type {Trace | Problem | undefined} */ (answer(page, held(page, before)));
-  const after = earlier(page, before) ?? answered;
+  const after = earlier(page, before) ?? answered ?? alike(page, before);
   if (!after || after instanceof Problem) return after ?? null;
   return { before, after };
 }

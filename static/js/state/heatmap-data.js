@@ -156,6 +156,8 @@ export function litTokens(page, hovered) {
   const found = reading(page);
   const { query, key, by } = lit(page, hovered);
   if (by === "default" && page.link.view === "compare") return changed(page);
+  // A translation is gone through from its beginning.
+  if (by === "default" && page.link.view === "decoding") return { queries: [0], keys: [] };
   const first = found && by === "default" ? litIn(page, hovered, found).row : null;
   /** @param {number | null} token @param {{axis: Axis} | undefined} side */
   const pieces = (token, side) => {

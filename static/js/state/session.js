@@ -12,6 +12,7 @@ import { opener } from "./highlight.js";
 import { REQUEST_KEYS } from "./link.js";
 import { nearest } from "./reconcile-link.js";
 import { joined, lacking } from "./tensor-cache.js";
+import { unaltered } from "./view-requests.js";
 
 /** @typedef {import("./store.js").Store} Store */
 /** @typedef {import("./store.js").Page} Page */
@@ -54,7 +55,8 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
     const link = { ...fit(store.get(), model), view: store.get().link.view };
     const opening = free && opener(trace, model, link);
     free = false;
-    store.set({ status: "ready", model, trace, link: opening ? { ...link, ...opening } : link });
+    const now = { ...store.get(), model, trace, link: opening ? { ...link, ...opening } : link };
+    store.set({ status: "ready", model, trace, link: now.link, trained: unaltered(now) });
   }
 
   /** @param {NonNullable<Source["open"]>} ask */
@@ -158,7 +160,8 @@ function bindTensors(store, source, needs) {
     if (more === null || now.trace?.id !== seen.id) return;
     // What a share does not hold the page says (chrome/missing-from-share.js); its trace is as it was.
     if (more instanceof Problem) return more.kind === "frozen" ? undefined : fails(more);
-    store.set({ trace: joined(now.trace, more, needs(now)) });
+    const trace = joined(now.trace, more, needs(now));
+    store.set({ trace, trained: unaltered({ ...now, trace }) });
   }
 
   /** @param {Problem} problem */

@@ -8,7 +8,7 @@ import { lacking } from "./tensor-cache.js";
 /** @typedef {import("./store.js").Page} Page */
 /** @typedef {import("./view-requests.js").Question} Question */
 /** @typedef {import("../data/wire.js").Trace} Trace */
-/** @typedef {Pick<import("./types.js").View, "needs" | "asks">} Wanting */
+/** @typedef {Pick<import("./types.js").View, "needs" | "asks" | "keeps">} Wanting */
 /** @typedef {{select: string[], summarise?: string[], dtype?: string}} Recorded */
 
 /** What the server freezes of every run by itself; `FROZEN` in app/answers/share_creation.py. */
@@ -22,7 +22,7 @@ const MOST = 4;
  * @returns {{select: string[], asks: Question[]}}  what a share has to hold beside what every one does
  */
 export function beside(page, view) {
-  const asks = new Map((view.asks?.(page) ?? []).map((question) => [keyOf(question), question]));
+  const asks = new Map(((view.keeps ?? view.asks)?.(page) ?? []).map((question) => [keyOf(question), question]));
   return {
     select: [...new Set(view.needs(page))].filter((name) => !always(page.model, name)),
     asks: [...asks.values()]

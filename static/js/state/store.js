@@ -19,6 +19,8 @@ import { settler } from "./reconcile-link.js";
  * @property {Trace | null} trace  the last answer, with the tensors that were asked for since; it
  *   stays while the next one is on its way
  * @property {Record<string, Answer | Problem>} answers  to what views ask beside it, by question
+ * @property {{of: string, trace: Trace} | null} trained  the last run without any change, and which run
+ *   that was: what a change is held against need not be asked for again
  * @property {"waiting" | "ready" | "empty" | "failed"} status  of the trace that the link asks for
  * @property {Problem | null} problem
  * @property {Share | null} share  when a frozen share is open
@@ -71,6 +73,7 @@ export function createStore(link, settle = settler()) {
     model: null,
     trace: null,
     answers: {},
+    trained: null,
     status: "waiting",
     problem: null,
     share: null,

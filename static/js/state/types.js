@@ -40,6 +40,8 @@
  * @property {import("./options.js").Options} [options]  what it lets one choose
  * @property {(page: Page) => string[]} needs  addresses of what it shows of the present run
  * @property {(page: Page) => import("./view-requests.js").Question[]} [asks]  all else that it shows
+ * @property {(page: Page) => import("./view-requests.js").Question[]} [keeps]  what of that a share
+ *   holds; absent: what it asks
  * @property {(page: Page) => Subject | null} [subject]  absent: the page's own run
  * @property {(page: Page, previous: Page) => State} [settle]  what follows for its link from a change
  * @property {(context: Context, root: HTMLElement) => Mounted} mount
@@ -58,6 +60,8 @@
  * @property {boolean} inspector
  * @property {boolean} caption
  * @property {"attention" | "signed" | "none"} legend
+ * @property {boolean} [tells]  whether it tells a screen reader by itself what is pinned; absent: the
+ *   weight of the pinned cell is told
  */
 /**
  * @typedef {object} Mounted

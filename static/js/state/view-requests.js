@@ -53,10 +53,35 @@ export function traced({ model, link }, changes) {
  * @param {Page} page
  * @param {Question} question
  */
-export function ofThisRun(page, question) {
-  if (!("trace" in question)) return false;
-  const run = (/** @type {any} */ { select: _, summarise: __, dtype: ___, ...rest }) => keyOf({ trace: rest });
-  return run(question.trace) === run(/** @type {any} */ (traced(page, { select: [] })).trace);
+export const ofThisRun = (page, question) => "trace" in question && runOf(question) === runOf(traced(page, { select: [] }));
+
+/** Which run a question is about, whatever it wants to know of it. @param {Question} question */
+export function runOf(question) {
+  const { select: _, summarise: __, dtype: ___, ...run } = /** @type {any} */ ("trace" in question ? question.trace : {});
+  return keyOf({ trace: run });
+}
+
+/**
+ * The page's own run, where nothing is changed in it: what a later change is held against.
+ * @param {Page} page
+ * @returns {Page["trained"]}
+ */
+export function unaltered(page) {
+  const { link, trace } = page;
+  const altered = Array.isArray(link.interventions) ? link.interventions.length > 0 : link.interventions !== null;
+  return altered || !trace ? page.trained : { of: runOf(traced(page, { select: [] })), trace };
+}
+
+/**
+ * What the page has seen already of the run without changes.
+ * @param {Page} page
+ * @param {Question} question
+ * @returns {Trace | null}  null: not all that is asked
+ */
+export function seen({ trained }, question) {
+  if (!trained || !("trace" in question) || runOf(question) !== trained.of) return null;
+  const { select } = /** @type {{select: string[]}} */ (question.trace);
+  return select.every((name) => trained.trace.tensors[name]) ? trained.trace : null;
 }
 
 /**

@@ -72,7 +72,7 @@ export function createFigure(plan) {
   });
   const ends = [
     session.stop,
-    caption ? bindCaption(context, caption) : () => {},
+    caption ? bindCaption(context, caption, () => !stand.view().frame.tells) : () => {},
     // Once the caption above says what it will, and before the view is drawn. Of another view it is
     // asked once all that stands around the view has changed.
     store.subscribe(({ trace, link }) => [trace, link.options], room.again),
@@ -84,7 +84,7 @@ export function createFigure(plan) {
       if (legend) showScale(context, legend, stand.view().frame.legend);
       stand.draw();
     }),
-    context.keys.listen(({ key }) => key === "Escape" && letGo(store)),
+    context.keys.listen(({ key }) => key === "Escape" && letGo(context)),
     bindStatus(context, session.retry, plan.status ?? { root }),
     stand.clear,
     room.stop,
@@ -195,8 +195,9 @@ function pointed({ link: { view: _view, block: _block, layer: _layer, head: _hea
   return Object.values(rest);
 }
 
-/** @param {import("../state/store.js").Store} store */
-function letGo(store) {
+/** @param {Context} context */
+function letGo({ store, announce, t }) {
   store.hover(null);
+  if (store.get().link.query !== null) announce(t("Nothing is pinned any more."));
   store.go({ query: null, key: null });
 }

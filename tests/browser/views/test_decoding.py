@@ -31,7 +31,7 @@ CANDIDATES = """() => [...document.querySelectorAll(".candidates button")].map((
     [row.dataset.id, row.querySelector(".p").textContent, row.querySelector(".log").textContent])"""
 STRIPS = """() => Object.fromEntries([...document.querySelectorAll(".look")].map((look) =>
     [look.dataset.block, [...look.querySelectorAll(".weight")].map(
-        (it) => Number(it.textContent))]))"""
+        (it) => it.textContent === "<0.01" ? 0.0025 : Number(it.textContent))]))"""
 STEP = """() => ["finding", "candidates", "strips", "where"].map((name) =>
     document.querySelector(`.theatre .${name}`).textContent)"""
 LEDGER = """(n) => [...[...document.querySelectorAll(".ledger table")][n].tBodies[0].rows].map(
@@ -76,6 +76,25 @@ def test_columns_are_the_rows_of_the_three_attentions(workspace: Workspace, head
     seen = workspace.page.evaluate(STRIPS)
     for block, row in zip(["cross", "decoder", "encoder"], rows, strict=True):
         np.testing.assert_allclose(seen[block], row, atol=0.0051)
+
+
+def test_it_opens_at_its_beginning(workspace: Workspace) -> None:
+    begin(workspace)
+    expect(workspace.find(".theatre .finding")).to_contain_text("Step 1:")
+    expect(workspace.find("#target-tokens .as-query")).to_have_count(1)
+
+
+def test_how_a_token_was_read_is_shown_of_words_only(workspace: Workspace) -> None:
+    """A special token that takes most of the weight is a sink: how it was read explains nothing."""
+    last = len(trace(workspace)["output"]["tokens"]) - 1
+    shown = []
+    for step in range(last + 1):
+        begin(workspace, query=step)
+        looked = workspace.find(".look[data-block=cross] li.strongest .token").inner_text()
+        shown.append((looked.startswith("<"), workspace.find(".look[data-block=encoder]").count()))
+    assert (True, 0) in shown, "the end looks at the end"
+    assert (False, 1) in shown
+    assert not {(True, 1), (False, 0)} & set(shown)
 
 
 def test_another_token_is_taken_and_the_sentence_goes_on_from_there(workspace: Workspace) -> None:

@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from playwright.sync_api import expect
 
+from tests.browser.printed import read
 from tests.browser.workspace import Workspace
 
 RUN = {"source": "The dog is tired.", "target": "这只狗累了。"}
@@ -133,7 +134,7 @@ def expected_parts(url: str, row: int) -> dict[str, list[float | None]]:
 
 
 def number(text: str) -> float | None:
-    return float(text.replace("−", "-")) if text else None
+    return read(text.removeprefix("+")) if text else None
 
 
 def test_all_parts_are_the_logit(workspace: Workspace) -> None:

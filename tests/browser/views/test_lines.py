@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from playwright.sync_api import expect
 
+from tests.browser.printed import two
 from tests.browser.test_numbers import weights
 from tests.browser.workspace import Workspace
 
@@ -155,13 +156,13 @@ def test_a_token_of_either_side_has_its_lines_alone(workspace: Workspace) -> Non
 def test_numbers_are_the_mean_of_the_heads_that_are_on(workspace: Workspace) -> None:
     opened(workspace, block="cross", heads="1,6", head=1, numbers=1)
     mean = heads(workspace.url, "cross")[[1, 6]].mean(0)
-    largest = [f"{value:.2f}" for value in mean.max(-1)]
+    largest = [two(value) for value in mean.max(-1)]
     assert workspace.page.evaluate(NUMBERS, "query") == largest
     assert set(workspace.page.evaluate(NUMBERS, "key")) == {None}
     workspace.find('[data-end="query 2"]').hover()
-    assert workspace.page.evaluate(NUMBERS, "key") == [f"{value:.2f}" for value in mean[2]]
+    assert workspace.page.evaluate(NUMBERS, "key") == [two(value) for value in mean[2]]
     workspace.find('[data-end="key 4"]').hover()
-    assert workspace.page.evaluate(NUMBERS, "query") == [f"{value:.2f}" for value in mean[:, 4]]
+    assert workspace.page.evaluate(NUMBERS, "query") == [two(value) for value in mean[:, 4]]
     expect(workspace.find(".weaving .note")).to_contain_text("mean of 2 heads")
 
 

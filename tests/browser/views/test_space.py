@@ -41,9 +41,9 @@ def ask(url: str, block: str) -> tuple[Array, Array, Array]:
 
 
 def principal(q: Array, k: Array) -> tuple[Array, Array]:
-    """Where q and k lie along the two widest directions, and these directions' shares."""
-    both = np.concatenate([q, k])
-    centred = both - both.mean(axis=0)
+    """Where q and k, each less its mean over its spread, lie in the widest plane; the shares."""
+    moved = [one - one.mean(axis=0) for one in (q, k)]
+    centred = np.concatenate([one / np.sqrt((one**2).sum(axis=1).mean()) for one in moved])
     _, singular, directions = np.linalg.svd(centred, full_matrices=False)
     return centred @ directions[:2].T, (singular**2 / (singular**2).sum())[:2]
 

@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from playwright.sync_api import Page, expect
 
+from tests.browser.printed import two
 from tests.browser.test_export import save
 from tests.browser.workspace import Workspace
 from tests.servers import AppServer
@@ -113,7 +114,7 @@ def test_a_pinned_row_stays_while_the_steps_go_by(
     workspace.page.mouse.click(*workspace.cell(2, 4))
     assert (workspace.link["row"], workspace.link["col"]) == ("2", "4")
     expect(workspace.find("#view .tip b")).to_have_text(
-        f"≈ {weights(told[0], len(told[0]['snapshots']) - 1)[3, 2, 4]:.2f}"
+        f"≈ {two(weights(told[0], len(told[0]['snapshots']) - 1)[3, 2, 4])}"
     )
     assert chips.count() == lit, "the sentence that was typed is another one"
     workspace.page.mouse.move(0, 0)

@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from playwright.sync_api import Page, expect
 
+from tests.browser.printed import read
 from tests.browser.views.machine import OFF, PLACE, START, said, trace
 from tests.browser.watch import Watch
 from tests.browser.workspace import Workspace
@@ -31,7 +32,7 @@ def probabilities(page: Page, count: int) -> NDArray[Any]:
     """What the table says of each token: before, after, change."""
     expect(page.locator(".token-changes tbody tr")).to_have_count(count)
     page.wait_for_function(BOTH)
-    return np.array([[float(cell) for cell in row[:3]] for row in page.evaluate(ROWS)])
+    return np.array([[read(cell) for cell in row[:3]] for row in page.evaluate(ROWS)])
 
 
 def figures(workspace: Workspace) -> list[NDArray[Any]]:

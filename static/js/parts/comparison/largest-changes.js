@@ -1,7 +1,7 @@
 /** What changed most, in words and numbers. */
 
 import { blockAt } from "../../data/attentions.js";
-import { four, two } from "../../lib/numbers.js";
+import { four, plus, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { quoted, step } from "../../draw/token.js";
@@ -63,7 +63,7 @@ export function changeList({ t }, choose) {
                 el("span", { className: "as-key" }, step(cols.steps[change.col])),
               ),
               el("span", { className: "numbers" }, `${four(change.a)} → ${four(change.b)}`),
-              el("b", { className: change.change > 0 ? "more" : "less" }, `${change.change > 0 ? "+" : ""}${four(change.change)}`),
+              el("b", { className: change.change > 0 ? "more" : "less" }, plus(change.change, four)),
             ),
           ),
         ),

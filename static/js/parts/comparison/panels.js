@@ -21,6 +21,8 @@ const GAP = 28;
 const [THIN, MOST] = [9, 720];
 /** What changes less than this is not painted as if it were much. */
 const FAINT = 0.1;
+/** Changes whose tokens keep their labels. */
+const NAMED = 4;
 /** As wide as a picture has to be to stand beside another one. */
 const LEAST = 300;
 
@@ -56,6 +58,7 @@ export function panels(context, points, names = compared(context)) {
     draw(shown) {
       const theme = context.theme();
       most = Math.max(reach(shown.delta.matrix), FAINT);
+      const strongest = shown.changes.slice(0, NAMED);
       const [across, room] = layout(context, shown.rows.pairs.length);
       element.dataset.across = String(across);
       element.style.gridTemplateColumns = `repeat(${across}, minmax(0, 1fr))`;
@@ -73,6 +76,7 @@ export function panels(context, points, names = compared(context)) {
           rows: shown.rows.steps,
           cols: shown.cols.steps,
           titles: names.titles(which),
+          changed: { rows: changed(shown.rows, strongest.map(({ row }) => row)), cols: changed(shown.cols, strongest.map(({ col }) => col)) },
           ...room,
         });
       }
@@ -94,6 +98,13 @@ export function panels(context, points, names = compared(context)) {
     },
   };
 }
+
+/**
+ * Whose labels come first: what only one of the two has, then where most has changed.
+ * @param {Comparison["rows"]} axis
+ * @param {number[]} most
+ */
+const changed = ({ pairs }, most) => [...pairs.flatMap(({ a, b }, i) => (a === null || b === null ? [i] : [])), ...most];
 
 /** @param {Context} context @returns {Names}  those of what the link compares */
 const compared = (context) => ({
@@ -166,5 +177,5 @@ function layout(context, rows) {
   const each = Math.floor((width - GAP * (across - 1)) / across);
   const seen = Math.min(Math.max(height - 190, 340), each * 1.1);
   const read = Math.min(rows * THIN + 150, MOST);
-  return [across, { width: each, height: Math.max(seen, read), stretch: 1.3, largest: 40 }];
+  return [across, { width: each, height: Math.max(seen, read), stretch: 1.8, largest: 52 }];
 }

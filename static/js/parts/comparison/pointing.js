@@ -6,6 +6,7 @@
 import { blockAt } from "../../data/attentions.js";
 import { lit } from "../../state/highlight.js";
 import { four } from "../../lib/numbers.js";
+import { plainStep } from "../../data/tokens.js";
 import { shownAt } from "../../state/comparison.js";
 import { el } from "../../lib/render.js";
 import { step } from "../../draw/token.js";
@@ -59,7 +60,9 @@ export function pointing(context, found, light) {
       store.go({ query: null, key: null });
     else store.go({ query, key }, how === "key" ? "moved" : "pinned");
     light();
-    if (row !== null && col !== null) context.announce(said(context, shown, { row, col }).join(", "));
+    if (row === null || col === null) return;
+    const names = { query: plainStep(shown.rows.steps[row]), key: plainStep(shown.cols.steps[col]) };
+    context.announce(context.t("query {query}, key {key}: {weight}", { ...names, weight: said(context, shown, { row, col }).join(", ") }));
   }
 
   return {

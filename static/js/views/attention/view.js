@@ -99,7 +99,7 @@ function mount(context, root) {
       titles: { rows: t("query (looks)"), cols: t("key (looked at)") },
       width,
       height: wide ? Math.max(height - around.now() - 32, least) : height,
-      stretch: 1.6,
+      stretch: 2.4,
     });
     light();
   }

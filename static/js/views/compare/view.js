@@ -28,7 +28,7 @@ export const compare = {
     t(
       "A is the page's own sentence, head and layer; B differs from it in one thing. The same tokens share a row and a column, and what only one of the two has leaves a gap in the other. The third picture is B minus A: orange where B looks more, blue where it looks less.",
     ),
-  frame: { rail: "both", inspector: false, caption: false, legend: "none" },
+  frame: { rail: "both", inspector: false, caption: false, legend: "none", tells: true },
   options: {
     other: choice("sentence", "head", "layer", "direction"),
     b: text(),

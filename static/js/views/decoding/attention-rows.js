@@ -68,9 +68,9 @@ export function createLooks(context) {
     const [source, target] = [texts[blocks.joins.key], texts[blocks.joins.query]];
     const [own, other] = [weights(page, blocks.own.id, at), weights(page, blocks.joins.id, at)];
     if (!own || !other) return;
-    const best = other.reduce((most, weight, i) => (weight > other[most] ? i : most), 0);
-    const read = weights(page, blocks.read.id, best);
-    const reading = say(t("how {token} was read"), { token: el("span", { className: "as-key" }, quoted(source[best])) });
+    const best = strongest(other, source);
+    const read = best === null ? null : weights(page, blocks.read.id, best);
+    const reading = best === null ? [] : say(t("how {token} was read"), { token: el("span", { className: "as-key" }, quoted(source[best])) });
     render(
       strips,
       panel(blocks.joins, [t("at the sentence")], t("cross-attention"), { labels: source, weights: other }),
@@ -111,6 +111,18 @@ export function createLooks(context) {
   }
 
   return { element, show, light };
+}
+
+/**
+ * The token whose reading explains where the decoder looks: the strongest one, where that is part of
+ * the sentence. A special token that takes most of the weight is a sink, and how it was read says nothing.
+ * @param {number[]} weights
+ * @param {Label[]} labels
+ * @returns {number | null}
+ */
+function strongest(weights, labels) {
+  const best = weights.reduce((most, weight, i) => (weight > weights[most] ? i : most), 0);
+  return labels[best].special ? null : best;
 }
 
 /** Layer, and one head or the mean of all. @param {Context} context */

@@ -1,6 +1,5 @@
 /** One step, with all that is known of it: what the parts of the theatre show. */
 
-import { lit } from "../../state/highlight.js";
 import { four } from "../../lib/numbers.js";
 import { el } from "../../lib/render.js";
 import { quoted } from "../../draw/token.js";
@@ -48,7 +47,7 @@ export function sceneOf(page, { run, frozen, waiting }, chosen) {
   const pieces = written(run);
   const { trace, link } = page;
   if (!pieces.length || !trace) return null;
-  const at = Math.min(link.query ?? lit(page, null).query ?? 0, pieces.length - 1, run.steps.length - 1);
+  const at = Math.min(link.query ?? 0, pieces.length - 1, run.steps.length - 1);
   const ids = pieces.map(({ id }) => id);
   const step = run.steps[at];
   const agrees =

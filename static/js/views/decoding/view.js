@@ -32,7 +32,7 @@ export const decoding = {
     ),
   blocks: between,
   capabilities: ["decode"],
-  frame: { rail: "none", inspector: false, caption: false, legend: "none" },
+  frame: { rail: "none", inspector: false, caption: false, legend: "none", tells: true },
   options: { heads_of: choice("mean", "head") },
   needs: (page) => [...needed(page), ...nexts(page.model)],
   asks: (page) => (bent(page) ? [unbent(page)] : []),

@@ -91,7 +91,9 @@ function createBars(left, middles, wide, colour, theme) {
     texts: middles.map((y, i) => write(y, numbers[i])),
     /** @param {ArrayLike<number | undefined>} values  undefined: not worked out yet */
     show(values) {
-      const length = (/** @type {number} */ i) => fine(room * Math.min(1, values[i] ?? 0));
+      // On a scale of its own, to the largest of the column: shares of all paths are small beside flows.
+      const most = Math.max(...Array.from(values, (value) => value ?? 0)) || 1;
+      const length = (/** @type {number} */ i) => fine((room * (values[i] ?? 0)) / most);
       element.setAttribute("d", middles.map((y, i) => `M${left} ${fine(y - BAR / 2)}h${length(i)}v${BAR}h-${length(i)}z`).join(""));
       numbers.forEach((number, i) => {
         const said = values[i] === undefined ? "…" : two(/** @type {number} */ (values[i]));

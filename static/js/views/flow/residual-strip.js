@@ -1,7 +1,9 @@
 /** The residual stream: how long each token's vector is behind every sublayer, and where it points. */
 
 import { texts } from "../../data/attentions.js";
+import { reach } from "../../compute/residual-stream.js";
 import { prepare } from "../../draw/chart.js";
+import { legible } from "../../draw/paint.js";
 import { nameText } from "../../draw/token-svg.js";
 import { colour, css, diverging, sequential } from "../../draw/scale.js";
 import { drawing, enlarge, fine, s } from "../../draw/svg.js";
@@ -16,7 +18,8 @@ import { drawing, enlarge, fine, s } from "../../draw/svg.js";
  * @property {string} name
  * @property {number[][]} values  [station][token]
  * @property {number} x
- * @property {(value: number) => string} shade
+ * @property {(value: number) => import("../../draw/scale.js").Rgb} shade
+ * @property {number} reach  what is larger has its number in its cell
  */
 /** @typedef {HTMLCanvasElement & {picture?: Record<string, number[][]>}} Cells  carries the numbers that it shows */
 
@@ -44,7 +47,7 @@ export function createStrip({ stream, tokens }, { row, measure, unit }, theme, t
   const svg = drawing(width, height, theme, ...labels, ...groups);
   svg.setAttribute("aria-hidden", "true");
   return {
-    elements: [cells(shown, row, sizeOf(enlarge(svg, unit)), unit), svg],
+    elements: [cells(shown, row, sizeOf(enlarge(svg, unit)), unit, theme), svg],
     mark: marker(labels, frames, row, theme),
   };
 }
@@ -71,11 +74,11 @@ export function stripRoom({ stream, tokens }, { row, measure }, t) {
  * @returns {Panel[]}
  */
 function panels({ norms, cosines }, { left, across, gap }, theme, t) {
-  const longest = Math.max(...norms.flat()) || 1;
+  const longest = reach(norms);
   const [lengths, directions] = [sequential(theme), diverging(theme)];
   return [
-    { id: "length", name: t("length"), values: norms, x: left, shade: (value) => css(colour(lengths, value / longest)) },
-    { id: "cosine", name: t("cosine to embedding"), values: cosines, x: left + across + gap, shade: (value) => css(colour(directions, (value + 1) / 2)) },
+    { id: "length", name: t("length"), values: norms, x: left, shade: (value) => colour(lengths, value / longest), reach: longest },
+    { id: "cosine", name: t("cosine to embedding"), values: cosines, x: left + across + gap, shade: (value) => colour(directions, (value + 1) / 2), reach: 1.001 },
   ];
 }
 
@@ -92,17 +95,24 @@ function heads({ name, x }, { stations }, theme, t) {
 /** @param {SVGSVGElement} svg */
 const sizeOf = (svg) => ({ width: Number(svg.getAttribute("width")), height: Number(svg.getAttribute("height")) });
 
-/** @param {Panel[]} panels @param {number} row @param {{width: number, height: number}} size @param {number} unit */
-function cells(panels, row, { width, height }, unit) {
+/** @param {Panel[]} panels @param {number} row @param {{width: number, height: number}} size @param {number} unit @param {Theme} theme */
+function cells(panels, row, { width, height }, unit, theme) {
   const canvas = /** @type {Cells} */ (document.createElement("canvas"));
   const brush = prepare(canvas, width, height);
   brush.scale(unit, unit);
-  for (const { values, x, shade } of panels)
+  brush.font = `${theme.size}px ${theme.font}`;
+  brush.textAlign = "center";
+  brush.textBaseline = "middle";
+  for (const { values, x, shade, reach } of panels)
     values.forEach((all, n) =>
       all.forEach((value, i) => {
         if (Number.isNaN(value)) return;
-        brush.fillStyle = shade(value);
+        const paint = shade(value);
+        brush.fillStyle = css(paint);
         brush.fillRect(x + n * CELL, HEAD + i * row, CELL - 1, row - 1);
+        if (value <= reach) return;
+        brush.fillStyle = legible(paint);
+        brush.fillText(String(Math.round(value)), x + (n + 0.5) * CELL, HEAD + (i + 0.5) * row, CELL - 3);
       }),
     );
   canvas.picture = Object.fromEntries(panels.map(({ id, values }) => [id, values]));

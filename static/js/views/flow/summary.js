@@ -2,7 +2,11 @@
 
 import { between, blockAt } from "../../data/attentions.js";
 import { four, two } from "../../lib/numbers.js";
+import { reach } from "../../compute/residual-stream.js";
+import { diverging, sequential } from "../../draw/scale.js";
 import { h } from "../../lib/dom.js";
+import { el } from "../../lib/render.js";
+import { ramp } from "../../parts/scale.js";
 import { step } from "../../draw/token.js";
 import { FAINT, STRONG } from "./diagram-edges.js";
 
@@ -35,10 +39,28 @@ export function series({ t }, { norms, cosines }, top) {
   ];
 }
 
+/**
+ * What the colours of the stream mean.
+ * @param {Context} context
+ * @param {import("./layer-means.js").Stream} stream
+ */
+export function scales({ t, theme }, { norms }) {
+  const most = reach(norms);
+  const beyond = norms.flat().some((length) => length > most);
+  return [
+    el("span", {}, t("length")),
+    ...ramp(sequential(theme()), "0", two(most)),
+    beyond && el("span", {}, t("(longer ones have their length in the cell)")),
+    el("span", { className: "second" }, t("cosine to embedding")),
+    ...ramp(diverging(theme()), "−1", "1"),
+  ];
+}
+
 /** @param {Context} context  What is exact in this, and what is not. */
 export function remarks({ store, t }) {
   const joins = between(blockAt(store.get()));
   return [
+    t("Each column of bars is drawn to its own largest share; the numbers are the shares."),
     t("Exact: rollout is the product of the layers, ½ mean of the heads + ½ residual; flow is the largest one that these weights let through, one of many ways being drawn."),
     ...(joins
       ? [t("Through cross attention both go on into the encoder; that half and half holds at each of the decoder's two attentions.")]

@@ -18,7 +18,7 @@ import { needs } from "./layer-means.js";
 import { createDiagram } from "./layer-diagram.js";
 import { createMaxFlows } from "./max-flows.js";
 import { createLateStrip } from "./late-strip.js";
-import { finding, remarks, series } from "./summary.js";
+import { finding, remarks, scales, series } from "./summary.js";
 
 /** @typedef {import("../../state/types.js").View} View */
 /** @typedef {import("../../state/types.js").Context} Context */
@@ -39,7 +39,7 @@ export const flow = {
     t(
       "Follows attention down from a token of the picked layer to the inputs. Rollout multiplies the layers: the share of all paths that ends at an input. Flow is the most that the layers' weights let through. Both stand at the left of each input.",
     ),
-  frame: { rail: "layer", inspector: false, caption: false, legend: "attention" },
+  frame: { rail: "layer", inspector: false, caption: false, legend: "attention", tells: true },
   options: { amount: choice("rollout", "flow") },
   needs,
   mount,
@@ -110,6 +110,7 @@ function furnish({ t }) {
       ),
     }),
     stream: h("div", { className: "stream" }),
+    scale: h("p", { className: "key", "aria-hidden": "true" }),
     series: h("p", { className: "series" }),
     note: h("p", { className: "note" }),
   };
@@ -119,7 +120,7 @@ function furnish({ t }) {
     { className: "flow" },
     places.finding,
     h("div", { className: "scroller" }, places.diagram),
-    h("section", {}, h("h3", {}, t("Residual stream")), h("div", stream, places.stream), places.series),
+    h("section", {}, h("h3", {}, t("Residual stream")), h("div", stream, places.stream), places.scale, places.series),
     places.note,
   );
   return { element, ...places };
@@ -148,6 +149,7 @@ function drawIn(context, places, strip, { graph, names: { tops, leaves }, stream
   const row = Math.min(ROW, diagram.row);
   places.diagram.replaceChildren(enlarge(diagram.svg, unit));
   places.diagram.dataset.drawn = "";
+  if (stream) render(places.scale, scales(context, stream));
   if (stream) strip.draw({ stream, tokens: tops }, { row, measure, unit }, theme, t);
   places.note.textContent = prose(remarks(context));
   return { diagram };

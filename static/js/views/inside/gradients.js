@@ -4,7 +4,7 @@ import { abreast } from "../../draw/side-by-side.js";
 import { attention, axes, blockAt } from "../../data/attentions.js";
 import { lit } from "../../state/highlight.js";
 import { prose } from "../../lib/i18n.js";
-import { four, two } from "../../lib/numbers.js";
+import { four, plus, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { step } from "../../draw/token.js";
@@ -13,7 +13,6 @@ import { legend } from "../../parts/legend.js";
 import { createMatrix } from "../../parts/matrix.js";
 import { COVER } from "../../compute/aggregate-attention.js";
 import { diverging, sequential } from "../../draw/scale.js";
-import { signed } from "./head-contributions.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../draw/geometry.js").Place} Place */
@@ -64,7 +63,7 @@ export function slopes(context) {
     const [weight, slope] = [all.weights, all.slope].map(({ values, cols }) => values[row * cols + col]);
     const names = [el("span", { className: "as-query" }, step(all.rows[row])), " ", el("span", { className: "as-key" }, step(all.cols[col])), " "];
     if (Number.isNaN(weight)) return [...names, el("b", {}, t("masked"))];
-    return [...names, el("b", {}, four(weight)), " ", el("b", {}, t("{value} nats", { value: signed(slope, four) }))];
+    return [...names, el("b", {}, four(weight)), " ", el("b", {}, t("{value} nats", { value: plus(slope, four) }))];
   }
 
   function draw() {
@@ -129,7 +128,7 @@ function found({ t, say }, { rows, cols }, best) {
   return say(t("In this head the translation's log-probability hangs most on {query} looking at {key}: {value} nats."), {
     query: el("span", { className: "as-query" }, step(rows[best.row])),
     key: el("span", { className: "as-key" }, step(cols[best.col])),
-    value: signed(best.value, Math.abs(best.value) < 0.005 ? four : two),
+    value: plus(best.value, Math.abs(best.value) < 0.005 ? four : two),
   });
 }
 

@@ -1,7 +1,7 @@
 /** What each head adds to a logit: a row an attention, a column a head. */
 
 import { onArrows } from "../../parts/arrow-keys.js";
-import { four, two } from "../../lib/numbers.js";
+import { change, four, plus } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 
@@ -79,19 +79,9 @@ function table(t, { heads }, cell) {
  */
 function cell(t, at, n, value, { paint, present, pick }) {
   const { block, layer, head } = at;
-  const where = { layer: layer + 1, head: head + 1, value: signed(value, four) };
+  const where = { layer: layer + 1, head: head + 1, value: plus(value, four) };
   const says = n ? t("Layer {layer}, cross attention, head {head}: {value}", where) : t("Layer {layer}, self-attention, head {head}: {value}", where);
   const here = block === present.block && layer === present.layer && head === present.head;
   const props = { type: "button", title: says, "aria-label": says, "aria-pressed": here, "data-value": value.toFixed(6) };
-  return el("button", { ...props, style: paint(value), onclick: () => pick(at) }, signed(value));
-}
-
-/**
- * With its sign, which is the point.
- * @param {number} value
- * @param {(value: number) => string} [say]
- */
-export function signed(value, say = two) {
-  const said = say(value);
-  return value > 0 && Number(said) !== 0 ? `+${said}` : said;
+  return el("button", { ...props, style: paint(value), onclick: () => pick(at) }, change(value));
 }

@@ -2,7 +2,7 @@
 
 import { el } from "../../lib/render.js";
 import { INPUT, LAYERS, total } from "../../compute/logit-lens.js";
-import { signed } from "./head-contributions.js";
+import { change } from "../../lib/numbers.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../compute/logit-lens.js").Sum} Sum */
@@ -19,7 +19,7 @@ export function ledgerTable(t, sum, paint) {
     { className: "ledger-sums" },
     el("thead", {}, el("tr", {}, names)),
     el("tbody", {}, lines(t, sum).map((one) => row(one, paint))),
-    el("tfoot", {}, el("tr", {}, together, el("td", { className: "all" }, signed(sum.sum)))),
+    el("tfoot", {}, el("tr", {}, together, el("td", { className: "all" }, change(sum.sum)))),
   );
 }
 
@@ -30,8 +30,8 @@ function row({ name, label, input, layers }, paint) {
     "tr",
     { "data-part": name },
     el("th", { scope: "row" }, label),
-    values.map((value) => (value === null ? el("td", {}) : el("td", { style: paint(value) }, signed(value)))),
-    el("td", { className: "row-sum" }, signed(total(values.map((value) => value ?? 0)))),
+    values.map((value) => (value === null ? el("td", {}) : el("td", { style: paint(value) }, change(value)))),
+    el("td", { className: "row-sum" }, change(total(values.map((value) => value ?? 0)))),
   );
 }
 

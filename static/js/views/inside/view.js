@@ -6,7 +6,7 @@
 import { axes, between, blockOf, writing } from "../../data/attentions.js";
 import { lit } from "../../state/highlight.js";
 import { prose } from "../../lib/i18n.js";
-import { four, tiny, two } from "../../lib/numbers.js";
+import { change, four, tiny, two } from "../../lib/numbers.js";
 import { waitingLine } from "../../parts/waiting.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
@@ -15,7 +15,7 @@ import { contributions, lens, needed, settled, strongest } from "../../compute/l
 import { legible } from "../../draw/paint.js";
 import { colour, css, diverging } from "../../draw/scale.js";
 import { languages } from "../../data/tokens.js";
-import { headTable, signed } from "./head-contributions.js";
+import { headTable } from "./head-contributions.js";
 import { ledgerTable } from "./logit-breakdown.js";
 import { lensTable } from "./logit-lens.js";
 import { slopes } from "./gradients.js";
@@ -165,7 +165,7 @@ function found({ store, t, say }, written, layers, sum) {
     rank: layers[layers.length - 1].rank,
     at: best.layer + 1,
     head: best.head + 1,
-    value: signed(best.value),
+    value: change(best.value),
     logit: two(sum.logit),
   };
   const said =

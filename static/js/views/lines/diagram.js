@@ -50,6 +50,8 @@ export function createDiagram(context, gestures) {
   let picture = null;
   /** @type {At} */
   let at = { query: null, key: null, by: "default" };
+  /** @type {number | null} */
+  let head = null;
   bindDiagram(element, () => content && { ...content, at }, gestures);
 
   return {
@@ -66,7 +68,13 @@ export function createDiagram(context, gestures) {
     /** @param {At} next */
     light(next) {
       at = next;
-      picture?.light(next);
+      picture?.light(next, head);
+    },
+
+    /** One head's lines apart from the others'. @param {number | null} next */
+    only(next) {
+      head = next;
+      picture?.light(at, head);
     },
 
     /** @param {End} side @param {number} index */
@@ -89,27 +97,33 @@ function drawn(content, layout, theme) {
     key: content.cols.map((step, i) => createEnd("key", i, step, layout, theme)),
   };
   const ends = [...sides.query, ...sides.key].map(({ element }) => element);
-  const svg = drawing(layout.width, layout.height, theme, titles(content, layout, theme), ...strands.elements, ...ends);
+  const svg = drawing(layout.width, layout.height, theme, titles(content, layout, theme, ruler(theme)), ...strands.elements, ...ends);
   svg.setAttribute("aria-hidden", "true");
   return {
     svg,
-    /** @param {At} at */
-    light(at) {
-      strands.light(at);
+    /** @param {At} at @param {number | null} head */
+    light(at, head) {
+      strands.light(at, head);
       for (const side of /** @type {End[]} */ (["query", "key"]))
         sides[side].forEach((end, i) => end.show(at[side] === i, content.numbers ? numberAt(content, at, side, i) : null));
     },
   };
 }
 
-/** @param {Content} content @param {Layout} layout @param {Theme} theme */
-function titles({ titles }, { from, to }, { size, muted }) {
+/**
+ * What the sides are called: over their tokens, and within the drawing where these are shorter.
+ * @param {Content} content
+ * @param {Layout} layout
+ * @param {Theme} theme
+ * @param {(text: string) => number} measure
+ */
+function titles({ titles: { query, key } }, { from, to, width }, { size, muted }, measure) {
   const at = { y: size, fill: muted };
   return s(
     "g",
-    {},
-    s("text", { ...at, x: from, "text-anchor": "end" }, titles.query),
-    s("text", { ...at, x: to }, titles.key),
+    { class: "titles" },
+    s("text", { ...at, x: Math.max(from, Math.ceil(measure(query))), "text-anchor": "end" }, query),
+    s("text", { ...at, x: Math.min(to, Math.floor(width - measure(key))) }, key),
   );
 }
 

@@ -8,8 +8,8 @@ import { s } from "../../draw/svg.js";
 /** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../draw/scale.js").Rgb} Rgb */
 
-/** @param {Context} context */
-export function createToggles({ store, t }) {
+/** @param {Context} context @param {(head: number | null) => void} onPoint  at a head's button */
+export function createToggles({ store, t }, onPoint) {
   const list = h("div", { className: "threads" });
   const all = button(t("all"), () => choose(every(count), null));
   const none = button(t("none"), () => choose([], null));
@@ -39,9 +39,12 @@ export function createToggles({ store, t }) {
 
   /** @param {number} head */
   function thread(head) {
-    const toggle = h("button", { type: "button", className: "thread", title: t("Click: on or off. Double-click: only this one.") });
+    const toggle = h("button", { type: "button", className: "thread", title: t("Point: this head alone. Click: on or off. Double-click: only this one.") });
     toggle.addEventListener("click", () => flip(head));
     toggle.addEventListener("dblclick", () => choose(null, head));
+    const point = (/** @type {boolean} */ at) => onPoint(at && on.includes(head) ? head : null);
+    for (const name of ["pointerenter", "focus"]) toggle.addEventListener(name, () => point(true));
+    for (const name of ["pointerleave", "blur"]) toggle.addEventListener(name, () => point(false));
     return toggle;
   }
 
@@ -60,9 +63,11 @@ export function createToggles({ store, t }) {
         toggle.classList.toggle("present", head === present);
         // Only where it changes: a double click needs the second one to find what the first one did.
         const colour = css(colours[head]);
-        if (/** @type {HTMLElement} */ (toggle).dataset.colour === colour) return;
-        /** @type {HTMLElement} */ (toggle).dataset.colour = colour;
-        toggle.replaceChildren(sample(colour, head), String(head + 1));
+        const stroke = dash(head, shown.length);
+        const look = `${colour} ${stroke}`;
+        if (/** @type {HTMLElement} */ (toggle).dataset.look === look) return;
+        /** @type {HTMLElement} */ (toggle).dataset.look = look;
+        toggle.replaceChildren(sample(colour, stroke), String(head + 1));
       });
       only.textContent = t("only {n}", { n: present + 1 });
       all.disabled = on.length === count;
@@ -79,10 +84,10 @@ function button(text, task) {
   return element;
 }
 
-/** @param {string} colour @param {number} head  A piece of its line. */
-const sample = (colour, head) =>
+/** @param {string} colour @param {string | null} stroke  A piece of its line. */
+const sample = (colour, stroke) =>
   s(
     "svg",
     { width: 24, height: 8, viewBox: "0 0 24 8", "aria-hidden": "true" },
-    s("path", { d: "M1 4H23", fill: "none", stroke: colour, "stroke-width": 3, "stroke-dasharray": dash(head) }),
+    s("path", { d: "M1 4H23", fill: "none", stroke: colour, "stroke-width": 3, "stroke-dasharray": stroke }),
   );

@@ -20,15 +20,15 @@ export function createStrands(content, layout) {
   let told = false;
   return {
     elements: [all, alone],
-    /** @param {At} at */
-    light(at) {
-      const tells = at.query !== null || at.key !== null;
+    /** @param {At} at @param {number | null} head  whose lines alone are shown; null: those of all */
+    light(at, head) {
+      const tells = at.query !== null || at.key !== null || head !== null;
       if (!tells && !told) return;
       told = tells;
       all.classList.toggle("faint", tells);
       if (tells) all.setAttribute("opacity", String(FAINT));
       else all.removeAttribute("opacity");
-      const touches = touched(at);
+      const touches = touched({ ...at, head });
       alone.replaceChildren(...(tells ? paths.filter((_, i) => touches(strands[i])) : []).map((path) => path.cloneNode()));
     },
   };
@@ -42,7 +42,7 @@ function drawn({ colours, on, strands: { strands } }, { y, from, to, pitch, unit
   const looks = new Map(
     on.map((head, rank) => [
       head,
-      { aside: (rank - (on.length - 1) / 2) * apart, stroke: css(colours[head]), "stroke-dasharray": dash(head) },
+      { aside: (rank - (on.length - 1) / 2) * apart, stroke: css(colours[head]), "stroke-dasharray": dash(head, on.length) },
     ]),
   );
   return strands.map(({ head, query, key, weight }) => {

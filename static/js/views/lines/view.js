@@ -27,9 +27,9 @@ export const lines = {
   name: (t) => t("Lines"),
   about: (t) =>
     t(
-      "Left the tokens that look, right those that are looked at; a line joins two of them, the thicker and stronger, the more weight. Each head has its colour and its stroke. Point at a token, on either side, to see its lines alone. A line under the threshold is hidden.",
+      "Left the tokens that look, right those that are looked at; a line joins two of them, the thicker and stronger, the more weight. Each head has its colour, and up to four heads a stroke of their own. Point at a token, on either side, or at a head, to see its lines alone. A line under the threshold is hidden.",
     ),
-  frame: { rail: "layer", inspector: true, caption: true, legend: "none" },
+  frame: { rail: "layer", inspector: true, caption: true, legend: "none", tells: true },
   options: { heads: list(), least: whole(0, 100, 10), numbers: flag() },
   needs: ({ model, link }) => [place(model, link, "weights"), place(model, link, "mask")],
   settle,
@@ -53,8 +53,8 @@ function mount(context, root) {
     { option: "least", label: t("Lines from"), range: [0, 50, 1], say: (value) => two(value / 100) },
     { option: "numbers", label: t("weights as numbers") },
   ]);
-  const toggles = createToggles(context);
   const diagram = createDiagram(context, { onHover, onPick });
+  const toggles = createToggles(context, diagram.only);
   const note = h("p", { className: "note" });
   root.append(options, h("div", { className: "weaving" }, toggles.element, diagram.element, note));
 

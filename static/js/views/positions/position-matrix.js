@@ -3,6 +3,7 @@
 import { blockAt } from "../../data/attentions.js";
 import { lit } from "../../state/highlight.js";
 import { h } from "../../lib/dom.js";
+import { render } from "../../lib/render.js";
 import { createMatrix } from "../../parts/matrix.js";
 import { marked, size } from "./encodings.js";
 
@@ -15,6 +16,13 @@ import { marked, size } from "./encodings.js";
  * @property {(cell: {row: number, col: number}) => import("../../lib/render.js").Child[]} tip
  * @property {boolean} [zoomed]  whether it opens as a heatmap to zoom into
  */
+
+/** As a screen reader hears it. @param {import("../../lib/render.js").Child[]} children */
+function words(children) {
+  const line = h("p", {});
+  render(line, ...children);
+  return line.textContent ?? "";
+}
 
 /**
  * @param {Context} context
@@ -30,6 +38,7 @@ export function createPanel(context, { name, says, square, tip, zoomed }) {
       const query = row ?? lit(store.get(), null).query;
       if (query !== null && query < tokens())
         store.go({ query, key: pinsKey() ? inside(col) : null }, how === "click" ? "pinned" : "moved");
+      if (query !== null && col !== null) context.announce(`${name}: ${words(tip({ row: query, col }))}`);
     },
     picked: () => ({ row: lit(store.get(), null).query ?? 0, col: lit(store.get(), null).key ?? 0 }),
     tip,

@@ -39,7 +39,7 @@ export const positions = {
       "Attention by itself does not know the order of words. A fixed pattern of waves is added to each token, another one at every position; neighbours get similar patterns, and moving on by k is the same rotation everywhere. Shuffle the words to see what is lost without it.",
     ),
   capabilities: ["positions"],
-  frame: { rail: "none", inspector: false, caption: false, legend: "signed" },
+  frame: { rail: "none", inspector: false, caption: false, legend: "signed", tells: true },
   options: {
     part: choice("waves", "likeness", "turn", "shuffle"),
     length: whole(0, MOST),

@@ -12,7 +12,8 @@ import { drawing, fine, s } from "../../draw/svg.js";
  * @property {number} width
  * @property {number} height
  * @property {Point[]} points  queries, then keys
- * @property {Point} origin
+ * @property {Point} origin  the mean query and the mean key
+ * @property {Point[]} directions  of each query, as a step from the origin, in pixels
  * @property {string[]} labels  of the points
  * @property {{width: number, height: number}[]} sizes  of the labels
  * @property {(Box | null)[]} boxes  where they stand; null: no room
@@ -79,23 +80,27 @@ function shown({ points, sizes, boxes, width, height, unit }, strong) {
   return all.map((box, i) => (box && !strong.has(i) && lit.some((other) => touch(box, other)) ? null : box));
 }
 
-/** A cross where the vector of zeros lies. @param {Layout} layout @param {Theme} theme */
+/** A cross where the means lie. @param {Layout} layout @param {Theme} theme */
 function zero({ origin: { x, y } }, theme) {
   const d = `M${fine(x - 7)} ${fine(y)}h14M${fine(x)} ${fine(y - 7)}v14`;
   return s("path", { d, stroke: theme.muted, "stroke-width": 2, fill: "none" });
 }
 
 /**
- * From the origin to the lit query: keys far out along it have a large q · k.
+ * From the origin to where the lit query points: keys far out that way have a large q · k.
  * @param {Layout} layout
  * @param {Lit} lit
  * @param {Theme} theme
  */
-function arrow({ points, origin }, { query }, theme) {
-  const { x, y } = points[query];
-  const d = `M${fine(origin.x)} ${fine(origin.y)}L${fine(x)} ${fine(y)}`;
+function arrow({ directions, origin, width, height }, { query }, theme) {
+  const { x, y } = directions[query];
+  const far = Math.min(border(origin.x, x, width), border(origin.y, y, height));
+  const d = Number.isFinite(far) ? `M${fine(origin.x)} ${fine(origin.y)}L${fine(origin.x + far * x)} ${fine(origin.y + far * y)}` : "";
   return s("path", { d, stroke: theme.q, "stroke-width": 1.5, "stroke-dasharray": "2 4", fill: "none" });
 }
+
+/** How many steps lead out of the room. @param {number} at @param {number} step @param {number} room */
+const border = (at, step, room) => (step > 0 ? (room - at) / step : step < 0 ? -at / step : Infinity);
 
 /** @param {Layout} layout @param {Lit} lit @param {Theme} theme */
 function lines({ points, queries }, { query, best }, theme) {

@@ -54,7 +54,7 @@ export function createSolid({ plotter, store, theme, t }) {
         keys: { points: keys, names: labels.slice(queries.length) },
         origin,
         lit,
-        words: { queries: t("query"), keys: t("key"), origin: t("all zeros") },
+        words: { queries: t("query"), keys: t("key"), origin: t("mean") },
       };
       chart.show(figure(cloud, { width, height }, theme(), words(t))).then(
         () => (problem.hidden = true),

@@ -38,7 +38,7 @@ export const space = {
   name: (t) => t("Q/K space"),
   about: (t) =>
     t(
-      "All queries (circles) and all keys (squares) of a head, seen from the side on which they are spread the most (principal components). Point at a query: lines go to the keys with the largest q · k, which is what attention uses. Closeness in the plane is not the same: a key far out in the query's direction beats a near one.",
+      "All queries (circles) and all keys (squares) of a head, each less their mean and on their own scale, seen from the side on which they are spread the most (principal components). A shift that all keys share changes no weight, nor do longer queries with shorter keys. Point at a query: lines go to the keys with the largest q · k, which is what attention uses. Closeness in the plane is not the same: a key far out where the query points, along the dashed line, beats a near one.",
     ),
   frame: { rail: "both", inspector: false, caption: true, legend: "none" },
   options: { axes: choice("2d", "3d") },
@@ -128,7 +128,7 @@ function mount(context, root) {
  * @param {import("../../compute/qk-plane.js").Space} seen
  * @returns {Layout}
  */
-function arrange({ room, store, theme }, trace, { queries, keys, origin }) {
+function arrange({ room, store, theme }, trace, { queries, keys, origin, directions }) {
   const { width: all, height, wide } = room();
   const side = SIDE * theme().size;
   const beside = wide && all - side > LEAST;
@@ -145,6 +145,7 @@ function arrange({ room, store, theme }, trace, { queries, keys, origin }) {
     labels,
     points: points.slice(0, -1),
     origin: points[points.length - 1],
+    directions: directions.map(([x, y]) => ({ x, y: -y })),
     sizes: labels.map((text) => ({ width: measure(text), height: line })),
     queries: queries.length,
     unit: theme().size / 13,
@@ -153,7 +154,7 @@ function arrange({ room, store, theme }, trace, { queries, keys, origin }) {
 
 /** @param {Context["t"]} t */
 function legend(t) {
-  const signs = { round: t("query"), square: t("key"), plus: t("all zeros") };
+  const signs = { round: t("query"), square: t("key"), plus: t("mean") };
   const entries = Object.entries(signs).map(([name, says]) =>
     h("span", {}, h("span", { className: `qk-sign ${name}`, "aria-hidden": "true" }), says),
   );

@@ -142,7 +142,8 @@ function cell(context, { sweep, row, list, most, focus }, { at }, head, { x, y, 
   const theme = context.theme();
   const effect = sweep?.heads[nameOf(at, head)];
   const value = effect ? of(effect.delta, row) : null;
-  const paint = value === null ? null : colour(diverging(theme), (value / most + 1) / 2);
+  // As everywhere, what speaks for the translation is orange: a head without which it is less probable.
+  const paint = value === null ? null : colour(diverging(theme), (1 - value / most) / 2);
   const off = touches(list, at, head);
   const place = where({ at, head, do: "zero" }, t, context.store.get().model);
   const says = effect
@@ -154,7 +155,7 @@ function cell(context, { sweep, row, list, most, focus }, { at }, head, { x, y, 
     { role: "button", class: off ? "cell off" : "cell", tabindex: name === focus ? 0 : -1, "aria-label": says, "aria-pressed": String(off), "data-at": at, "data-head": head, "data-name": name },
     s("title", {}, says),
     s("rect", { x: x + 1, y: y + 1, width: wide - 2, height: high - 2, rx: 3, fill: paint ? css(paint) : theme.paper, stroke: off ? theme.ink : paint ? "none" : theme.hatch, "stroke-width": off ? 2.5 : 1, "stroke-dasharray": off ? "4 3" : null }),
-    s("text", { x: x + wide / 2, y: y + high / 2 + theme.size * 0.35, "text-anchor": "middle", fill: paint ? legible(paint) : theme.muted, "font-weight": off ? 700 : null, "letter-spacing": wide < TIGHT * theme.size ? "-0.05em" : null }, value === null ? "·" : two(value)),
+    s("text", { x: x + wide / 2, y: y + high / 2 + theme.size * 0.35, "text-anchor": "middle", fill: paint ? legible(paint) : theme.muted, "font-weight": off ? 700 : null, "letter-spacing": wide < TIGHT * theme.size ? "-0.05em" : null }, value === null ? "·" : Math.abs(value) < 0.005 ? "0" : two(value)),
   );
 }
 

@@ -45,13 +45,16 @@ export function headSweep(context) {
     const place = placeOf(model, at);
     if (!place) return;
     const moved = place.block === link.block ? {} : { query: null, key: null };
-    store.go({ ...place, head, ...moved });
-    if (!fixed()) toggle({ at, head, do: store.get().link.options.ablation });
+    // One change, one run.
+    store.batch(() => {
+      store.go({ ...place, head, ...moved });
+      if (!fixed()) toggle({ at, head, do: store.get().link.options.ablation });
+    });
   });
   const note = h(
     "p",
     { className: "hint-line" },
-    t("The number is by how much the log-probability changes, in nats: below zero, blue, where the head helps; above, orange, where it is in the way. A click leaves the head so, a second one gives it back."),
+    t("The number is the change in log-probability, in nats. Orange (below zero): the head helps, without it the translation is less probable. Blue (above zero): the head speaks against it. Click to switch off; click again to restore."),
   );
   const element = h("div", { className: "sweep" }, rows.element, says, wait.element, wrong.element, map.element, bar, note);
 

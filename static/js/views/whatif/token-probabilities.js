@@ -1,6 +1,6 @@
 /** How probable each token of the unchanged translation was, and is. */
 
-import { two } from "../../lib/numbers.js";
+import { change as gain, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { step } from "../../draw/token.js";
@@ -76,7 +76,7 @@ function cells({ before, after, ranks }, named, ranked, drawn) {
     el("td", { className: "dumbbell", "aria-hidden": "true" }, drawn),
     el("td", { className: "number" }, two(before)),
     el("td", { className: "number" }, two(after)),
-    el("td", { className: `number ${tone(change)}` }, signed(change)),
+    el("td", { className: `number ${tone(change)}` }, gain(change)),
     ranked && el("td", { className: "number" }, rank),
   ];
 }
@@ -96,8 +96,6 @@ function numbers(rows, steps) {
 
 /** @param {number} change  Nothing under half a hundredth is called a change. */
 const tone = (change) => (Math.abs(change) < 0.005 ? "" : change > 0 ? "more" : "less");
-/** @param {number} value */
-const signed = (value) => (value >= 0.005 ? "+" : "") + two(value);
 
 /**
  * @param {Context} context
@@ -141,7 +139,7 @@ function picture(context, rows, steps) {
   const [left, bar] = [theme.size * 9, BAR * 1.6];
   const lines = rows.flatMap((row, i) => {
     const y = high * (i + 1.5);
-    const said = [two(row.before), two(row.after), signed(row.after - row.before)];
+    const said = [two(row.before), two(row.after), gain(row.after - row.before)];
     const columns = said.map((text, n) => s("text", { x: left + bar + theme.size * (4.5 * n + 5), y: y + theme.size * 0.35, "text-anchor": "end" }, text));
     return [s("text", { x: left - theme.size, y: y + theme.size * 0.35, "text-anchor": "end" }, plain(steps[i].writes)), ...marks(context, row, left, y, bar), ...columns];
   });

@@ -6,7 +6,7 @@ import { h } from "../../lib/dom.js";
 import { choice, flag, whole } from "../../state/options.js";
 import { controls } from "../../parts/controls.js";
 import { wording } from "../../parts/problem-wording.js";
-import { questions, runs } from "../../state/before-after.js";
+import { kept, questions, runs } from "../../state/before-after.js";
 import { attentionChanges } from "./attention-panels.js";
 import { outcome } from "./translations.js";
 import { changePanel } from "./changes-panel.js";
@@ -32,7 +32,7 @@ export const whatif = {
   name: (t) => t("What if"),
   about: (t) =>
     t(
-      "Change the machine and see what becomes of the translation: switch a head off, cut an edge, set a weight by hand, hide a token, shuffle the positions. The run without changes always stands beside it. The map tries every head by itself: the bluer, the more the translation needs it. What a change does is what a head is for here; it need not be what its attention looks like.",
+      "Change the machine and see what becomes of the translation: switch a head off, cut an edge, set a weight by hand, hide a token, shuffle the positions. The run without changes always stands beside it. The map tries every head by itself: the more orange, the more the translation needs it. What a change does is what a head is for here; it need not be what its attention looks like.",
     ),
   capabilities: ["decode", "score", "sweep"],
   frame: { rail: "both", inspector: false, caption: false, legend: "none" },
@@ -44,7 +44,8 @@ export const whatif = {
     written: whole(0, 999),
   },
   needs: ({ model, link }) => [place(model, link, "weights"), place(model, link, "mask")],
-  asks: questions,
+  asks: (page) => questions(page),
+  keeps: kept,
   mount,
 };
 

@@ -1,0 +1,76 @@
+/**
+ * Which labels along the sides of a matrix are shown: as many as do not lie on each other. Where there
+ * is no room for all, those come first that a reader looks for: what has changed, then special tokens,
+ * then every n-th, so that they stand evenly, then what still has room.
+ */
+
+/** @typedef {import("./geometry.js").Geometry} Geometry */
+/**
+ * Whether the labels of two places lie on each other; close: so that they could not be read.
+ * @typedef {(a: number, b: number, close?: boolean) => boolean} Clash
+ */
+/** @typedef {{shown: boolean[], clash: Clash}} Side */
+
+/** Of a line's height, at which two labels can still be told apart. */
+const CLOSE = 0.65;
+
+/**
+ * @param {number} count
+ * @param {Clash} clash
+ * @param {number[]} [first]  places that are served first, the most wanted ones before the others: they
+ *   stand closer to each other than others may
+ * @returns {boolean[]}
+ */
+export function chosen(count, clash, first = []) {
+  const shown = Array(count).fill(false);
+  /** @param {number} at @param {boolean} close */
+  const free = (at, close) => neighbours(at, count, clash, close).every((other) => !shown[other]);
+  let every = 1;
+  while (every < count && clash(0, every)) every++;
+  const evenly = Array.from({ length: Math.ceil(count / every) }, (_, i) => i * every);
+  const wanted = new Set(first);
+  for (const at of new Set([...first, ...evenly, ...shown.keys()]))
+    if (at < count && free(at, wanted.has(at))) shown[at] = true;
+  return shown;
+}
+
+/**
+ * The places whose labels lie on that of another.
+ * @param {number} at
+ * @param {number} count
+ * @param {Clash} clash
+ * @param {boolean} [close]
+ */
+export function neighbours(at, count, clash, close = false) {
+  const found = [];
+  for (let other = at - 1; other >= 0 && clash(other, at, close); other--) found.push(other);
+  for (let other = at + 1; other < count && clash(at, other, close); other++) found.push(other);
+  return found;
+}
+
+/** Labels of rows stand one under the other. @param {Geometry} geometry @returns {Clash} */
+export const rowClash = ({ cellHeight, line }) => (a, b, close = false) =>
+  Math.abs(a - b) * cellHeight < (close ? CLOSE : 1) * line;
+
+/**
+ * Labels of columns: words lean to the right all alike, single characters stand upright.
+ * @param {Geometry} geometry
+ * @param {number[]} widths  of the labels
+ * @param {boolean[]} upright
+ * @returns {Clash}
+ */
+export function colClash({ cellWidth, line, slant }, widths, upright) {
+  const angle = (slant * Math.PI) / 180;
+  const [sine, cosine] = [Math.sin(angle), Math.cos(angle)];
+  const leans = (/** @type {number} */ at) => slant > 0 && !upright[at];
+  return (one, other, close = false) => {
+    const [a, b] = [Math.min(one, other), Math.max(one, other)];
+    const apart = (b - a) * cellWidth;
+    const [left, right] = [widths[a] / 2, widths[b] / 2];
+    if (!leans(a) && !leans(b)) return apart < left + right + 2;
+    if (leans(a) && leans(b)) return apart * sine < (close ? CLOSE : 0.9) * line;
+    if (!leans(a)) return apart < left + line / 2;
+    // The upper left corner of what stands, and the line in which the other one leans towards it.
+    return (apart - right) * sine - line * cosine < line / 2;
+  };
+}

@@ -1,0 +1,73 @@
+"""A matrix always reads: which labels stand, how it fills its room, how it scrolls on a phone."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.workspace import Workspace
+
+LONG = "The animal didn't cross the street because it was too tired."
+OTHER = "The animal didn't cross the street because it was too wide."
+LONGER = (
+    "The old man who lived next door told my sister that he would never forget the day when the "
+    "two of them had met in the small shop near the river, and she laughed."
+)
+# The labels of a side that can be seen, as text.
+SEEN = """([panel, side]) => [...document.querySelectorAll(`${panel} .labels.${side} .label`)]
+    .filter((label) => label.checkVisibility({ visibilityProperty: true }))
+    .map((label) => label.textContent)"""
+# Labels of rows that can be seen and lie on the one before them: by how many pixels.
+OVERLAPS = """() => {
+    const labels = [...document.querySelectorAll("#view .labels.rows .label")]
+        .filter((label) => label.checkVisibility({ visibilityProperty: true }))
+        .map((label) => label.getBoundingClientRect()).sort((a, b) => a.top - b.top);
+    return labels.slice(1).map((box, i) => labels[i].bottom - box.top).filter((by) => by > 2);
+}"""
+GEOMETRY = "() => document.querySelector('#view .chart').picture.geometry"
+
+
+@pytest.mark.parametrize("block", ["encoder", "cross"])
+def test_what_has_changed_and_special_tokens_keep_their_labels(
+    workspace: Workspace, block: str
+) -> None:
+    """At 16 tokens, in panels a third of the page wide."""
+    workspace.page.set_viewport_size({"width": 1280, "height": 720})
+    workspace.open(source=LONG, view="compare", b=OTHER, block=block, layer=1, head=2)
+    for panel in ("a", "b", "delta"):
+        seen = workspace.page.evaluate(SEEN, [f".trio-{panel}", "cols"])
+        assert {"·tiredᴬ", "·wideᴮ", "<2zh>", "<eos>"} <= set(seen), panel
+
+
+@pytest.mark.parametrize("row", [5, 18, 33])
+def test_the_lit_label_is_never_dropped_and_lies_on_no_other(
+    workspace: Workspace, row: int
+) -> None:
+    workspace.page.set_viewport_size({"width": 1024, "height": 640})
+    workspace.open(source=LONGER, block="encoder", layer=0, head=0, query=row, key=row - 2)
+    for side in ("rows", "cols"):
+        expect(workspace.find(f"#view .labels.{side} .lit")).to_be_visible()
+    assert workspace.page.evaluate(OVERLAPS) == []
+    workspace.page.mouse.move(*workspace.cell(row - 4, 3))
+    expect(workspace.find("#view .labels.rows .lit")).to_be_visible()
+    assert workspace.page.evaluate(OVERLAPS) == []
+
+
+def test_the_opening_fills_its_panel(workspace: Workspace) -> None:
+    workspace.load()
+    panel, matrix = workspace.boxes("#view")[0], workspace.boxes("#view .matrix")[0]
+    assert matrix["width"] >= 0.9 * panel["width"]
+
+
+@pytest.mark.parametrize("view", ["attention", "compare"])
+def test_on_a_phone_it_scrolls_at_a_size_that_reads(workspace: Workspace, view: str) -> None:
+    workspace.page.set_viewport_size({"width": 320, "height": 640})
+    workspace.open(source=LONGER, view=view, block="encoder", layer=0, head=0, query=20, key=30)
+    geometry: dict[str, Any] = workspace.page.evaluate(GEOMETRY)
+    assert min(geometry["cellWidth"], geometry["cellHeight"]) >= 18
+    assert workspace.page.evaluate("document.documentElement.scrollWidth") <= 320
+    panned = workspace.find("#view .panned").first
+    assert panned.evaluate("(element) => element.scrollLeft") > 0, "the pinned cell is in sight"
+    names = workspace.find("#view .labels.rows .lit").first.bounding_box()
+    assert names
+    assert 0 <= names["x"] < 100, "the names of rows stay"
