@@ -1,0 +1,218 @@
+"""A bundle of any mechanism opens in the workspace: every view that it offers, and no error."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+import torch
+from playwright.sync_api import Page, expect
+from torch import nn
+
+from model.bundle.weights import save_bundle
+from model.text.tokens import Tokenizer
+from model.transformer.config import ModelConfig
+from model.transformer.positions import POSITIONS
+from model.transformer.stacks import Transformer
+from tests.browser.watch import Watch
+from tests.browser.workspace import Workspace
+from tests.model.conftest import TEXTS
+from tests.servers import AppServer, running_app
+
+WINDOWS = {"encoder_mask": "window-2", "decoder_mask": "causal & window-3"}
+# One of each mechanism, and combinations of all.
+BUNDLES: dict[str, dict[str, Any]] = {
+    **{name: {"positions": name} for name in POSITIONS},
+    "unscaled": {"scoring": "dot"},
+    "additive": {"scoring": "additive"},
+    "additive-bias": {"scoring": "additive-bias"},
+    "no-bias": {"bias": False},
+    "pre-norm": {"norm": "pre"},
+    "one-head": {"heads": 1},
+    "many-heads": {"heads": 16},
+    "windows": WINDOWS,
+    "causal-encoder": {"encoder_mask": "causal"},
+    "additive-relative-window": {"scoring": "additive-bias", "positions": "relative", **WINDOWS},
+    "clipped-product-pre": {"positions": "relative-product", "max_offset": 2, "norm": "pre"},
+    "rotary-additive-pre": {"positions": "rotary", "scoring": "additive", "norm": "pre"},
+    "learned-qk-unscaled": {"positions": "learned-on-qk", "scoring": "dot", "bias": False},
+    "each-layer-window-pre": {"positions": "sinusoidal-each-layer", "norm": "pre", **WINDOWS},
+    "none-additive-one-head": {"positions": "none", "scoring": "additive", "heads": 1},
+}
+SOURCE, TARGET = "The cat sat on the mat.", "猫坐在垫子上。"
+DRAWN = "#view canvas, #view svg, #view .sheet, #view table, #view [data-drawn]"
+BROKEN = ("NaN", "undefined", "[object", "Infinity")
+
+
+@pytest.fixture(scope="module")
+def server(
+    tmp_path_factory: pytest.TempPathFactory, server_cache: Path
+) -> Iterator[AppServer]:
+    folder = tmp_path_factory.mktemp("mechanisms")
+    tokenizer = Tokenizer.train(TEXTS * 3, vocabulary=400)
+    plain = ModelConfig(len(tokenizer), 32, 4, 48, 2, 2, max_tokens=40)
+    for name, changes in BUNDLES.items():
+        torch.manual_seed(len(name))
+        config = replace(plain, **changes)
+        model = Transformer(config)
+        for one, parameter in model.named_parameters():
+            if one.endswith((".pi", ".b")):  # that begin as if they were not there
+                nn.init.normal_(parameter, std=0.5)
+        save_bundle(folder / name, model.state_dict(), config, tokenizer, name, torch.float32)
+    models = ",".join(f"{name}={folder / name}" for name in BUNDLES)
+    settings = {"models": models, "zoo": "false", "max_models": "4"}
+    with running_app(folder / "data", settings, warm=True, cache=server_cache) as running:
+        yield running
+
+
+@pytest.fixture
+def opened(page: Page, watch: Watch, server: AppServer) -> Iterator[Workspace]:
+    page.set_default_timeout(60_000)
+    workspace = Workspace(page, server.url)
+    yield workspace
+    workspace.leave()
+
+
+def offered(workspace: Workspace) -> list[str]:
+    """The views that the page offers, read off its choices."""
+    choices = workspace.page.locator("#views-wide input, #views-wide option, #views-wide button")
+    values = [one.get_attribute("value") for one in choices.all()]
+    return [value for value in values if value]
+
+
+@pytest.mark.parametrize("name", BUNDLES)
+def test_every_view_opens(opened: Workspace, name: str) -> None:
+    place = {"source": SOURCE, "target": TARGET, "model": name, "layer": 1, "head": 0}
+    opened.open(**place, view="attention")
+    views = offered(opened)
+    assert {"worksheet", "qkv", "positions", "heads", "flow", "whatif"} <= set(views)
+    for view in views:
+        opened.open(**place, view=view)
+        opened.settled()
+        expect(opened.find(DRAWN).first).to_be_attached()
+        expect(opened.find("#problem")).to_be_hidden()
+        said = opened.find("#view").inner_text()
+        assert not any(word in said for word in BROKEN), (view, said)
+
+
+@pytest.mark.parametrize("block", ["encoder", "decoder", "cross"])
+@pytest.mark.parametrize("name", BUNDLES)
+def test_the_worksheet_agrees_with_the_model(opened: Workspace, name: str, block: str) -> None:
+    place = {"source": SOURCE, "target": TARGET, "model": name, "block": block}
+    opened.open(**place, view="worksheet", layer=1, head=0, query=3, key=2, step="all")
+    verdict = opened.find("#view .worksheet > div > .verdict").first
+    expect(verdict).to_contain_text("Agrees with the model")
+    expect(opened.find("#view .verdict.differs")).to_have_count(0)
+
+
+def parameters(server: AppServer, model: str, *names: str) -> dict[str, np.ndarray[Any, Any]]:
+    """A model's parameters, as the API tells them."""
+    url = f"{server.url}/api/models/{model}/parameters"
+    found = httpx.get(url, params={"select": ",".join(names)}).json()["tensors"]
+    return {name: np.array(one["data"]) for name, one in found.items()}
+
+
+def traced(server: AppServer, model: str, *names: str) -> dict[str, np.ndarray[Any, Any]]:
+    """What a run recorded, as the API tells it."""
+    asked = {"source": SOURCE, "target": TARGET, "model": model, "select": [*names]}
+    found = httpx.post(f"{server.url}/api/trace", json=asked).json()["tensors"]
+    return {name: np.array(one["data"], dtype=float) for name, one in found.items()}
+
+
+def number(text: str) -> float:
+    return float(text.replace("−", "-").strip("() "))
+
+
+def test_the_inspector_works_out_an_additive_score(opened: Workspace, server: AppServer) -> None:
+    """w · tanh(q + k + b) + π, with each number that stands there."""
+    name, at, head, i, j = "additive-relative-window", "encoder.1.self", 2, 3, 4
+    place = {"source": SOURCE, "target": TARGET, "model": name, "block": "encoder"}
+    opened.open(**place, view="attention", layer=1, head=head, query=i, key=j)
+    run = traced(server, name, f"{at}.q", f"{at}.k", f"{at}.scores", f"{at}.weights")
+    learned = parameters(server, name, f"{at}.scoring.*", "encoder.positions.pi")
+    q, k = run[f"{at}.q"][head, i], run[f"{at}.k"][head, j]
+    w, b = learned[f"{at}.scoring.w"][head], learned[f"{at}.scoring.b"][head]
+    terms = w * np.tanh(q + k + b)
+    pi = learned["encoder.positions.pi"][head]
+    own = pi[j - i + (len(pi) - 1) // 2]
+    assert terms.sum() + own == pytest.approx(run[f"{at}.scores"][head, i, j], abs=1e-4)
+    working = opened.find("#working")
+    best = int(np.abs(terms).argmax())
+    expect(working).to_contain_text(f"channel {best + 1}")
+    lines = {
+        one.locator("dt").inner_text(): one.locator("dd").inner_text()
+        for one in working.locator("div").all()
+    }
+    assert number(lines["π"].split(",")[0]) == pytest.approx(own, abs=1e-4)
+    assert number(lines["score"].split("=")[1]) == pytest.approx(terms.sum() + own, abs=1e-4)
+    weight = run[f"{at}.weights"][head, i, j]
+    assert number(lines["weight"]) == pytest.approx(weight, abs=1e-4)
+
+
+def test_q_before_and_after_the_rotation(opened: Workspace, server: AppServer) -> None:
+    at, head = "encoder.1.self", 1
+    place = {"source": SOURCE, "target": TARGET, "model": "rotary", "block": "encoder"}
+    run = traced(server, "rotary", f"{at}.q", "encoder.0.ffn.norm")
+    learned = parameters(server, "rotary", f"{at}.W_q", f"{at}.b_q")
+    flat = run["encoder.0.ffn.norm"] @ learned[f"{at}.W_q"] + learned[f"{at}.b_q"]
+    for rotation, expected in (("after", run[f"{at}.q"][head]), ("before", flat[:, 8:16])):
+        opened.open(**place, view="qkv", layer=1, head=head, rotation=rotation)
+        opened.settled()
+        shown = opened.charts("#view .panel.q")[0].values
+        np.testing.assert_allclose(shown, expected, atol=1e-4)
+
+
+def test_learned_rows_are_those_of_the_model(opened: Workspace, server: AppServer) -> None:
+    place = {"source": SOURCE, "target": TARGET, "model": "learned", "block": "encoder"}
+    opened.open(**place, view="positions", layer=0, head=0)
+    expect(opened.find("#view .note").first).to_contain_text("Learned positions")
+    expect(opened.find("#view")).not_to_contain_text("sine")
+    table = parameters(server, "learned", "encoder.positions.table")["encoder.positions.table"]
+    opened.settled()
+    shown = opened.charts("#view .stacked")[0].values
+    np.testing.assert_allclose(shown, table[: len(shown)], atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["relative", "clipped-product-pre"])
+def test_the_relative_term_is_a_matrix(opened: Workspace, server: AppServer, name: str) -> None:
+    at, head = "encoder.1.self", 1
+    place = {"source": SOURCE, "target": TARGET, "model": name, "block": "encoder"}
+    opened.open(**place, view="positions", layer=1, head=head)
+    opened.settled()
+    pi = parameters(server, name, "encoder.positions.pi")["encoder.positions.pi"]
+    scores = traced(server, name, f"{at}.scores")[f"{at}.scores"][head]
+    offsets, plain, term, score = (one.values for one in opened.charts("#view .positions"))
+    assert offsets.shape == (4, 2 * len(score) - 1)
+    n, most = len(score), (pi.shape[1] - 1) // 2
+    clipped = np.clip(np.subtract.outer(np.arange(n), np.arange(n)).T, -most, most)
+    np.testing.assert_allclose(term, pi[head][clipped.T + most].T, atol=1e-4)
+    np.testing.assert_allclose(score, scores, atol=1e-4)
+    together = plain + term if name == "relative" else plain * term
+    np.testing.assert_allclose(together, scores, atol=1e-4)
+
+
+def test_no_positions_are_said_to_be_none(opened: Workspace) -> None:
+    place = {"source": SOURCE, "target": TARGET, "model": "none", "block": "encoder"}
+    opened.open(**place, view="positions", layer=1, head=1)
+    expect(opened.find("#view .note").first).to_contain_text("no positions")
+    expect(opened.find("#view .runs:visible")).to_have_count(1)
+    expect(opened.find("#view .runs:visible h3")).to_have_text("Without positions")
+    said = opened.find("#view .runs:visible .result b").inner_text()
+    assert "10⁻" in said or said == "0"
+
+
+@pytest.mark.parametrize(("block", "size"), [("encoder", 2), ("decoder", 3)])
+def test_a_window_is_masked_cells(opened: Workspace, block: str, size: int) -> None:
+    place = {"source": SOURCE, "target": TARGET, "model": "windows", "block": block}
+    opened.open(**place, view="attention", layer=1, head=1)
+    drawn = opened.figure()[0]
+    i, j = np.indices(drawn.shape)
+    masked = np.abs(i - j) >= size
+    if block == "decoder":
+        masked |= j > i
+    np.testing.assert_array_equal(np.isnan(drawn), masked)
+    opened.open(**place, view="attention", layer=1, head=1, query=4, key=0)
+    expect(opened.find("#pair-mask")).to_contain_text("masked")
