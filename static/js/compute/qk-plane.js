@@ -78,14 +78,16 @@ export function placed(points, { width, height }, [aside, above]) {
 }
 
 /**
- * The keys of a query by q · k, largest first; what the mask forbids comes last.
+ * The keys of a query by q · k, largest first, or by their weights where the score is something
+ * else; what the mask forbids comes last.
  * @param {Matrix} q
  * @param {Matrix} k
  * @param {number} query
  * @param {ArrayLike<number>} weights  of the query's row, NaN where masked
+ * @param {"dot" | "weight"} [by]
  * @returns {Found[]}
  */
-export function ranking(q, k, query, weights) {
+export function ranking(q, k, query, weights, by = "dot") {
   const from = rows(q)[query];
   return rows(k)
     .map((to, key) => ({
@@ -94,7 +96,7 @@ export function ranking(q, k, query, weights) {
       weight: weights[key],
       masked: Number.isNaN(weights[key]),
     }))
-    .sort((a, b) => Number(a.masked) - Number(b.masked) || b.dot - a.dot);
+    .sort((a, b) => Number(a.masked) - Number(b.masked) || b[by] - a[by]);
 }
 
 /**

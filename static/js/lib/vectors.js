@@ -62,3 +62,9 @@ export function sum(values) {
 }
 /** @param {Vector} vector */
 export const size = (vector) => Math.sqrt(sum(times(vector, vector)));
+/** The largest size of a number among them. @param {Vector} values */
+export function largest(values) {
+  let most = 0;
+  for (let i = 0; i < values.length; i++) most = Math.max(most, Math.abs(values[i]));
+  return most;
+}

@@ -43,10 +43,12 @@ const kindsOf = (page) => stacked(page.model, blockAt(page).stack).map(({ kind }
 /** @param {Page} page  The tensors of the residual stream. */
 function streamNames(page) {
   const { stack, query } = blockAt(page);
+  // The norms of a pre-norm model are no part of its stream.
+  const turned = page.model?.norm === "pre" ? "residual" : "norm";
   return stations(kindsOf(page), page.link.layer + 1).map(({ layer, part }) =>
     part === "input"
       ? { long: `${query}.input`, turned: `${query}.input` }
-      : { long: `${stack}.${layer}.${part}.residual`, turned: `${stack}.${layer}.${part}.norm` },
+      : { long: `${stack}.${layer}.${part}.residual`, turned: `${stack}.${layer}.${part}.${turned}` },
   );
 }
 

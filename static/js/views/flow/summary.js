@@ -70,6 +70,8 @@ export function remarks({ store, t }) {
       weight: two(FAINT.least),
       part: STRONG.least,
     }),
-    t("The residual stream is read at the input and behind every sublayer, a number opening each layer: its length before the layer norm, its direction after it."),
+    store.get().model?.norm === "pre"
+      ? t("The residual stream is read at the input and behind every sublayer, a number opening each layer. In this model it passes no layer norm on its way.")
+      : t("The residual stream is read at the input and behind every sublayer, a number opening each layer: its length before the layer norm, its direction after it."),
   ];
 }

@@ -1,10 +1,13 @@
 /** The table of encodings, and some of its columns as the waves that they are. */
 
-import { brief, four, roughly } from "../../lib/numbers.js";
+import { brief, four, roughly, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el } from "../../lib/render.js";
 import { step } from "../../draw/token.js";
 import { wavelength } from "../../compute/position-rotation.js";
+import { angle } from "../../compute/rotary.js";
+import { largest } from "../../lib/vectors.js";
+import { kindOf } from "../../state/position-kinds.js";
 import { diverging } from "../../draw/scale.js";
 import { apart, featureAt } from "../../compute/encoding-order.js";
 import { plot } from "../../draw/curves.js";
@@ -24,18 +27,19 @@ export function createWaves(context) {
   let found = null;
   const panel = createPanel(context, {
     name: t("Positional encoding"),
-    says: t(
-      "added to each token's embedding; in each half fast waves left, slow waves right; −1 to 1",
-    ),
+    says: "",
     square: false,
     zoomed: context.room().wide,
     tip({ row, col }) {
       if (!found) return [];
-      const feature = featureAt(col, found.d_model);
+      const feature = found.waves ? featureAt(col, found.d_model) : col;
+      const turns = kindOf(store.get().model).base === "rotary";
       return [
         step(places(store.get(), found.length)[row]),
         " ",
-        t("position {a}, feature {b}", { a: row, b: feature }),
+        turns
+          ? t("position {a}, pair {b}: turned by {angle} rad", { a: row, b: feature >> 1, angle: four(angle(feature >> 1, found.d_model, row)) })
+          : t("position {a}, feature {b}", { a: row, b: feature }),
         " ",
         el("b", {}, four(found.positions[row * found.d_model + feature])),
       ];
@@ -43,11 +47,12 @@ export function createWaves(context) {
   });
   const features = featureField(context, () => found?.d_model ?? 0);
   const canvas = h("div", { className: "scroller curves", tabIndex: 0, role: "group", "aria-label": t("Single features") });
+  const says = h("p", {});
   const section = h(
     "section",
     { className: "panel" },
     h("h3", {}, t("Single features")),
-    h("p", {}, t("an even feature is a sine (solid), the odd one after it the cosine of the same wave (dashed)")),
+    says,
     features.element,
     canvas,
   );
@@ -55,20 +60,26 @@ export function createWaves(context) {
   function draw() {
     const page = store.get();
     if (!found) return;
-    const { length, d_model, positions } = found;
+    const { length, d_model, positions, waves } = found;
     const { width, wide } = context.room();
+    const plain = { rows: length, cols: d_model, values: positions };
+    const reach = reachOf(found);
+    const words = wording(context, found);
+    panel.call(words.name);
+    panel.say(words.says);
+    says.textContent = words.curves;
     panel.draw({
-      matrix: apart({ rows: length, cols: d_model, values: positions }),
-      shade: { stops: diverging(context.theme()), range: [-1, 1] },
+      matrix: waves ? apart(plain) : plain,
+      shade: { stops: diverging(context.theme()), range: [-reach, reach] },
       rows: places(page, length),
       cols: [],
-      titles: { rows: t("position"), cols: t("feature: sines | cosines") },
+      titles: { rows: t("position"), cols: words.cols },
       width: wide ? Math.min(width, 1100) : width,
       height: Math.min(420, length * 22 + 40),
       stretch: Infinity,
       largest: 22,
     });
-    features.show(chosen(page, d_model));
+    features.show(chosen(page, found));
     light();
   }
 
@@ -116,29 +127,67 @@ function featureField({ store, t }, count) {
   };
 }
 
-/** The features that are drawn: those chosen, else a fast, a middle and a slow wave. @param {Page} page @param {number} width */
-function chosen({ link }, width) {
+/** How far the numbers reach on both sides of zero. @param {Positions} found */
+const reachOf = ({ waves, positions }) => (waves ? 1 : largest(positions) || 1);
+
+/**
+ * What the table is called, and how to read it.
+ * @param {Context} context
+ * @param {Positions} found
+ */
+function wording({ store, t }, found) {
+  const { base, where } = kindOf(store.get().model);
+  const sines = t("an even feature is a sine (solid), the odd one after it the cosine of the same wave (dashed)");
+  if (base === "rotary")
+    return {
+      name: t("Rotation of q and k"),
+      says: t("sine and cosine of position · θ, the angle by which each pair of channels is turned in every head; fast pairs left, slow pairs right; −1 to 1"),
+      curves: sines,
+      cols: t("pair: sines | cosines"),
+    };
+  if (base === "learned")
+    return {
+      name: t("Learned positions"),
+      says: t("a row for each position, as training left it; −{most} to {most}", { most: two(reachOf(found)) }),
+      curves: t("the same feature over all positions that are shown"),
+      cols: t("feature"),
+    };
+  return {
+    name: t("Positional encoding"),
+    says:
+      where === "input"
+        ? t("added to each token's embedding; in each half fast waves left, slow waves right; −1 to 1")
+        : t("in each half fast waves left, slow waves right; −1 to 1"),
+    curves: sines,
+    cols: t("feature: sines | cosines"),
+  };
+}
+
+/** The features that are drawn: those chosen, else a fast, a middle and a slow wave. @param {Page} page @param {Positions} found */
+function chosen({ link }, { d_model: width, waves }) {
   const even = (/** @type {number} */ share) => 2 * Math.floor((share * width) / 2);
-  const own = link.options.dims ?? [0, 1, even(1 / 8), even(1 / 4), even(1 / 2)];
+  const own = link.options.dims ?? (waves ? [0, 1, even(1 / 8), even(1 / 4), even(1 / 2)] : [0, 1, 2, 3]);
   return [...new Set(/** @type {number[]} */ (own))].filter((dim) => dim < width);
 }
 
 /** @param {Context} context @param {Positions} found */
-function curves({ store, t, theme, room }, { length, d_model, positions }) {
+function curves({ store, t, theme, room }, found) {
+  const { length, d_model, positions, waves } = found;
   const { q, k, v, attention, muted } = theme();
   const tones = [q, k, v, attention, muted];
-  const dims = chosen(store.get(), d_model);
+  const dims = chosen(store.get(), found);
+  const reach = reachOf(found);
   const slots = [...new Set(dims.map((dim) => dim >> 1))];
   const lines = dims.map((dim) => ({
-    name: t("{feature}: λ {length}", { feature: dim, length: roughly(wavelength(dim, d_model)) }),
+    name: waves ? t("{feature}: λ {length}", { feature: dim, length: roughly(wavelength(dim, d_model)) }) : t("feature {n}", { n: dim }),
     values: Array.from({ length }, (_, row) => positions[row * d_model + dim]),
-    colour: tones[slots.indexOf(dim >> 1) % tones.length],
-    dash: dim % 2 ? "6 4" : undefined,
+    colour: tones[(waves ? slots.indexOf(dim >> 1) : dims.indexOf(dim)) % tones.length],
+    dash: waves && dim % 2 ? "6 4" : undefined,
   }));
   return plot(
     {
       curves: lines,
-      range: [-1, 1],
+      range: [-reach, reach],
       titles: { x: t("position"), y: "" },
       width: Math.max(300, Math.min(room().width, 1100)),
       height: 260,

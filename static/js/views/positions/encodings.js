@@ -2,13 +2,15 @@
 
 import { blockAt, stands } from "../../data/attentions.js";
 import { lit } from "../../state/highlight.js";
-import { answer, encoding } from "../../state/view-requests.js";
+import { answer, encoding, parameters } from "../../state/view-requests.js";
+import { kindOf } from "../../state/position-kinds.js";
+import { cosines } from "../../compute/similarity.js";
 import { dots } from "../../compute/position-rotation.js";
+import { Problem } from "../../data/problem.js";
 import { matrix, named, tensor } from "../../data/computed-tensors.js";
 
 /** @typedef {import("../../state/store.js").Page} Page */
-/** @typedef {import("../../data/api.js").Positions} Positions */
-/** @typedef {import("../../data/problem.js").Problem} Problem */
+/** @typedef {import("../../data/api.js").Positions & {waves: boolean}} Positions  waves: sines and cosines, not learned */
 /** @typedef {import("../../data/tokens.js").Step} Step */
 
 /**
@@ -17,8 +19,13 @@ import { matrix, named, tensor } from "../../data/computed-tensors.js";
  */
 export function size({ trace, model, link }) {
   if (!trace || !model) return null;
+  const { base } = kindOf(model);
+  const read = trace.tokens[blockAt({ model, link }).query].length;
+  const { heads } = model.attentions[0];
+  if (base === "rotary") return { length: read, d_model: model.d_model / heads };
+  if (base !== "sinusoidal") return { length: Math.min(link.options.length ?? read, model.max_tokens), d_model: model.d_model };
   return {
-    length: link.options.length ?? trace.tokens[blockAt({ model, link }).query].length,
+    length: link.options.length ?? read,
     d_model: link.options.width ?? model.d_model,
   };
 }
@@ -26,8 +33,18 @@ export function size({ trace, model, link }) {
 /** @param {Page} page @returns {import("../../state/view-requests.js").Question[]} */
 export function questions(page) {
   const wanted = size(page);
-  return wanted ? [encoding(wanted)] : [];
+  const { base } = kindOf(page.model);
+  if (!wanted || base === "none") return [];
+  if (base === "learned") return [parameters(page, [learnedTable(page)])];
+  if (base === "relative") return [parameters(page, [`${stackOf(page)}.positions.pi`])];
+  return [encoding(wanted)];
 }
+
+/** The stack whose positions these are. @param {Page} page */
+export const stackOf = (page) => blockAt(page).stack;
+
+/** @param {Page} page */
+const learnedTable = (page) => `${stackOf(page)}.positions.table`;
 
 /**
  * @param {Page} page
@@ -35,7 +52,20 @@ export function questions(page) {
  */
 export function table(page) {
   const [question] = questions(page);
-  return question && /** @type {Positions | Problem | undefined} */ (answer(page, question));
+  const wanted = size(page);
+  if (!question || !wanted) return undefined;
+  if (kindOf(page.model).base !== "learned") {
+    const found = /** @type {import("../../data/api.js").Positions | Problem | undefined} */ (answer(page, question));
+    return found && !(found instanceof Problem) ? { ...found, waves: true } : found;
+  }
+  /** @type {import("../../state/view-requests.js").Tensors | Problem | undefined} */
+  const found = answer(page, question);
+  if (!found || found instanceof Problem) return found;
+  const { shape, data } = found[learnedTable(page)];
+  const [length, d_model] = [Math.min(wanted.length, shape[0]), shape[1]];
+  const positions = Float32Array.from(data.subarray(0, length * d_model));
+  const similarity = cosines({ rows: length, cols: d_model, values: positions });
+  return { variant: "learned", length, d_model, positions, similarity, waves: false };
 }
 
 /**
@@ -44,13 +74,13 @@ export function table(page) {
  * @returns {import("../../data/computed-tensors.js").Shown}
  */
 export function numbers(page, { length, d_model, positions, similarity }) {
-  const cosines = { rows: length, cols: length, values: similarity };
-  const dot = dots({ rows: length, cols: d_model, values: positions }, cosines);
+  const alike = { rows: length, cols: length, values: similarity };
+  const dot = dots({ rows: length, cols: d_model, values: positions }, alike);
   return {
     tokens: { position: named(places(page, length)) },
     tensors: {
       positions: tensor({ query: "position", feature: null }, [length, d_model], positions),
-      similarity: matrix(cosines, "position", "position"),
+      similarity: matrix(alike, "position", "position"),
       dot: matrix(dot, "position", "position"),
     },
   };
@@ -68,9 +98,9 @@ export function places({ model, trace, link }, length) {
   return Array.from({ length }, (_, at) => tokens[at] ?? bare(at));
 }
 
-/** @param {number} at @returns {Step} */
-function bare(at) {
-  const writes = { space: "", word: String(at), nth: null, lang: "en", special: false, pad: false };
+/** A number in a token's place. @param {number} at @returns {Step} */
+export function bare(at) {
+  const writes = { space: "", word: String(at).replace("-", "−"), nth: null, lang: "en", special: false, pad: false };
   return { reads: null, writes };
 }
 

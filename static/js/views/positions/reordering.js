@@ -14,6 +14,8 @@ import { diverging, sequential } from "../../draw/scale.js";
 import { matrix, named } from "../../data/computed-tensors.js";
 import { difference, follow, restored, shuffle } from "../../compute/word-order.js";
 import { languages } from "../../data/tokens.js";
+import { picker } from "./pickers.js";
+import { droppable, kindOf } from "../../state/position-kinds.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../state/store.js").Page} Page */
@@ -41,7 +43,8 @@ const moved = ({ link }) => shuffle(link.source, link.options.seed);
 /**
  * Four runs, one of which the page has: as written and shuffled, each with positions and without.
  * @param {Page} page
- * @returns {import("../../state/view-requests.js").Question[]}  shuffled; as written and shuffled without positions
+ * @returns {import("../../state/view-requests.js").Question[]}  shuffled; as written and shuffled without
+ *   positions, where those can be dropped
  */
 export function questions(page) {
   if (!page.trace || !page.model) return [];
@@ -54,9 +57,12 @@ export function questions(page) {
     select: [place(page.model, at(page), "weights"), place(page.model, at(page), "mask")],
   };
   const { text } = moved(page);
-  const without = [...own, { at: `${typed(page.model)}.position`, do: "drop" }];
+  const dropped = droppable(page.model).map((at) => ({ at, do: "drop" }));
+  const shuffled = traced(page, { ...common, source: text });
+  if (!dropped.length) return [shuffled];
+  const without = [...own, ...dropped];
   return [
-    traced(page, { ...common, source: text }),
+    shuffled,
     traced(page, { ...common, interventions: without }),
     traced(page, { ...common, source: text, interventions: without }),
   ];
@@ -73,7 +79,7 @@ export function createShuffle(context) {
     const { seed } = store.get().link.options;
     store.choose({ seed: (seed + 1) % 10000 }, "chosen");
   });
-  const selects = [picker(context, "layer"), picker(context, "head")];
+  const selects = [picker(context, "layer", at), picker(context, "head", at)];
   const sentence = h("p", { className: "shuffled finding" });
   const note = h("p", { className: "note" });
   const bands = [band(context, "with"), band(context, "without")];
@@ -104,15 +110,15 @@ export function createShuffle(context) {
     const [shuffled, plain, both] = /** @type {(Trace | undefined)[]} */ (answers);
     const name = typed(page.model);
     const own = attention(page.model, trace, at(page));
-    if (!shuffled || !plain || !both || !own) return;
+    const drops = answers.length > 1;
+    if (!shuffled || !own || (drops && !(plain && both))) return;
     const places = follow(trace.tokens[name], shuffled.tokens[name], spans);
     if (!places) return stop(t("In this order the words are cut into other tokens. Shuffle again."));
     const seen = (/** @type {Trace} */ run) => attention(page.model, run, at(page));
     show(own, seen(shuffled), places, bands[0]);
-    show(seen(plain), seen(both), places, bands[1], bands[0].scale());
-    note.textContent = t(
-      "The rows and columns of the shuffled sentence are put back in the order of the sentence before they are compared. Without positions attention sees a set of words: the weights are the same, to rounding. With them they are not.",
-    );
+    if (plain && both) show(seen(plain), seen(both), places, bands[1], bands[0].scale());
+    else bands[1].clear();
+    note.textContent = remark(context);
   }
 
   /** @param {Matrix | null} before @param {Matrix | null} after @param {number[]} places @param {ReturnType<typeof band>} into @param {number} [scale] */
@@ -144,19 +150,16 @@ export function createShuffle(context) {
   };
 }
 
-/** @param {Context} context @param {"layer" | "head"} which */
-function picker({ store, t }, which) {
-  const select = h("select", {});
-  select.addEventListener("change", () => store.go({ [which]: Number(select.value) }));
-  return {
-    element: h("label", { className: "option" }, h("span", {}, which === "layer" ? t("Layer") : t("Head")), select),
-    draw() {
-      const page = store.get();
-      const count = page.model ? extent(page.model, read(page).id)[`${which}s`] : 0;
-      render(select, Array.from({ length: count }, (_, i) => el("option", { value: String(i) }, String(i + 1))));
-      select.value = String(at(page)[which]);
-    },
-  };
+/** What the comparison shows, by what the positions of the model are. @param {Context} context */
+function remark({ store, t }) {
+  const { base } = kindOf(store.get().model);
+  if (base === "none")
+    return t("The rows and columns of the shuffled sentence are put back in the order of the sentence before they are compared. This model has no positions: attention sees a set of tokens, and the weights are the same, to rounding.");
+  if (base === "rotary" || base === "relative")
+    return t("The rows and columns of the shuffled sentence are put back in the order of the sentence before they are compared. In this model positions act inside attention and cannot be dropped from a run; the weights depend on them where the difference is not zero.");
+  return t(
+    "The rows and columns of the shuffled sentence are put back in the order of the sentence before they are compared. Without positions attention sees a set of words: the weights are the same, to rounding. With them they are not.",
+  );
 }
 
 /**
@@ -169,7 +172,7 @@ function band(context, which) {
   /** @type {(Matrix | null)[]} */
   let shown = [null, null, null];
   let largest = 0;
-  const title = which === "with" ? t("With positions") : t("Without positions");
+  const title = which === "without" || kindOf(store.get().model).base === "none" ? t("Without positions") : t("With positions");
   const names = [t("as written"), t("shuffled, put back"), t("difference")];
   const charts = names.map((name, i) =>
     createMatrix(context, {

@@ -1,5 +1,6 @@
 /** How alike two positions are, and that it is their distance that counts. */
 
+import { largest } from "../../lib/vectors.js";
 import { brief, four, tiny, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el } from "../../lib/render.js";
@@ -45,15 +46,17 @@ export function createLikeness(context) {
 
   function draw() {
     if (!found) return;
-    const { length, d_model } = found;
+    const { length } = found;
     matrix = values(found);
     fall = decay(matrix);
     const { width, height, wide } = context.room();
-    const most = dot() ? Math.max(1, d_model / 2) : 1;
+    const most = dot() ? dotReach(found, matrix) : 1;
     panel.say(
       dot()
         ? t("PE(a) · PE(b), what a score would see of them: from −{most} to {most}", { most: two(most) })
-        : t("cosine between the encodings of two positions: neighbours are alike; −1 to 1"),
+        : found.waves
+          ? t("cosine between the encodings of two positions: neighbours are alike; −1 to 1")
+          : t("cosine between the rows of two positions; −1 to 1"),
     );
     const rows = places(store.get(), length);
     panel.draw({
@@ -73,7 +76,7 @@ export function createLikeness(context) {
   function light() {
     panel.light();
     if (!found) return;
-    const most = dot() ? Math.max(1, found.d_model / 2) : 1;
+    const most = dot() && matrix ? dotReach(found, matrix) : 1;
     says.textContent =
       fall.spread < 1e-3 * most
         ? t("Only the distance counts: pairs that are equally far apart differ by {spread} at most.", { spread: tiny(fall.spread) })
@@ -93,6 +96,9 @@ export function createLikeness(context) {
     picture: panel.picture,
   };
 }
+
+/** How far dot products reach. @param {Positions} found @param {import("../../data/wire.js").Matrix} matrix */
+const dotReach = ({ waves, d_model }, { values }) => (waves ? Math.max(1, d_model / 2) : largest(values) || 1);
 
 /**
  * By distance.

@@ -10,6 +10,8 @@ import { controls } from "../../parts/controls.js";
 import { wording } from "../../parts/problem-wording.js";
 import { createLikeness } from "./similarity.js";
 import * as shuffled from "./reordering.js";
+import * as relative from "./offsets.js";
+import { kindOf, whereSaid } from "../../state/position-kinds.js";
 import { numbers, questions, size, table } from "./encodings.js";
 import { createTurn } from "./rotation.js";
 import { createWaves } from "./encoding-waves.js";
@@ -27,6 +29,9 @@ import { createWaves } from "./encoding-waves.js";
  * @property {() => import("../../data/computed-tensors.js").Shown | null} [numbers]  absent: those of the table
  */
 
+/** Parts that show attention of the run, and not a table alone. @type {Record<string, Pick<typeof shuffled, "needs" | "questions">>} */
+const RUNS = { shuffle: shuffled, offsets: relative };
+
 /** Beyond any table; how long one may be the server says. */
 const MOST = 9_999_999;
 
@@ -36,12 +41,12 @@ export const positions = {
   name: (t) => t("Positions"),
   about: (t) =>
     t(
-      "Attention by itself does not know the order of words. A fixed pattern of waves is added to each token, another one at every position; neighbours get similar patterns, and moving on by k is the same rotation everywhere. Shuffle the words to see what is lost without it.",
+      "Attention by itself does not know the order of words. Positions tell it: as a pattern of waves or a learned row added to each token, as a rotation of q and k, or as a number for the distance of two tokens. Shuffle the words to see what is lost without them.",
     ),
   capabilities: ["positions"],
   frame: { rail: "none", inspector: false, caption: false, legend: "signed", tells: true },
   options: {
-    part: choice("waves", "likeness", "turn", "shuffle"),
+    part: choice("waves", "likeness", "turn", "offsets", "shuffle"),
     length: whole(0, MOST),
     width: whole(0, MOST),
     dims: list(),
@@ -51,8 +56,8 @@ export const positions = {
     pair: whole(0, MOST, 0),
     seed: whole(0, 9999, 1),
   },
-  needs: (page) => (page.link.options.part === "shuffle" ? shuffled.needs(page) : []),
-  asks: (page) => (page.link.options.part === "shuffle" ? shuffled.questions(page) : questions(page)),
+  needs: (page) => RUNS[partOf(page)]?.needs(page) ?? [],
+  asks: (page) => RUNS[partOf(page)]?.questions(page) ?? questions(page),
   mount,
 };
 
@@ -63,12 +68,8 @@ function mount(context, root) {
     {
       option: "part",
       label: t("Look at"),
-      values: {
-        waves: t("waves"),
-        likeness: t("similarity"),
-        turn: t("rotation"),
-        shuffle: t("shuffled words"),
-      },
+      values: () => named(context),
+      otherwise: () => partOf(store.get()),
     },
   ]);
   const measure = controls(context, [
@@ -81,30 +82,35 @@ function mount(context, root) {
   const bad = h("p", { className: "bad", role: "alert", hidden: true });
   const sizes = h("div", { className: "options" }, ...fields.map((one) => one.element), measure);
   const place = h("div", { className: "part" });
-  root.append(h("div", { className: "positions" }, parts, sizes, bad, place));
+  const where = h("p", { className: "note" });
+  root.append(h("div", { className: "positions" }, where, parts, sizes, bad, place));
   /** @type {Part | null} */
   let part = null;
   let shown = "";
 
   function draw() {
     const page = store.get();
-    const { options } = page.link;
+    const wanted = partOf(page);
+    const { base } = kindOf(page.model);
+    where.textContent = whereSaid(t, kindOf(page.model));
     parts.refresh();
     measure.refresh();
     fields.forEach((one) => one.draw());
-    measure.hidden = options.part !== "likeness";
-    sizes.hidden = options.part === "shuffle";
-    if (!part || shown !== options.part) {
+    measure.hidden = wanted !== "likeness";
+    fields.forEach((one, i) => (one.element.hidden = base === "rotary" || (base === "learned" && i === 1)));
+    sizes.hidden = wanted in RUNS;
+    if (!part || shown !== wanted) {
       part?.destroy();
-      shown = options.part;
+      shown = wanted;
       part = /** @type {Part} */ (make(shown)(context));
       place.replaceChildren(part.element);
     }
-    const found = shown === "shuffle" ? undefined : table(page);
+    const tabled = !(shown in RUNS);
+    const found = tabled ? table(page) : undefined;
     bad.hidden = !(found instanceof Problem);
     place.hidden = found instanceof Problem;
     if (found instanceof Problem) bad.textContent = limit(context, found);
-    else if (found || shown === "shuffle") part.draw(found);
+    else if (found || !tabled) part.draw(found);
   }
 
   return {
@@ -113,16 +119,49 @@ function mount(context, root) {
     destroy: () => (part?.destroy(), root.replaceChildren()),
     picture: () => part?.picture() ?? null,
     numbers() {
-      if (shown === "shuffle") return part?.numbers?.() ?? null;
+      if (shown in RUNS) return part?.numbers?.() ?? null;
       const found = table(store.get());
       return found && !(found instanceof Problem) ? numbers(store.get(), found) : null;
     },
   };
 }
 
+/** What there is to see of each kind of positions, the first of it first. @type {Record<string, string[]>} */
+const PARTS = {
+  sinusoidal: ["waves", "likeness", "turn", "shuffle"],
+  learned: ["waves", "likeness", "shuffle"],
+  rotary: ["waves", "shuffle"],
+  relative: ["offsets", "shuffle"],
+  none: ["shuffle"],
+};
+
+/**
+ * The part that is looked at: what the link says, or the first that these positions have.
+ * @param {import("../../state/store.js").Page} page
+ * @returns {string}
+ */
+function partOf({ model, link }) {
+  const parts = PARTS[kindOf(model).base];
+  return parts.includes(link.options.part) ? link.options.part : parts[0];
+}
+
+/** @param {Context} context @returns {Record<string, string>} */
+function named({ store, t }) {
+  const { base } = kindOf(store.get().model);
+  /** @type {Record<string, string>} */
+  const names = {
+    waves: base === "learned" ? t("table") : base === "rotary" ? t("angles") : t("waves"),
+    likeness: t("similarity"),
+    turn: t("rotation"),
+    offsets: t("offsets"),
+    shuffle: t("shuffled words"),
+  };
+  return Object.fromEntries(PARTS[base].map((part) => [part, names[part]]));
+}
+
 /** @param {string} part */
 const make = (part) =>
-  ({ waves: createWaves, likeness: createLikeness, turn: createTurn, shuffle: shuffled.createShuffle })[part] ??
+  ({ waves: createWaves, likeness: createLikeness, turn: createTurn, offsets: relative.createOffsets, shuffle: shuffled.createShuffle })[part] ??
   createWaves;
 
 /**

@@ -1,7 +1,12 @@
 /** What one head computes from each token: its queries, keys and values, channel by channel. */
 
 import { abreast } from "../../draw/side-by-side.js";
-import { axes, blockAt, ofHead, place } from "../../data/attentions.js";
+import { attentionAt, axes, between, blockAt, ofHead, place } from "../../data/attentions.js";
+import { rotatedRows } from "../../compute/rotary.js";
+import { isDot, scoringOf } from "../../compute/scoring.js";
+import { controls } from "../../parts/controls.js";
+import { choice } from "../../state/options.js";
+import { kindOf } from "../../state/position-kinds.js";
 import { lit } from "../../state/highlight.js";
 import { four, two } from "../../lib/numbers.js";
 import { waitingLine } from "../../parts/waiting.js";
@@ -10,6 +15,7 @@ import { step } from "../../draw/token.js";
 import { createMatrix } from "../../parts/matrix.js";
 import { diverging } from "../../draw/scale.js";
 import { plane } from "../../data/wire.js";
+import { largest } from "../../lib/vectors.js";
 
 /** @typedef {import("../../state/types.js").View} View */
 /** @typedef {import("../../state/types.js").Context} Context */
@@ -26,12 +32,18 @@ export const qkv = {
       "Each token has a query, a key and a value in every head: one row a token, one column a channel. Where a query and a key have the same colours in the same channels their product is large, and so is the attention.",
     ),
   frame: { rail: "both", inspector: false, caption: true, legend: "signed" },
+  options: { rotation: choice("after", "before") },
   needs: ({ model, link }) => LETTERS.map((letter) => place(model, link, letter)),
   mount(context, root) {
     const panels = LETTERS.map((letter) => panel(context, letter));
     const waiting = waitingLine(context, context.t("Fetching q, k and v …"));
+    const { store, t } = context;
     const row = h("div", { className: "panels" }, ...panels.map((one) => one.element));
-    root.append(waiting.element, row);
+    const rotation = controls(context, [
+      { option: "rotation", label: t("Rotary positions"), values: { after: t("after turning"), before: t("before turning") }, otherwise: () => "after" },
+    ]);
+    const note = h("p", { className: "note" });
+    root.append(waiting.element, rotation, note, row);
     const all = (/** @type {"draw" | "light" | "destroy"} */ what) => () =>
       panels.forEach((one) => one[what]());
     return {
@@ -39,6 +51,10 @@ export const qkv = {
         const ready = LETTERS.every((letter) => tensor(context, letter));
         waiting.show(!ready);
         row.hidden = !ready;
+        rotation.hidden = !turns(store.get());
+        rotation.refresh();
+        note.textContent = remark(store.get(), t);
+        note.hidden = !note.textContent;
         if (ready) all("draw")();
       },
       light: all("light"),
@@ -48,17 +64,25 @@ export const qkv = {
   },
 };
 
+/** @typedef {import("../../state/store.js").Page} Page */
+
+/** Whether q and k are turned by their positions. @param {Page} page */
+const turns = (page) => kindOf(page.model).base === "rotary" && !between(blockAt(page));
+
+/** What the mechanism of the model makes of q and k, where that is not the paper's. @param {Page} page @param {Context["t"]} t */
+function remark(page, t) {
+  const { model, link } = page;
+  const scoring = scoringOf(attentionAt(model, place(model, link)));
+  if (turns(page)) return t("Each pair of channels of q and k is turned by the token's position times a frequency of its own; the first pair turns fastest. v is not turned.");
+  if (scoring && !isDot(scoring)) return t("This model scores with w · tanh(q + k): the score hangs on the sum of q and k in each channel, not on their product.");
+  if (kindOf(model).where === "qk" && !between(blockAt(page))) return t("q and k are made with positions, v without.");
+  return "";
+}
+
 /** @param {Context} context @param {Letter} letter */
 function tensor({ store }, letter) {
   const { model, trace, link } = store.get();
   return trace?.tensors[place(model, link, letter)];
-}
-
-/** @param {import("../../data/wire.js").Numbers} values */
-function largest(values) {
-  let most = 0;
-  for (const value of values) most = Math.max(most, Math.abs(value));
-  return most;
 }
 
 /** @param {Context["t"]} t @returns {Record<Letter, {name: string, says: string}>} */
@@ -114,8 +138,10 @@ function panel(context, letter) {
   }
   function values() {
     const found = tensor(context, letter);
-    const { model, link } = store.get();
-    return found && plane(found, ofHead(model, link));
+    const page = store.get();
+    const own = found && plane(found, ofHead(page.model, page.link));
+    const back = letter !== "v" && turns(page) && page.link.options.rotation === "before";
+    return own && back ? rotatedRows(own, -1) : own;
   }
 
   /** @param {{row: number, col: number}} cell */

@@ -1,7 +1,7 @@
 /** Q/K space: all queries and keys of one head in the plane in which they are spread the most. */
 
 import { onArrows, within } from "../../parts/arrow-keys.js";
-import { attention, axes, blockAt, ofHead, place } from "../../data/attentions.js";
+import { attention, attentionAt, axes, blockAt, ofHead, place } from "../../data/attentions.js";
 import { lit } from "../../state/highlight.js";
 import { four, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
@@ -10,6 +10,7 @@ import { quoted } from "../../draw/token.js";
 import { memo } from "../../lib/memo.js";
 import { cellPicker } from "../../parts/cell-picker.js";
 import { ruler } from "../../draw/labels.js";
+import { isDot, scoringOf } from "../../compute/scoring.js";
 import { nearest, placed, ranking, space as spaceOf } from "../../compute/qk-plane.js";
 import { file } from "../../draw/svg.js";
 import { plain } from "../../data/tokens.js";
@@ -98,7 +99,7 @@ function mount(context, root) {
     const at = lit(page, store.hovered());
     const query = at.query ?? lit(page, null).query ?? 0;
     if (query >= found.q.rows) return;
-    const ranked = ranking(found.q, found.k, query, row(found.weights, query));
+    const ranked = ranking(found.q, found.k, query, row(found.weights, query), byProduct(page) ? "dot" : "weight");
     const best = ranked.filter(({ masked }) => !masked).slice(0, LINES);
     const key = at.key !== null && at.key < found.k.rows ? at.key : null;
     figure.replaceChildren(picture(layout, { query, key, best }, context.theme()));
@@ -169,6 +170,12 @@ function spreadSaid(t, { shares: [x, y], channels }) {
     : t("Of {channels} channels this plane keeps {share} of the spread ({across} across, {up} up).", values);
 }
 
+/** Whether the order of q · k is that of the weights. @param {Page} page */
+function byProduct({ model, link }) {
+  const scoring = scoringOf(attentionAt(model, place(model, link)));
+  return !scoring || (isDot(scoring) && !scoring.placed);
+}
+
 /**
  * The keys of the lit query, by q · k.
  * @param {Context} context
@@ -191,9 +198,13 @@ function ranks({ store, t, say }, query, ranked, here, close) {
       el("td", {}, masked ? t("masked") : four(weight)),
     ),
   );
-  const title = say(t("{query} finds, by q · k"), { query: el("b", { className: "as-query" }, quoted(rows[query].writes)) });
+  const product = byProduct(store.get());
+  const words = product ? t("{query} finds, by q · k") : t("{query} finds, by weight");
+  const title = say(words, { query: el("b", { className: "as-query" }, quoted(rows[query].writes)) });
   const head = [t("key"), "q · k", t("weight")].map((name) => el("th", { scope: "col" }, name));
-  const says = t("Attention goes by the dot product q · k, not by the distance in this plane.");
+  const says = product
+    ? t("Attention goes by the dot product q · k, not by the distance in this plane.")
+    : t("In this model the score is not q · k alone: lines and list go by the weight itself, which neither q · k nor the distance in this plane says.");
   return [
     el("p", { className: "note" }, says),
     el("table", {}, el("caption", {}, title), el("thead", {}, el("tr", {}, head)), el("tbody", {}, lines)),

@@ -1,5 +1,6 @@
 /** What is done to the sentence: tokens that nobody may look at, positions; and to what is added on the way. */
 
+import { kindOf } from "../../state/position-kinds.js";
 import { axes, stacked, within } from "../../data/attentions.js";
 import { networks } from "../../state/model-part-names.js";
 import { where } from "../../state/interventions.js";
@@ -54,8 +55,11 @@ export function sentenceChanges(context) {
     const present = found({ at: ordered(), do: "drop" });
     const shuffled = present?.do?.shuffle;
     if (typeof shuffled === "number") seed = shuffled;
+    // Where none are added to the embeddings there are none to drop or to shuffle.
+    const added = kindOf(model).where === "input";
+    positions.element.hidden = target.element.hidden = !added;
     positions.show(!present ? "kept" : shuffled === undefined ? "drop" : "shuffle", still);
-    again.hidden = shuffled === undefined || still;
+    again.hidden = !added || shuffled === undefined || still;
     target.show(on(late()), still);
   }
   return { element, refresh };

@@ -1,0 +1,221 @@
+/** Relative positions: the number that each head has for each offset, and what it does to the scores. */
+
+import { abreast } from "../../draw/side-by-side.js";
+import { attentionAt, axes, blockAt, extent, masked, maskOf, ofHead, place, within } from "../../data/attentions.js";
+import { largest, row as vector } from "../../lib/vectors.js";
+import { four, two } from "../../lib/numbers.js";
+import { h } from "../../lib/dom.js";
+import { el } from "../../lib/render.js";
+import { step } from "../../draw/token.js";
+import { Problem } from "../../data/problem.js";
+import { createMatrix } from "../../parts/matrix.js";
+import { answer, parameters } from "../../state/view-requests.js";
+import { kindOf } from "../../state/position-kinds.js";
+import { diverging } from "../../draw/scale.js";
+import { plane } from "../../data/wire.js";
+import { column, learned, scorer, scoringOf, termMatrix } from "../../compute/scoring.js";
+import { bare } from "./encodings.js";
+import { picker } from "./pickers.js";
+
+/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../state/store.js").Page} Page */
+/** @typedef {import("../../data/wire.js").Matrix} Matrix */
+/** @typedef {import("../../state/view-requests.js").Tensors} Tensors */
+
+/** Self-attention of the text whose positions these are, and where in it one looks. @param {Page} page */
+export function at({ link, model }) {
+  const { id } = within(model, blockAt({ model, link }).query);
+  const { layers, heads } = model ? extent(model, id) : { layers: 1, heads: 1 };
+  return { block: id, layer: Math.min(link.layer, layers - 1), head: Math.min(link.head, heads - 1) };
+}
+
+/** @param {Page} page */
+const scoringAt = (page) => scoringOf(attentionAt(page.model, place(page.model, at(page))));
+
+/** @param {Page} page */
+export const needs = (page) => [...["q", "k", "scores"].map((name) => place(page.model, at(page), name)), maskOf(page.model, at(page))];
+
+/** @param {Page} page */
+export const questions = (page) => [parameters(page, learned(scoringAt(page)))];
+
+/** @param {Page} page @returns {Tensors | Problem | undefined} */
+function learnedOf(page) {
+  return answer(page, questions(page)[0]);
+}
+
+/** @param {Context} context */
+export function createOffsets(context) {
+  const { store, t } = context;
+  const selects = [picker(context, "layer", at), picker(context, "head", at)];
+  const table = byOffset(context);
+  const trio = ["plain", "term", "score"].map((which) => scores(context, /** @type {Which} */ (which)));
+  const line = h("p", {});
+  const element = h(
+    "div",
+    { className: "stacked" },
+    table.element,
+    h(
+      "section",
+      { className: "panel" },
+      h("h3", {}, t("In the scores")),
+      line,
+      h("div", { className: "options" }, ...selects.map((one) => one.element)),
+      h("div", { className: "panels" }, ...trio.map((one) => one.element)),
+    ),
+  );
+
+  function draw() {
+    const page = store.get();
+    selects.forEach((one) => one.draw());
+    const found = learnedOf(page);
+    const scoring = scoringAt(page);
+    if (!scoring?.pi || !found || found instanceof Problem) return;
+    table.draw(found[scoring.pi]);
+    line.textContent = kindOf(page.model).product
+      ? t("the score of q and k by itself, the term π of the offset, and their product: what the softmax reads")
+      : t("the score of q and k by itself, the term π of the offset, and their sum: what the softmax reads");
+    const matrices = worked(page, found);
+    if (!matrices) return;
+    const reach = largest(matrices.flatMap(({ values }) => [...values].filter(Number.isFinite))) || 1;
+    trio.forEach((one, i) => one.draw(matrices[i], reach));
+  }
+
+  return {
+    element,
+    draw,
+    light: () => trio.forEach((one) => one.light()),
+    destroy: () => [table, ...trio].forEach((one) => one.destroy()),
+    picture: () => ({ canvas: abreast(trio.map((one) => one.picture()), context.theme()) }),
+    numbers: () => null,
+  };
+}
+
+/**
+ * The score without its term, the term, and the score as the model recorded it; masked cells are NaN.
+ * @param {Page} page
+ * @param {Tensors} found
+ * @returns {Matrix[] | null}  null until all is here
+ */
+function worked(page, found) {
+  const { model, trace } = page;
+  const where = at(page);
+  const scoring = scoringAt(page);
+  const [q, k, own] = ["q", "k", "scores"].map((name) => trace?.tensors[place(model, where, name)]);
+  const mask = trace?.tensors[maskOf(model, where)];
+  if (!scoring?.pi || !q || !k || !own || !mask) return null;
+  const [queries, keys] = [plane(q, ofHead(model, where)), plane(k, ofHead(model, where))];
+  const of = scorer(scoring, (name) => found[name], where.head);
+  const { cols } = keys;
+  const plain = { rows: queries.rows, cols: keys.rows, values: new Float32Array(queries.rows * keys.rows) };
+  for (let i = 0; i < queries.rows; i++)
+    for (let j = 0; j < keys.rows; j++)
+      plain.values[i * keys.rows + j] = of(queries.values.subarray(i * cols, (i + 1) * cols), keys.values.subarray(j * cols, (j + 1) * cols), i, j).plain;
+  const term = termMatrix(found[scoring.pi], where.head, queries.rows, keys.rows);
+  const may = plane(mask).values;
+  return [plain, term, plane(own, ofHead(model, where))].map((one) => masked(one, may));
+}
+
+/** Heads in rows, offsets in columns. @param {Context} context */
+function byOffset(context) {
+  const { store, t } = context;
+  /** @type {Matrix | null} */
+  let shown = null;
+  let reach = 1;
+  const offset = (/** @type {number} */ col) => col - ((shown?.cols ?? 1) - 1) / 2;
+  const matrix = createMatrix(context, {
+    label: t("π of each head and offset"),
+    onHover: () => {},
+    onPick: ({ row }) => row !== null && store.go({ head: row }, "moved"),
+    picked: () => ({ row: at(store.get()).head, col: 0 }),
+    tip: ({ row, col }) =>
+      shown ? [t("head {n}", { n: row + 1 }), " ", t("offset {n}", { n: minus(offset(col)) }), " ", el("b", {}, four(shown.values[row * shown.cols + col]))] : [],
+  });
+  const line = h("p", {});
+  return {
+    element: h("section", { className: "panel" }, h("h3", {}, t("A number for each head and offset")), line, h("div", { className: "scroller" }, matrix.element)),
+    /** @param {import("../../data/wire.js").Tensor} pi */
+    draw(pi) {
+      const page = store.get();
+      const most = Math.max(1, (page.trace?.tokens[blockAt(page).query].length ?? 2) - 1);
+      const heads = pi.shape[0];
+      const cols = 2 * most + 1;
+      const own = (/** @type {number} */ head) => Array.from({ length: cols }, (_, c) => vector(pi, head)[column(pi.shape[1], c - most)]);
+      shown = { rows: heads, cols, values: Float32Array.from(Array.from({ length: heads }, (_, head) => own(head)).flat()) };
+      reach = largest(shown.values) || 1;
+      const clip = (pi.shape[1] - 1) / 2;
+      const says = t("rows are heads, columns the offset j − i of the key from the query, as far as this text goes; the layers of a stack share them; −{most} to {most}", { most: two(reach) });
+      line.textContent = clip < most ? `${says} ${t("Offsets beyond ±{n} count as it.", { n: clip })}` : says;
+      const { width, wide } = context.room();
+      matrix.draw({
+        matrix: shown,
+        shade: { stops: diverging(context.theme()), range: [-reach, reach] },
+        rows: Array.from({ length: heads }, (_, head) => bare(head + 1)),
+        cols: Array.from({ length: cols }, (_, c) => bare(c - most)),
+        titles: { rows: t("head"), cols: t("offset j − i") },
+        width: wide ? Math.min(width, 1100) : width,
+        height: heads * 30 + 60,
+        stretch: Infinity,
+        largest: 30,
+      });
+      matrix.mark({ row: at(page).head, col: null });
+    },
+    destroy: matrix.destroy,
+  };
+}
+
+/** @typedef {"plain" | "term" | "score"} Which */
+
+/** @param {Context} context @param {Which} which */
+function scores(context, which) {
+  const { store, t } = context;
+  const name = { plain: t("score without π"), term: t("π of the offset"), score: t("score") }[which];
+  /** @type {Matrix | null} */
+  let shown = null;
+  const side = () => blockAt(store.get()).query;
+  const ref = (/** @type {number | null} */ index) => (index === null ? null : { side: side(), index });
+  const steps = () => {
+    const { model, trace } = store.get();
+    return trace ? axes(model, trace, at(store.get()).block) : { rows: [], cols: [] };
+  };
+  const matrix = createMatrix(context, {
+    label: name,
+    onHover: (cell) => store.hover(cell && { query: ref(cell.row), key: ref(cell.col) }),
+    onPick: () => {},
+    picked: () => null,
+    tip({ row, col }) {
+      if (!shown) return [];
+      const value = shown.values[row * shown.cols + col];
+      return [step(steps().rows[row]), " ", step(steps().cols[col]), " ", el("b", {}, Number.isNaN(value) ? t("masked") : four(value))];
+    },
+  });
+  return {
+    element: h("figure", {}, h("figcaption", {}, name), h("div", { className: "scroller" }, matrix.element)),
+    /** @param {Matrix} values @param {number} reach */
+    draw(values, reach) {
+      shown = values;
+      const { width, wide } = context.room();
+      const { rows, cols } = steps();
+      matrix.draw({
+        matrix: values,
+        shade: { stops: diverging(context.theme()), range: [-reach, reach] },
+        rows,
+        cols,
+        titles: { rows: "", cols: "" },
+        width: wide ? (width - 64) / 3 : width,
+        height: Math.max(rows.length * 16 + 90, 300),
+        stretch: 1.4,
+        largest: 34,
+      });
+    },
+    light() {
+      const lit = store.hovered();
+      const index = (/** @type {import("../../state/store.js").Ref | null | undefined} */ one) => (one?.side === side() ? one.index : null);
+      matrix.mark({ row: index(lit?.query), col: index(lit?.key) });
+    },
+    picture: () => ({ canvas: matrix.picture(), title: name }),
+    destroy: matrix.destroy,
+  };
+}
+
+/** @param {number} value */
+const minus = (value) => (value < 0 ? `−${-value}` : String(value));

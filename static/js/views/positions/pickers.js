@@ -1,0 +1,27 @@
+/** Which layer and which head is looked at, where no pictures of them stand beside the figure. */
+
+import { extent } from "../../data/attentions.js";
+import { h } from "../../lib/dom.js";
+import { el, render } from "../../lib/render.js";
+
+/** @typedef {import("../../state/types.js").Context} Context */
+/** @typedef {import("../../state/store.js").Page} Page */
+
+/**
+ * @param {Context} context
+ * @param {"layer" | "head"} which
+ * @param {(page: Page) => {block: string, layer: number, head: number}} at  the block, and what is chosen in it
+ */
+export function picker({ store, t }, which, at) {
+  const select = h("select", {});
+  select.addEventListener("change", () => store.go({ [which]: Number(select.value) }));
+  return {
+    element: h("label", { className: "option" }, h("span", {}, which === "layer" ? t("Layer") : t("Head")), select),
+    draw() {
+      const page = store.get();
+      const count = page.model ? extent(page.model, at(page).block)[`${which}s`] : 0;
+      render(select, Array.from({ length: count }, (_, i) => el("option", { value: String(i) }, String(i + 1))));
+      select.value = String(at(page)[which]);
+    },
+  };
+}
