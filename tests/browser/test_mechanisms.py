@@ -48,9 +48,7 @@ BROKEN = ("NaN", "undefined", "[object", "Infinity")
 
 
 @pytest.fixture(scope="module")
-def server(
-    tmp_path_factory: pytest.TempPathFactory, server_cache: Path
-) -> Iterator[AppServer]:
+def server(tmp_path_factory: pytest.TempPathFactory, server_cache: Path) -> Iterator[AppServer]:
     folder = tmp_path_factory.mktemp("mechanisms")
     tokenizer = Tokenizer.train(TEXTS * 3, vocabulary=400)
     plain = ModelConfig(len(tokenizer), 32, 4, 48, 2, 2, max_tokens=40)

@@ -10,6 +10,7 @@ import { el, render } from "../lib/render.js";
 import { shareBar } from "../draw/proportion-bar.js";
 import { step } from "../draw/token.js";
 import { working } from "../compute/softmax-row.js";
+import { maskedSaid } from "../state/mask-wording.js";
 import { litIn, pairIn, reading, tokenAt } from "../state/heatmap-data.js";
 import { view } from "../views/index.js";
 import { COVER } from "../compute/aggregate-attention.js";
@@ -76,7 +77,7 @@ function fill(context) {
   const cell = at.row * matrix.cols + at.col;
   const weight = matrix.values[cell];
   write(find("#pair-mask"), Number.isNaN(weight)
-    ? t("masked: the query may not look there")
+    ? maskedSaid(t, maskAt(page), { query: tokenAt(rows, at.row), key: tokenAt(cols, at.col) })
     : cover[cell] === COVER.weak
       ? t("open; dotted, as it is not among the strongest")
       : t("open: the query may look there"));
@@ -86,6 +87,9 @@ function fill(context) {
 }
 
 /** @typedef {{scoring: import("../compute/scoring.js").Scoring, work: Working | null, learned: import("./score-lines.js").Learned}} Known */
+
+/** The rules of the mask that is looked at. @param {Page} page */
+const maskAt = ({ model, link }) => attentionAt(model, place(model, link))?.mask ?? "";
 
 /** The scoring that is looked at. @param {Page} page */
 const scoringAt = ({ model, link }) => scoringOf(attentionAt(model, place(model, link)));

@@ -56,6 +56,11 @@ export const positions = {
     pair: whole(0, MOST, 0),
     seed: whole(0, 9999, 1),
   },
+  settle: (page) => {
+    const { link, model } = page;
+    const part = partOf(page);
+    return !model || part === link.options.part ? link : { ...link, options: { ...link.options, part } };
+  },
   needs: (page) => RUNS[partOf(page)]?.needs(page) ?? [],
   asks: (page) => RUNS[partOf(page)]?.questions(page) ?? questions(page),
   mount,
@@ -69,7 +74,6 @@ function mount(context, root) {
       option: "part",
       label: t("Look at"),
       values: () => named(context),
-      otherwise: () => partOf(store.get()),
     },
   ]);
   const measure = controls(context, [
