@@ -11,6 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from app.assets import bundles
 from app.assets.files import STATIC
 from app.assets.languages import SOURCE_LANGUAGE, languages, messages
@@ -33,13 +35,12 @@ def handout(reply: Reply, about: Mapping[str, Any], home: str, theme: str | None
     `about` is a share without its trace, `reply` that trace; `home` is the address of the server
     that it leads back to ("" for none), `theme` "light" or "dark" (None: as the system has it).
     """
-    lang = about["state"].get("lang")
-    lang = lang if lang in languages() else SOURCE_LANGUAGE
+    lang = _language(about)
     reply = reply.only(PARTS)
     if reply.values > MANY:
         reply = reply.only(FEW)
     trace = gzip.compress(reply.safetensors(share=about), 9, mtime=0)
-    frame = _frame(lang, static_digest())
+    frame = _frame("handout", lang, static_digest())
     page = environment(lang, static_digest()).get_template("handout.html")
     return page.render(
         **frame,
@@ -52,11 +53,32 @@ def handout(reply: Reply, about: Mapping[str, Any], home: str, theme: str | None
     ).encode()
 
 
+def lab_handout(
+    reply: Reply, about: Mapping[str, Any], home: str, theme: str | None = None
+) -> bytes:
+    """The same of the lab: `reply` holds its steps, as a share of it does."""
+    lang = _language(about)
+    page = environment(lang, static_digest()).get_template("lab-handout.html")
+    return page.render(
+        **_frame("lab-handout", lang, static_digest()),
+        lang=lang,
+        theme=theme,
+        home=home.rstrip("/"),
+        link=about["state"]["link"],
+        share=document("share", {**about, "trace": orjson.loads(reply.json())}),
+    ).encode()
+
+
+def _language(about: Mapping[str, Any]) -> str:
+    lang = about["state"].get("lang")
+    return lang if lang in languages() else SOURCE_LANGUAGE
+
+
 @cache
-def _frame(lang: str, digest: str) -> dict[str, Any]:
-    """All that is the same in every handout of a language, for as long as our files are."""
-    run = script(bundles.script("handout"))
-    sheet = style(bundles.stylesheet("handout"))
+def _frame(name: str, lang: str, digest: str) -> dict[str, Any]:
+    """All that is the same in every handout of a kind and a language, as long as our files are."""
+    run = script(bundles.script(name))
+    sheet = style(bundles.stylesheet(name))
     policy = [
         "default-src 'none'",
         f"script-src {run.source}",

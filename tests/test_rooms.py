@@ -86,7 +86,7 @@ OFFLINE = (
 )
 
 # The browser's one-of-a-kind files, and what only they may say; the entries hand it to them.
-ENTRIES = ("workspace.js", "embed.js", "handout.js", "lab.js", "zoo.js")
+ENTRIES = ("workspace.js", "embed.js", "handout.js", "lab.js", "lab-embed.js", "zoo.js")
 ONLY_IN = {
     "connection.js": r"\bfetch\(|\bXMLHttpRequest\b|\bWebSocket\b|\bEventSource\b",
     "address.js": r"\bpushState\(|\breplaceState\(|\blocation\.(search|hash|href)\b",

@@ -1,20 +1,29 @@
-"""Attention by hand, for `POST /api/lab`, and why scores are scaled."""
+"""Attention by hand, for `POST /api/lab`, for shares of it, and why scores are scaled."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
+from itertools import islice
+from typing import Any
+from urllib.parse import parse_qs
 
 import numpy as np
 import orjson
 
+from app.answers.field_names import within
 from app.dependencies import Services
-from app.engine.wire import numbers
+from app.engine.wire import Reply, numbers
 from app.off_loop import LARGE, off_loop
+from app.schemas.shares import LabShareState
 from model.lab.check import MATRICES
 from model.lab.compute import compute
 from model.lab.request import LabRequest
 from model.lab.scaling import WIDTHS, scaling
+from model.trace.tensor_tap import KEY, QUERY
 
 LEAST = 25.0  # units of work: about 3 ms, whatever the sizes
 PER_NUMBER = 0.01
+BEFORE = "before."
+NAME = 40  # characters of a token's name that are kept
 
 
 def price(asked: LabRequest) -> float:
@@ -42,9 +51,50 @@ async def lab_reply(services: Services, asked: LabRequest) -> bytes:
     return await off_loop(worked_out, asked, size=LARGE)
 
 
+def frozen(state: LabShareState) -> Reply:
+    """What a share of the lab keeps: every step by its name; raises what `compute` raises."""
+    with within("state.lab"):
+        steps = dict(compute(state.lab.request()).steps)
+    if state.before is not None:
+        with within("state.before"):
+            before = compute(state.before.request()).steps
+        steps |= {BEFORE + name: step for name, step in before.items()}
+    arrays = {name: np.ascontiguousarray(step.value) for name, step in steps.items()}
+    tensors = {
+        name: {
+            "dims": step.dims,
+            "over": {dim: dim for dim in step.dims if dim in (QUERY, KEY)},
+            "shape": arrays[name].shape,
+            "dtype": str(arrays[name].dtype),
+        }
+        for name, step in steps.items()
+    }
+    weights = steps["weights"]
+    counts = dict(zip(weights.dims, weights.value.shape, strict=True))
+    tokens = {side: names(state.link, side, counts[side]) for side in (QUERY, KEY)}
+    return Reply({"tokens": tokens, "tensors": tensors}, arrays)
+
+
+async def freeze(services: Services, state: LabShareState) -> Reply:
+    """The same on a thread, charged like as many requests."""
+    for one in (state.lab, state.before):
+        if one is not None:
+            services.engine.charge(price(one.request()))
+    return await off_loop(frozen, state, size=LARGE)
+
+
+def names(link: str, side: str, count: int) -> list[str]:
+    """What the lab's link calls its tokens; numbers from 1 for those that it does not name."""
+    said: Mapping[str, list[str]] = parse_qs(link)
+    field = "memory_tokens" if side == KEY and "memory" in said else "tokens"
+    found = said.get(field, [""])[0].split("\n")
+    told = [name[:NAME].strip() for name in islice(found, count)]
+    return [(told[n] if n < len(told) else "") or str(n + 1) for n in range(count)]
+
+
 def scaling_reply(keys: int, seed: int) -> bytes:
     """The JSON reply of `GET /api/lab/scaling`."""
-    found = {
+    found: dict[str, Any] = {
         name: {key: numbers(value) for key, value in asdict(one).items()}
         for name, one in scaling(keys, seed).items()
     }

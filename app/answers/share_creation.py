@@ -1,12 +1,14 @@
 """Making a share: what was seen is frozen, with the answers to what else the view asked."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Any
 
+from app.answers.field_names import within
+from app.answers.lab import freeze
 from app.answers.share_state import check, check_options
 from app.answers.shares import thaw
 from app.answers.traces import chosen, example, parameters, run, run_trace
@@ -14,9 +16,9 @@ from app.dependencies import Services
 from app.engine.engine import BusyError
 from app.engine.jobs import Encoded, Encoding
 from app.engine.wire import ZSTD
-from app.off_loop import off_loop
+from app.off_loop import LARGE, off_loop
 from app.schemas.replies import ModelReply
-from app.schemas.shares import Question, ShareRequest
+from app.schemas.shares import LabShareState, Question, SentenceState, ShareRequest
 from app.schemas.traces import Asking
 from app.store import share_formats as formats
 from app.store.ids import new_edit_key
@@ -45,13 +47,15 @@ async def create(services: Services, wanted: ShareRequest, address: str) -> Crea
     named as they stand in a request for a share, and StorageError.
     """
     settings = services.settings
+    if isinstance(wanted.state, LabShareState):
+        return await _create_by_hand(services, wanted, wanted.state, address)
     check_options(settings, wanted.state)
     _check_asks(services, wanted.asks)
     await services.store.check_room(address)
     freezer = Freezer(settings.max_values)
     try:
         async with asyncio.timeout(settings.max_wait_seconds):
-            trace = await _freeze_state(services, wanted, freezer)
+            trace = await _freeze_state(services, wanted, wanted.state, freezer)
             more = [
                 await _freeze_answer(services, question, f"asks[{n}]", freezer)
                 for n, question in enumerate(wanted.asks)
@@ -61,12 +65,36 @@ async def create(services: Services, wanted: ShareRequest, address: str) -> Crea
         raise BusyError(detail) from error
     name = services.catalog.pick(wanted.state.model)
     model = ModelReply.model_validate(services.catalog.describe(name)).model_dump()
+    return await _keep(services, wanted, model, trace, more, address)
+
+
+async def _create_by_hand(
+    services: Services, wanted: ShareRequest, state: LabShareState, address: str
+) -> Created:
+    """The same of the lab, which has no model and asks nothing besides."""
+    for field in ("select", "asks"):
+        if getattr(wanted, field):
+            raise InputError("unsupported", field, f"{field} is not for a state of the lab")
+    await services.store.check_room(address)
+    reply = await freeze(services, state)
+    trace = await off_loop(reply.encode, ZSTD, services.settings.max_values, size=LARGE)
+    return await _keep(services, wanted, {}, trace, [], address)
+
+
+async def _keep(
+    services: Services,
+    wanted: ShareRequest,
+    model: dict[str, Any],
+    trace: bytes,
+    more: Sequence[Answer],
+    address: str,
+) -> Created:
     state = wanted.state.model_dump(exclude_unset=True)
     edit_key = new_edit_key()
     kept = await services.store.add(
         formats.FORMAT, state, model, trace, more, address=address, edit_key=edit_key
     )
-    days = settings.keep_shares_days
+    days = services.settings.keep_shares_days
     expires = None if days is None else kept.created + timedelta(days=days)
     return Created(kept.id, edit_key, expires)
 
@@ -103,16 +131,18 @@ def _check_asks(services: Services, asks: Sequence[Question]) -> None:
                     services.catalog.pick(asked.model)
 
 
-async def _freeze_state(services: Services, wanted: ShareRequest, freezer: Freezer) -> bytes:
+async def _freeze_state(
+    services: Services, wanted: ShareRequest, state: SentenceState, freezer: Freezer
+) -> bytes:
     # The client's own patterns come first, so that an error counts them as the client does.
     with within("state", but="select" if wanted.select else None):
-        model = services.catalog.pick(wanted.state.model)
+        model = services.catalog.pick(state.model)
         select = [*wanted.select, *present(FROZEN, services.catalog.names(model))]
         frozen = await freezer.keep(
-            lambda encoding: run(services, wanted.state, select, encoding, summarise=["*"])
+            lambda encoding: run(services, state, select, encoding, summarise=["*"])
         )
         seen = await off_loop(thaw, frozen, size=len(frozen))
-        check(wanted.state, services.catalog.describe(model).attentions, seen)
+        check(state, services.catalog.describe(model).attentions, seen)
         return frozen
 
 
@@ -136,20 +166,3 @@ def _answering(
     watched = question.learning
     assert watched is not None  # the schema takes one of the three
     return "learning", partial(example, services, watched.model, watched.example)
-
-
-@contextmanager
-def within(place: str, but: str | None = None) -> Iterator[None]:
-    """Names the field of an InputError as it stands in the request, under `place`.
-
-    A field that begins with `but` stands at the top.
-    """
-    try:
-        yield
-    except InputError as error:
-        if but and error.field.startswith(but):
-            raise
-        field = f"{place}.{error.field}".removesuffix(".")
-        detail = str(error)
-        named = detail.replace(error.field, field, 1) if error.field else f"{field}: {detail}"
-        raise InputError(error.kind, field, named, error.excess) from error

@@ -155,7 +155,7 @@ def encode(share: Share, media_type: str, max_values: int) -> bytes:
         "format": share.format,
         "state": share.state,
         "created": share.created.isoformat(timespec="seconds"),
-        "model": share.model,
+        "model": share.model or None,
         "asks": share.asks,
     }
     reply = thaw(share.trace)

@@ -33,7 +33,7 @@ from app.http.content_negotiation import choose
 from app.http.field_rules import excess, rule
 from app.http.log_format import REQUEST_ID
 from app.http.security import HEADERS
-from app.schemas.fields import ONE_TEXT, TWO_TEXTS
+from app.schemas.fields import TAGS
 from app.store.share_formats import NewerShareError
 from app.store.storage_errors import BUSY, FULL, QUOTA, UNAVAILABLE, DamagedError, StorageError
 from model.errors import Excess, InputError
@@ -234,7 +234,7 @@ def _bug_problem(_: Request | None, __: Exception) -> ProblemError:
 def _validation_problem(request: Request, invalid: RequestValidationError) -> ProblemError:
     error = invalid.errors()[0]
     # In front of a request's fields pydantic names its kind: no step of the path.
-    place, *path = (step for step in error["loc"] if step not in (TWO_TEXTS, ONE_TEXT))
+    place, *path = (step for step in error["loc"] if step not in TAGS)
     if error["type"] == "json_invalid":
         return ProblemError(400, "invalid-json", DETAILS["invalid-json"])
     if place == "body" and not path and not _is_json(request):

@@ -27,6 +27,7 @@ MARGIN = 48
 TEXT = 772  # where the words begin
 INK, MUTED, ALTERED = "#14171f", "#5b606d", "#b03a08"
 CLOSING = "。，、；：？！）》」』”’…"  # never at the beginning of a line
+BY_HAND = "Attention by hand"
 SAYS = {"mean": "mean of the heads", "max": "maximum of the heads"}
 
 
@@ -78,7 +79,9 @@ def _layer(attention: AttentionInfo) -> int:
 
 
 def sentence(state: Mapping[str, Any]) -> str:
-    """What was typed: the source, or the one text that a model reads."""
+    """What was typed: the source, or the one text that a model reads; of the lab, what it is."""
+    if "lab" in state:
+        return BY_HAND
     return str(state["source"] if "source" in state else state["text"])
 
 
@@ -93,11 +96,15 @@ def preview(
     `face` stands in for the system's own.
     """
     face = face or Typeface(chinese_file())
-    seen = look(state, model, reply)
     picture = Image.new("RGB", (WIDTH, HEIGHT), PAPER)
     room = (MARGIN, MARGIN, TEXT - 40, HEIGHT - MARGIN)
-    draw_heatmap(picture, room, heatmap(seen, reply.document), face)
-    _words(picture, state, str(model["name"]), reply.document, seen, face)
+    if "lab" in state:
+        draw_heatmap(picture, room, by_hand(state, reply), face)
+        _words_by_hand(picture, reply, face)
+    else:
+        seen = look(state, model, reply)
+        draw_heatmap(picture, room, heatmap(seen, reply.document), face)
+        _words(picture, state, str(model["name"]), reply.document, seen, face)
     file = io.BytesIO()
     picture.save(file, "PNG", optimize=True)
     return file.getvalue()
@@ -114,6 +121,34 @@ def heatmap(seen: Seen, document: Mapping[str, Any]) -> Heatmap:
         [label(token) for token in rows],
         [label(token) for token in columns],
     )
+
+
+def by_hand(state: Mapping[str, Any], reply: Reply) -> Heatmap:
+    """The lab's first head, a row a query whatever its convention."""
+    weights, mask = reply.arrays["weights"][0], reply.arrays["mask"]
+    if state["lab"].get("convention") == "column":
+        weights, mask = weights.T, mask.T
+    tokens = reply.document["tokens"]
+    return Heatmap(weights, mask, tokens["query"], tokens["key"])
+
+
+def _words_by_hand(picture: Image.Image, reply: Reply, face: Typeface) -> None:
+    draw = ImageDraw.Draw(picture)
+    width = WIDTH - MARGIN - TEXT
+    _mark(draw, TEXT, MARGIN)
+    draw.text((TEXT + 48, MARGIN + 18), "Headlight", INK, face.at(28), anchor="lm")
+    y = MARGIN + 84
+    for text, size, colour in (
+        (BY_HAND, 38, INK),
+        (" ".join(reply.document["tokens"]["query"]), 28, MUTED),
+    ):
+        for line in wrap(face.covered(text), width, size, 3, face):
+            draw.text((TEXT, y), line, colour, face.at(size))
+            y += int(size * 1.35)
+        y += 14
+    heads = len(reply.arrays["weights"])
+    place = "Weights" if heads == 1 else f"Weights of head 1 of {heads}"
+    draw.text((TEXT, HEIGHT - MARGIN), place, VIOLET, face.at(28), anchor="ls")
 
 
 def label(token: Mapping[str, Any]) -> str:

@@ -39,10 +39,11 @@ async def zoo_page(request: Request, services: Opened) -> HTMLResponse:
 async def share_page(
     request: Request, services: Opened, share_id: Annotated[str, Path(alias="id")]
 ) -> HTMLResponse:
-    """The workspace, opened on what someone shared."""
+    """The workspace, or the lab, opened on what someone shared."""
     share = await sharing.find(services, share_id)
     card = await off_loop(sharing.card, share, size=len(share.trace))
-    return render(request, services, "workspace.html", share=card)
+    template = "lab.html" if "lab" in share.state else "workspace.html"
+    return render(request, services, template, share=card)
 
 
 @router.get("/s/{id}/preview.png")
@@ -60,7 +61,8 @@ async def embed_page(
     """A share for a frame in another site's page, which only this address may be."""
     share = await sharing.find(services, share_id)
     card = await off_loop(sharing.card, share, size=len(share.trace))
-    return render(request, services, "embed.html", share=card, headers=FRAMED)
+    template = "lab-embed.html" if "lab" in share.state else "embed.html"
+    return render(request, services, template, share=card, headers=FRAMED)
 
 
 @router.get("/docs")

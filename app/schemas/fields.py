@@ -39,8 +39,10 @@ class Strict(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, frozen=True)
 
 
-# A request is of one of two kinds, by the texts that its model reads: no path of a field has these.
-TWO_TEXTS, ONE_TEXT = "two texts", "one text"
+# A request is of one of two kinds, by the texts that its model reads; a share may be of the lab
+# instead. No path of a field has these.
+TWO_TEXTS, ONE_TEXT, BY_HAND = "two texts", "one text", "by hand"
+TAGS = (TWO_TEXTS, ONE_TEXT, BY_HAND)
 
 
 def _texts(request: Any) -> str:
@@ -50,3 +52,11 @@ def _texts(request: Any) -> str:
 
 
 ByTexts = Discriminator(_texts)
+
+
+def _shared(state: Any) -> str:
+    keys = state if isinstance(state, dict) else getattr(type(state), "model_fields", ())
+    return BY_HAND if "lab" in keys else _texts(state)
+
+
+ByWhatIsShared = Discriminator(_shared)

@@ -141,6 +141,23 @@ class TraceReply(BaseModel):
     )
 
 
+class LabStepReply(BaseModel):
+    """A step of attention by hand, like a tensor."""
+
+    dims: list[str] = Field(examples=[["head", "query", "key"]])
+    over: dict[str, str] = Field(examples=[{"query": "query", "key": "key"}])
+    shape: list[int]
+    dtype: Literal["float64", "bool"]
+    data: Any = Field(description="Nested lists; of `loss` one number.")
+
+
+class LabTraceReply(BaseModel):
+    """The steps of attention by hand; of shuffled words also those `before.…`."""
+
+    tokens: dict[str, list[str]] = Field(description="`query` and `key`, as the link names them.")
+    tensors: dict[str, LabStepReply]
+
+
 class ParametersReply(BaseModel):
     """Matrices and vectors of a model, as in `x @ W + b`."""
 

@@ -7,9 +7,10 @@ from pydantic import BaseModel, ConfigDict, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
 from app.schemas.fields import (
+    BY_HAND,
     ONE_TEXT,
     TWO_TEXTS,
-    ByTexts,
+    ByWhatIsShared,
     Count,
     Name,
     NamePattern,
@@ -18,11 +19,13 @@ from app.schemas.fields import (
     Text,
 )
 from app.schemas.history import ExampleRequest
-from app.schemas.replies import ModelReply, TraceReply
+from app.schemas.lab import LabBody
+from app.schemas.replies import LabTraceReply, ModelReply, TraceReply
 from app.schemas.traces import AnyTraceRequest, OneTextRunRequest, RunRequest
 
 MAX_ASKS = 4
 MAX_OPTIONS = 32
+MAX_LINK = 8_000  # of the lab: its largest matrices, with 12 characters a number
 OPTION = re.compile(r"[a-z_]{1,20}")
 
 
@@ -69,9 +72,29 @@ class OneTextShareState(OneTextRunRequest, Looking):
     """The same for a model that reads one text."""
 
 
+SentenceState = ShareState | OneTextShareState
+
+
+class LabShareState(Strict):
+    """Attention by hand: what is computed, and the link that the page opens with."""
+
+    lab: LabBody
+    before: LabBody | None = Field(
+        default=None,
+        description="Where the link says that the words are shuffled: the same in their order as "
+        "written. Its steps are kept beside the others, as `before.…`.",
+    )
+    link: Annotated[Text, Field(max_length=MAX_LINK)] = Field(
+        description="The query string of the lab's address. What it says is not checked."
+    )
+    lang: Name | None = None
+
+
 AnyShareState = Annotated[
-    Annotated[ShareState, Tag(TWO_TEXTS)] | Annotated[OneTextShareState, Tag(ONE_TEXT)],
-    Field(discriminator=ByTexts),
+    Annotated[ShareState, Tag(TWO_TEXTS)]
+    | Annotated[OneTextShareState, Tag(ONE_TEXT)]
+    | Annotated[LabShareState, Tag(BY_HAND)],
+    Field(discriminator=ByWhatIsShared),
 ]
 
 
@@ -137,8 +160,10 @@ class ShareReply(BaseModel):
     format: int = Field(description="Of the reply: what it means, whatever server wrote the share.")
     state: AnyShareState
     created: str = Field(description="ISO 8601, UTC.")
-    model: ModelReply = Field(description="The model as it was then.")
+    model: ModelReply | None = Field(
+        description="The model as it was then; null of attention by hand, which asks none."
+    )
     asks: list[Question] = Field(
         description="The questions as asked; `GET /api/shares/{id}/asks/{n}` has the answers."
     )
-    trace: TraceReply
+    trace: TraceReply | LabTraceReply

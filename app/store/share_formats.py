@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from app.store.share_upgrades import upgraded
 from app.store.store import Share
 
-FORMAT = 2
+FORMAT = 3
 
 
 class NewerShareError(Exception):
@@ -33,6 +33,8 @@ class Upgrade:
 UPGRADES: Mapping[int, Upgrade] = {
     # A model is described by its table of attentions, and says what it can.
     1: Upgrade(lambda share: replace(share, model=upgraded(share.model))),
+    # A share may be of the lab: a state with "lab" in it, without a model.
+    2: Upgrade(lambda share: share),
 }
 
 

@@ -2,7 +2,9 @@
 
 import json
 import math
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -304,6 +306,122 @@ def test_it_is_for_everyone(lab: Lab, theme: Any, width: int) -> None:
     expect(lab.step("损失")).to_be_visible()
     assert lab.page.evaluate("document.documentElement.scrollWidth") == width
     assert not violations(lab.page), violations(lab.page)
+
+
+def shared(lab: Lab) -> str:
+    lab.page.get_by_role("button", name="Share", exact=True).click()
+    link = lab.page.locator("#shared-link")
+    expect(link).to_be_visible()
+    return link.input_value()
+
+
+def test_a_share_opens_on_what_was_seen_and_a_change_leaves_it(lab: Lab) -> None:
+    lab.open()
+    lab.page.get_by_label("Example").select_option("shuffle")
+    lab.cell("w_v", 0, 0).fill("1/3")
+    lab.expect_row("Value vectors", 0, ["0.3333", "1", "1"])
+    url = shared(lab)
+    assert "/s/" in url
+    code = lab.page.locator("#embed-code").input_value()
+    assert 'title="Headlight: Attention by hand"' in code
+    asked: list[str] = []
+    lab.page.on("request", lambda one: asked.append(urlsplit(one.url).path))
+    lab.page.goto(f"{url}?lang=en")
+    lab.expect_row("Value vectors", 0, ["0.3333", "1", "1"])
+    expect(lab.cell("w_v", 0, 0)).to_have_value("1/3")
+    expect(lab.page.locator(".finding")).to_contain_text("each has the same output as before")
+    expect(lab.page.locator("#frozen")).to_be_visible()
+    assert "/api/lab" not in asked  # what was frozen is shown
+    assert urlsplit(lab.page.url).path == urlsplit(url).path
+    lab.cell("x", 0, 0).fill("5")
+    lab.expect_row("Query vectors", 0, ["5", "1", "1"])
+    expect(lab.page.locator("#frozen")).to_be_hidden()
+    assert urlsplit(lab.page.url).path == "/lab"
+    lab.page.goto(url)
+    lab.expect_row("Query vectors", 0, ["1", "1", "1"])
+
+
+def test_a_share_stands_in_a_frame(lab: Lab, context: BrowserContext) -> None:
+    lab.open()
+    url = shared(lab)
+    lab.page.goto(url.replace("/s/", "/embed/"))
+    lab.expect_row("Query vectors", 0, ["1", "0", "0"])
+    expect(lab.page.locator(".lab-choices")).to_have_count(0)
+    lab.cell("x", 0, 0).fill("4")
+    lab.expect_row("Query vectors", 0, ["4", "0", "0"])
+    link = lab.page.get_by_role("link", name=re.compile("Attention by hand"))
+    expect(link).to_have_attribute("href", re.compile(r"^/s/\w{13}\?lang=en$"))
+
+
+def test_files(lab: Lab, watch: Watch, tmp_path: Path) -> None:
+    watch.expect(r"request to elsewhere: file://.*/headlight-by-hand\.html$")
+    lab.open("?lang=en")
+    lab.page.get_by_role("button", name="Hide Weights and ask for it").click()
+    saved = {}
+    for kind in ("CSV", "LaTeX", "JSON", "HTML"):
+        panel = lab.page.locator("#export-panel")
+        if panel.is_hidden():
+            lab.page.get_by_role("button", name="Export").click()
+        with lab.page.expect_download() as download:
+            panel.get_by_role("button", name=re.compile(f"^{kind} ")).click()
+        saved[kind] = tmp_path / download.value.suggested_filename
+        download.value.save_as(saved[kind])
+    assert saved["CSV"].read_text("utf-8-sig").startswith("tensor,head,query,query_token,key")
+    assert r"\[ A = \mathrm{softmax} ( S ) \]" in saved["LaTeX"].read_text()
+    assert json.loads(saved["JSON"].read_text())["steps"]["mix"]
+    lab.page.goto(saved["HTML"].as_uri())  # from the disk, with no server to ask
+    step = lab.step("Weights")
+    step.get_by_role("textbox").first.fill("0.47")
+    expect(step.locator("[data-verdict=right]")).to_have_count(1)
+    step.get_by_role("button", name="Reveal").click()
+    lab.expect_row("Weights", 0, [f"{OWN:.4f}", f"{(1 - OWN) / 2:.4f}", f"{(1 - OWN) / 2:.4f}"])
+    lab.step("Scores").locator("td[data-at='1,1']").hover()
+    expect(lab.page.locator(".arithmetic")).to_contain_text("= 0.5773502692")
+    expect(lab.cell("x", 0, 0)).not_to_be_editable()
+
+
+FIGURES = """async ([modules, answer]) => {
+    const load = (name) => import(`${modules}${name}`);
+    const { createLabFigure } = await load("parts/lab/lab-figure.js");
+    const { createPageContext } = await load("parts/page-context.js");
+    const { preset } = await load("state/lab-presets.js");
+    const live = document.createElement("p");
+    const page = createPageContext(window, { live });
+    const compute = async (body) => {
+        const headers = { "Content-Type": "application/json" };
+        const asked = { method: "POST", headers, body: JSON.stringify(body) };
+        return (await fetch("/api/lab", asked)).json();
+    };
+    document.body.replaceChildren(live);
+    const figures = ["identity", "note"].map((name) => {
+        const root = document.createElement("section");
+        document.body.append(root);
+        const choices = name === "note";
+        return createLabFigure({ root, page, lab: preset(name), compute, choices });
+    });
+    window.figures = figures;
+}"""
+
+
+def test_several_figures_stand_on_one_page(lab: Lab) -> None:
+    lab.open()
+    script = lab.page.locator("script[type=module]").get_attribute("src") or ""
+    modules = script.split("/page/")[0] + "/js/"
+    lab.page.evaluate(FIGURES, [modules, None])
+    first, second = lab.page.locator("section.here, body > section").all()
+    expect(first.locator(".lab-choices")).to_have_count(0)
+    expect(second.locator("[data-of=weights] td[data-at]").first).to_have_text("0.4223")
+    expect(first.locator("[data-of=weights] td[data-at]").first).to_have_text(f"{OWN:.4f}")
+    second.get_by_text("columns, W x").click()
+    expect(second.get_by_label("columns, W x")).to_be_checked()
+    first.locator("[data-of=x] input[data-at='0,0']").fill("a")
+    expect(first.get_by_text("Not a number.")).to_be_visible()
+    expect(second.get_by_text("Not a number.")).to_have_count(0)
+    ids = lab.page.locator("[id]").evaluate_all("all => all.map(({id}) => id)")
+    assert len(ids) == len(set(ids))
+    lab.page.evaluate("window.figures[0].destroy()")
+    expect(first.locator("*")).to_have_count(0)
+    expect(second.locator(".worked li").first).to_be_visible()
 
 
 def test_the_workspace_leads_here(lab: Lab) -> None:

@@ -11,7 +11,7 @@ from app.engine.wire import Reply
 Array = NDArray[Any]
 NEAR = 1e-4
 # What one step of each type of number comes to.
-STEP = {"float32": NEAR, "float16": 1e-3, "uint8": 1.0, "int32": 0.0, "bool": 0.0}
+STEP = {"float64": 1e-9, "float32": NEAR, "float16": 1e-3, "uint8": 1.0, "int32": 0.0, "bool": 0.0}
 DIGESTS = {"id"}  # of the model too, which may be another
 
 

@@ -6,7 +6,7 @@ What is there is never written again, so a golden file keeps what its commit mad
     traces.json        requests; add one and run
     traces/NAME.…      their replies: safetensors under zstd, of "names" the document alone
     shares/FORMAT.db…  the database of a server of that format
-    shares/FORMAT.json its shares, and what their pages show
+    shares/FORMAT.json its shares, and what their pages show (of the lab's there is no view)
 """
 
 import json
@@ -61,6 +61,17 @@ ASKED: dict[str, Any] = {
         {"parameters": {"select": ["*.self.b_v", "*.gain"]}},
     ],
 }
+# One of the lab: two words in the order of the link, and as they were written.
+SQUARE = [[1, 0], [0, 1]]
+BY_HAND: dict[str, Any] = {
+    "state": {
+        "lab": {"x": [[0.5, -2], [1, 0]], "w_q": SQUARE, "w_k": SQUARE, "w_v": SQUARE},
+        "before": {"x": [[1, 0], [0.5, -2]], "w_q": SQUARE, "w_k": SQUARE, "w_v": SQUARE},
+        "link": "tokens=cat%0Athe&order=1_0&fractions=1&hidden=weights*1&x=1%2F2_-2*1_0"
+        "&w_q=1_0*0_1&w_k=1_0*0_1&w_v=1_0*0_1",
+        "lang": "en",
+    }
+}
 
 
 def traces(url: str) -> None:
@@ -104,6 +115,7 @@ def shares(server: AppServer, workspace: Workspace) -> None:
     made = [(share(workspace, link), shows) for link, shows in SHARED]
     asked = httpx.post(f"{server.url}/api/shares", json=ASKED).raise_for_status().json()["id"]
     made.append((asked, []))
+    httpx.post(f"{server.url}/api/shares", json=BY_HAND).raise_for_status()
     known = []
     for identity, shows in made:
         workspace.page.goto(f"{server.url}/s/{identity}")

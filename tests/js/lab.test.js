@@ -1,15 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { written } from "../../static/js/compute/formula.js";
+import { latex, latexNumber, written } from "../../static/js/compute/formula.js";
 import { copied, number, pasted, transposed } from "../../static/js/lib/cells.js";
 import { createHistory } from "../../static/js/state/history.js";
 import { format, parse } from "../../static/js/state/lab-link.js";
 import { fractional } from "../../static/js/lib/numbers.js";
+import { labCsv, labLatex } from "../../static/js/state/lab-exports.js";
+import { opened, stateOf } from "../../static/js/state/lab-share.js";
 import { judged } from "../../static/js/state/lab-exercise.js";
 import { moves, reordered, shuffled, unshuffled } from "../../static/js/state/lab-shuffle.js";
 import { fitted, grown, request, sizes, switched, turned, wrongs } from "../../static/js/state/lab-matrices.js";
 import { PRESETS, preset } from "../../static/js/state/lab-presets.js";
+import { printed } from "../../static/js/parts/lab/matrices.js";
 import { finding, formulas, shownSteps } from "../../static/js/state/lab-steps.js";
 
 const IDENTITY = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
@@ -194,4 +197,53 @@ test("biases come with all that takes one", () => {
   assert.deepEqual(["b", "b_o"].map((name) => matrices[name]?.[0].length), [3, 3]);
   const none = switched(fitted({ ...preset("heads"), scoring: "additive" }), "biases", false).matrices;
   assert.deepEqual(["b", "b_o"].map((name) => none[name]), [undefined, undefined]);
+});
+
+test("a share holds what is computed, and opens on it", () => {
+  const lab = preset("shuffle");
+  const state = stateOf(lab, "zh");
+  assert.deepEqual([state.lang, state.lab], ["zh", request(lab)]);
+  assert.deepEqual(state.before, request(unshuffled(lab)));
+  assert.equal("before" in stateOf(preset("identity"), "en"), false);
+  const tensors = { weights: { dims: ["head", "query", "key"], data: [[[1]]] }, "before.weights": { dims: ["head", "query", "key"], data: [[[2]]] } };
+  const { lab: found, known } = opened({ created: "", state, trace: { tensors } });
+  assert.deepEqual(found, lab);
+  assert.deepEqual([known.answer, known.before], [{ steps: { weights: [[[1]]] }, dims: { weights: ["head", "query", "key"] } }, { steps: { weights: [[[2]]] }, dims: { weights: ["head", "query", "key"] } }]);
+});
+
+test("LaTeX holds every matrix and step", () => {
+  const lab = { ...preset("identity"), matrices: { ...preset("identity").matrices, x: [["1/3", "−2"]], w_vocab: [["1"]] } };
+  const answer = { steps: { q: [[[1.5, -2]]], mask: [[true]], weights: [[[1]]], loss: 0.25 }, dims: { q: ["head", "query", "channel"], mask: ["query", "key"], weights: ["head", "query", "key"], loss: [] } };
+  const text = labLatex({ ...lab, mask: "causal" }, answer, t, fractional, printed);
+  for (const line of [
+    String.raw`\[ X = \begin{pmatrix} \frac{1}{3} & -2 \end{pmatrix} \]`,
+    String.raw`\[ W_{\mathrm{vocab}} = \begin{pmatrix} 1 \end{pmatrix} \]`,
+    String.raw`\[ Q = X W_{Q} \]`,
+    String.raw`\[ Q = \begin{pmatrix} \frac{3}{2} & -2 \end{pmatrix} \]`,
+    String.raw`\[ m_{ij} \in \{0, 1\} \]`,
+    String.raw`\[ A = \mathrm{softmax} ( S ) \]`,
+    String.raw`\[ \ell = \frac{1}{4} \]`,
+  ])
+    assert.ok(text.split("\n").includes(line), line);
+  assert.equal(latex(formulas(preset("identity")).scores), String.raw`S = \frac{Q K^{\top}}{\sqrt{d_{k}}}`);
+  assert.equal(latex(formulas(preset("relative")).position), String.raw`\Pi_{ij} = \pi_{j-i}`);
+  assert.deepEqual([latexNumber("−1/2"), latexNumber("1.2 · 10⁻⁷"), latexNumber("−0.5")], [String.raw`-\frac{1}{2}`, String.raw`1.2 \cdot 10^{-7}`, "-0.5"]);
+  // What is not LaTeX is not left over from any formula.
+  for (const id of Object.keys(PRESETS))
+    for (const formula of Object.values(formulas(switched(preset(id), "vocab", true)))) assert.match(latex(formula), /^[\x20-\x7e]*$/);
+});
+
+test("CSV holds every number once, with its tokens", () => {
+  const lab = { ...turned(preset("memory")), tokens: ["=le", "chat"] };
+  const answer = { steps: { weights: [[[0.1, 0.2], [0.3, 0.4], [0.6, 0.4]]], loss: 1 / 3 }, dims: { weights: ["head", "key", "query"], loss: [] } };
+  const lines = labCsv(lab, answer).split("\r\n");
+  const head = lines[0].replace("\ufeff", "").split(",");
+  const rows = lines.slice(1, -1).map((line) => Object.fromEntries(line.split(",").map((cell, i) => [head[i], cell])));
+  const x = rows.filter(({ tensor }) => tensor === "x");
+  assert.deepEqual(x.map(({ query_token: token, feature, value }) => [token, feature, value])[1], ["chat", "0", "0"]);
+  assert.equal(x[0].query_token, "'=le");
+  const weights = rows.filter(({ tensor }) => tensor === "weights");
+  assert.deepEqual(weights.map(({ key_token: key, query_token: query, value }) => [key, query, value])[4], ["sits", "'=le", "0.6"]);
+  assert.equal(rows.find(({ tensor }) => tensor === "loss")?.value, String(1 / 3));
+  assert.equal(rows.length, 2 * 3 + 3 * 3 + 3 * 9 + 6 + 1);
 });

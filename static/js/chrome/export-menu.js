@@ -1,4 +1,4 @@
-/** The export menu: the picture for slides, the numbers for programs, the whole for a disk. */
+/** Exports of the workspace: the picture for slides, the numbers for programs, the whole for a disk. */
 
 import { sizeOf } from "../draw/side-by-side.js";
 import { request } from "../data/request.js";
@@ -7,13 +7,13 @@ import { changes, plainly } from "../state/interventions.js";
 import { csv } from "../lib/csv.js";
 import { blockName } from "../state/model-part-names.js";
 import { find, h } from "../lib/dom.js";
+import { bindExportPanel } from "./export-panel.js";
 import { behind, frozen, made, nameOf, pooled } from "../state/export-contents.js";
 import { npz } from "../lib/npz.js";
 import { poster } from "../draw/export-picture.js";
 import { json } from "../data/computed-tensors.js";
 import { chosen } from "../state/link.js";
 import { OPTIONS, view } from "../views/index.js";
-import { wording } from "../parts/problem-wording.js";
 
 /** @typedef {import("./types.js").Desk} Desk */
 /** @typedef {import("../draw/export-picture.js").Picture} Picture */
@@ -28,68 +28,20 @@ const SCALE = 2;
  */
 export function bindExport(context, kinds = ["png", "svg", "csv", "json", "npz", "html"]) {
   const { t, store } = context;
-  const button = /** @type {HTMLButtonElement} */ (find("#export"));
-  const panel = find("#export-panel");
-  const says = h("p", { role: "status", className: "says" });
   const words = wordings(t);
-  const choices = kinds.map((kind) => {
-    const choice = h(
-      "button",
-      { type: "button", className: "export-kind" },
-      h("b", {}, words[kind].name),
-      " ",
-      h("span", {}, words[kind].says),
-    );
-    choice.addEventListener("click", () => take(kind));
-    return { kind, choice };
+  bindExportPanel({
+    t,
+    kinds: kinds.map((kind) => ({ kind, ...words[kind] })),
+    async make(kind) {
+      const file = await make(context, /** @type {Kind} */ (kind));
+      const page = store.get();
+      return { file, name: nameOf(page, view(page.link.view), kind) };
+    },
+    lacks(kind) {
+      const taken = context.figure.shown().picture?.();
+      return (kind === "png" && !taken) || (kind === "svg" && !(taken && "svg" in taken));
+    },
   });
-  panel.append(h("ul", {}, ...choices.map(({ choice }) => h("li", {}, choice))), says);
-  find(".export").hidden = false;
-
-  /** @param {Kind} kind */
-  async function take(kind) {
-    says.textContent = t("Making the file …");
-    const file = await make(context, kind).catch(said);
-    if (file instanceof Problem) return void (says.textContent = wording(t, file));
-    const page = store.get();
-    const name = nameOf(page, view(page.link.view), kind);
-    download(file, name);
-    says.textContent = t("Saved as {name}.", { name });
-  }
-
-  /** @param {boolean} open */
-  function show(open) {
-    panel.hidden = !open;
-    button.setAttribute("aria-expanded", String(open));
-    says.textContent = "";
-    if (!open) return;
-    const taken = context.figure.shown().picture?.();
-    for (const { kind, choice } of choices) {
-      if (kind === "png") choice.disabled = !taken;
-      if (kind === "svg") choice.disabled = !(taken && "svg" in taken);
-    }
-  }
-
-  button.addEventListener("click", () => show(panel.hidden !== false));
-  find(".export").addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || panel.hidden) return;
-    event.stopPropagation();
-    show(false);
-    button.focus();
-  });
-  document.addEventListener("pointerdown", ({ target }) => {
-    if (!panel.hidden && !find(".export").contains(/** @type {Node} */ (target))) show(false);
-  });
-}
-
-/**
- * What went wrong, as something to tell: nobody may wait for a file that does not come.
- * @param {unknown} error
- */
-function said(error) {
-  if (error instanceof Problem) return error;
-  reportError(error);
-  return new Problem("unmade");
 }
 
 /** @param {Desk["t"]} t @returns {Record<Kind, {name: string, says: string}>} */
@@ -201,11 +153,4 @@ async function pixels({ svg, width, height }) {
   return new Promise((resolve, reject) =>
     canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Problem("too-large"))), "image/png"),
   );
-}
-
-/** @param {Blob} file @param {string} name */
-function download(file, name) {
-  const url = URL.createObjectURL(file);
-  h("a", { href: url, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

@@ -12,7 +12,7 @@ const LONG = 120;
 const LOCAL = ["localhost", "127.0.0.1", "[::1]"];
 
 /**
- * @param {Context} context
+ * @param {Pick<Context, "t">} context
  * @param {() => Promise<{url: string}>} shorten
  */
 export function bindQr({ t }, shorten) {

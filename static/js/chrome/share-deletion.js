@@ -7,7 +7,7 @@ import { wording } from "../parts/problem-wording.js";
 /** @typedef {import("./types.js").Desk} Desk */
 
 /**
- * @param {Desk} context
+ * @param {Pick<Desk, "api" | "t">} context
  * @param {() => void} deleted  called when the server has deleted it
  */
 export function bindDeletion({ api, t }, deleted) {

@@ -1,6 +1,6 @@
 /**
- * Formulas as small trees, written once and said twice: as MathML, which browsers set by
- * themselves, and as plain text.
+ * Formulas as small trees, written once and said in three ways: as MathML, which browsers set by
+ * themselves, as plain text, and as LaTeX.
  *
  * A word is a name with its subscript after "_" ("W_q", "score_ij"), or an operator; a number is
  * printed with four decimals, or as a power of ten where those would say nothing; a list is a row of
@@ -137,4 +137,46 @@ function make(document, tag, ...children) {
   const element = document.createElementNS(MATHML, tag);
   element.append(...children);
   return element;
+}
+
+/** What LaTeX has a name of its own for. @type {Record<string, string>} */
+const COMMANDS = {
+  "·": "\\cdot", "−": "-", "∈": "\\in", "…": "\\dots", "≈": "\\approx", "→": "\\to",
+  "Π": "\\Pi", "π": "\\pi", "ε": "\\varepsilon", "ℓ": "\\ell", "|V|": "\\lvert V\\rvert",
+  tanh: "\\tanh", max: "\\max", sin: "\\sin", log: "\\log",
+};
+
+/**
+ * As LaTeX, with amsmath.
+ * @param {Formula} formula
+ * @returns {string}
+ */
+export function latex(formula) {
+  if (typeof formula === "number") return latexNumber(four(formula));
+  if (typeof formula === "string") return latexWord(formula);
+  if (Array.isArray(formula)) return formula.map(latex).join(" ");
+  if ("plain" in formula) return latexNumber(formula.plain);
+  if ("over" in formula) return `\\frac{${latex(formula.over)}}{${latex(formula.under)}}`;
+  if ("root" in formula) return `\\sqrt{${latex(formula.root)}}`;
+  if ("base" in formula) return `${latex(formula.base)}^{${/^[A-Z]$/.test(String(formula.power)) ? `\\top` : latex(formula.power)}}`;
+  return `\\sum_{${latex(formula.sum)}} ${latex(formula.of)}`;
+}
+
+/** @param {string} words */
+function latexWord(words) {
+  if (COMMANDS[words] ?? OPERATORS.has(words)) return COMMANDS[words] ?? words;
+  const [name, sub] = words.split("_");
+  const body = COMMANDS[name] ?? (name.length > 1 && /^[A-Za-z]+$/.test(name) ? `\\mathrm{${name}}` : name);
+  if (!sub) return body;
+  const plainSub = COMMANDS[sub] ?? sub.replace("−", "-");
+  return `${body}_{${/^[a-z]{4,}$/i.test(sub) ? `\\mathrm{${sub}}` : plainSub}}`;
+}
+
+/** Digits as `numbers` prints them: 1/3, −2, 1.2 · 10⁵; or signs, such as braces. @param {string} digits @returns {string} */
+export function latexNumber(digits) {
+  const [, sign, over, under] = /^(−?)(\d+)\/(\d+)$/.exec(digits) ?? [];
+  if (under) return `${sign ? "-" : ""}\\frac{${over}}{${under}}`;
+  const power = /^(.*) · 10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)$/.exec(digits);
+  if (power) return `${latexNumber(power[1])} \\cdot 10^{${[...power[2]].map((sign) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹".indexOf(sign)).map((at) => "-0123456789"[at]).join("")}}`;
+  return digits.replaceAll("−", "-").replace(/[{}]/g, "\\$&");
 }

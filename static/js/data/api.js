@@ -163,6 +163,15 @@ function runs({ read, send, lines }) {
     lab: async (matrices, signal) => json(await send("/api/lab", matrices, "application/json", signal)),
 
     /**
+     * Why scores are divided by √d_k.
+     * @param {number} keys
+     * @param {number} seed
+     * @param {AbortSignal} [signal]
+     * @returns {Promise<import("../pages/lab/scaling.js").Scaling>}
+     */
+    scaling: (keys, seed, signal) => read(`/api/lab/scaling?keys=${keys}&seed=${seed}`, signal),
+
+    /**
      * @param {{variant: string, length: number, d_model: number}} table
      * @param {AbortSignal} [signal]
      * @returns {Promise<Positions>}
@@ -191,7 +200,7 @@ function runs({ read, send, lines }) {
 function shares({ ask, send }) {
   return {
     /**
-     * @param {{state: object, select: string[], asks: Question[]}} body
+     * @param {{state: object, select?: string[], asks?: Question[]}} body
      * @returns {Promise<{id: string, url: string, edit_key: string, expires: string | null}>}
      */
     share: async (body) => json(await send("/api/shares", body, "application/json")),
@@ -220,6 +229,13 @@ function shares({ ask, send }) {
         return { ...share, model, state: stated(model, share.state), trace: readSafetensors(file) };
       });
     },
+
+    /**
+     * A share of attention by hand.
+     * @param {string} id
+     * @returns {Promise<import("../state/lab-share.js").LabShare>}
+     */
+    readLabShare: async (id) => json(await ask(`/api/shares/${encodeURIComponent(id)}`, { headers: { Accept: "application/json" } })),
 
     /**
      * The frozen answer to one of a share's further questions.

@@ -11,7 +11,7 @@
 
 export const MARK = "\ufeff";
 /** In the order of the paper's tensors; a file has those that its tensors have. */
-const AXES = ["layer", "head", "station", "query", "key", "channel", "feature", "hidden", "rank", "vocab"];
+const AXES = ["layer", "head", "station", "query", "key", "row", "column", "channel", "feature", "hidden", "rank", "vocab"];
 /** A cell that begins so is a formula to a spreadsheet. */
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/u;
 
@@ -43,7 +43,7 @@ function rows(trace, { name, dims, over, shape, dtype, data }, columns, lines) {
     return column.endsWith("_token") && side ? tokens(trace, side) : null;
   });
   const steps = shape.map((_, i) => shape.slice(i + 1).reduce((product, size) => product * size, 1));
-  const say = dtype === "bool" || dtype === "int32" ? String : shortest;
+  const say = ["bool", "int32", "float64"].includes(dtype) ? String : shortest;
   // 8 bits are value · 255.
   const unit = dtype === "uint8" ? 255 : 1;
   data.forEach((value, at) => {

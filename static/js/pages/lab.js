@@ -1,34 +1,56 @@
 /** Attention by hand: the lab's figure, its link, and formulas for numbers of the reader's own. */
 
+import { bindSharePanel, day } from "../chrome/share-panel.js";
 import { createApi } from "../data/api.js";
+import { Problem, failure } from "../data/problem.js";
 import { bindTheme } from "../draw/theme.js";
 import { find } from "../lib/dom.js";
 import { createLabFigure } from "../parts/lab/lab-figure.js";
 import { createPageContext } from "../parts/page-context.js";
+import { wording } from "../parts/problem-wording.js";
 import { readQuery, writeQuery } from "../state/address.js";
 import { format, parse } from "../state/lab-link.js";
 import { preset } from "../state/lab-presets.js";
+import { opened, stateOf } from "../state/lab-share.js";
+import { bindExports } from "./lab/exports.js";
 import { bindFormulas } from "./lab/formulas.js";
 
-const { lang = "en", catalog = "" } = find("#lab").dataset;
+const LAB = "/lab";
+const { lang = "en", catalog = "", share: id = "" } = find("#lab").dataset;
 
 async function start() {
   const api = createApi((...request) => fetch(...request));
   const page = createPageContext(window, { messages: await api.catalog(catalog), live: find("#announce") });
-  const other = /** @type {HTMLAnchorElement} */ (find("#language"));
-  createLabFigure({
-    root: find("#figure"),
-    page,
-    lab: parse(readQuery(window), preset("identity")),
-    compute: api.lab,
-    onChange(lab) {
-      const link = format(lab);
-      writeQuery(window, `${link}&lang=${lang}`);
-      other.href = `?${link}&lang=${other.hreflang}`;
-    },
-  });
   bindTheme(window, /** @type {HTMLButtonElement} */ (find("#theme")), page.restyle);
-  bindFormulas(page);
+  const share = id ? await api.readLabShare(id).catch(failure) : null;
+  if (share instanceof Problem) return void (find("#figure").textContent = wording(page.t, share));
+  const first = share ? opened(share) : { lab: parse(readQuery(window), preset("identity")), known: null };
+  const frozen = share && format(first.lab);
+  const asked = new URLSearchParams(readQuery(window));
+  /** @type {ReturnType<typeof bindFormulas> | null} */
+  let formulas = null;
+  const other = /** @type {HTMLAnchorElement} */ (find("#language"));
+
+  /** The address says what is on the screen: a share as long as nothing in it is changed. @param {import("../state/lab-matrices.js").Lab} lab */
+  function onChange(lab) {
+    const link = format(lab);
+    const here = link === frozen ? { path: `/s/${id}`, query: "" } : { path: LAB, query: `${link}&` };
+    const beside = formulas?.query() ?? "";
+    writeQuery(window, `${here.query}lang=${lang}${beside}`, here.path);
+    other.href = `${here.path}?${here.query}lang=${other.hreflang}${beside}`;
+    find("#frozen").hidden = link !== frozen;
+  }
+
+  if (share) {
+    find("#frozen-says").textContent = page.t("Frozen on {when}. What you change opens as a page of your own.", { when: day(share.created, "short") });
+    /** @type {HTMLAnchorElement} */ (find("#open-live")).href = `${LAB}?${format(first.lab)}&lang=${lang}`;
+  }
+  const figure = createLabFigure({ root: find("#figure"), page, ...first, compute: api.lab, onChange });
+  const { t } = page;
+  bindExports(page, api, figure, lang);
+  bindSharePanel({ t, api, lang, title: () => t("Attention by hand"), make: () => api.share({ state: stateOf(figure.lab(), lang) }) });
+  formulas = bindFormulas(page, api, asked, () => onChange(figure.lab()));
+  if (formulas.query()) onChange(figure.lab());
 }
 
 void start();

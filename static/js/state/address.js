@@ -81,5 +81,5 @@ export function here(window) {
 /** What a page of its own keeps in the address bar. @param {Window} window */
 export const readQuery = (window) => window.location.search;
 
-/** @param {Window} window @param {string} query */
-export const writeQuery = (window, query) => window.history.replaceState(null, "", `?${query}`);
+/** @param {Window} window @param {string} query @param {string} [path]  absent: the present one */
+export const writeQuery = (window, query, path = "") => window.history.replaceState(null, "", `${path}?${query}`);

@@ -1,32 +1,49 @@
-/** Formulas beside attention, for numbers of one's own: positions, the learning rate, what layers cost. */
+/** Formulas beside attention, for numbers of the reader's own: positions, the learning rate, what layers cost. */
 
+import { fraction, mathml, plain, raised } from "../../compute/formula.js";
 import { encoding } from "../../compute/position-rotation.js";
 import { layerCosts } from "../../compute/layer-costs.js";
 import { learningRate, milestones } from "../../compute/warm-up.js";
+import { plot } from "../../draw/curves.js";
 import { number } from "../../lib/cells.js";
 import { find } from "../../lib/dom.js";
 import { grouped, tiny } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
 import { numberTable } from "../../parts/number-table.js";
+import { bindScaling } from "./scaling.js";
 
 /** @typedef {import("../../state/types.js").PageContext} Page */
 
 /** What a field may hold. @type {Record<string, [number, number]>} */
-const LIMITS = { pos: [0, 1e6], width: [1, 64], model: [1, 1e6], warmup: [1, 1e6], n: [1, 1e6], d: [1, 1e6], k: [1, 1000], w: [1, 1e6] };
+const LIMITS = {
+  pos: [0, 1e6], width: [1, 64], model: [1, 1e6], warmup: [1, 1e6], n: [1, 1e6], d: [1, 1e6], k: [1, 1000], w: [1, 1e6],
+  keys: [2, 32], seed: [0, 9999],
+};
+/** Fields in a link begin so: the lab's own keys are others. */
+const PREFIX = "f_";
+const CURVE = 60;
 /** A whole number, however large. @param {number} value */
 const counted = (value) => (value < 1e15 ? grouped(value) : tiny(value));
 
-/** @param {Page} page */
-export function bindFormulas(page) {
+/**
+ * @param {Page} page
+ * @param {import("../../data/api.js").Api} api
+ * @param {URLSearchParams} said  by the link
+ * @param {() => void} changed  called when the link has to say something else
+ */
+export function bindFormulas(page, api, said, changed) {
   const root = find("#formulas");
-  /** @param {string} name @returns {number | null}  null: outside of its limits, and marked so */
+  const inputs = /** @type {HTMLInputElement[]} */ ([...root.querySelectorAll("input[name]")]);
+  for (const input of inputs) input.value = said.get(PREFIX + input.name) ?? input.value;
+
+  /** @param {string} name @returns {number | null}  null: outside of its limits, and it says so */
   function value(name) {
     const input = /** @type {HTMLInputElement} */ (find(`[name=${name}]`, root));
     const [least, most] = LIMITS[name];
     const found = number(input.value).value;
     const fits = found !== null && Number.isInteger(found) && found >= least && found <= most;
     input.setAttribute("aria-invalid", String(!fits));
-    input.title = fits ? "" : page.t("A whole number from {least} to {most}.", { least: counted(least), most: counted(most) });
+    find(`[data-why=${name}]`, root).textContent = fits ? "" : page.t("A whole number from {least} to {most}.", { least: counted(least), most: counted(most) });
     return fits ? found : null;
   }
 
@@ -42,7 +59,7 @@ export function bindFormulas(page) {
     const [width, warmup] = [value("model"), value("warmup")];
     if (width === null || warmup === null) return;
     const rows = milestones(warmup).map((step) => [counted(step), tiny(learningRate(step, width, warmup), 3), step === warmup ? page.t("the peak") : ""]);
-    render(find("#rate"), table([page.t("Step"), page.t("Learning rate"), ""], rows));
+    render(find("#rate"), table([page.t("Step"), page.t("Learning rate"), ""], rows), rateCurve(page, width, warmup));
   }
 
   function showCosts() {
@@ -52,18 +69,55 @@ export function bindFormulas(page) {
     const rows = layerCosts({ n, d, k, w }).map(({ id, operations, count, steps, path }) => [called[id], operations, counted(count), steps, path]);
     const heads = [page.t("Layer"), page.t("Operations"), "", page.t("Sequential steps"), page.t("Longest path")];
     render(find("#costs"), table(heads, rows));
+    find("#costs-says").textContent =
+      n < d
+        ? page.t("n < d: self-attention takes fewer operations than recurrence, and no steps one after another.")
+        : page.t("n ≥ d: self-attention takes no fewer operations than recurrence, but still no steps one after another.");
   }
 
+  const scaling = bindScaling(page, api, value);
+  /** What each field changes; all others are of the costs. @type {Record<string, () => void>} */
+  const shows = { pos: showPosition, width: showPosition, model: showRate, warmup: showRate, dk: scaling.show, keys: scaling.ask, seed: scaling.ask };
   root.addEventListener("input", ({ target }) => {
     const { name } = /** @type {HTMLInputElement} */ (target);
-    if (name === "pos" || name === "width") showPosition();
-    else if (name === "model" || name === "warmup") showRate();
-    else showCosts();
+    (shows[name] ?? showCosts)();
+    changed();
   });
-  page.onTheme(showPosition);
-  showPosition();
-  showRate();
-  showCosts();
+  const all = [showPosition, showRate, showCosts];
+  page.onTheme(() => [...all, scaling.show].forEach((show) => show()));
+  all.forEach((show) => show());
+  void scaling.ask();
+  find("#position-formula").append(mathml(document, pe("2i", "sin")), " ", mathml(document, pe("2i+1", "cos")));
+  find("#rate-formula").append(mathml(document, RATE));
+  return {
+    /** What a link says of the fields that are not as at first: "&…", or nothing. */
+    query: () => inputs.filter(({ value, defaultValue }) => value !== defaultValue).map(({ name, value }) => `&${PREFIX}${name}=${encodeURIComponent(value)}`).join(""),
+  };
+}
+
+/** @param {string} at @param {string} wave @returns {import("../../compute/formula.js").Formula} */
+const pe = (at, wave) => ["PE", "(", "pos", ",", plain(at), ")", "=", wave, fraction("pos", raised(plain("10000"), fraction(plain("2i"), "d")))];
+/** @type {import("../../compute/formula.js").Formula} */
+const RATE = ["lr", "=", raised("d_model", plain("−0.5")), "·", "min", "(", raised("step", plain("−0.5")), ",", "step", "·", raised("warmup", plain("−1.5")), ")"];
+
+/** @param {Page} page @param {number} width @param {number} warmup @returns {SVGElement}  up to four times the warm-up */
+function rateCurve({ t, theme }, width, warmup) {
+  const steps = Array.from({ length: CURVE + 1 }, (_, i) => Math.max(1, Math.round((4 * warmup * i) / CURVE)));
+  const values = steps.map((step) => learningRate(step, width, warmup));
+  const look = theme();
+  return plot(
+    {
+      curves: [{ name: "", values, colour: look.ink }],
+      range: [0, Math.max(...values)],
+      titles: { x: t("Step"), y: t("Learning rate") },
+      places: steps.map(counted),
+      width: 420,
+      height: 210,
+      at: steps.indexOf(warmup),
+      say: (value) => (value ? tiny(value, 0) : "0"),
+    },
+    look,
+  );
 }
 
 /** @param {import("../../lib/i18n.js").Translate} t @returns {Record<string, string>} */

@@ -1,0 +1,72 @@
+/** The export menu: which files there are, and saving the one that is chosen. */
+
+import { Problem } from "../data/problem.js";
+import { find, h } from "../lib/dom.js";
+import { wording } from "../parts/problem-wording.js";
+
+/**
+ * @typedef {object} Exports
+ * @property {import("../lib/i18n.js").Translate} t
+ * @property {{kind: string, name: string, says: string}[]} kinds
+ * @property {(kind: string) => Promise<{file: Blob, name: string}>} make  throws a Problem
+ * @property {(kind: string) => boolean} [lacks]  whether there is none of a kind at present
+ */
+
+/** @param {Exports} of */
+export function bindExportPanel({ t, kinds, make, lacks = () => false }) {
+  const button = /** @type {HTMLButtonElement} */ (find("#export"));
+  const panel = find("#export-panel");
+  const says = h("p", { role: "status", className: "says" });
+  const choices = kinds.map(({ kind, name, says: about }) => {
+    const choice = h("button", { type: "button", className: "export-kind" }, h("b", {}, name), " ", h("span", {}, about));
+    choice.addEventListener("click", () => take(kind));
+    return { kind, choice };
+  });
+  panel.append(h("ul", {}, ...choices.map(({ choice }) => h("li", {}, choice))), says);
+  find(".export").hidden = false;
+
+  /** @param {string} kind */
+  async function take(kind) {
+    says.textContent = t("Making the file …");
+    const made = await make(kind).catch(said);
+    if (made instanceof Problem) return void (says.textContent = wording(t, made));
+    download(made.file, made.name);
+    says.textContent = t("Saved as {name}.", { name: made.name });
+  }
+
+  /** @param {boolean} open */
+  function show(open) {
+    panel.hidden = !open;
+    button.setAttribute("aria-expanded", String(open));
+    says.textContent = "";
+    if (open) for (const { kind, choice } of choices) choice.disabled = lacks(kind);
+  }
+
+  button.addEventListener("click", () => show(panel.hidden !== false));
+  find(".export").addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || panel.hidden) return;
+    event.stopPropagation();
+    show(false);
+    button.focus();
+  });
+  document.addEventListener("pointerdown", ({ target }) => {
+    if (!panel.hidden && !find(".export").contains(/** @type {Node} */ (target))) show(false);
+  });
+}
+
+/**
+ * What went wrong, as something to tell: nobody may wait for a file that does not come.
+ * @param {unknown} error
+ */
+function said(error) {
+  if (error instanceof Problem) return error;
+  reportError(error);
+  return new Problem("unmade");
+}
+
+/** @param {Blob} file @param {string} name */
+function download(file, name) {
+  const url = URL.createObjectURL(file);
+  h("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}

@@ -1,0 +1,27 @@
+/** A share of the lab in a frame of someone else's page: its matrices and steps, and nothing around them. */
+
+import { createApi } from "../data/api.js";
+import { Problem, failure } from "../data/problem.js";
+import { bindTheme } from "../draw/theme.js";
+import { find } from "../lib/dom.js";
+import { createLabFigure } from "../parts/lab/lab-figure.js";
+import { createPageContext } from "../parts/page-context.js";
+import { wording } from "../parts/problem-wording.js";
+import { opened } from "../state/lab-share.js";
+
+const { catalog = "", share: id = "" } = find("#lab").dataset;
+
+async function start() {
+  const api = createApi((...request) => fetch(...request));
+  const page = createPageContext(window, { messages: await api.catalog(catalog), live: find("#announce") });
+  bindTheme(window, /** @type {HTMLButtonElement} */ (find("#theme")), page.restyle);
+  const share = await api.readLabShare(id).catch(failure);
+  if (share instanceof Problem) {
+    const says = find("#embed-says");
+    says.hidden = false;
+    return void (says.textContent = wording(page.t, share));
+  }
+  createLabFigure({ root: find("#figure"), page, ...opened(share), compute: api.lab, choices: false });
+}
+
+void start();

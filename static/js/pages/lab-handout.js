@@ -1,0 +1,14 @@
+/** The lab in one file: its numbers lie in it. Nothing is computed anew; hidden steps can be filled in. */
+
+import { bindTheme } from "../draw/theme.js";
+import { find } from "../lib/dom.js";
+import { createLabFigure } from "../parts/lab/lab-figure.js";
+import { createPageContext } from "../parts/page-context.js";
+import { opened } from "../state/lab-share.js";
+
+const read = (/** @type {string} */ selector) => JSON.parse(find(selector).textContent ?? "{}");
+const page = createPageContext(window, { messages: read("#messages"), live: find("#announce") });
+
+bindTheme(window, /** @type {HTMLButtonElement} */ (find("#theme")), page.restyle);
+find("#print").addEventListener("click", () => window.print());
+createLabFigure({ root: find("#figure"), page, ...opened(read("#share")), compute: null, choices: false });

@@ -1,0 +1,47 @@
+/** The lab as a share keeps it: what was computed, and the link that the page opens with. */
+
+import { format, parse } from "./lab-link.js";
+import { request } from "./lab-matrices.js";
+import { preset } from "./lab-presets.js";
+import { unshuffled } from "./lab-shuffle.js";
+
+/** @typedef {import("./lab-matrices.js").Lab} Lab */
+/** @typedef {import("./lab-steps.js").Answer} Answer */
+/**
+ * @typedef {object} LabShare  as GET /api/shares/{id} answers, as far as the page reads it
+ * @property {string} [id]
+ * @property {string} created
+ * @property {{link: string}} state
+ * @property {{tensors: Record<string, {dims: string[], data: any}>}} trace
+ */
+
+const BEFORE = "before.";
+
+/** @param {Lab} lab @param {string} lang */
+export const stateOf = (lab, lang) => ({
+  lab: request(lab),
+  ...(lab.order.length ? { before: request(unshuffled(lab)) } : {}),
+  link: format(lab),
+  lang,
+});
+
+/**
+ * What a share opens on, and what was computed when it was made.
+ * @param {LabShare} share
+ * @returns {{lab: Lab, known: {answer: Answer, before: Answer | null}}}
+ */
+export function opened({ state, trace }) {
+  const tensors = Object.entries(trace.tensors);
+  const [before, now] = [tensors.filter(([name]) => name.startsWith(BEFORE)), tensors.filter(([name]) => !name.startsWith(BEFORE))];
+  const then = before.map(([name, tensor]) => /** @type {typeof tensors[0]} */ ([name.slice(BEFORE.length), tensor]));
+  return {
+    lab: parse(state.link, preset("identity")),
+    known: { answer: answerOf(now), before: then.length ? answerOf(then) : null },
+  };
+}
+
+/** @param {[string, {dims: string[], data: any}][]} tensors @returns {Answer} */
+const answerOf = (tensors) => ({
+  steps: Object.fromEntries(tensors.map(([name, { data }]) => [name, data])),
+  dims: Object.fromEntries(tensors.map(([name, { dims }]) => [name, dims])),
+});
