@@ -7,7 +7,7 @@ import { learningRate, milestones } from "../../compute/warm-up.js";
 import { plot } from "../../draw/curves.js";
 import { number } from "../../lib/cells.js";
 import { find } from "../../lib/dom.js";
-import { grouped, tiny } from "../../lib/numbers.js";
+import { grouped, short, tiny } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
 import { numberTable } from "../../parts/number-table.js";
 import { bindScaling } from "./scaling.js";
@@ -96,9 +96,9 @@ export function bindFormulas(page, api, said, changed) {
 }
 
 /** @param {string} at @param {string} wave @returns {import("../../compute/formula.js").Formula} */
-const pe = (at, wave) => ["PE", "(", "pos", ",", plain(at), ")", "=", wave, fraction("pos", raised(plain("10000"), fraction(plain("2i"), "d")))];
+const pe = (at, wave) => ["PE", plain("("), "pos", ",", plain(at), plain(")"), "=", wave, fraction("pos", raised(plain("10000"), fraction(plain("2i"), "d")))];
 /** @type {import("../../compute/formula.js").Formula} */
-const RATE = ["lr", "=", raised("d_model", plain("−0.5")), "·", "min", "(", raised("step", plain("−0.5")), ",", "step", "·", raised("warmup", plain("−1.5")), ")"];
+const RATE = ["lr", "=", raised("d_model", plain("−0.5")), "·", "min", plain("("), raised("step", plain("−0.5")), ",", "step", "·", raised("warmup", plain("−1.5")), plain(")")];
 
 /** @param {Page} page @param {number} width @param {number} warmup @returns {SVGElement}  up to four times the warm-up */
 function rateCurve({ t, theme }, width, warmup) {
@@ -114,7 +114,7 @@ function rateCurve({ t, theme }, width, warmup) {
       width: 420,
       height: 210,
       at: steps.indexOf(warmup),
-      say: (value) => (value ? tiny(value, 0) : "0"),
+      say: (value) => (value ? short(value) : "0"),
     },
     look,
   );

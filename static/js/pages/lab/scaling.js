@@ -74,7 +74,7 @@ export function bindScaling(page, api, value) {
     const [scores, weights] = [[dot.scores[at], scaled.scores[at]], [dot.weights[at], scaled.weights[at]]];
     return el(
       "div",
-      { className: "example" },
+      { className: "both-ways" },
       numberTable({ title: t("Scores of one query with each key"), values: scores, rows, cols, scale: "signed" }, theme(), t, two),
       numberTable({ title: t("Weights"), values: weights, rows, cols, scale: "share" }, theme(), t, two),
     );
