@@ -28,8 +28,8 @@ from tests.servers import AppServer, running_app
 EVERY = 0.25  # seconds between two keys
 WITHIN = 100.0  # milliseconds
 SIDE = 8
-# In the page: the time from each key to the frame that shows its numbers, and whether the steps were
-# ever gone or faded in between.
+# In the page: the time from each key to the frame that shows its numbers, and whether the steps
+# were ever gone or faded in between.
 WATCH = """() => {
     const list = document.querySelector(".worked");
     let pressed = null;
