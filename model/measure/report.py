@@ -15,23 +15,23 @@ from model.measure.aligning_heads import LEAST
 from model.measure.word_alignment import JOINED
 
 PAGE = "REPORT.md"
-IDLE = 0.01  # nats a token: a head whose loss costs less does nothing that is missed
+IDLE = 0.01  # nats per token: a head is idle if ablating it raises the loss by less
 BLOCKS = {"encoder.self": "Encoder", "decoder.self": "Decoder, self", "decoder.cross": "Cross"}
 
 
 def write_page(bundle: Path) -> None:
-    """Writes `REPORT.md` from `report.json`.
+    """Write `REPORT.md` from `report.json`.
 
-    Raises `ValueError` when the report is of other weights.
+    Raises `ValueError` if the report is for other weights.
     """
     report = json.loads((bundle / REPORT).read_text(encoding="utf-8"))
     if report["digest"] != digest_of(bundle):
-        raise ValueError(f"{bundle}: the report is of other weights; run measure heads again")
+        raise ValueError(f"{bundle}: the report is for other weights; run measure heads again")
     (bundle / PAGE).write_text(page(report), encoding="utf-8")
 
 
 def page(report: dict[str, Any]) -> str:
-    """The whole page. Layers and heads count from 1 in it, as on the screen."""
+    """Return the whole page; layers and heads count from 1, as on the screen."""
     parts = ["# What its heads do", _about(report), *_idle(report)]
     for block, title in BLOCKS.items():
         parts += [f"## {title}", _table(report, block)]
@@ -42,19 +42,19 @@ def page(report: dict[str, Any]) -> str:
 
 def _about(report: dict[str, Any]) -> str:
     return (
-        f"Over {report['pairs']} pairs of the dev split, drawn with seed 0, both ways, the "
-        f"translation given; digest `{report['digest'][:12]}…`. The model's loss on them is "
-        f"{report['loss']:.3f} nats a token. Written by\n\n"
+        f"Over {report['pairs']} pairs of the dev split, drawn with seed 0, in both directions, "
+        f"with the translation given; digest `{report['digest'][:12]}…`. The model's loss on them is "
+        f"{report['loss']:.3f} nats per token. Written by\n\n"
         "```sh\npython -m model measure heads --dev dev.tsv --align folder\n```\n\n"
-        "- **entropy**: of a row, in nats, mean over rows that have a choice; **distance**: mean "
+        "- **entropy**: mean entropy of the rows that have a choice, in nats; **distance**: mean "
         "|query − key| in tokens; **pattern**: by the rules of "
         "[patterns](../../../docs/patterns.md) over all sentences at once; **special**: weight on "
         "tags, `<bos>` and `<eos>`.\n"
-        "- **double**: the head of the same kind whose rows are nearest, by Jensen–Shannon "
-        "divergence in nats (0: alike, ln 2 = 0.693: nothing in common; Clark et al. 2019, "
-        "section 6).\n"
-        "- **silent**, **usual**: what the loss rises by, in nats a token, when the head's mix is "
-        "zeros, or what it is on average ([means](../../../docs/training.md#means)); Michel et al. "
+        "- **nearest**: the most similar head of the same kind, by the Jensen–Shannon "
+        "**divergence** of their rows in nats (0: identical, ln 2 = 0.693: disjoint; Clark et al. "
+        "2019, section 6).\n"
+        "- **zero**, **mean**: by how much the loss rises, in nats per token, when the head's mix "
+        "is replaced by zeros or by its [mean](../../../docs/training.md#means); Michel et al. "
         "2019, section 3."
     )
 
@@ -62,12 +62,16 @@ def _about(report: dict[str, Any]) -> str:
 def _idle(report: dict[str, Any]) -> list[str]:
     heads = report["heads"]
     lines = []
-    for name, word in (("zero", "silent"), ("mean", "saying what they say on average")):
+    for name, word in (("zero", "zeroed"), ("mean", "replaced by their mean")):
         idle = [head for head in heads if head[name] < IDLE]
         by = Counter(_kind(head["attention"]) for head in idle)
         where = ", ".join(f"{by[block]} {title.lower()}" for block, title in BLOCKS.items())
         lines.append(f"- **{len(idle)} of {len(heads)}** when {word} ({where}).")
-    return ["## Idle heads", f"Heads that cost less than {IDLE} nats a token:", "\n".join(lines)]
+    return [
+        "## Idle heads",
+        f"Heads whose ablation raises the loss by less than {IDLE} nats per token:",
+        "\n".join(lines),
+    ]
 
 
 def _kind(attention: str) -> str:
@@ -83,7 +87,7 @@ def _table(report: dict[str, Any], block: str) -> str:
     rows = [head for head in report["heads"] if _kind(head["attention"]) == block]
     far = rows[0]["distance"] is not None
     names = ["head", "pattern", "entropy", *(["distance"] if far else []), "special"]
-    names += ["double", "divergence", "silent", "usual"]
+    names += ["nearest", "divergence", "zero", "mean"]
     cells = []
     for head in rows:
         cells.append(
@@ -104,7 +108,7 @@ def _table(report: dict[str, Any], block: str) -> str:
 
 def _alignment(found: dict[str, Any]) -> list[str]:
     half = found["pairs"] // 2
-    rates: dict[str, list[str]] = {}  # by place, a column a direction and kind of rows
+    rates: dict[str, list[str]] = {}  # by place: one column per direction and kind of rows
     columns = list(product(found["directions"], (WRITES, READS)))
     for direction, kind in columns:
         for one in found["directions"][direction]:
@@ -114,33 +118,33 @@ def _alignment(found: dict[str, Any]) -> list[str]:
     rows = [[_place(weights), *cells] for weights, cells in rates.items()]
     return [
         "## Alignment",
-        "Alignment error rate (Och & Ney 2003) of the source word that a written word looks at "
-        f"most, against the {found['pairs']} hand-aligned pairs. Pieces of a word are added "
-        "up where they are looked at and averaged where they "
-        "write; special tokens are left out. *writes*: the decoder's row that writes a word "
-        "(Garg et al. 2019); *reads*: the one after it, which reads it (Chen et al. "
-        "2020). *both, joined*: the links of both directions as one, by grow-diag (Koehn et al. "
-        f"2003). In a cell stand the first half of {half} pairs, by which what is best is chosen, "
-        "and the other, by which it is reported. Pairs of more than the model's longest "
+        "Alignment error rate (Och & Ney 2003) when each written word is aligned to the source "
+        f"word with the most weight, against the {found['pairs']} hand-aligned pairs. Weights on the "
+        "pieces of a source word are summed, rows of the pieces of a written word are averaged; "
+        "special tokens are left out. *writes*: the decoder row that writes a word "
+        "(Garg et al. 2019); *reads*: the next row, which reads it (Chen et al. "
+        "2020). *both, joined*: the links of both directions combined by grow-diag (Koehn et al. "
+        f"2003). Each cell has the rate on the first half of {half} pairs, which is used to choose "
+        "the best head, and on the second half, which is reported. Pairs longer than the model's "
         f"input are left out: {' and '.join(map(str, found['used']))} of {half} are used.",
         table(["weights of", *map(", ".join, columns)], rows),
         "The best single heads, by the mean of the two directions:",
         "\n".join(
-            f"- by its *{one['rows']}* rows layer {one['layer'] + 1}, head {one['head'] + 1}: "
-            f"{one['chosen on']:.1%} on the first half, **{one['reported on']:.1%}** on the other, "
-            f"**{_joined(found, one):.1%}** with both directions joined"
+            f"- by its *{one['rows']}* rows, layer {one['layer'] + 1}, head {one['head'] + 1}: "
+            f"{one['chosen on']:.1%} on the first half, **{one['reported on']:.1%}** on the "
+            f"second, **{_joined(found, one):.1%}** with both directions joined"
             for one in found["best"]
         ),
-        "With links of less weight than a bound left out, which is chosen on the first half in "
-        f"steps of {LEAST[1]} (a threshold, as in Dou & Neubig 2021), on the other half:",
+        "On the second half, without links below a threshold that is chosen on the first half in "
+        f"steps of {LEAST[1]} (as in Dou & Neubig 2021):",
         "\n".join(
             f"- layer {one['layer'] + 1}, head {one['head'] + 1}, *{one['rows']}*, at least "
             f"{one['firm']['least']}: "
             + ", ".join(f"{way} **{rate:.1%}**" for way, rate in one["firm"]["reported on"].items())
             for one in found["best"]
         ),
-        "The [alignment](../../../docs/views/alignment.md) view opens on the first of them, all "
-        "others on the one that aligns while it *writes*.",
+        "The [alignment](../../../docs/views/alignment.md) view opens on the first of these heads, "
+        "all other views on the one for the *writes* rows.",
     ]
 
 

@@ -1,4 +1,4 @@
-"""The report on heads: what a head is worth against the model without it, doubles by hand."""
+"""The report on heads: the loss without a head against an ablated model, nearest heads by hand."""
 
 import json
 import math
@@ -87,7 +87,7 @@ def test_a_report_of_a_bundle(bundle: Path, tmp_path: Path) -> None:
     assert report["alignment"]["used"] == [2, 2]
     text = (folder / "REPORT.md").read_text()
     assert text == page(report)
-    assert f"of {len(report['heads'])}** when silent" in text
+    assert f"of {len(report['heads'])}** when zeroed" in text
     (folder / REPORT).write_text(json.dumps(report | {"digest": "other"}))
     with pytest.raises(ValueError, match="of other weights"):
         main(["measure", "heads", str(folder)])
