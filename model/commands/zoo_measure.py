@@ -4,7 +4,8 @@
 
 Without a name all are measured. Right answers by length, beyond the trained ones too, the looks of
 each head, and the learning curve of every seed are written beside the shipped bundle, as
-`zoo.json`. What was measured of the same weights stays as it is.
+`zoo.json`. What was measured of the same weights stays as it is, unless something is measured now
+that was not then.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from model.bundle.measurements import ZOO
-from model.bundle.weights import digest_of
+from model.bundle.weights import TRAINING, digest_of
 from model.commands import arguments, zoo_train
 from model.train.run import BUNDLE
 from model.train.workers import spread
@@ -47,11 +48,18 @@ def measure(recipe: Recipe, shipped: Path, runs: Path) -> None:
     """Writes the results of one model, all seeds that its runs' folder has."""
     path = shipped / ZOO
     old: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    known = {one["digest"] for one in old.get("seeds", [])}
+    known = {one["digest"] for one in old.get("seeds", []) if not recipe.task.twins or "cut" in one}
+    bundles = {digest_of(one): one for one in (*sorted(runs.glob(f"*/{BUNDLE}")), shipped)}
     new = [
-        measure_seed(recipe, int(bundle.parent.name), bundle)
-        for bundle in sorted(runs.glob(f"*/{BUNDLE}"))
-        if digest_of(bundle) not in known
+        measure_seed(recipe, seed_of(bundle), bundle)
+        for digest, bundle in bundles.items()
+        if digest not in known
     ]
     text = json.dumps(merged(old, recipe, new), allow_nan=False)
     path.write_text(text.replace('{"seed"', '\n{"seed"') + "\n", encoding="utf-8")
+
+
+def seed_of(bundle: Path) -> int:
+    """The seed that a bundle was trained from."""
+    seed: int = json.loads((bundle / TRAINING).read_text(encoding="utf-8"))["seed"]
+    return seed

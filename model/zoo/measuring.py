@@ -15,12 +15,14 @@ from model.adapters.encoder_decoder import load
 from model.adapters.request import Adapter, Decode, Request, Trace
 from model.bundle.weights import TRAINING
 from model.train.metrics import translate
+from model.zoo.carrying import patched, without_looks
 from model.zoo.recipes import Recipe
 from model.zoo.tasks import Example, Places, Task
 from model.zoo.training import DIRECTION
 
 BATCH = 50
 COUNT = 200  # examples of each length
+CHANGED = 100  # examples that are run again with looks cut or patched
 LOOKS = ("encoder.*.self.weights", "decoder.*.cross.weights")
 CROSS = "cross.weights"
 TAG = 1  # a source is read behind one control token
@@ -57,6 +59,8 @@ def measure_seed(recipe: Recipe, seed: int, bundle: Path, count: int = COUNT) ->
             found["instead"] = shares(looks(adapter, list(map(other, tests[longest]))))
             moved = [(other(first), other(second)) for first, second in pairs]
             found["instead twins"] = shares(twin_looks(adapter, moved))
+        found["cut"] = without_looks(adapter, tests[longest][:CHANGED])
+        found["patched"] = patched(adapter, pairs[: CHANGED // 2])
     return found
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from model.bundle.markdown import table
 from model.bundle.measurements import ZOO
 from model.bundle.weights import digest_of
+from model.zoo.carrying import CUTS
 from model.zoo.recipes import Recipe
 from model.zoo.training import SHIPPED
 
@@ -49,6 +50,8 @@ def page(recipes: Mapping[str, Recipe], results: Mapping[str, Results]) -> str:
         lengths="\n\n".join(_lengths(recipes, results)),
         missing=f"Not trained yet: {', '.join(missing)}." if missing else "All lines are trained.",
         who=_who(results),
+        cut=_cut(results),
+        patched=_patched(results),
     )
 
 
@@ -148,3 +151,34 @@ def _who(results: Mapping[str, Results]) -> str:
         text for one in froms for text in (f"from the {one}".replace("the *", "*"), "and moves")
     ]
     return table(["model", "seed", "right", *head], rows) if rows else "It is not trained yet."
+
+
+def _cut(results: Mapping[str, Results]) -> str:
+    """Right answers without each kind of look, a model and seed a row."""
+    rows = [
+        [f"`{name}`", str(one["seed"]), *(f"{one['cut'][cut]:.0%}" for cut in CUTS)]
+        for name, one in _who_seeds(results)
+        if "cut" in one
+    ]
+    return table(["model", "seed", *(f"*{name}*" for name in CUTS)], rows)
+
+
+def _patched(results: Mapping[str, Results]) -> str:
+    """How often a patch turns the answer: all heads of an attention, and the best head alone."""
+    rows = []
+    for name, one in _who_seeds(results):
+        for place, (whole, *heads) in one.get("patched", {}).items():
+            stack, layer, _ = place.split(".")
+            best_head = max(range(len(heads)), key=lambda head: heads[head])
+            shown = f"{heads[best_head]:.0%} (head {best_head + 1})"
+            where = f"{stack}, layer {int(layer) + 1}"
+            rows.append([f"`{name}`", str(one["seed"]), where, f"{whole:.0%}", shown])
+    return table(["model", "seed", "attention", "all heads", "one head"], rows)
+
+
+def _who_seeds(results: Mapping[str, Results]) -> list[tuple[str, Results]]:
+    return [
+        (name, one)
+        for name, found in results.items()
+        for one in (found["seeds"] if found["task"] == "who" else ())
+    ]

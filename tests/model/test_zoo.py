@@ -15,6 +15,7 @@ from model.bundle.weights import WEIGHTS, digest_of
 from model.errors import InputError
 from model.train.workers import spread
 from model.transformer.config import ModelConfig
+from model.zoo.carrying import cuts, patched, places_of, without_looks
 from model.zoo.measuring import (
     accuracy,
     held_out_examples,
@@ -29,6 +30,7 @@ from model.zoo.page import PAGE, best, learned, page, read_results
 from model.zoo.recipes import Recipe, chosen, read_recipes
 from model.zoo.registry import TASKS
 from model.zoo.training import LANGUAGES, SHIPPED, train_recipe
+from model.zoo.who import about
 
 RECIPES = read_recipes()
 THERE = [name for name in RECIPES if (SHIPPED / name).is_dir()]
@@ -182,3 +184,60 @@ def test_who_it_is_moves_with_the_property() -> None:
     for word, noun in (("tired", "animal"), ("wide", "street")):
         text = f"The animal didn't cross the street because it was too {word}."
         assert load("zoo/who").trace(text).output.text == noun
+
+
+def test_with_three_layers_a_head_goes_from_it_to_the_right_noun() -> None:
+    """On other held-out sentences than those of its results; and it moves."""
+    task, adapter = TASKS["who"], load("zoo/who-3-layers")
+    random = Random(11)
+    examples = [task.draw(random, 2, held_out=True) for _ in range(100)]
+    entry = read_results(RECIPES)["who-3-layers"]["seeds"][0]
+    _, place, head = best(entry["looks"], "encoder") or (0, "", 0)
+    assert shares(looks(adapter, examples))[place][head] >= 0.8
+    text = "The animal didn't cross the street because it was too {}."
+    for word, noun in (("tired", "animal"), ("wide", "street")):
+        trace = adapter.trace(text.format(word), select=[f"{place}.weights"])
+        words = [token.text.strip() for token in trace.texts["source"]]
+        row = trace[f"{place}.weights"].value[head, words.index("it")]
+        assert words[int(row.argmax())] == noun
+        assert trace.output.text == noun
+
+
+def test_what_is_cut_is_not_looked_at() -> None:
+    adapter = load("zoo/who")
+    example = about("The animal didn't cross the street because it was too tired.", "animal")
+    places = places_of(example)
+    words = ["<2out>", *(token.strip() for token in example.source)]
+    assert {name: [words[one] for one in at] for name, at in places.items()} == {
+        "it": ["it"],
+        "nouns": ["animal", "street"],
+        "property": ["tired"],
+    }
+    changes = cuts(adapter, example, "nouns", "property")
+    assert {one.at for one in changes} == {"encoder.0.self", "encoder.1.self"}
+    select = ["encoder.*.weights"]
+    row, key = places["nouns"], places["property"][0]
+    for made in (changes, ()):
+        trace = adapter.trace(example.source_text, interventions=made, select=select)
+        assert len(trace.tensors) == 2
+        for tensor in trace.tensors.values():
+            assert (tensor.value[:, row, key] == 0).all() == bool(made)
+    [(at, value)] = {(one.at, one.value) for one in cuts(adapter, example, "answer", "it")}
+    assert (at, value) == ("decoder.0.cross", (0, places["it"][0]))
+
+
+def test_what_carries_the_answer() -> None:
+    """The nouns' look at the property does, *it*'s look does not; patched it is the twin's."""
+    adapter, recipe = load("zoo/who"), RECIPES["who"]
+    found = without_looks(adapter, held_out_examples(recipe, 2, 40))
+    assert found["nothing"] > 0.85
+    assert found["it → nouns"] > 0.85
+    assert found["nouns → property"] < 0.75
+    turned = patched(adapter, twins_of(recipe.task, 10))
+    assert {place: len(shares) for place, shares in turned.items()} == {
+        "encoder.0.self": 5,
+        "encoder.1.self": 5,
+        "decoder.0.cross": 5,
+    }
+    assert turned["decoder.0.cross"][0] > 0.6
+    assert turned["decoder.0.cross"][0] > turned["encoder.0.self"][1]
