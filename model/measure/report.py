@@ -26,7 +26,7 @@ def write_page(bundle: Path) -> None:
     """
     report = json.loads((bundle / REPORT).read_text(encoding="utf-8"))
     if report["digest"] != digest_of(bundle):
-        raise ValueError(f"{bundle}: the report is for other weights; run measure heads again")
+        raise ValueError(f"{bundle}: the report is of other weights; run measure heads again")
     (bundle / PAGE).write_text(page(report), encoding="utf-8")
 
 
@@ -43,8 +43,8 @@ def page(report: dict[str, Any]) -> str:
 def _about(report: dict[str, Any]) -> str:
     return (
         f"Over {report['pairs']} pairs of the dev split, drawn with seed 0, in both directions, "
-        f"with the translation given; digest `{report['digest'][:12]}…`. The model's loss on them is "
-        f"{report['loss']:.3f} nats per token. Written by\n\n"
+        f"with the translation given; digest `{report['digest'][:12]}…`. The model's loss on them "
+        f"is {report['loss']:.3f} nats per token. Written by\n\n"
         "```sh\npython -m model measure heads --dev dev.tsv --align folder\n```\n\n"
         "- **entropy**: mean entropy of the rows that have a choice, in nats; **distance**: mean "
         "|query − key| in tokens; **pattern**: by the rules of "
@@ -119,8 +119,8 @@ def _alignment(found: dict[str, Any]) -> list[str]:
     return [
         "## Alignment",
         "Alignment error rate (Och & Ney 2003) when each written word is aligned to the source "
-        f"word with the most weight, against the {found['pairs']} hand-aligned pairs. Weights on the "
-        "pieces of a source word are summed, rows of the pieces of a written word are averaged; "
+        f"word with the most weight, against the {found['pairs']} hand-aligned pairs. Weights on "
+        "the pieces of a source word are summed, rows of a written word's pieces are averaged; "
         "special tokens are left out. *writes*: the decoder row that writes a word "
         "(Garg et al. 2019); *reads*: the next row, which reads it (Chen et al. "
         "2020). *both, joined*: the links of both directions combined by grow-diag (Koehn et al. "
