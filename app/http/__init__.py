@@ -1,1 +1,1 @@
-"""Middleware, negotiation and problem documents: what every route shares."""
+"""Middleware, content negotiation and problem documents shared by all routes."""

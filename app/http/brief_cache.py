@@ -1,4 +1,4 @@
-"""What many ask at once is found out once, and told again for a moment."""
+"""A cache that keeps one value for a few seconds and computes it once for concurrent callers."""
 
 import asyncio
 import time
@@ -18,9 +18,9 @@ class Recent(Generic[Value]):
         self._found: tuple[float, Value] | None = None
 
     async def get(self) -> Value:
-        """The value; whoever comes while it is being found waits for it. Raises what finding does.
+        """Return the value, computed anew if too old; concurrent callers share one computation.
 
-        When the one that finds it is cancelled, the next one does.
+        Raises what `find` raises. If the computing caller is cancelled, the next one computes it.
         """
         async with self._lock:
             if self._found is None or time.monotonic() - self._found[0] > self.seconds:

@@ -1,6 +1,6 @@
-"""Large replies are compressed off the event loop, and those with an ETag once.
+"""Compress large replies off the event loop, and those with an ETag only once.
 
-It stands inside starlette_compress, which compresses what is small or comes in pieces, and leaves
+This middleware is inside starlette_compress, which compresses small and streamed replies and leaves
 alone what is compressed already.
 """
 
@@ -19,8 +19,8 @@ from app.http.content_negotiation import preferences
 from app.off_loop import SMALL, off_loop
 
 TYPES = {JSON, SAFETENSORS, "text/html", "text/css", "text/javascript", "image/svg+xml"}
-LEVEL = 4  # starlette_compress's, of each
-GZIP = 16 + zlib.MAX_WBITS  # how zlib is asked for gzip's header, here without a date
+LEVEL = 4  # as in starlette_compress, for every encoding
+GZIP = 16 + zlib.MAX_WBITS  # makes zlib write a gzip header, here without a date
 
 
 def _gzip(body: bytes) -> bytes:
@@ -28,7 +28,7 @@ def _gzip(body: bytes) -> bytes:
     return compressing.compress(body) + compressing.flush()
 
 
-# The server's order of preference, as outside.
+# In the server's order of preference, the same as in starlette_compress.
 ENCODERS: dict[str, Callable[[bytes], bytes]] = {
     "zstd": lambda body: zstandard.compress(body, LEVEL),
     "br": lambda body: bytes(brotli.compress(body, quality=LEVEL)),
@@ -37,7 +37,7 @@ ENCODERS: dict[str, Callable[[bytes], bytes]] = {
 
 
 class CompressLarge:
-    """Compresses a body of one piece, and keeps it in `cache` by its address and ETag."""
+    """Compress a body sent in one piece, and cache it by its address and ETag."""
 
     def __init__(self, app: ASGIApp, cache: ByteCache[Any]) -> None:
         self.app = app
@@ -67,7 +67,7 @@ class CompressLarge:
     async def _compress(
         self, scope: Scope, start: Message, body: Message, encoding: str
     ) -> Message:
-        """The message with its body compressed; changes the start's headers."""
+        """Return the message with its body compressed; changes the headers of `start`."""
         headers = MutableHeaders(scope=start)
         content = body["body"]
         encode = ENCODERS[encoding]
@@ -87,7 +87,7 @@ class CompressLarge:
 
 
 def _encoding(scope: Scope) -> str | None:
-    """The first encoding that the client takes; None for none, and where there is no reply."""
+    """Return the first encoding that the client accepts; None if there is none, or no reply."""
     if scope["type"] != "http":
         return None
     accepted = preferences(Headers(scope=scope).get("accept-encoding", ""))

@@ -1,6 +1,6 @@
-"""Conditional requests: ETags on what GET answers, 304 where the client has it already.
+"""Conditional requests: replies to GET have ETags, and 304 if the client already has them.
 
-HEAD is answered as GET is, without the body.
+HEAD is answered like GET, without the body.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ from app.off_loop import off_loop
 
 
 class Conditional:
-    """Gives every 200 to a GET a weak ETag of its body, unless it has one or is streamed."""
+    """Gives every 200 reply to a GET a weak ETag of its body, unless it has one or is streamed."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -22,12 +22,12 @@ class Conditional:
             await self.app(scope, receive, send)
             return
         reply = _Reply(scope, send)
-        # The server below cuts the body of a reply to HEAD by the scope that it keeps.
+        # uvicorn removes the body of a reply to HEAD according to the scope that it keeps.
         await self.app({**scope, "method": "GET"}, receive, reply.send)
 
 
 class _Reply:
-    """Holds the start of a reply back until its body is seen."""
+    """Holds back the start of a reply until its body is known."""
 
     def __init__(self, scope: Scope, send: Send) -> None:
         self.known = Headers(scope=scope).get("if-none-match", "")

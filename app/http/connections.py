@@ -1,13 +1,13 @@
-"""What one connection may take of the server: bytes of a head, time, and room for what is unsent.
+"""Limits per connection: size of the request head, time, and buffered data.
 
-uvicorn bounds none of these with the parser that is used here. A connection counts what it parses
-and notes when things began; `sweep`, once a second, ends those that are beyond a bound:
+uvicorn limits none of these with the parser that is used here. A connection counts what it parses
+and notes when things began; once a second, `sweep` ends those that exceed a limit:
 
     a head (request line and headers) that is too large             431
     a request that does not arrive in time                          408
-    a connection too many                                           503
-    a client that does not take its reply, and whoever takes longest
-    where all that is unsent is too much                            cut off
+    a connection beyond the maximum                                 503
+    a client that does not read its reply, and the slowest clients
+    if all unsent data together is too much                         cut off
 """
 
 import socket
@@ -21,23 +21,23 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from app.http.problems import MEDIA_TYPE, ProblemError
 
 MIN_BYTES_A_SECOND = 4_096  # a client that reads more slowly is stalled
-KERNEL_BYTES = 131_072  # that the kernel takes of a reply before it can send them
-MAX_PIPELINED = 16  # requests that are sent before the reply to the first
+KERNEL_BYTES = 131_072  # of a reply that the kernel buffers before sending
+MAX_PIPELINED = 16  # requests sent before the reply to the first
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """What connections may take; seconds and bytes."""
+    """What connections may use, in seconds and bytes."""
 
     connections: int
     head_bytes: int
-    request_seconds: float  # from the first byte of a request, or the connection, to its last
-    stall_seconds: float  # without a reader's progress
+    request_seconds: float  # from the first byte (or the start of the connection) to the last
+    stall_seconds: float  # without progress by the reader
     unsent_bytes: int  # of all connections together
 
 
 class _StopError(Exception):
-    """Stops the parser."""
+    """Raised to stop the parser."""
 
 
 class Connection(HttpToolsProtocol):
@@ -46,29 +46,29 @@ class Connection(HttpToolsProtocol):
     def __init__(self, bounds: Bounds, **options: Any) -> None:
         super().__init__(**options)
         self.bounds = bounds
-        self._head_bytes = 0  # of this request, as far as they are parsed
-        self._unparsed = 0  # bytes since the parser last told of anything
-        self._arriving: float | None = None  # since when a request is awaited, or under way
+        self._head_bytes = 0  # parsed so far of this request
+        self._unparsed = 0  # bytes since the parser last called back
+        self._arriving: float | None = None  # since when a request is awaited or arriving
         self._unsent = 0  # bytes, when the reader last made progress
-        self._progress = 0.0  # when that was
+        self._progress = 0.0  # time of that
         self._refusal: ProblemError | None = None
 
     def connection_made(self, transport: Any) -> None:
-        """Refuses a connection too many; it would otherwise wait for its first byte."""
+        """Refuse a connection beyond the limit; it would otherwise wait for its first byte."""
         super().connection_made(transport)
         self._arriving = self.loop.time()
-        # A reply is over when the kernel has taken all of it, and the kernel takes little ahead, or
-        # a reader's progress would show only once in megabytes.
+        # A reply counts as sent when the kernel has taken all of it. The kernel buffers little
+        # ahead; otherwise a reader's progress would show only once every few megabytes.
         transport.set_write_buffer_limits(high=0)
         if hasattr(socket, "TCP_NOTSENT_LOWAT"):
             connection = transport.get_extra_info("socket")
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, KERNEL_BYTES)
         if len(self.connections) > self.bounds.connections:
-            detail = f"the server has {self.bounds.connections} connections already"
+            detail = f"the server already has {self.bounds.connections} connections"
             self.refuse(ProblemError(503, "busy", detail, headers={"Retry-After": "5"}))
 
     def data_received(self, data: bytes) -> None:
-        """Parses what came; refuses what grows without end."""
+        """Parse the data; refuse what grows without end."""
         if self.transport.is_closing():
             return
         if self._arriving is None and (self.cycle is None or self.cycle.response_complete):
@@ -88,14 +88,14 @@ class Connection(HttpToolsProtocol):
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Counts trailers too."""
+        """Count trailers too."""
         self._count(len(name) + len(value) + 4)
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         super().on_headers_complete()
         if len(self.pipeline) > MAX_PIPELINED:
-            self._stop(ProblemError(400, "bad-request", "too many requests before a reply"))
+            self._stop(ProblemError(400, "bad-request", "too many requests sent before a reply"))
 
     def on_body(self, body: bytes) -> None:
         self._unparsed = 0
@@ -107,24 +107,24 @@ class Connection(HttpToolsProtocol):
         self._arriving = None
 
     def on_response_complete(self) -> None:
-        """What was sent before its turn arrives from now on."""
+        """Start the clock for a request that was sent ahead of this reply."""
         super().on_response_complete()
         if self._arriving is not None:
             self._arriving = self.loop.time()
 
     def send_400_response(self, msg: str) -> None:
-        """Called where the parser stopped: by itself, or by a bound."""
+        """Handle a stopped parser, whether it failed or a limit stopped it."""
         problem = self._refusal or ProblemError(400, "bad-request", "the request cannot be read")
         self.refuse(problem)
 
     def refuse(self, problem: ProblemError) -> None:
-        """Answers with a problem and closes; cuts off where a reply has begun."""
+        """Answer with a problem and close; abort the connection if a reply has begun."""
         cycle = self.cycle
         if cycle is not None and not cycle.response_complete:
             cycle.disconnected = True
             cycle.message_event.set()
             if cycle.response_started or not cycle.more_body or self.pipeline:
-                self.transport.abort()  # it would be read as the reply to an earlier request
+                self.transport.abort()  # otherwise read as the reply to an earlier request
                 return
         content = orjson.dumps(problem.document)
         headers = {
@@ -140,7 +140,7 @@ class Connection(HttpToolsProtocol):
         self.transport.close()
 
     def check_arrival(self, now: float) -> None:
-        """Refuses a request that takes too long to arrive."""
+        """Refuse a request that takes too long to arrive."""
         if self._arriving is None or self.transport.is_closing() or self.pipeline:
             return
         if now - self._arriving > self.bounds.request_seconds:
@@ -149,7 +149,7 @@ class Connection(HttpToolsProtocol):
             self.refuse(ProblemError(408, "too-slow", detail))
 
     def unsent(self, now: float) -> int:
-        """How many bytes the client has not taken; notes its progress."""
+        """Return how many bytes the client has not taken; notes its progress."""
         size: int = self.transport.get_write_buffer_size()
         least = MIN_BYTES_A_SECOND * self.bounds.stall_seconds
         if not size or size > self._unsent or size <= self._unsent - least:
@@ -157,7 +157,7 @@ class Connection(HttpToolsProtocol):
         return size
 
     def stalled(self, now: float) -> float:
-        """Seconds since the reader last made progress; after `unsent`."""
+        """Return the seconds since the reader last made progress; call after `unsent`."""
         return now - self._progress
 
     def _count(self, size: int) -> None:
@@ -171,12 +171,12 @@ class Connection(HttpToolsProtocol):
         raise _StopError
 
     def _too_large(self) -> ProblemError:
-        detail = f"the request's head may have at most {self.bounds.head_bytes} bytes"
+        detail = f"the request line and headers may have at most {self.bounds.head_bytes} bytes"
         return ProblemError(431, "head-too-large", detail)
 
 
 def sweep(connections: Iterable[Connection], bounds: Bounds, now: float) -> None:
-    """Ends the connections that are beyond a bound."""
+    """End the connections that exceed a limit."""
     unsent = {}
     for one in connections:
         one.check_arrival(now)

@@ -1,10 +1,10 @@
-"""Content negotiation (RFC 9110, section 12): what a client would rather have."""
+"""Content negotiation (RFC 9110, section 12)."""
 
 from collections.abc import Sequence
 
 
 def preferences(header: str) -> list[str]:
-    """The entries of an ``Accept…`` header, best first, without those of quality 0."""
+    """Return the entries of an ``Accept…`` header, best first, without those of quality 0."""
     weighed = []
     for entry in header.split(","):
         name, *parameters = (part.strip() for part in entry.split(";"))
@@ -18,9 +18,9 @@ def preferences(header: str) -> list[str]:
 
 
 def choose(header: str | None, offered: Sequence[str]) -> str | None:
-    """The first of the offered media types that the client takes; None if it takes none.
+    """Return the offered media type that the client prefers; None if it accepts none.
 
-    No header, and a wildcard, take the first offered.
+    Without a header, and for a wildcard, this is the first one offered.
     """
     for name in preferences(header) if header else ["*/*"]:
         family = name.removesuffix("*")

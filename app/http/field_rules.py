@@ -1,4 +1,4 @@
-"""What pydantic finds wrong with a field, in our kinds and words: it would repeat what was sent."""
+"""pydantic's errors as our kinds and messages; pydantic's own would repeat the input."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,12 +7,12 @@ from model.errors import Excess
 
 RULES = {
     "missing": ("missing", "is required"),
-    "extra_forbidden": ("unknown-field", "has a field that is not known"),
+    "extra_forbidden": ("unknown-field", "has an unknown field"),
     "literal_error": ("unknown-value", "must be {expected}"),
-    "string_too_long": ("too-long", "takes at most {max_length} characters"),
-    "string_too_short": ("too-short", "takes at least {min_length} characters"),
-    "too_long": ("too-long", "takes at most {max_length} entries"),
-    "too_short": ("too-short", "takes at least {min_length} entries"),
+    "string_too_long": ("too-long", "may have at most {max_length} characters"),
+    "string_too_short": ("too-short", "must have at least {min_length} characters"),
+    "too_long": ("too-long", "may have at most {max_length} entries"),
+    "too_short": ("too-short", "must have at least {min_length} entries"),
     "range": ("out-of-range", "must be from {low} to {high}"),
     "greater_than_equal": ("out-of-range", "must be at least {ge}"),
     "greater_than": ("out-of-range", "must be more than {gt}"),
@@ -22,14 +22,14 @@ RULES = {
     "string_unicode": ("not-text", "must not contain lone surrogates"),
     "surrogate": ("not-text", "must not contain lone surrogates"),
     "nul": ("not-text", "must not contain NUL"),
-    "option_name": ("unknown-field", "has a field that is not known"),
-    "options_many": ("too-long", "takes at most {limit} options of views"),
-    "one_question": ("missing", "takes one of trace, parameters and learning"),
-    "string_pattern_mismatch": ("unknown-value", "has characters that it does not take"),
+    "option_name": ("unknown-field", "has an unknown field"),
+    "options_many": ("too-long", "may have at most {limit} view options"),
+    "one_question": ("missing", "must have one of trace, parameters and learning"),
+    "string_pattern_mismatch": ("unknown-value", "has characters that are not allowed"),
     "string_type": ("wrong-type", "must be text"),
     "list_type": ("wrong-type", "must be a list"),
-    "union_tag_not_found": ("unknown-value", "must be an effect and what it takes"),
-    "union_tag_invalid": ("unknown-value", "must be an effect and what it takes"),
+    "union_tag_not_found": ("unknown-value", "must be an effect with its arguments"),
+    "union_tag_invalid": ("unknown-value", "must be an effect with its arguments"),
     "tuple_type": ("wrong-type", "must be a list"),
     "model_attributes_type": ("wrong-type", "must be an object"),
     "model_type": ("wrong-type", "must be an object"),
@@ -38,12 +38,12 @@ RULES = {
 
 
 def rule(error_type: str, context: Mapping[str, Any]) -> tuple[str, str]:
-    """The kind and our wording of one of pydantic's errors."""
+    """Return the kind and our message for one of pydantic's errors."""
     if error_type.startswith("int_"):
         return "wrong-type", "must be a whole number"
     if error_type.startswith("float_"):
         return "wrong-type", "must be a number"
-    kind, words = RULES.get(error_type, ("wrong-type", "is not what this field takes"))
+    kind, words = RULES.get(error_type, ("wrong-type", "is not valid here"))
     return kind, words.format_map(context)
 
 
@@ -51,7 +51,7 @@ COUNTS = {"string_too_long": "characters", "too_long": "entries", "options_many"
 
 
 def excess(error_type: str, context: Mapping[str, Any]) -> Excess | None:
-    """The limit that one of pydantic's errors is about; it does not always count to the end."""
+    """Return the limit that an error is about; pydantic does not always give the actual count."""
     if error_type not in COUNTS:
         return None
     limit = context.get("max_length", context.get("limit"))

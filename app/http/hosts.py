@@ -1,7 +1,8 @@
-"""The names that the server answers to: share links and pages are made with the one that was asked.
+"""The host names that the server answers to; links are built from the name in the request.
 
-A page of another site can point a name of its own at this server's address (DNS rebinding) and then
-read what it answers. So it answers to addresses, and to names that nobody on the internet can own.
+A page of another site can point its own host name at this server's address (DNS rebinding) and then
+read the replies. The server therefore accepts only addresses and names that no one can own on the
+internet, and the configured names.
 """
 
 import re
@@ -16,17 +17,17 @@ from app.http.problems import ProblemError
 ANY = "*"
 # Reserved for local networks: RFC 6762, RFC 8375, RFC 6761; ICANN's .internal; routers' .lan.
 LOCAL_SUFFIXES = (".local", ".home.arpa", ".localhost", ".internal", ".lan")
-# What a probe asks by address, whatever the server is called; these repeat no name.
+# Probes request these by address, whatever the server's name; their replies contain no host name.
 PROBES = {"/api/health", "/api/ready", "/metrics"}
 
 HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9_.-]+?)\.?(?::\d{1,5})?", re.IGNORECASE)
 
 
 class AllowedHosts:
-    """Answers 421 to a request for a name that is not this server's.
+    """Answers 421 to a request for a host that is not this server's.
 
-    `names` are hosts, or `*.example.org` for all below one; `*` is any. With `local`, addresses and
-    names of a local network are this server's too.
+    `names` are hosts, or `*.example.org` for all subdomains; `*` is any host. With `local`,
+    addresses and names of a local network are accepted too.
     """
 
     def __init__(self, app: ASGIApp, names: Collection[str], local: bool) -> None:
@@ -36,7 +37,7 @@ class AllowedHosts:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"] not in PROBES and not self._is_ours(scope):
-            detail = "HEADLIGHT_ALLOWED_HOSTS names the hosts that this server answers to"
+            detail = "HEADLIGHT_ALLOWED_HOSTS lists the hosts that this server answers to"
             await ProblemError(421, "unknown-host", detail).response()(scope, receive, send)
             return
         await self.app(scope, receive, send)
@@ -47,7 +48,7 @@ class AllowedHosts:
         return match is not None and self.answers_to(match[1].lower())
 
     def answers_to(self, host: str) -> bool:
-        """Whether a host, in lower case and without its port, is this server's."""
+        """Return whether a host, in lower case and without its port, is this server's."""
         parents = {f"*.{host[at + 1 :]}" for at, letter in enumerate(host) if letter == "."}
         if self.names & ({ANY, host} | parents):
             return True
@@ -55,7 +56,7 @@ class AllowedHosts:
 
 
 def is_local(host: str) -> bool:
-    """Whether a host is an address, or a name that only a local network can give."""
+    """Return whether a host is an address, or a name that exists only in local networks."""
     try:
         ip_address(host.strip("[]"))
     except ValueError:

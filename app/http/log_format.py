@@ -1,7 +1,7 @@
-"""What the server logs: where something went wrong, in which request, and no text of a user.
+"""Log formats that say where an error occurred and in which request, without any user's text.
 
-The message of an exception may repeat what was sent, as a database's or a tokenizer's does. So a
-traceback is logged as its files, lines and types, without any message.
+The message of an exception may repeat what was sent, for example a database's or a tokenizer's. A
+traceback is therefore logged as files, lines and types, without messages.
 """
 
 import logging
@@ -19,17 +19,17 @@ REQUEST_ID: ContextVar[str] = ContextVar("request_id", default="")
 
 
 class PrivateFormatter(logging.Formatter):
-    """Formats a record without what its exception says."""
+    """Formats a record without the message of its exception."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The record, its traceback made anew: another handler may have cached one with texts."""
+        """Format a record; a traceback cached by another handler may contain texts, so drop it."""
         record.exc_text = None
         identity = REQUEST_ID.get()
         record.request = f" [{identity}]" if identity else ""
         return super().format(record)
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
-        """The line before the traceback; asyncio has further ones, with a task's error in them."""
+        """Return the line before the traceback; asyncio adds lines with a task's error to it."""
         if record.name == "asyncio":
             record.message = record.message.partition("\n")[0]
         return super().formatMessage(record)
@@ -39,15 +39,15 @@ class PrivateFormatter(logging.Formatter):
         ei: tuple[type[BaseException], BaseException, TracebackType | None]
         | tuple[None, None, None],
     ) -> str:
-        """The traceback of an exception behind those of the ones that it came from."""
+        """Return the traceback of an exception after those of its causes."""
         return "\n".join(_told(ei[1]))
 
 
 class JsonFormatter(PrivateFormatter):
-    """The same as a line of JSON, with what a record tells beside its message as fields."""
+    """The same as one line of JSON, with the record's further data as fields."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """One object: time, level, logger, message; request, exception and more where they are."""
+        """Return one object: time, level, logger, message; request, exception and more if any."""
         if record.name == "asyncio":
             record.msg, record.args = record.getMessage().partition("\n")[0], None
         document = {
@@ -74,9 +74,9 @@ def _told(error: BaseException | None) -> list[str]:
 
 
 def config(form: Literal["text", "json"], requests: bool) -> dict[str, Any]:
-    """For logging.config.dictConfig: all loggers of the process end here.
+    """Return a configuration for logging.config.dictConfig that covers all loggers of the process.
 
-    With `requests`, there is a line for each request.
+    With `requests`, each request is logged as one line.
     """
     formatters = {
         "text": {"()": PrivateFormatter, "fmt": FORMAT},

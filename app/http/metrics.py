@@ -1,6 +1,6 @@
-"""What the server counts about itself, in Prometheus's text format.
+"""The server's metrics in Prometheus's text format.
 
-Each application has a registry of its own, so that two in one process count apart.
+Each application has its own registry, so that two in one process are counted separately.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,11 +16,11 @@ from prometheus_client import (
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 SIZES = (1, 2, 4, 8, 16, 32, 64)
-NO_ROUTE = "none"  # no route was found, or the request was refused before
+NO_ROUTE = "none"  # no route matched, or the request was refused earlier
 
 
 class Metrics:
-    """Counters, which the server adds to, and gauges, which are read when they are asked for."""
+    """Counters, which the server increments, and gauges, which are computed when read."""
 
     def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()
@@ -40,7 +40,7 @@ class Metrics:
         )
         self._batches = Histogram(
             "headlight_batch_size",
-            "Requests that a model ran at once; a stream's next line is alone.",
+            "Requests that a model ran in one batch; a stream's next line is alone.",
             ["kind"],
             buckets=SIZES,
             registry=registry,
@@ -58,33 +58,33 @@ class Metrics:
             ["cache", "result"],
             registry=registry,
         )
-        self._shares = Gauge("headlight_shares", "Shares that are kept.", registry=registry)
-        self._share_bytes = Gauge("headlight_share_bytes", "Bytes of them.", registry=registry)
+        self._shares = Gauge("headlight_shares", "Stored shares.", registry=registry)
+        self._share_bytes = Gauge("headlight_share_bytes", "Bytes in shares.", registry=registry)
 
     def count_request(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Counts a request that has been answered."""
+        """Count a request that has been answered."""
         self._requests.labels(method, route or NO_ROUTE, status).inc()
         self._request_seconds.labels(route or NO_ROUTE).observe(seconds)
 
     def count_batch(self, kind: str, waits: Sequence[float]) -> None:
-        """Counts a batch: how many seconds each of its requests has waited."""
+        """Count a batch, given the seconds that each of its requests has waited."""
         self._batches.labels(kind).observe(len(waits))
         for wait in waits:
             self._waits.labels(kind).observe(wait)
 
     def count_lookup(self, cache: str, hit: bool) -> None:
-        """Counts a lookup in a cache."""
+        """Count a lookup in a cache."""
         self._lookups.labels(cache, "hit" if hit else "miss").inc()
 
     def watch(self, name: str, words: str, value: Callable[[], float]) -> None:
-        """Reads a gauge whenever it is asked for."""
+        """Register a gauge whose value is computed whenever it is read."""
         Gauge(f"headlight_{name}", words, registry=self.registry).set_function(value)
 
     def set_shares(self, number: float, size: float) -> None:
-        """How many shares are kept, and their bytes; NaN where that is not known."""
+        """Set the number of stored shares and their bytes; NaN if unknown."""
         self._shares.set(number)
         self._share_bytes.set(size)
 
     def text(self) -> bytes:
-        """All of it, as it is scraped."""
+        """Return all metrics in the text format."""
         return generate_latest(self.registry)

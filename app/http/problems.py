@@ -1,19 +1,19 @@
-"""Problem documents (RFC 9457): what a client is told when a request cannot be answered.
+"""Problem documents (RFC 9457): the reply when a request cannot be answered.
 
     Exception
     ├── HTTPException           raised by Starlette
-    │   └── ProblemError        raised by the server's own rooms; names its kind
+    │   └── ProblemError        raised by the server's own code; names its kind
     ├── InputError              raised by `model/` for bad input
     ├── BusyError               raised by the engine; 503
-    ├── SpentError              a client has asked for too much work; 429
+    ├── SpentError              a client has requested too much work; 429
     ├── StorageError            raised by the store; 503 or 507
-    ├── DamagedError            a share that cannot be read any more; 410
-    ├── NewerShareError         a share in a format that is not known yet; 501
+    ├── DamagedError            a share that can no longer be read; 410
+    ├── NewerShareError         a share in a newer format; 501
     ├── RequestValidationError  raised by FastAPI
-    └── anything else           a bug; 500, logged, nothing told
+    └── anything else           a bug; 500, logged, without details
 
-`type` is ``urn:headlight:`` and a stable kind, so that a page can word it in the reader's language.
-`detail` names the field and the limit in words of our own: text that was sent is never repeated.
+`type` is ``urn:headlight:`` and a stable kind, so that a page can show it in the reader's language.
+`detail` names the field and the limit in our own words: text that was sent is never repeated.
 """
 
 import math
@@ -45,43 +45,43 @@ TITLES = {
     "invalid-json": "The body is not valid JSON",
     "unsupported-media-type": "The body must be sent as application/json",
     "body-too-large": "The body is too large",
-    "unknown-host": "This server is not known by that name",
+    "unknown-host": "The host is not one of this server's",
     "head-too-large": "The request's headers are too large",
     "too-slow": "The request took too long to arrive",
-    "not-acceptable": "No form of the reply is acceptable",
+    "not-acceptable": "No available format is acceptable",
     "not-found": "There is nothing at this address",
     "method-not-allowed": "The method is not allowed here",
     "bad-request": "The request cannot be read",
     "missing": "A field is missing",
     "unknown-field": "A field is not known",
-    "unknown-value": "A value is not one of those offered",
+    "unknown-value": "A value is not one of those allowed",
     "unknown-model": "The model is not served here",
     "unknown-task": "The zoo has no such task",
-    "not-of-task": "The text is none of this task",
+    "not-of-task": "The text is not an input of this task",
     "wrong-type": "A value has the wrong type",
     "too-long": "A value is too long",
     "too-short": "A value is too short",
     "text-too-long": "The text is too long",
-    "not-text": "A text holds what no text may hold",
+    "not-text": "A text contains characters that are not allowed",
     "out-of-range": "A number is out of range",
     "not-finite": "A number is not finite",
     "ragged": "The rows of a matrix differ in length",
-    "does-not-fit": "Sizes do not fit each other",
-    "unsupported": "The model cannot do this",
-    "no-means": "The model came without the means of its heads",
-    "no-learning": "The model came without snapshots of its training",
+    "does-not-fit": "Sizes do not match",
+    "unsupported": "The model does not support this",
+    "no-means": "The model has no means of its heads",
+    "no-learning": "The model has no snapshots of its training",
     "reply-too-large": "The reply would be too large",
-    "bad-selection": "An entry of select is no window of a tensor",
+    "bad-selection": "An entry of select is not a window of a tensor",
     "not-weights": "Only weights can be sent as uint8",
     "unknown-share": "There is no such share",
-    "newer-share": "The share was made by a newer version",
+    "newer-share": "The share was written by a newer version",
     "damaged-share": "The share is damaged",
-    "wrong-edit-key": "The edit key is not the share's",
+    "wrong-edit-key": "The edit key does not match the share",
     "too-many-shares": "Too many shares in a short time",
     "busy": "The model is busy",
     "too-much-work": "The request takes too much work",
     "too-many-requests": "Too much work in a short time",
-    "not-ready": "The server cannot work now",
+    "not-ready": "The server is not ready",
     BUSY: "The database is busy",
     FULL: "There is no room for shares",
     UNAVAILABLE: "The database cannot be used",
@@ -89,28 +89,28 @@ TITLES = {
     "internal": "Something went wrong in the server",
 }
 
-PAGES = {404, 410, 501, 503, 507}  # what a reader is told on a page
+PAGES = {404, 410, 501, 503, 507}  # shown to people as a page
 
 STATUS_KINDS = {
-    400: "invalid-json",  # FastAPI's word for a body that it could not read
+    400: "invalid-json",  # raised by FastAPI for a body that it could not parse
     404: "not-found",
     405: "method-not-allowed",
 }
 DETAILS = {
     "invalid-json": "the body is not valid JSON",
     "not-found": "there is nothing at this address",
-    "method-not-allowed": "the method is not allowed here; Allow names those that are",
+    "method-not-allowed": "the method is not allowed here; Allow lists the methods that are",
     "bad-request": "the request cannot be read",
 }
 
-# Status, and seconds until it may be tried again.
+# Status, and the seconds after which to retry.
 STORAGE = {BUSY: (503, 2), UNAVAILABLE: (503, 30), FULL: (507, 600), QUOTA: (507, 600)}
 
 Handler = Callable[[Request, Exception], Awaitable[Response]]
 
 
 class ProblemError(HTTPException):
-    """A request that cannot be answered, told to the client as a problem document."""
+    """A request that cannot be answered, sent to the client as a problem document."""
 
     def __init__(
         self,
@@ -129,7 +129,7 @@ class ProblemError(HTTPException):
 
     @property
     def document(self) -> dict[str, Any]:
-        """What the client is told."""
+        """The problem document as a dictionary."""
         document: dict[str, Any] = {
             "type": URN + self.kind,
             "title": TITLES.get(self.kind, self.kind.replace("-", " ").capitalize()),
@@ -144,13 +144,13 @@ class ProblemError(HTTPException):
         return document
 
     def response(self) -> Response:
-        """The document, with its headers."""
+        """Return the document as a response with its headers."""
         headers = {"Cache-Control": "no-store", **(self.headers or {})}
         return Response(orjson.dumps(self.document), self.status_code, headers, MEDIA_TYPE)
 
 
 def install(app: FastAPI, page: Callable[[Request, ProblemError], Response]) -> None:
-    """Makes every error of the application a problem document; for a reader, some are a page."""
+    """Turn every error of the application into a problem document, or into a page for people."""
     conversions: dict[type[Exception], Callable[[Request, Any], ProblemError]] = {
         ProblemError: lambda _, error: error,
         InputError: _input_problem,
@@ -179,7 +179,7 @@ def install(app: FastAPI, page: Callable[[Request, ProblemError], Response]) -> 
 
 
 def problem_of(error: Exception) -> ProblemError:
-    """The problem that an error is, for a client that has had the first half of its reply."""
+    """Return the problem for an error that occurs after part of the reply has been sent."""
     match error:
         case ProblemError():
             return error
@@ -193,7 +193,7 @@ def problem_of(error: Exception) -> ProblemError:
 
 
 async def _nobody(_: Request, __: Exception) -> Response:
-    return Response(status_code=499)  # nobody reads it; nginx's number for it
+    return Response(status_code=499)  # the client has gone; 499 is nginx's code for this
 
 
 def _input_problem(_: Request | None, error: InputError) -> ProblemError:
@@ -226,14 +226,14 @@ def _http_problem(_: Request, error: HTTPException) -> ProblemError:
 
 
 def _bug_problem(_: Request | None, __: Exception) -> ProblemError:
-    # Sent from outside all middleware, so it brings the headers that they would add.
+    # This reply is sent outside all middleware, so it adds the headers that they would add.
     headers = {**HEADERS, "X-Request-Id": REQUEST_ID.get()}
-    return ProblemError(500, "internal", "the server has logged what happened", headers=headers)
+    return ProblemError(500, "internal", "the error has been logged", headers=headers)
 
 
 def _validation_problem(request: Request, invalid: RequestValidationError) -> ProblemError:
     error = invalid.errors()[0]
-    # In front of a request's fields pydantic names its kind: no step of the path.
+    # pydantic puts its own kind before the fields of a request; it is not part of the path.
     place, *path = (step for step in error["loc"] if step not in TAGS)
     if error["type"] == "json_invalid":
         return ProblemError(400, "invalid-json", DETAILS["invalid-json"])
@@ -242,7 +242,7 @@ def _validation_problem(request: Request, invalid: RequestValidationError) -> Pr
         return ProblemError(415, "unsupported-media-type", detail)
     kind, words = rule(error["type"], error.get("ctx", {}))
     if error["type"] == "extra_forbidden":
-        path = path[:-1]  # the last step is a name that the client made up
+        path = path[:-1]  # the last step is a name sent by the client
     field = _field(path)
     beyond = excess(error["type"], error.get("ctx", {}))
     detail = f"{field or 'the body'} {words}"
@@ -260,9 +260,9 @@ def _is_json(request: Request) -> bool:
 
 
 def _field(path: Sequence[str | int]) -> str:
-    """("interventions", 0, "head") as ``interventions[0].head``.
+    """Return a path such as ("interventions", 0, "head") as ``interventions[0].head``.
 
-    Behind "do" pydantic names the kind of effect that it took the value for: no step of the path.
+    After "do", pydantic names the effect that it matched; this is not part of the path.
     """
     own = (step for before, step in zip(["", *path], path, strict=False) if before != "do")
     steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in own)

@@ -1,4 +1,4 @@
-"""Limits on what one client may ask of the server: how often, and how much at once."""
+"""Limits on what one client may send to the server: how often, and how much at once."""
 
 import logging
 import math
@@ -19,15 +19,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.http.problems import ProblemError
 from model.errors import Excess
 
-REDIS_SECONDS = 1.0  # that it has to answer
+REDIS_SECONDS = 1.0  # to wait for its reply
 
 log = logging.getLogger(__name__)
 
 
 def client_network(request: Request) -> str:
-    """Where a request comes from: an IPv4 address, or the /64 that one IPv6 client has to itself.
+    """Return where a request comes from: an IPv4 address, or the /64 network of an IPv6 client.
 
-    Empty where the server was not told.
+    Empty if the server does not know.
     """
     host = request.client.host if request.client else ""
     try:
@@ -40,9 +40,9 @@ def client_network(request: Request) -> str:
 
 
 class PerMinute:
-    """Counts an address's shares by minutes that begin with its first.
+    """Counts the shares of an address in minutes that start with its first one.
 
-    Servers that name the same Redis count together. While it is away each counts for itself.
+    Servers that use the same Redis count together; while it is unavailable, each counts on its own.
     """
 
     def __init__(self, limit: int, url: str | None = None) -> None:
@@ -55,13 +55,13 @@ class PerMinute:
             self._shared = FixedWindowRateLimiter(storage)
 
     async def count(self, address: str) -> None:
-        """Counts one more; raises a 429 ProblemError beyond the limit."""
+        """Count one more; raises a 429 `ProblemError` beyond the limit."""
         if self._shared:
             try:
                 await to_thread.run_sync(self._count, self._shared, address)
                 return
             except StorageError as error:
-                log.error("rates are not shared: %s", type(error.storage_error).__name__)
+                log.error("rate limits are not shared: %s", type(error.storage_error).__name__)
         self._count(self._own, address)
 
     def _count(self, counts: FixedWindowRateLimiter, address: str) -> None:
@@ -73,9 +73,9 @@ class PerMinute:
 
 
 class BodyLimit:
-    """Answers 413 to a body that is declared, or turns out, to be larger than `limit` bytes.
+    """Answers 413 to a body whose declared or actual size exceeds `limit` bytes.
 
-    `paths` have limits of their own.
+    `paths` have their own limits.
     """
 
     def __init__(

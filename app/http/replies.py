@@ -1,4 +1,4 @@
-"""Replying in the form that the client asked for, and saying so in the API reference."""
+"""Replies in the format that the client requested, and their description in the API reference."""
 
 from types import UnionType
 from typing import Any
@@ -13,7 +13,7 @@ from app.schemas.replies import ProblemReply
 
 
 def media_type(request: Request) -> str:
-    """The form that the client wants; raises a 406 ProblemError if it takes none."""
+    """Return the format that the client wants; raises a 406 `ProblemError` if there is none."""
     chosen = choose(request.headers.get("accept"), FORMS)
     if chosen is None:
         raise ProblemError(406, "not-acceptable", f"the reply is one of {', '.join(FORMS)}")
@@ -21,12 +21,12 @@ def media_type(request: Request) -> str:
 
 
 def reply(content: bytes, form: str, cache: str) -> Response:
-    """A reply in a form that `media_type` chose."""
+    """Return a reply in a format chosen by `media_type`."""
     return Response(content, headers={"Vary": "Accept", "Cache-Control": cache}, media_type=form)
 
 
 def in_both_forms(model: type[BaseModel] | UnionType) -> dict[int | str, dict[str, Any]]:
-    """The reference's words on a route that answers in either form."""
+    """Describe a route that replies in any of the formats, for the API reference."""
     binary = {"schema": {"type": "string", "format": "binary"}}
     description = (
         "JSON; or, for `Accept: application/octet-stream`, one safetensors file with the same "
@@ -43,7 +43,7 @@ def in_both_forms(model: type[BaseModel] | UnionType) -> dict[int | str, dict[st
 
 
 def problems(**statuses: str) -> dict[int | str, dict[str, Any]]:
-    """The reference's words on problem documents: ``problems(_404="No such share.")``."""
+    """Describe problem documents for the API reference: ``problems(_404="No such share.")``."""
     schema = {"schema": ProblemReply.model_json_schema()}
     return {
         status.removeprefix("_"): {"description": words, "content": {MEDIA_TYPE: schema}}
@@ -51,19 +51,19 @@ def problems(**statuses: str) -> dict[int | str, dict[str, Any]]:
     }
 
 
-# What the engine may say to whoever asks a model anything.
+# Problems that the engine can raise for any request to a model.
 ENGINE = {
-    "_429": "Too much work in a short time; `Retry-After` says when to come back.",
-    "_503": "The model is busy; `Retry-After` says when to come back.",
+    "_429": "Too much work in a short time; `Retry-After` says when to retry.",
+    "_503": "The model is busy; `Retry-After` says when to retry.",
 }
 
 
 def run_problems(**more: str) -> dict[int | str, dict[str, Any]]:
-    """The same for a route that takes a body of JSON and runs a model; `more` as `problems`."""
+    """The same for a route with a JSON body that runs a model; `more` as in `problems`."""
     words = {
         "_400": "The body is not JSON.",
         "_413": "The body is too large.",
         "_415": "The body is not sent as JSON.",
-        "_422": "A field is not what it must be; `detail` says why.",
+        "_422": "A field is not valid; `detail` says why.",
     }
     return problems(**words | ENGINE | more)

@@ -1,7 +1,7 @@
-"""What is told of each request: an id, in its reply and in what is logged meanwhile; its count.
+"""Request ids, in the reply and in log lines; and the count of requests.
 
-A request is named by its route, `/s/{id}`: what was in its address, its query or its body is told
-to nobody.
+A request is logged by its route, such as `/s/{id}`: its address, query and body are never
+logged.
 """
 
 import logging
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Seen:
-    """What comes to be known of a request on its way."""
+    """What is learnt about a request while it is processed."""
 
     route: str = ""
     status: int = 0
@@ -33,7 +33,7 @@ class Seen:
 
 
 class Observed:
-    """The outermost: gives a request its id, and counts it when it has been answered."""
+    """Outermost middleware: gives each request an id, and counts it once it has been answered."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self.app = app
@@ -43,8 +43,8 @@ class Observed:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        # A request runs in a task of its own, so nobody else sees its id; it stays for errors that
-        # are logged further out.
+        # Each request runs in its own task, so no other sees its id. It is not reset, for errors
+        # that are logged further out.
         identity = token_hex(8)
         REQUEST_ID.set(identity)
         seen = scope[SEEN] = Seen()
@@ -63,7 +63,7 @@ class Observed:
             self._tell(scope["method"], seen, time.perf_counter() - started)
 
     def _tell(self, method: str, seen: Seen, seconds: float) -> None:
-        status = seen.status or 500  # an error that is answered further out
+        status = seen.status or 500  # an error answered further out
         self.metrics.count_request(method, seen.route, status, seconds)
         told = {
             "method": method,
@@ -76,9 +76,9 @@ class Observed:
 
 
 class RouteSeen:
-    """The innermost: notes the route that was found. Others on the way copy the scope.
+    """Innermost middleware: records the route that matched; middleware in between copies the scope.
 
-    `paths` are those of the routes, by their functions.
+    `paths` are the routes' paths by function.
     """
 
     def __init__(self, app: ASGIApp, paths: Mapping[Callable[..., Any] | None, str]) -> None:

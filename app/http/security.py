@@ -1,7 +1,7 @@
 """The headers that every reply carries.
 
-Strict-Transport-Security is for a server on the internet: a class on a local network speaks plain
-http.
+Strict-Transport-Security is only for a server on the internet: a class on a local network uses
+plain http.
 """
 
 from starlette.datastructures import MutableHeaders
@@ -34,15 +34,15 @@ HEADERS = {
 
 HSTS = "max-age=31536000"
 
-# What a route adds to a reply that other sites may show: a picture, a page in a frame.
+# Added to a reply that other sites may show: a picture, a page in a frame.
 FOR_OTHERS = {"Cross-Origin-Resource-Policy": "cross-origin"}
 FRAMED = {**FOR_OTHERS, "Content-Security-Policy": f"{CONTENT_SECURITY_POLICY}; {ANYONE}"}
 
 
 class SecurityHeaders:
-    """Adds `HEADERS` to every reply, but for what its route has set itself.
+    """Adds `HEADERS` to every reply, except those that its route has set itself.
 
-    With `hsts`, a reply over https says that the host is to be asked over https for a year.
+    With `hsts`, a reply over https tells browsers to use only https for this host for a year.
     """
 
     def __init__(self, app: ASGIApp, hsts: bool = False) -> None:

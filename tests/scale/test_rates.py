@@ -42,5 +42,5 @@ def test_an_address_is_counted_once(
         for server in (one, other):  # each counts its own
             assert [share(server).status_code for _ in range(3)] == [201, 201, 429]
             log = server.log.read_text()
-            assert "rates are not shared: ConnectionError" in log
-            assert "127.0.0.1" not in log.partition("rates are not shared")[2]
+            assert "rate limits are not shared: ConnectionError" in log
+            assert "127.0.0.1" not in log.partition("rate limits are not shared")[2]
