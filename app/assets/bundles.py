@@ -52,7 +52,7 @@ class Page:
 
 PAGES = {
     "workspace": Page(
-        [*FRAME, "chrome/share", *FIGURE, "chrome/export", "chrome/help"],
+        [*FRAME, "chrome/share", *FIGURE, "chrome/export", "chrome/help", "chrome/model-menu"],
         [*NARROW, "chrome/projector", "access"],
     ),
     "embed": Page(["pages/workspace", *FIGURE], [*NARROW, "pages/embed"]),

@@ -4,7 +4,8 @@ import { find, h } from "../lib/dom.js";
 import { bindTyping, grow } from "../parts/text-input.js";
 import { bothWays } from "../data/model.js";
 import { bcp47 } from "../data/tokens.js";
-import { EXAMPLES } from "../data/examples.js";
+import { examplesOf } from "../data/examples.js";
+import { taskTakes } from "../state/zoo-names.js";
 import { own } from "../data/decode-options.js";
 
 /** @typedef {import("./types.js").Desk} Desk */
@@ -59,6 +60,12 @@ export function bindSentence({ store, figure, t }) {
     box.lang = bcp47((link.direction ?? (trace?.direction || link.lang)).split("-")[0]);
   }
 
+  const typical = box.placeholder;
+  store.subscribe(({ model }) => [model], () => {
+    const { model } = store.get();
+    box.placeholder = model?.zoo ? taskTakes(t, model.zoo.task) : typical;
+    offer(store);
+  });
   offer(store);
   store.subscribe(({ link, model, trace, share }) => [link, model, trace, share], show);
   show();
@@ -66,7 +73,9 @@ export function bindSentence({ store, figure, t }) {
 
 /** @param {import("../state/store.js").Store} store */
 function offer(store) {
-  for (const { text, lang } of EXAMPLES) {
+  const { model, link: now } = store.get();
+  find("#examples").replaceChildren();
+  for (const { text, lang } of examplesOf(model, now.lang)) {
     const button = h("button", { type: "button", className: "example", lang: bcp47(lang) }, text);
     const link = { source: text, direction: null, query: null, key: null };
     button.addEventListener("click", () => store.go({ ...link, ...afresh(store.get().link) }, "chosen"));

@@ -19,6 +19,32 @@ export const EXAMPLES = Object.freeze([
   { lang: "zh", text: "他在图书馆等了我两个小时。" },
 ]);
 
+/** Of each task of the zoo: short, as long as it was trained on, and one that shows what is hard. @type {Record<string, string[]>} */
+export const TASK_EXAMPLES = Object.freeze({
+  copy: ["h e a d", "l i g h t", "a b c d e f g h"],
+  reverse: ["r i c d", "l i g h t", "a b c d e f g h"],
+  shift: ["r i c d", "l i g h t", "a b c d e f g h"],
+  sort: ["h e a d", "l i g h t", "b a n a n a s"],
+  brackets: ["([{", "([]{", "{[()]("],
+  addition: ["27+58", "99+1", "40+7"],
+  induction: ["r i c d i", "l i g h t i", "a b c d e f c"],
+  who: [
+    "The animal didn't cross the street because it was too tired.",
+    "The animal didn't cross the street because it was too wide.",
+  ],
+});
+
+/**
+ * What a model can be tried with: sentences, or examples of the task that it learned.
+ * @param {Pick<import("./model.js").ModelInfo, "zoo"> | null} model
+ * @param {string} lang  of the interface
+ * @returns {{lang: string, text: string}[]}
+ */
+export function examplesOf(model, lang) {
+  if (model?.zoo) return (TASK_EXAMPLES[model.zoo.task] ?? []).map((text) => ({ lang: "en", text }));
+  return [...EXAMPLES].sort((a, b) => Number(b.lang === lang) - Number(a.lang === lang));
+}
+
 /**
  * @param {string} lang  of the interface
  * @returns {Partial<import("../state/link.js").State>}

@@ -4,7 +4,7 @@ import { createApi } from "../data/api.js";
 import { pictures, place } from "../data/attentions.js";
 import { createDesk } from "./main-figure.js";
 import { find } from "../lib/dom.js";
-import { opening } from "../data/examples.js";
+import { examplesOf, opening } from "../data/examples.js";
 import { bindAnnouncer } from "../chrome/screen-reader.js";
 import { bindChanges } from "../chrome/intervention-chips.js";
 import { bindChips } from "../chrome/token-chips.js";
@@ -13,6 +13,7 @@ import { bindExport } from "../chrome/export-menu.js";
 import { bindHelp } from "../chrome/help.js";
 import { asksOf, bindInspector } from "../chrome/inspector.js";
 import { bindKeys } from "../chrome/shortcuts.js";
+import { bindModelMenu } from "../chrome/model-menu.js";
 import { bindPickers } from "../chrome/head-pickers.js";
 import { bindProblems, notices } from "../chrome/problem-notices.js";
 import { bindProjector } from "../chrome/projector-mode.js";
@@ -31,8 +32,8 @@ const { lang = "en", share, plotly = "", catalog = "" } = find("#workspace").dat
 async function start() {
   const api = createApi((...request) => fetch(...request));
   const messages = await api.catalog(catalog);
-  const initial = linkTo({ ...opening(lang), lang });
   const asked = read(window, OPTIONS);
+  const initial = linkTo({ ...(await first(api, asked)), lang });
   const store = storeOf(merge(initial, share ? {} : asked, { lang }));
   const free = asked.layer === undefined && asked.head === undefined;
   const source = share ? frozen(api, { id: share, initial, asked, options: OPTIONS }) : served(api);
@@ -59,8 +60,22 @@ async function start() {
   ]) {
     part(desk);
   }
+  bindModelMenu(desk, () => api.models());
   if (!share) write(window, store.get().link, OPTIONS);
   await desk.figure.run();
+}
+
+/**
+ * What the page opens with: an example of the model's own, where the link names a model and no text.
+ * @param {ReturnType<typeof createApi>} api
+ * @param {Partial<import("../state/link.js").State>} asked
+ */
+async function first(api, asked) {
+  const usual = opening(lang);
+  if (!asked.model || asked.source !== undefined) return usual;
+  const models = await api.models().catch(() => []);
+  const [example] = examplesOf(models.find(({ id }) => id === asked.model) ?? null, lang);
+  return { ...usual, source: example?.text ?? usual.source };
 }
 
 /**

@@ -1,0 +1,74 @@
+/** Which model answers: those that translate, and those of the zoo under the task that they learned. */
+
+import { examplesOf } from "../data/examples.js";
+import { find } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
+import { changedName, taskDoes, taskName } from "../state/zoo-names.js";
+
+/** @typedef {import("./types.js").Desk} Desk */
+/** @typedef {import("../data/model.js").ModelInfo} ModelInfo */
+/** @typedef {import("../lib/i18n.js").Translate} Translate */
+
+/**
+ * @param {Desk} context
+ * @param {() => Promise<ModelInfo[]>} models  all that are served, the default one first
+ */
+export function bindModelMenu({ store, t }, models) {
+  const menu = /** @type {HTMLSelectElement} */ (find("#model"));
+  const does = find(".tagline");
+  const plain = does.textContent ?? "";
+  const sides = [find("label[for='source']"), document.querySelector(".band .side + .side .name")];
+  const usual = sides.map((one) => one?.textContent ?? "");
+  /** @type {ModelInfo[]} */
+  let list = [];
+
+  menu.addEventListener("change", () => {
+    const [before, after] = [store.get().model, list.find(({ id }) => id === menu.value)];
+    if (after) store.go({ ...linkTo(store.get().link, before, after), model: after.id === list[0].id ? null : after.id }, "chosen");
+  });
+
+  function show() {
+    const { model, share, link } = store.get();
+    const zoo = model?.zoo;
+    does.textContent = does.title = zoo ? taskDoes(t, zoo.task) : plain;
+    const names = zoo ? [t("Input"), t("Answer")] : usual;
+    sides.forEach((one, i) => one && (one.textContent = names[i]));
+    // A share is of the model that it was frozen of.
+    menu.hidden = list.length < 2 || share !== null;
+    menu.value = (list.find(({ id }) => id === (link.model ?? "")) ?? list[0])?.id ?? "";
+  }
+
+  store.subscribe(({ link, model, share }) => [link.model, model, share], show);
+  show();
+  // Without a list there is nothing to choose from; what went wrong is said where the model is asked.
+  void models().then((found) => {
+    list = found;
+    render(menu, grouped(found).map(({ task, models: own }) => el("optgroup", { label: task ? taskName(t, task) : t("Translation") }, own.map((one) => el("option", { value: one.id }, called(t, one))))));
+    show();
+  }, () => {});
+}
+
+/** @param {ModelInfo[]} models @returns {{task: string | null, models: ModelInfo[]}[]}  in the order in which they are served */
+export function grouped(models) {
+  const tasks = [...new Set(models.map(({ zoo }) => zoo?.task ?? null))];
+  return tasks.map((task) => ({ task, models: models.filter(({ zoo }) => (zoo?.task ?? null) === task) }));
+}
+
+/** What a model is, in a few words. @param {Translate} t @param {ModelInfo} model */
+export function called(t, { name, zoo }) {
+  return zoo ? `${taskName(t, zoo.task)}: ${changedName(t, zoo.changed)}` : name;
+}
+
+/**
+ * Where one goes with another model: with the same text where it learned the same task, else with the
+ * first of its own examples. What was pinned or changed was the other one's.
+ * @param {import("../state/link.js").State} link
+ * @param {ModelInfo | null} before
+ * @param {ModelInfo} after
+ * @returns {Partial<import("../state/link.js").State>}
+ */
+export function linkTo(link, before, after) {
+  const alike = (before?.zoo?.task ?? null) === (after.zoo?.task ?? null);
+  const source = alike && link.source.trim() ? link.source : (examplesOf(after, link.lang)[0]?.text ?? "");
+  return { source, direction: alike ? link.direction : null, target: null, interventions: null, pad_to: null, query: null, key: null };
+}
