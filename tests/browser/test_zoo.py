@@ -129,3 +129,19 @@ def test_it_can_be_reached_and_read(zoo: Zoo) -> None:
         zoo.page.set_viewport_size({"width": width, "height": 800})
         wide = zoo.page.evaluate("document.documentElement.scrollWidth")
         assert wide <= width
+
+
+def test_it_looks_at_another_noun_when_the_property_changes(zoo: Zoo) -> None:
+    text = "The animal didn't cross the street because it was too {}."
+    zoo.open("?task=who&models=who-3-layers")
+    panel = zoo.panel("3 encoder layers")
+    for word, noun in (("tired", "animal"), ("wide", "street")):
+        zoo.page.get_by_label("Input").fill(text.format(word))
+        zoo.answers("3 encoder layers", noun, right=True)
+        expect(panel.locator(".caption")).to_contain_text(f"it looks most at {noun}")
+        expect(panel.locator(".note")).to_have_text("Its strongest look is at the right token.")
+    band = zoo.page.locator("#charts rect.band").bounding_box()
+    axis = zoo.page.locator("#charts svg").first.locator("path").first.bounding_box()
+    assert band
+    assert axis
+    assert band["x"] + band["width"] <= axis["x"] + axis["width"] + 1

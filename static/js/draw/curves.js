@@ -38,7 +38,8 @@ export function plot({ curves, range, titles, width, height, places, at, band, s
   const x = (/** @type {number} */ i) => LEFT + (across * i) / Math.max(1, count - 1);
   const y = (/** @type {number} */ value) =>
     TOP + ((high - value) / (high - low)) * (base - TOP);
-  const shaded = band ? shade(band, x, base, across / Math.max(1, count - 1) / 2, theme) : [];
+  const beyond = Math.min(across / Math.max(1, count - 1) / 2, across + LEFT - x(band?.to ?? 0));
+  const shaded = band ? shade(band, x(band.to) + beyond, base, measure(band.says), theme) : [];
   const grid = s("g", { stroke: theme.hatch, "stroke-opacity": 0.6, "stroke-width": 1 });
   const words = s("g", { fill: theme.muted, "dominant-baseline": "central" });
   for (const value of ticks(low, high)) {
@@ -66,17 +67,16 @@ export function plot({ curves, range, titles, width, height, places, at, band, s
 }
 
 /**
- * @param {{to: number, says: string}} band
- * @param {(i: number) => number} x
+ * @param {{says: string}} band  which is named where there is room
+ * @param {number} end
  * @param {number} base
- * @param {number} half  of the distance between two places
+ * @param {number} wide  the name
  * @param {Theme} theme
  */
-function shade({ to, says }, x, base, half, theme) {
-  const end = x(to) + half;
+function shade({ says }, end, base, wide, theme) {
   return [
     s("rect", { class: "band", x: LEFT, y: TOP, width: fine(end - LEFT), height: base - TOP, fill: theme.hatch, "fill-opacity": 0.22 }),
-    s("text", { x: fine(end - 6), y: fine(base - theme.size), fill: theme.muted, "text-anchor": "end" }, says),
+    s("text", { x: fine(end - 6), y: fine(base - theme.size), fill: theme.muted, "text-anchor": "end" }, end - LEFT > wide + 12 ? says : ""),
   ];
 }
 

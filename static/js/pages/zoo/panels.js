@@ -179,6 +179,7 @@ function told({ trace, model, link }, example, t) {
   const wanted = rows.filter(([row]) => Number(row) < (matrix?.rows ?? 0));
   if (!matrix || !wanted.length) return "";
   const hits = wanted.filter(([row, keys]) => keys.includes(strongest(matrix, Number(row))));
+  if (wanted.length === 1) return hits.length ? t("Its strongest look is at the right token.") : t("Its strongest look is at another token than the right one.");
   return t("Its strongest look is at the right token in {hits} of {rows} rows.", { hits: hits.length, rows: wanted.length });
 }
 
