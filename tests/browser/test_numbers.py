@@ -6,6 +6,7 @@ import httpx
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from playwright.sync_api import expect
 
 from tests.browser.printed import numbers, read
 from tests.browser.workspace import Workspace
@@ -118,6 +119,36 @@ def test_inspector_works_the_weight_out(workspace: Workspace) -> None:
     text = workspace.find("#working").inner_text().replace("−", "-")
     for number in (dot, scores[2], weights(q, k, parts["mask"])[3, 2]):
         assert near(f"{number:.4f}", text), (number, text)
+
+
+def test_the_calculation_goes_from_scores_to_weights(workspace: Workspace) -> None:
+    """By hand with the slider, and by itself."""
+    workspace.open(
+        source=SENTENCE, target=TARGET, block="cross", layer=1, head=HEAD, query=3, key=2
+    )
+    parts = trace(workspace.url, PLACES["cross"])
+    q, k = parts["q"][HEAD], parts["k"][HEAD]
+    scores = q[3] @ k.T / np.sqrt(q.shape[-1])
+    order = np.argsort(-scores)[:5]
+    powers = np.exp(scores - scores.max())
+    slider = workspace.find(".calculation input")
+    says = workspace.find(".calculation .says")
+    wanted = [scores, scores - scores.max(), powers, powers / powers.sum()]
+    for step, values in enumerate(wanted):
+        slider.fill(str(step))
+        expect(says).to_contain_text(f"{step + 1}. ")
+        printed = [text.split("\n")[-1] for text in workspace.find("#row li").all_inner_texts()]
+        close = 6e-3 if step == 3 else 2e-4
+        for text, key in zip(printed, order, strict=False):
+            assert read(text) == pytest.approx(values[key], rel=0.06, abs=close), (step, key)
+    slider.fill("0")
+    workspace.find(".calculation button").click()
+    expect(workspace.find("#row")).to_have_attribute("data-step", "weight")
+    expect(workspace.find(".calculation button")).to_contain_text("Calculate")
+    slider.fill("1")
+    workspace.page.keyboard.press("Escape")
+    workspace.page.mouse.click(*workspace.cell(5, 1))
+    expect(workspace.find("#row")).to_have_attribute("data-step", "weight")
 
 
 def working(workspace: Workspace) -> dict[str, str]:

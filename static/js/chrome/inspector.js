@@ -4,10 +4,9 @@ import { attention, attentionAt, ofHead, place } from "../data/attentions.js";
 import { Problem } from "../data/problem.js";
 import { learned, scorer, scoringOf } from "../compute/scoring.js";
 import { pair } from "../state/highlight.js";
-import { factored, four, two } from "../lib/numbers.js";
+import { factored, four } from "../lib/numbers.js";
 import { find, write } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { shareBar } from "../draw/proportion-bar.js";
 import { step } from "../draw/token.js";
 import { working } from "../compute/softmax-row.js";
 import { maskedSaid } from "../state/mask-wording.js";
@@ -18,6 +17,7 @@ import { plane, row } from "../data/wire.js";
 import { row as vector } from "../lib/vectors.js";
 import { answer, parameters } from "../state/view-requests.js";
 import { line, scoreLines } from "./score-lines.js";
+import { createCalculation } from "./calculation.js";
 import { cellBreakdown } from "./cell-breakdown.js";
 
 /** @typedef {import("./types.js").Desk} Desk */
@@ -31,7 +31,8 @@ const CHANGED = 1e-3;
 /** @param {Desk} context */
 export function bindInspector(context) {
   const { store } = context;
-  const show = () => fill(context);
+  const calculation = createCalculation(context, find("#row"));
+  const show = () => fill(context, calculation);
   store.subscribe(({ link, trace, model }) => [link, trace, model], show);
   store.watch(show);
   find("#check-cell").addEventListener("click", () =>
@@ -58,8 +59,8 @@ function move(store, where) {
   store.go({ query, key });
 }
 
-/** @param {Desk} context */
-function fill(context) {
+/** @param {Desk} context @param {ReturnType<typeof createCalculation>} calculation */
+function fill(context, calculation) {
   const { store, t, figure } = context;
   const page = store.get();
   const read = reading(page);
@@ -80,10 +81,20 @@ function fill(context) {
     ? maskedSaid(t, maskAt(page), { query: tokenAt(rows, at.row), key: tokenAt(cols, at.col) })
     : cover[cell] === COVER.weak
       ? t("open; dotted, as it is not among the strongest")
-      : t("open: the query may look there"));
-  render(find("#working"), cellBreakdown(context, read, at) ?? steps(context, compute(page, read, at), weight));
+      : t("not masked"));
+  const parts = cellBreakdown(context, read, at);
+  const known = parts ? null : compute(page, read, at);
+  render(find("#working"), parts ?? steps(context, known, weight));
   render(find("#row-title"), context.say(t("{query} looks at"), { query: step(rows.steps[at.row]) }));
-  render(find("#row"), ranking(matrix, at, cols.steps));
+  const work = known?.work ?? null;
+  calculation.show({
+    of: `${page.trace?.id} ${page.link.block} ${page.link.layer} ${page.link.head} ${at.row}`,
+    keys: ranking(work?.row.weights ?? row(matrix, at.row), row(matrix, at.row), at.col),
+    names: cols.steps,
+    here: at.col,
+    weights: row(matrix, at.row),
+    work,
+  });
 }
 
 /** @typedef {{scoring: import("../compute/scoring.js").Scoring, work: Working | null, learned: import("./score-lines.js").Learned}} Known */
@@ -156,16 +167,14 @@ function steps({ t }, known, weight) {
 }
 
 /**
- * What the query looks at most, and the key at hand where it is not among them.
- * @param {import("../data/wire.js").Matrix} matrix
- * @param {{row: number, col: number}} at
- * @param {import("../data/tokens.js").Step[]} cols
+ * The keys that the query looks at most, and the one at hand where it is not among them.
+ * @param {ArrayLike<number>} by  what they are ranked by
+ * @param {ArrayLike<number>} weights  NaN where masked
+ * @param {number} here
+ * @returns {number[]}
  */
-function ranking(matrix, at, cols) {
-  const weights = row(matrix, at.row);
-  const order = [...weights.keys()].filter((key) => !Number.isNaN(weights[key]));
-  order.sort((a, b) => weights[b] - weights[a]);
-  return order
-    .filter((key, rank) => rank < TOP || key === at.col)
-    .map((key) => el("li", { key, className: key === at.col ? "here" : "" }, step(cols[key]), shareBar(weights[key]), two(weights[key])));
+function ranking(by, weights, here) {
+  const order = Array.from(weights, (_, key) => key).filter((key) => !Number.isNaN(weights[key]));
+  order.sort((a, b) => by[b] - by[a]);
+  return order.filter((key, rank) => rank < TOP || key === here);
 }

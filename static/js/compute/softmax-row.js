@@ -34,6 +34,7 @@ import { scaledDot } from "./scoring.js";
  * @property {number} total
  * @property {number} weight
  * @property {boolean} masked
+ * @property {Softmax & {scores: Float64Array}} row  that it stands in
  */
 
 /**
@@ -66,7 +67,8 @@ export function working(q, k, query, key, may, of = scaledDot) {
   const own = rowOf(q, query);
   const scored = of(own, rowOf(k, key), query, key);
   const scores = Float64Array.from({ length: k.rows }, (_, other) => of(own, rowOf(k, other), query, other).score);
-  const { highest, at, shifted, powers, total, weights } = softmaxRow(scores, may);
+  const row = softmaxRow(scores, may);
+  const { highest, at, shifted, powers, total, weights } = row;
   return {
     width: q.cols,
     q: own,
@@ -80,6 +82,7 @@ export function working(q, k, query, key, may, of = scaledDot) {
     total,
     weight: weights[key],
     masked: !may(key),
+    row: { ...row, scores },
   };
 }
 
