@@ -1,1 +1,1 @@
-"""Batches for the models, and their replies on the wire."""
+"""Running the models in batches, and encoding their replies."""

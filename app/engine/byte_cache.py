@@ -1,4 +1,4 @@
-"""What is worth keeping in memory, bounded by its bytes; the least recently used goes first."""
+"""A cache in memory, limited by its bytes; the least recently used values are evicted first."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable
@@ -6,15 +6,15 @@ from typing import Generic, TypeVar
 
 from cachetools import LRUCache
 
-SHARE = 4  # one value takes at most a fourth of the room
+SHARE = 4  # one value may take at most a quarter of the cache
 
 Value = TypeVar("Value")
 
 
 class ByteCache(Generic[Value]):
-    """Values by key, for one event loop. `size` tells the bytes of a value.
+    """Values by key, for one event loop. `size` returns the bytes of a value.
 
-    `on_lookup` is told of each `find` whether it had to make nothing.
+    `on_lookup` is called for each `find` with whether the value was cached.
     """
 
     def __init__(
@@ -31,26 +31,27 @@ class ByteCache(Generic[Value]):
 
     @property
     def bytes(self) -> int:
-        """How much is kept."""
+        """The bytes of all cached values."""
         return int(self._kept.currsize)
 
     def get(self, key: Hashable) -> Value | None:
-        """What is kept under a key."""
+        """Return the value under a key, or None."""
         return self._kept.get(key)
 
     def keep(self, key: Hashable, value: Value) -> None:
-        """Keeps a value, unless it is too large."""
+        """Cache a value, unless it is too large."""
         if self.size(value) <= self.largest:
             self._kept[key] = value
 
     def drop(self, key: Hashable) -> None:
-        """Forgets a key."""
+        """Remove a key."""
         self._kept.pop(key, None)
 
     async def find(self, key: Hashable, make: Callable[[], Awaitable[Value]]) -> Value:
-        """What is kept under a key, or made now: once, however many ask for it meanwhile.
+        """Return the cached value, or make it: once, for all concurrent callers.
 
-        Who asks and leaves stops nothing. Raises what `make` raises; a failure is not kept.
+        A caller that is cancelled does not stop the others. Raises what `make` raises; failures are
+        not cached.
         """
         kept, coming = self._kept.get(key), self._coming.get(key)
         self.on_lookup(kept is not None or coming is not None)
@@ -71,6 +72,6 @@ class ByteCache(Generic[Value]):
 
 
 def _seen(coming: asyncio.Future[Value]) -> None:
-    """A failure that nobody waits for any more is nobody's news."""
+    """Retrieve a failure that no one waits for, so that asyncio does not report it."""
     if not coming.cancelled():
         coming.exception()

@@ -1,11 +1,11 @@
-"""The models that this server answers with, by id, and which of them are in memory.
+"""The models that this server serves, by id, and which of them are in memory.
 
-Every bundle is opened once, at the start: so a broken one is reported then, and what a model is
-can be said later without its weights. At most `max_models` stay loaded; the one that was used
-least recently makes room, and is loaded again when it is next asked for.
+Every bundle is opened once at startup, so that a broken one is reported then and a model can later
+be described without its weights. At most `max_models` stay loaded; the least recently used one is
+unloaded, and loaded again when it is next requested.
 
-Small models, those of the zoo, do not count: once they are asked for they stay loaded, since all
-of them together take less memory than any other model.
+Small models, those of the zoo, do not count: once used they stay loaded, since all of them together
+take less memory than any other model.
 """
 
 from collections import Counter, OrderedDict
@@ -26,8 +26,8 @@ Loader = Callable[[], Adapter]
 class Catalog(Mapping[str, Adapter]):
     """Adapters by id, in the order of the settings: the first is the default.
 
-    `small` are the ids of models that stay loaded, without counting, once they are asked for.
-    Used from any thread; what loads a model blocks.
+    `small` are the ids of models that stay loaded without counting, once they are used.
+    Thread-safe; methods that load a model block.
     """
 
     def __init__(
@@ -41,11 +41,11 @@ class Catalog(Mapping[str, Adapter]):
         self._loading = {name: Lock() for name in loaders}
         self._loaded: OrderedDict[str, Adapter] = OrderedDict()  # least recently used first
         self._users: Counter[str] = Counter()
-        # Reentrant: a stream that is collected as garbage gives its model back wherever it may be.
+        # Reentrant: garbage collection of a stream can release its model at any point.
         self._lock = RLock()
         self._infos: dict[str, ModelInfo] = {}
         self._names: dict[str, tuple[str, ...]] = {}
-        for name in reversed(self._loaders):  # the default last: it is among those that stay
+        for name in reversed(self._loaders):  # the default last, so that it stays loaded
             adapter = self[name]
             self._infos[name], self._names[name] = adapter.info, tuple(adapter.names)
             if name in self._small:
@@ -60,7 +60,7 @@ class Catalog(Mapping[str, Adapter]):
         drafts: Path | None = None,
         small: Mapping[str, str] | None = None,
     ) -> "Catalog":
-        """Opens every bundle, those of `small` models behind the others.
+        """Open every bundle, those of `small` models last.
 
         Takes and raises what `model.adapters.encoder_decoder.load` does. Small models decode fast
         enough without drafts.
@@ -73,20 +73,20 @@ class Catalog(Mapping[str, Adapter]):
 
     @classmethod
     def of(cls, adapters: Mapping[str, Adapter]) -> "Catalog":
-        """A catalog of adapters that are there already."""
+        """Create a catalog from existing adapters."""
         there = dict(adapters)
         return cls({name: partial(there.__getitem__, name) for name in there}, len(there))
 
     @property
     def listing(self) -> Listing:
-        """What is known of the models without their weights."""
+        """The models' descriptions, without their weights."""
         infos = {name: self._infos[name] for name in self}
         names = {name: self._names[name] for name in self}
         return Listing(infos, names, min(self.max_models, len(self)))
 
     @contextmanager
     def using(self, name: str) -> Iterator[Adapter]:
-        """A model that stays loaded until the block ends."""
+        """Yield a model that stays loaded until the block ends."""
         with self._lock:
             self._users[name] += 1
         try:
@@ -103,7 +103,7 @@ class Catalog(Mapping[str, Adapter]):
             return list(self._loaded)
 
     def __getitem__(self, name: str) -> Adapter:
-        with self._loading[name]:  # whoever else asks for it meanwhile waits for the same one
+        with self._loading[name]:  # concurrent callers wait for the same load
             with self._lock:
                 if name in self._loaded:
                     self._loaded.move_to_end(name)
@@ -117,7 +117,7 @@ class Catalog(Mapping[str, Adapter]):
             return adapter
 
     def _release(self, most: int) -> None:
-        """Lets models go, the least recently used first, but none that is in use or small."""
+        """Unload models, least recently used first, except those in use and small ones."""
         counted = [name for name in self._loaded if name not in self._small]
         idle = [name for name in counted if not self._users[name]]
         for name in idle[: max(0, len(counted) - most)]:

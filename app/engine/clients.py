@@ -1,4 +1,4 @@
-"""Who asks: what the engine is fair between, and what work is charged to."""
+"""Clients: the engine is fair between them, and charges work to them."""
 
 import time
 import zlib
@@ -9,41 +9,41 @@ from typing import Final
 
 from cachetools import LRUCache
 
-KNOWN = 4096  # budgets kept; one that nobody has touched for long is full again
+KNOWN = 4096  # budgets remembered; one unused for long is full again
 
 
 @dataclass(frozen=True)
 class Client:
-    """An address, and one of a bounded number of pages behind it."""
+    """An address, and one of a limited number of pages behind it."""
 
     address: str
     page: int
 
     @classmethod
     def of(cls, address: str, token: str, most: int) -> "Client":
-        """A page's random token makes it a client of its own, up to `most` an address."""
+        """Return the client of a page's random token, with up to `most` clients per address."""
         return cls(address, zlib.crc32(token.encode()) % most if token else 0)
 
 
 NOBODY: Final = Client("", 0)
 
-# Whose request this task answers; set where the request comes in.
+# The client whose request the current task answers; set when the request arrives.
 asking: ContextVar[Client] = ContextVar("asking", default=NOBODY)
 
 
 class SpentError(Exception):
-    """A client has asked for more work than it may; again after `retry_after` seconds."""
+    """A client has requested more work than allowed; it may retry after `retry_after` seconds."""
 
     def __init__(self, retry_after: float) -> None:
-        super().__init__("this client has asked for more work than it may for now")
+        super().__init__("this client has requested too much work for now")
         self.retry_after = retry_after
 
 
 class Budgets:
-    """Token buckets: work that each client, and each address, may still ask for.
+    """Token buckets: the work that each client, and each address, may still request.
 
-    A bucket fills by `rate` a second up to `most`; an address's is `pages` times as large. Prices
-    as in `app.engine.price`.
+    A bucket fills at `rate` per second up to `most`; an address's is `pages` times as large. Prices
+    are those of `app.engine.price`.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Budgets:
         self._left: LRUCache[Client | str, tuple[float, float]] = LRUCache(KNOWN)
 
     def charge(self, client: Client, price: float) -> None:
-        """Takes the price from both buckets; raises SpentError where one holds less."""
+        """Take the price from both buckets; raises SpentError if either has less."""
         now = self.clock()
         buckets: list[tuple[Client | str, int]] = [(client, 1), (client.address, self.pages)]
         left = [self._now(key, times, now) for key, times in buckets]

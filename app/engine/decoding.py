@@ -1,4 +1,4 @@
-"""Writing a translation for someone who watches: a line a step."""
+"""Streaming a decoding, one line per step."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
@@ -17,23 +17,23 @@ Document = dict[str, Any]
 
 @dataclass(frozen=True)
 class DecodeJob(StreamJob):
-    """A sentence to translate step by step, with so many candidates told of each hypothesis."""
+    """A sentence to translate step by step, with this many candidates per hypothesis."""
 
     request: Request
     candidates: int
 
     def price(self, info: ModelInfo) -> float:
-        """What writing costs."""
+        """Return the cost of writing the translation."""
         return writing(replace(self.request, target=None), info)
 
     def line_price(self, info: ModelInfo) -> float:
-        """A step of it."""
+        """Return the cost of one step."""
         return self.price(info) / max(1.0, lengths(replace(self.request, target=None), info)[1])
 
     def lines(self, adapter: Adapter) -> Iterator[bytes]:
-        """How it starts, every step as it is taken, and how it ends.
+        """Yield the start, every step as it happens, and the end.
 
-        Raises InputError before the first line for what the model cannot answer.
+        Raises InputError before the first line if the model cannot answer.
         """
         decoding = adapter.decode(self.request)
         return _lines(self.model, adapter, decoding, self.candidates)
@@ -60,7 +60,7 @@ def _lines(name: str, adapter: Adapter, decoding: Decoding, candidates: int) -> 
 
 
 class Teller:
-    """Puts texts to ids and scores to sums."""
+    """Adds texts and scores to each step."""
 
     def __init__(self, adapter: Adapter, length_penalty: float, candidates: int) -> None:
         self.adapter = adapter
@@ -68,7 +68,7 @@ class Teller:
         self.candidates = candidates
 
     def step(self, index: int, step: SearchStep) -> Document:
-        """A step: what had been written, what could come next, what was made of it."""
+        """Return a step: the hypotheses so far, the candidates, and the resulting beams."""
         return {
             "index": index,
             "forced": step.forced,
@@ -77,7 +77,7 @@ class Teller:
         }
 
     def output(self, hypothesis: Hypothesis) -> Document:
-        """What was written in the end, as in a trace."""
+        """Return the final output, as in a trace."""
         text, tokens = self.adapter.written(hypothesis.ids)
         return {
             "text": text,

@@ -1,16 +1,16 @@
-"""The engine: requests wait in one fair, bounded queue and run in batches, off the event loop.
+"""The engine: requests wait in one fair, limited queue and run in batches, off the event loop.
 
-    trace  ─▶ kept? ─▶ asked for already? ─▶ queue ─▶ batch    ─▶ runner ─▶ replies
+    trace  ─▶ cached? ─▶ already requested? ─▶ queue ─▶ batch    ─▶ runner ─▶ replies
 
     stream ─────────────────────────────────▶ queue ─▶ one line ─▶ runner ─▶ line, and again
 
-While a runner is busy the queue fills, so a batch is as large as the load, and a lone request never
-waits for company. A request whose client left, or that waited too long, gives up its place; if
-nobody else waits for what runs, that ends before its next layer.
+While every runner is busy the queue fills, so batches grow with the load, and a lone request never
+waits for others. A request whose client has disconnected, or that waited too long, gives up its
+place; if no one else waits for a running batch, it stops before its next layer.
 
-A stream asks for its next line when its client has taken the last one, and then waits behind all
-that came meanwhile: however long it is, it holds others up by one line at a time, and it ends when
-its client leaves.
+A stream requests its next line when its client has taken the previous one, and then queues behind
+all that arrived in the meantime. However long it is, it delays others by one line at a time, and it
+ends when its client disconnects.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ RETRY_SECONDS = 2
 
 
 class BusyError(Exception):
-    """The model cannot take this request now; it may be sent again after `retry_after` seconds."""
+    """The model cannot take this request now; the client may retry after `retry_after` seconds."""
 
     def __init__(self, detail: str, retry_after: int = RETRY_SECONDS) -> None:
         super().__init__(detail)
@@ -44,16 +44,16 @@ class BusyError(Exception):
 
 @dataclass(frozen=True)
 class Bounds:
-    """What the engine takes."""
+    """Limits of the engine."""
 
-    max_queue: int = 64  # requests that wait for a model
+    max_queue: int = 64  # requests waiting for a model
     max_batch: int = 8
     max_wait_seconds: float = 30.0
     max_price: float = float("inf")
 
 
 class Engine:
-    """Runs jobs where the models are; used as `async with Engine(…) as engine`."""
+    """Runs jobs on the models; used as `async with Engine(…) as engine`."""
 
     def __init__(
         self,
@@ -67,35 +67,35 @@ class Engine:
         self.bounds = bounds
         self.cache = cache or ByteCache[Any](0, len)
         self.budgets = budgets
-        self._on_batch = on_batch  # told of each batch: its kind, how long each has waited
+        self._on_batch = on_batch  # called with each batch's kind and its waiting times
         self.runners = models.runners
         self._tries = models.tries
         self._queue = FairQueue()
-        self._coming: dict[Hashable, Waiting] = {}  # what is asked for, waiting or running
+        self._coming: dict[Hashable, Waiting] = {}  # requested, waiting or running
         self._running: dict[Runner, list[Running]] = {one: [] for one in self.runners}
         self._turns: set[asyncio.Task[None]] = set()
         self._streams: Counter[Flow] = Counter()
         self._numbers = itertools.count()
-        self._homes: dict[int, Runner] = {}  # where a stream's lines are made
+        self._homes: dict[int, Runner] = {}  # the runner of each stream's lines
         self._schedule = Schedule(self._running, self.listing.at_once, self._queue.had, self._home)
         self._closing = False
 
     @property
     def waiting(self) -> int:
-        """How many requests wait for a model."""
+        """The number of requests waiting for a model."""
         return len(self._queue)
 
     @property
     def streams(self) -> int:
-        """How many streams are open."""
+        """The number of open streams."""
         return self._streams.total()
 
     async def run(self, job: TraceJob | AnswerJob) -> Encoded:
-        """The reply to one job.
+        """Run one job and return its reply.
 
-        Raises InputError for bad input and for what costs too much, SpentError for a client that
-        has asked for too much, BusyError where the queue is full, the wait too long, or the server
-        about to end. When cancelled, it gives up its place.
+        Raises InputError for bad input and for jobs that cost too much, SpentError for a client
+        that has requested too much, BusyError if the queue is full, the wait too long, or the
+        server shutting down. Cancellation gives up its place.
         """
         kept = self.cache.get(job)
         if kept is not None:
@@ -110,11 +110,11 @@ class Engine:
         return cast(Encoded, await self._answered(place))
 
     async def stream(self, job: StreamJob) -> AsyncIterator[bytes]:
-        """Each of the lines, made when it is asked for.
+        """Yield the lines, each computed when it is requested.
 
-        Raises before the first line what `run` does; BusyError also where as many streams are open
-        as the queue has places, and later where the wait is too long or the server about to end.
-        When it is cancelled or closed, no further line is made.
+        Raises the same as `run` before the first line; also BusyError if as many streams are open
+        as the queue has places, and later if the wait is too long or the server is shutting down.
+        When cancelled or closed, no further line is computed.
         """
         flow = job.model, asking.get()
         self._charged(job)
@@ -137,19 +137,19 @@ class Engine:
                 home.forget(number)
 
     def _charged(self, job: TraceJob | AnswerJob | StreamJob) -> float:
-        """The price of a job, which its client can pay."""
+        """Return the price of a job after charging it to its client."""
         cost = price(job, self.listing[job.model])
         most = self.bounds.max_price
         if cost > most:
-            detail = f"this takes the model {cost:.0f} units of work; at most {most:.0f} are taken"
+            detail = f"this needs {cost:.0f} units of work; at most {most:.0f} are allowed"
             raise InputError("too-much-work", "", detail, Excess(int(most), "units", int(cost)))
         self.charge(cost)
         return cost
 
     def charge(self, cost: float) -> None:
-        """Takes a price from whoever asks, for work that is done elsewhere too.
+        """Charge the current client for work that is done elsewhere too.
 
-        Raises SpentError for a client that has asked for too much.
+        Raises SpentError for a client that has requested too much.
         """
         if self.budgets and asking.get() != NOBODY:
             self.budgets.charge(asking.get(), cost)
@@ -157,7 +157,7 @@ class Engine:
     def _admit(self, flow: Flow) -> None:
         if self._queue.count(flow[0]) < self.bounds.max_queue:
             return
-        busy = BusyError(f"{self.bounds.max_queue} requests are waiting for the model already")
+        busy = BusyError(f"{self.bounds.max_queue} requests are already waiting for the model")
         greedy = self._queue.displaced(flow)
         if greedy is None:
             raise busy
@@ -165,12 +165,12 @@ class Engine:
         self._settle(greedy, Outcome(error=busy))
 
     def _admit_stream(self, flow: Flow) -> None:
-        """As many streams as the queue has places, and one client at most half of them."""
+        """Admit as many streams as the queue has places, at most half of them for one client."""
         most = self.bounds.max_queue
         model, client = flow
         open_ = sum(n for (name, _), n in self._streams.items() if name == model)
         if open_ >= most or (client.address and self._streams[flow] >= (most + 1) // 2):
-            raise BusyError(f"{most} requests are waiting for the model already")
+            raise BusyError(f"{most} requests are already waiting for the model")
 
     def _enqueue(
         self, work: TraceJob | AnswerJob | Line, flow: Flow, cost: float, tokens: float
@@ -197,7 +197,7 @@ class Engine:
                 self._abandon(place)
 
     def _abandon(self, place: Waiting) -> None:
-        """Nobody waits for it any more."""
+        """Drop a request that no one waits for any more."""
         place.answer.cancel()
         self._forget(place)
         self._queue.remove(place)
@@ -210,11 +210,11 @@ class Engine:
 
     def _settle(self, place: Waiting, outcome: Outcome) -> None:
         self._forget(place)
-        if place.answer.done():  # its client has left
+        if place.answer.done():  # its client has disconnected
             return
         if outcome.error is not None:
             place.answer.set_exception(outcome.error)
-            place.answer.exception()  # seen, though nobody may wait for it
+            place.answer.exception()  # mark it as retrieved, even if no one waits
             return
         if isinstance(outcome.result, Encoded):
             self.cache.keep(place.work, outcome.result)
@@ -226,7 +226,7 @@ class Engine:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Lets running batches end, and sends the waiting away."""
+        """Let running batches finish, and refuse the waiting requests."""
         self._closing = True
         for one in list(self._queue):
             self._queue.remove(one)
@@ -236,7 +236,7 @@ class Engine:
             await runner.close()
 
     def _dispatch(self) -> None:
-        """Gives work to whoever has room, as long as there is both."""
+        """Give work to runners with room, as long as there are both."""
         while not self._closing and (found := self._schedule.next(self._queue.heads())):
             head, runner, urgent = found.head, found.runner, found.urgent
             batch = self._queue.take(head, self.bounds.max_batch)
@@ -254,7 +254,7 @@ class Engine:
             task.add_done_callback(self._turns.discard)
 
     def _home(self, waiting: Waiting) -> Runner | None:
-        """A stream's lines are made where its first one was, as long as that is there."""
+        """Return the runner that made the first line of a stream, while it exists."""
         return self._homes.get(waiting.work.stream) if isinstance(waiting.work, Line) else None
 
     async def _finish(
@@ -271,7 +271,7 @@ class Engine:
         self._dispatch()
 
     def _crashed(self, batch: list[Waiting]) -> None:
-        """Each is tried again, alone: one that ends its process takes no neighbour along."""
+        """Retry each job alone, so that one which crashes its process affects no other."""
         for one in batch:
             one.tries, one.stop = one.tries + 1, None
             if isinstance(one.work, Line):
@@ -292,6 +292,6 @@ def _work(batch: list[Waiting]) -> Work:
 
 
 def _stop(batch: list[Waiting], turn: Turn) -> None:
-    """Ends a turn that nobody waits for."""
+    """Stop a turn that no one waits for."""
     if all(one.answer.done() for one in batch):
         turn.stop()

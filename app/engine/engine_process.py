@@ -1,7 +1,7 @@
-"""What a process of its own does: opens the models, says what they are, runs what it is sent.
+"""An engine process: it opens the models, describes them, and runs the work it is sent.
 
-Messages are plain bytes, one pickle each. To here: `Run`, `Stop`, `Forget`, and None to end. From
-here: `Opened` or `Failed` first, then an `Ended` for each `Run`.
+Messages are plain bytes, one pickle each. The process receives `Run`, `Stop`, `Forget`, and None to
+exit. It sends `Opened` or `Failed` first, then one `Ended` for each `Run`.
 """
 
 import logging
@@ -23,16 +23,16 @@ from model.errors import InputError
 
 log = logging.getLogger(__name__)
 
-TOLD = (InputError, StoppedError)  # of all errors these travel as they are
+TOLD = (InputError, StoppedError)  # errors that are sent unchanged
 
 
 class EngineError(Exception):
-    """Something went wrong in the engine's process, which has logged what."""
+    """An error in the engine process, which has logged it."""
 
 
 @dataclass(frozen=True)
 class Opened:
-    """The models can be asked."""
+    """The models are open."""
 
     listing: Listing
 
@@ -46,7 +46,7 @@ class Failed:
 
 @dataclass(frozen=True)
 class Run:
-    """Work, under a number."""
+    """Work, with a number."""
 
     number: int
     work: Work
@@ -55,47 +55,47 @@ class Run:
 
 @dataclass(frozen=True)
 class Stop:
-    """Nobody waits for the work of this number."""
+    """No one waits for the work with this number any more."""
 
     number: int
 
 
 @dataclass(frozen=True)
 class Forget:
-    """Nobody reads this stream."""
+    """No one reads this stream any more."""
 
     stream: int
 
 
 @dataclass(frozen=True)
 class Ended:
-    """What the work of a number came to."""
+    """The outcomes of the work with this number."""
 
     number: int
     outcomes: list[Outcome]
 
 
 def encode(message: Any) -> bytes:
-    """A message as bytes."""
+    """Encode a message as bytes."""
     return pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
 
 
 def main(connection: Connection, opening: Opening) -> None:
-    """Serves until told to end, or until whoever started this is gone."""
-    for told in (signal.SIGINT, signal.SIGTERM):  # the server is told as well, and ends this
+    """Serve until told to exit, or until the parent process is gone."""
+    for told in (signal.SIGINT, signal.SIGTERM):  # the server gets these too, and ends this process
         signal.signal(told, signal.SIG_IGN)
     opening.prepare()
     try:
         catalog = opened(opening)
-    except Exception as error:  # whatever is wrong with a bundle or a device, its words are enough
+    except Exception as error:  # a broken bundle or device: its message is enough
         connection.send_bytes(encode(Failed(str(error) or type(error).__name__)))
         return
     _Server(connection, catalog).serve()
-    os._exit(0)  # without waiting for what still runs: nobody reads it
+    os._exit(0)  # without waiting for running work: no one reads it
 
 
 def opened(opening: Opening) -> Catalog:
-    """The models, on the threads and the device that the opening names. Blocks."""
+    """Load the models, on the threads and device of the opening. Blocks."""
     import torch
 
     torch.set_num_threads(opening.threads)
@@ -116,7 +116,7 @@ class _Server:
         self._send(Opened(catalog.listing))
 
     def serve(self) -> None:
-        """Returns when told to end, or when there is nobody to tell."""
+        """Run until told to exit, or until the connection closes."""
         while True:
             try:
                 message = pickle.loads(self.connection.recv_bytes())
@@ -145,11 +145,11 @@ class _Server:
             try:
                 self.connection.send_bytes(encode(message))
             except OSError:
-                os._exit(0)  # nobody reads any more
+                os._exit(0)  # no one reads any more
 
 
 def plain(outcome: Outcome) -> Outcome:
-    """An outcome that can be sent; any other error than those told is logged here."""
+    """Return an outcome that can be sent; other errors than `TOLD` are logged here."""
     if outcome.error is None or isinstance(outcome.error, TOLD):
         return outcome
     log.error("work failed", exc_info=outcome.error)

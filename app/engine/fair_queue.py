@@ -1,8 +1,8 @@
-"""What waits, and whose turn it is.
+"""The queue of waiting requests, and whose turn it is.
 
-Clients take turns by work and not by requests: the next is whoever has had the least (start-time
-fair queuing: Goyal, Vin and Cheng 1996). Someone who comes after a while begins where the
-least-served of those who wait is, so nobody saves turns up. It needs one number a client, where
+Clients take turns by work, not by requests: the next is the one that has had the least (start-time
+fair queuing: Goyal, Vin and Cheng 1996). A client that returns after a while starts level with the
+least-served waiting client, so turns cannot be saved up. This needs one number per client, while
 deficit round robin needs a ring and a deficit; a heavy client delays a light one by at most what is
 running.
 """
@@ -18,15 +18,15 @@ from app.engine.clients import Client
 from app.engine.jobs import AnswerJob, TraceJob
 from app.engine.worker import Line
 
-Flow = tuple[str, Client]  # a model's requests of a client
-WASTE = 2.0  # a row that joins a batch adds at most so many times its own tokens, with padding
-FREE = 64.0  # tokens that cost less than another batch
-KNOWN = 4096  # clients remembered; beyond that, the first who do not wait are forgotten
+Flow = tuple[str, Client]  # a client's requests to a model
+WASTE = 2.0  # a row may join a batch if it adds at most this many times its tokens, with padding
+FREE = 64.0  # extra tokens that cost less than another batch
+KNOWN = 4096  # clients remembered; beyond that, the oldest that do not wait are forgotten
 
 
 @dataclass(eq=False)
 class Waiting:
-    """What waits or runs: a job, or a stream's next line; and where the result goes."""
+    """A job, or a stream's next line, that waits or runs, and where its result goes."""
 
     work: TraceJob | AnswerJob | Line
     flow: Flow
@@ -35,27 +35,27 @@ class Waiting:
     answer: asyncio.Future[Any]
     askers: int = 0
     tries: int = 0
-    stop: Callable[[], None] | None = None  # while it runs
+    stop: Callable[[], None] | None = None  # set while it runs
     since: float = field(default_factory=time.monotonic)
 
     @property
     def model(self) -> str:
-        """An id of the catalog."""
+        """The model's id in the catalog."""
         return self.flow[0]
 
     @property
     def kind(self) -> str:
-        """A stream's next line, or a request that has one reply."""
+        """Whether it is a stream's next line or a request with one reply."""
         return "line" if isinstance(self.work, Line) else "trace"
 
 
 @dataclass
 class FairQueue:
-    """Requests by model and client, each client's in the order in which they came."""
+    """Requests by model and client; each client's are in order of arrival."""
 
     flows: dict[Flow, deque[Waiting]] = field(default_factory=dict)
-    served: dict[Flow, float] = field(default_factory=dict)  # work that each has had
-    now: float = 0.0  # what the one last served had had
+    served: dict[Flow, float] = field(default_factory=dict)  # work done for each
+    now: float = 0.0  # the work done for the one last served
 
     def __len__(self) -> int:
         return sum(map(len, self.flows.values()))
@@ -64,11 +64,11 @@ class FairQueue:
         return (one for flow in self.flows.values() for one in flow)
 
     def count(self, model: str) -> int:
-        """How many wait for a model."""
+        """Return how many requests wait for a model."""
         return sum(len(some) for (name, _), some in self.flows.items() if name == model)
 
     def add(self, one: Waiting, *, first: bool = False) -> None:
-        """Puts it behind its client's others, or before them."""
+        """Add a request behind its client's others, or in front of them."""
         flow = self.flows.get(one.flow)
         if flow is None:
             flow = self.flows[one.flow] = deque()
@@ -79,7 +79,7 @@ class FairQueue:
             flow.append(one)
 
     def remove(self, one: Waiting) -> None:
-        """Takes one out that waits; does nothing where it does not."""
+        """Remove a waiting request; does nothing if it is not waiting."""
         flow = self.flows.get(one.flow)
         if flow and one in flow:
             flow.remove(one)
@@ -87,13 +87,14 @@ class FairQueue:
                 del self.flows[one.flow]
 
     def had(self, flow: Flow) -> float:
-        """The work that a client has had, with what it runs now."""
+        """Return the work that a client has had, including what is running."""
         return self.served.get(flow, self.now)
 
     def displaced(self, by: Flow) -> Waiting | None:
-        """Who gives a place up in a full queue: the last of whoever has the most; None: nobody.
+        """Return the request that gives up its place in a full queue; None if there is none.
 
-        Only one who has at least two more than the newcomer does.
+        It is the last one of the client with the most, if that client has at least two more than
+        the newcomer.
         """
         model, _ = by
         rivals = [flow for flow in self.flows if flow[0] == model]
@@ -103,12 +104,12 @@ class FairQueue:
         return self.flows[most][-1]
 
     def heads(self) -> list[Waiting]:
-        """The first of each client, who has had the least first."""
+        """Return the first request of each client, least-served client first."""
         flows = sorted(self.flows, key=lambda flow: self.served[flow])
         return [self.flows[flow][0] for flow in flows]
 
     def take(self, head: Waiting, most: int) -> list[Waiting]:
-        """Takes `head` out and, if it is a trace, others of its model that fit its batch."""
+        """Remove `head` and, if it is a trace, others for its model that fit its batch."""
         batch = [head]
         if isinstance(head.work, TraceJob) and not head.tries:
             batch += fitting(head, self._others(head), most - 1)
@@ -120,7 +121,7 @@ class FairQueue:
         return batch
 
     def _others(self, head: Waiting) -> list[Waiting]:
-        """Traces for the same model: first the first of each client, then the second."""
+        """Return traces for the same model: the first of each client, then the second."""
         flows = sorted(
             (flow for flow in self.flows if flow[0] == head.model),
             key=lambda flow: self.served[flow],
@@ -134,9 +135,10 @@ class FairQueue:
         return [one for *_, one in sorted(ranked, key=lambda entry: entry[:2])]
 
     def _forget(self) -> None:
-        """Those whom the others have overtaken begin anew when they come again.
+        """Forget clients that the others have overtaken; they start afresh when they return.
 
-        So do the earliest of very many: who comes once is overtaken by nobody who comes once too.
+        If there are very many, forget the earliest too: clients that come only once never overtake
+        one another.
         """
         for flow in [one for one in self.served if one not in self.flows]:
             if self.served[flow] <= self.now or len(self.served) > KNOWN:
@@ -144,7 +146,7 @@ class FairQueue:
 
 
 def fitting(head: Waiting, others: Sequence[Waiting], most: int) -> list[Waiting]:
-    """Of the others, those that join a batch: the nearest in length, while padding is little."""
+    """Return the requests that join a batch: the nearest in length, while padding stays small."""
     nearest = sorted(others, key=lambda one: abs(one.size - head.size))
     chosen: list[Waiting] = []
     longest = head.size

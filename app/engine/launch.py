@@ -1,7 +1,8 @@
-"""Starts engine processes. Imports nothing that takes long, so that it can be done first of all.
+"""Start engine processes. Imports nothing slow, so that it can run first.
 
-Where the system can fork, engines are forked off a process that has imported PyTorch: the server's
-first engine opens its models while the server still imports, and one that crashed is back at once.
+Where the system can fork, engines are forked from a process that has imported PyTorch: the server's
+first engine opens its models while the server is still importing, and a crashed one is replaced at
+once.
 """
 
 import multiprocessing
@@ -11,7 +12,7 @@ from multiprocessing.process import BaseProcess
 
 from app.engine.opening import Opening
 
-# Imported before the fork. None of them starts a thread, which a forked process would lack.
+# Imported before the fork. None of them starts a thread, since a forked process would not have it.
 PRELOADED = ["app.engine.engine_process", "ctranslate2"]
 
 
@@ -37,11 +38,11 @@ def launch(opening: Opening) -> Launched:
         process = spawning.Process(target=_engine, args=(theirs, opening), daemon=True)
     process.name = "engine"
     process.start()
-    theirs.close()  # so that its end is seen here
+    theirs.close()  # so that its exit is noticed here
     return Launched(opening, connection, process)
 
 
 def _engine(connection: Connection, opening: Opening) -> None:
-    from app.engine.engine_process import main  # brings PyTorch, which the caller may lack as yet
+    from app.engine.engine_process import main  # imports PyTorch, which the caller may not have yet
 
     main(connection, opening)

@@ -1,4 +1,4 @@
-"""What is known of the models without their weights: plain data, which an engine sends once."""
+"""Descriptions of the models without their weights: plain data, sent once by an engine."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -9,16 +9,16 @@ from model.errors import InputError
 
 @dataclass(frozen=True)
 class Listing(Mapping[str, ModelInfo]):
-    """The models that are served, by id; the first is the default."""
+    """The models being served, by id; the first is the default."""
 
     infos: Mapping[str, ModelInfo]
     recorded: Mapping[str, tuple[str, ...]]
     at_once: int  # models that may be in memory
 
     def pick(self, name: str | None) -> str:
-        """The id of a model, of the default one for None.
+        """Return the id of a model, or of the default one for None.
 
-        Raises InputError for a model that is not served.
+        Raises InputError if the model is not served.
         """
         if name is None:
             return next(iter(self.infos))
@@ -28,11 +28,11 @@ class Listing(Mapping[str, ModelInfo]):
         return name
 
     def describe(self, name: str) -> ModelInfo:
-        """The description of a model, under the id that it has here."""
+        """Return the description of a model, under its id on this server."""
         return replace(self.infos[name], id=name)
 
     def names(self, name: str) -> tuple[str, ...]:
-        """The tensors that a run of a model records."""
+        """Return the names of the tensors that a run of a model records."""
         return self.recorded[name]
 
     def __getitem__(self, name: str) -> ModelInfo:

@@ -12,16 +12,16 @@ PRICE = 2_000.0  # writing millions of numbers takes as long as some traces
 
 @dataclass(frozen=True)
 class ParametersJob(AnswerJob):
-    """Matrices by patterns, in a form. The digest is the model's: the answer hangs on it."""
+    """Matrices by patterns, in a format. The digest is the model's: the reply depends on it."""
 
     digest: str
     select: tuple[str, ...]
     encoding: Encoding
 
     def alone(self, adapter: Adapter) -> Encoded:
-        """Raises InputError for a pattern that matches none."""
+        """Return the reply; raises InputError for a pattern that matches nothing."""
         return self.encoding(parameters_reply(self.model, adapter.parameters(self.select)))
 
     def price(self, info: ModelInfo) -> float:
-        """The same for all."""
+        """Return the cost, the same for all."""
         return PRICE

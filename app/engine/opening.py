@@ -1,4 +1,4 @@
-"""What an engine process needs to begin. Imports nothing that takes long (`app.engine.launch`)."""
+"""What an engine process needs to start. Imports nothing slow (`app.engine.launch`)."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Opening:
-    """What a process needs to begin; all of it can be pickled."""
+    """What an engine process needs to start; it can be pickled."""
 
     catalog: Callable[[], Catalog]
-    prepare: Callable[[], object]  # called first: logging
+    prepare: Callable[[], object]  # called first; sets up logging
     threads: int  # PyTorch's
-    device: int | None = None  # which GPU; None: as the catalog says
+    device: int | None = None  # index of the GPU; None: as in the catalog
 
 
 @dataclass(frozen=True)
 class LoadCatalog:
-    """What `Catalog.load` takes; called, it loads the catalog in the process that calls."""
+    """The arguments of `Catalog.load`; calling it loads the catalog in the calling process."""
 
     bundles: Mapping[str, str]
     device: str
@@ -32,7 +32,7 @@ class LoadCatalog:
     zoo: Mapping[str, str] = field(default_factory=dict)
 
     def __call__(self) -> Catalog:
-        """Load it; raises what `Catalog.load` raises."""
+        """Load the catalog; raises what `Catalog.load` raises."""
         from app.engine.catalog import Catalog
 
         return Catalog.load(self.bundles, self.device, self.max_models, self.drafts, self.zoo)

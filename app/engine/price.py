@@ -1,8 +1,8 @@
-"""What a request costs, before any of it is done: layers × rows × tokens that the model will read.
+"""The cost of a request, known before it runs: layers × rows × tokens that the model will read.
 
-It is worked out without the model, so texts count for about as many tokens as they will be, and a
-translation that is yet to be written for the most that it may have. What fairness needs is that a
-request which takes a hundred times as long costs about a hundred times as much.
+It is computed without the model, so texts are counted at roughly the tokens they will become, and a
+translation that has yet to be written at its maximum length. Fairness only needs that a request
+which takes a hundred times as long costs about a hundred times as much.
 """
 
 from collections.abc import Iterator
@@ -14,21 +14,21 @@ from model.adapters.model_info import ModelInfo
 from model.adapters.request import Request
 from model.adapters.sweep import TOKENS
 
-NARROW = 0.4  # tokens a character of an alphabet
-WIDE = "\u2e80"  # from here on a character is about a token
+NARROW = 0.4  # tokens per character of an alphabet
+WIDE = "\u2e80"  # from here on a character is about one token
 CONTROL = 2  # tokens around a text
-CHANGE = 0.05  # of a pass, for each intervention in it
+CHANGE = 0.05  # of a pass, for each intervention
 RELEVANCE = "inside.relevance."
 
 
 def length(text: str, most: int) -> float:
-    """About how many tokens a text has."""
+    """Return the approximate number of tokens of a text."""
     wide = sum(character >= WIDE for character in text)
     return min(most, CONTROL + wide + NARROW * (len(text) - wide))
 
 
 def lengths(request: Request, info: ModelInfo) -> tuple[float, float]:
-    """About how many tokens are read and written (at most), with padding."""
+    """Return the approximate tokens read and (at most) written, with padding."""
     most = info.max_tokens
     read = length(request.source, most)
     if len(info.texts) == 1:
@@ -42,18 +42,18 @@ def lengths(request: Request, info: ModelInfo) -> tuple[float, float]:
 
 
 def passing(request: Request, info: ModelInfo) -> float:
-    """One pass over what is read and written."""
+    """Return the cost of one pass over what is read and written."""
     layers = tuple(info.layers.values())
     read, written = lengths(request, info)
     once = layers[0] * read + layers[-1] * written
     more = 1 + CHANGE * len(request.interventions)
     if any(pattern.startswith(RELEVANCE) for pattern in request.select):
-        more += written or read  # a pass back for each row
+        more += written or read  # a backward pass for each row
     return once * more
 
 
 def writing(request: Request, info: ModelInfo) -> float:
-    """Writing the target, if there is none."""
+    """Return the cost of writing the target, if none is given."""
     if request.target is not None or len(info.texts) == 1:
         return 0.0
     layers = tuple(info.layers.values())
@@ -64,19 +64,19 @@ def writing(request: Request, info: ModelInfo) -> float:
 
 
 def frozen(request: Request) -> Iterator[Request]:
-    """The different sentences that have to be run first."""
+    """Yield the distinct sentences that have to be run first."""
     values = (one.value for one in request.interventions if one.do == "freeze")
     return iter({value for value in values if isinstance(value, Request)})
 
 
 def running(request: Request, info: ModelInfo) -> float:
-    """A trace, with all that has to be run for it."""
+    """Return the cost of a trace with everything that has to be run for it."""
     before = sum(running(replace(one, interventions=()), info) for one in frozen(request))
     return before + writing(request, info) + passing(request, info)
 
 
 def sweeping(request: Request, info: ModelInfo) -> float:
-    """Every head taken out once; what is frozen is run again for each batch of heads."""
+    """Return the cost of ablating every head once; frozen sentences are run for each batch."""
     heads = sum(one.heads for one in info.attentions)
     batches = heads / max(1.0, TOKENS // max(1.0, sum(lengths(request, info))))
     again = sum(passing(replace(one, interventions=()), info) for one in frozen(request))
@@ -84,12 +84,12 @@ def sweeping(request: Request, info: ModelInfo) -> float:
 
 
 def price(job: TraceJob | AnswerJob | StreamJob, info: ModelInfo) -> float:
-    """What a job costs in all."""
+    """Return the total cost of a job."""
     if isinstance(job, TraceJob):
         return running(job.request, info)
     return job.price(info)
 
 
 def size(job: TraceJob | AnswerJob, info: ModelInfo) -> float:
-    """How long a row of a batch it makes."""
+    """Return the length of the row that a job adds to a batch."""
     return sum(lengths(job.request, info)) if isinstance(job, TraceJob) else 0.0

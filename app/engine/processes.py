@@ -1,7 +1,7 @@
-"""Models in processes of their own: sockets and models share no interpreter lock.
+"""Models in separate processes, so that sockets and models do not share an interpreter lock.
 
-A process that ends unasked is started again. What it was running raises CrashedError, and the
-engine gives it to another, or to the new one.
+A process that exits unexpectedly is restarted. What it was running raises CrashedError, and the
+engine gives it to another process, or to the new one.
 """
 
 import asyncio
@@ -29,17 +29,17 @@ from app.engine.model_listing import Listing
 from app.engine.runners import CrashedError, Runner, Runners, Turn
 from app.engine.worker import Outcome, Work
 
-END_SECONDS = 5  # for a process that is told to end
-AGAIN_SECONDS = (0.0, 0.5, 2.0, 10.0)  # before it is started again, if it never was ready since
+END_SECONDS = 5  # for a process to exit
+AGAIN_SECONDS = (0.0, 0.5, 2.0, 10.0)  # before restarting one that has not been ready since
 
 log = logging.getLogger(__name__)
 
 
 class Process(Runner):
-    """Runs work in a process of its own."""
+    """Runs work in a separate process."""
 
     def __init__(self, launched: Launched) -> None:
-        """Takes a process that has been started; `wait` until it is open."""
+        """Take a process that has been started; call `wait` until it is open."""
         self._take(launched)
         self.ready = False
         self._closing = False
@@ -51,7 +51,7 @@ class Process(Runner):
         self._sending = ThreadPoolExecutor(1, thread_name_prefix="to-engine")
 
     def wait(self) -> Listing:
-        """Blocks until the models are open; RuntimeError with the process's words where not."""
+        """Block until the models are open; raises RuntimeError with the reason if they are not."""
         try:
             message = pickle.loads(self._connection.recv_bytes())
         except (EOFError, OSError):
@@ -64,31 +64,31 @@ class Process(Runner):
 
     @property
     def pid(self) -> int | None:
-        """Of the process that runs now."""
+        """The id of the current process."""
         return self._process.pid
 
     def open(self, changed: Callable[[], None]) -> None:
-        """Begins to read what the process says."""
+        """Start reading the messages of the process."""
         self._changed, self._loop = changed, asyncio.get_running_loop()
         self._read()
 
     def start(self, work: Work, urgent: bool = False) -> Turn:
-        """Sends it there."""
+        """Send the work to the process."""
         number = next(self._numbers)
         done = self._running[number] = asyncio.get_running_loop().create_future()
         self._send(Run(number, work, urgent))
         return Turn(done, lambda: self._send(Stop(number)) if not done.done() else None)
 
     def forget(self, stream: int) -> None:
-        """Tells it so."""
+        """Tell the process that no one reads this stream any more."""
         self._send(Forget(stream))
 
     async def close(self) -> None:
-        """Ends the process, by force if it does not within some seconds."""
+        """End the process, by force if it does not exit within some seconds."""
         await asyncio.to_thread(self.end)
 
     def end(self) -> None:
-        """The same, without an event loop. Blocks."""
+        """The same as `close`, without an event loop. Blocks."""
         self._closing, self.ready = True, False
         self._send(None)
         self._sending.shutdown()
@@ -103,13 +103,13 @@ class Process(Runner):
         self._process = launched.process
 
     def _send(self, message: Any) -> None:
-        """Off the loop: it waits where the process does not read."""
+        """Send off the event loop, since sending blocks while the process does not read."""
 
         def send(connection: Connection, content: bytes) -> None:
-            with contextlib.suppress(OSError):  # that it is gone is seen where it is read
+            with contextlib.suppress(OSError):  # its exit is noticed by the reader
                 connection.send_bytes(content)
 
-        with contextlib.suppress(RuntimeError):  # it was told to end already
+        with contextlib.suppress(RuntimeError):  # it was already told to exit
             self._sending.submit(send, self._connection, encode(message))
 
     def _read(self) -> None:
@@ -127,7 +127,7 @@ class Process(Runner):
 
     def _tell(self, what: Callable[..., object], *arguments: object) -> None:
         assert self._loop is not None
-        with contextlib.suppress(RuntimeError):  # the loop has ended
+        with contextlib.suppress(RuntimeError):  # the loop has stopped
             self._loop.call_soon_threadsafe(what, *arguments)
 
     def _received(self, message: Any) -> None:
@@ -143,14 +143,14 @@ class Process(Runner):
                 log.error("an engine cannot open its models: %s", why)
 
     def _lost(self) -> None:
-        """The process has ended."""
+        """Handle the exit of the process."""
         self.ready = False
         running, self._running = self._running, {}
         for done in running.values():
             if not done.done():
                 done.set_exception(CrashedError())
         if not self._closing:
-            log.error("an engine's process ended; it is started again")
+            log.error("an engine process exited; it is restarted")
             self._again = asyncio.ensure_future(self._restart())
 
     async def _restart(self) -> None:
@@ -163,7 +163,7 @@ class Process(Runner):
 
 
 def in_processes(launched: Sequence[Launched]) -> Runners:
-    """Waits until all are open; RuntimeError, and all are ended, where models cannot be opened."""
+    """Wait until all are open; if one fails, end all and raise RuntimeError."""
     processes = [Process(one) for one in launched]
     try:
         listing, *_ = [process.wait() for process in processes]

@@ -1,7 +1,7 @@
-"""Where the models run: what the engine gives its work to.
+"""Runners: where the models run.
 
-A runner runs several turns at once, at most one of each model and an urgent one beside them. A turn
-is not over before what it runs has really ended, so that stopped work takes nobody's place.
+A runner runs several turns at once, at most one per model plus an urgent one. A turn is not
+over until its work has really stopped, so that cancelled work keeps its place until then.
 """
 
 import asyncio
@@ -17,12 +17,12 @@ from app.engine.worker import Outcome, Work, Worker
 
 
 class CrashedError(Exception):
-    """What ran the work has ended before it was done."""
+    """The process or thread exited before its work was done."""
 
 
 @dataclass(frozen=True, eq=False)
 class Turn:
-    """Work that is running; `stop` asks it to end soon."""
+    """Running work; `stop` asks it to stop soon."""
 
     done: asyncio.Future[list[Outcome]]  # raises CrashedError
     stop: Callable[[], None]
@@ -31,37 +31,37 @@ class Turn:
 class Runner(Protocol):
     """Runs work off the event loop that it was opened on."""
 
-    ready: bool  # whether it takes work now
+    ready: bool  # whether it accepts work now
 
     def open(self, changed: Callable[[], None]) -> None:
-        """Begins; calls `changed` whenever it becomes ready."""
+        """Start; calls `changed` whenever it becomes ready."""
 
     def start(self, work: Work, urgent: bool = False) -> Turn:
-        """Gives it work; called only while it is ready. What is urgent makes the rest pause."""
+        """Run work; called only while it is ready. Urgent work makes other work pause."""
 
     def forget(self, stream: int) -> None:
-        """Nobody asks for another line of a stream."""
+        """Drop a stream of which no further line is needed."""
 
     async def close(self) -> None:
-        """Ends; what is running may finish before."""
+        """Stop; running work may finish first."""
 
 
 @dataclass(frozen=True)
 class Runners:
-    """The models that are served, and what runs them."""
+    """The models being served, and the runners for them."""
 
     listing: Listing
     runners: Sequence[Runner]
-    tries: int = 2  # of work whose runner ends under it
+    tries: int = 2  # for work whose runner crashes
 
     @classmethod
     def in_threads(cls, catalog: Catalog) -> "Runners":
-        """On threads of this process."""
+        """Create runners on threads of this process."""
         return cls(catalog.listing, (Threads(catalog),))
 
 
 class Threads(Runner):
-    """Runs work on threads of this process: for tests, and where there is memory for one only."""
+    """Runs work on threads of this process: for tests, and if memory is only enough for one."""
 
     def __init__(self, catalog: Catalog) -> None:
         self.ready = True
@@ -69,19 +69,19 @@ class Threads(Runner):
         self._threads = ThreadPoolExecutor(catalog.listing.at_once + 1, thread_name_prefix="model")
 
     def open(self, changed: Callable[[], None]) -> None:
-        """It is ready from the start."""
+        """Do nothing: it is always ready."""
 
     def start(self, work: Work, urgent: bool = False) -> Turn:
-        """Runs it on a thread."""
+        """Run the work on a thread."""
         stopped = threading.Event()
         loop = asyncio.get_running_loop()
         done = loop.run_in_executor(self._threads, self._worker.run, work, stopped.is_set, urgent)
         return Turn(done, stopped.set)
 
     def forget(self, stream: int) -> None:
-        """Lets the stream's model go."""
+        """Release the stream's model."""
         self._worker.forget(stream)
 
     async def close(self) -> None:
-        """Ends the threads."""
+        """Stop the threads."""
         self._threads.shutdown()

@@ -1,6 +1,7 @@
-"""Whose turn it is, where, and whether what runs there pauses for it.
+"""Which request runs next, on which runner, and whether running work pauses for it.
 
-The longer of two has paid already when it pauses, so others soon have had as much, and it goes on.
+A longer job has already been charged when it pauses, so others soon reach the same amount of work,
+and it continues.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -9,15 +10,15 @@ from dataclasses import dataclass
 from app.engine.fair_queue import Flow, Waiting
 from app.engine.runners import Runner
 
-LONGER = 2.0  # what pauses for another takes at least so many times as long
+LONGER = 2.0  # a running job pauses only if it takes at least this many times as long
 
 
 @dataclass(frozen=True, eq=False)
 class Running:
-    """A batch that runs."""
+    """A running batch."""
 
     head: Waiting
-    price: float  # of all of it
+    price: float  # of the whole batch
     urgent: bool
 
 
@@ -27,20 +28,20 @@ class Next:
 
     head: Waiting
     runner: Runner
-    urgent: bool  # what runs there pauses
+    urgent: bool  # running work there pauses
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """The rules, over what waits and runs now."""
+    """The rules, given what waits and what runs."""
 
     running: Mapping[Runner, Sequence[Running]]
-    at_once: int  # models that may run side by side on one runner
-    had: Callable[[Flow], float]  # the work that was done for a client
+    at_once: int  # models that may run at once on one runner
+    had: Callable[[Flow], float]  # the work done for a client
     home: Callable[[Waiting], Runner | None]  # where it must run; None: anywhere
 
     def next(self, heads: Iterable[Waiting]) -> Next | None:
-        """The first of `heads`, fairest first, that a runner has room for."""
+        """Return the first of `heads`, in order of fairness, that a runner has room for."""
         ready = [runner for runner in self.running if runner.ready]
         ready.sort(key=lambda one: len(self.running[one]))
         for head in heads if ready else ():
@@ -59,7 +60,7 @@ class Schedule:
         return len(running) < self.at_once and not busy
 
     def _interrupts(self, head: Waiting, running: Sequence[Running]) -> bool:
-        """Whether it goes before what runs: something longer, of a client that has had more."""
+        """Return whether it precedes what runs: longer work of a client that has had more."""
         same = [one for one in running if one.head.model == head.model]
         if len(same) != 1 or any(one.urgent for one in running):
             return False

@@ -1,4 +1,4 @@
-"""Taking every head out for someone who watches: a line a batch."""
+"""Streaming a sweep over all heads, one line per batch."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -13,24 +13,24 @@ from model.adapters.sweep import TOKENS, Sweep, sweep
 
 @dataclass(frozen=True)
 class SweepJob(StreamJob):
-    """A sentence whose heads are taken out, and the row that is told of; None: all rows."""
+    """A sentence whose heads are ablated, and the row to report; None for all rows."""
 
     request: Request
     effect: str
     row: int | None
 
     def price(self, info: ModelInfo) -> float:
-        """A run for each head."""
+        """Return the cost of one run per head."""
         return sweeping(self.request, info)
 
     def line_price(self, info: ModelInfo) -> float:
-        """A batch of heads."""
+        """Return the cost of one batch of heads."""
         heads = sum(one.heads for one in info.attentions)
         batch = max(1.0, TOKENS // max(1.0, sum(lengths(self.request, info))))
         return self.price(info) * min(1.0, batch / max(1, heads))
 
     def lines(self, adapter: Adapter) -> Iterator[bytes]:
-        """What it starts from, the heads as they are known, and that it has ended.
+        """Yield the start, the heads as they are computed, and the end.
 
         Raises InputError before the first line as `model.adapters.sweep.sweep` does.
         """

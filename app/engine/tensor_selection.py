@@ -1,11 +1,11 @@
-"""What of a trace travels: an entry of `select` names tensors, and may say a window and a dtype.
+"""The `select` of a request: an entry names tensors, and may have a window and a dtype.
 
     encoder.2.self.weights                      whole, in the request's dtype
     encoder.*.self.weights:uint8                value · 255 in a byte
     encoder.2.self.weights@3,0:64,128:192       head 3, queries 0–63, keys 128–191
 
-In the reply each tensor stands under its name with the window and the dtype that were asked for,
-so that one request can hold a tensor whole and coarse, and many windows of it.
+In the reply each tensor is named with its window and dtype, so that one request can have a tensor
+whole and coarse, and many windows of it.
 """
 
 import re
@@ -31,14 +31,14 @@ Index = int | slice
 class Entry:
     """One entry of `select`."""
 
-    field: str  # where it stands in the request, such as "select[2]"
+    field: str  # its path in the request, such as "select[2]"
     pattern: str
     window: str | None
     dtype: Dtype | None
 
     @classmethod
     def parse(cls, text: str, field: str) -> Self:
-        """Raises InputError for what is not `pattern[@window][:dtype]`."""
+        """Parse an entry; raises InputError if it is not `pattern[@window][:dtype]`."""
         found = _ENTRY.match(text)
         if not found:
             detail = f"{field} is not of the form pattern@window:dtype"
@@ -48,17 +48,17 @@ class Entry:
 
     @property
     def suffix(self) -> str:
-        """What stands after a tensor's name in the reply."""
+        """The suffix of a tensor's name in the reply."""
         window = f"@{self.window}" if self.window else ""
         return window + (f":{self.dtype}" if self.dtype else "")
 
     def cut(self, name: str, tensor: NamedTensor) -> NamedTensor:
-        """The part of a tensor that the window is: an index takes its axis away, a range keeps it.
+        """Return the window of a tensor: an index removes its axis, a range keeps it.
 
-        Axes that the window does not reach stay whole, as a range's end does beyond the last place.
+        Axes without an entry stay whole, and ranges may extend beyond the end.
 
-        Raises InputError for a window of more axes than the tensor has, and for an index or a
-        beginning beyond the last place.
+        Raises InputError for a window with more axes than the tensor, and for an index or a
+        start beyond the last position.
         """
         if self.window is None:
             return tensor
@@ -82,9 +82,9 @@ class Entry:
         empty = isinstance(index, slice) and index.stop is not None and index.stop <= first
         if first < size and not empty:
             return
-        detail = f"{self.field} begins at {dim} {first}; there are {size}"
+        detail = f"{self.field} starts at {dim} {first}; there are only {size}"
         if empty:
-            detail = f"{self.field} has a range of {dim} that ends where it begins, or before"
+            detail = f"{self.field} has an empty range of {dim}"
         raise InputError("bad-selection", self.field, detail, Excess(size - 1, "places", first))
 
 
@@ -97,37 +97,37 @@ def _index(part: str) -> Index:
 
 @dataclass(frozen=True)
 class Part:
-    """A tensor as far as it is asked for."""
+    """A requested part of a tensor."""
 
-    key: str  # in the reply
+    key: str  # its name in the reply
     name: str
     tensor: NamedTensor
-    dtype: Dtype | None  # its own; None: the request's
+    dtype: Dtype | None  # None: the request's
 
 
 @dataclass(frozen=True)
 class Selection:
-    """The entries of a request's `select`, in its order."""
+    """The entries of a request's `select`, in order."""
 
     entries: tuple[Entry, ...]
 
     @classmethod
     def parse(cls, select: Sequence[str]) -> Self:
-        """Raises InputError for an entry that is not `pattern[@window][:dtype]`."""
+        """Parse the entries; raises InputError if one is not `pattern[@window][:dtype]`."""
         return cls(tuple(Entry.parse(text, f"select[{i}]") for i, text in enumerate(select)))
 
     @property
     def patterns(self) -> tuple[str, ...]:
-        """What has to be recorded."""
+        """The patterns of tensors to record."""
         return tuple(entry.pattern for entry in self.entries)
 
     def parts(self, tensors: Mapping[str, NamedTensor]) -> Iterator[Part]:
-        """What is asked for, in the order of the tensors; what two entries ask alike comes once."""
+        """Yield the requested parts in the order of the tensors, without duplicates."""
         for name, tensor in tensors.items():
             for entry in _distinct(self.entries, name):
                 yield Part(name + entry.suffix, name, entry.cut(name, tensor), entry.dtype)
 
 
 def _distinct(entries: Iterable[Entry], name: str) -> Iterable[Entry]:
-    """The entries that name a tensor, one for each suffix."""
+    """Yield the entries that match a tensor, one per suffix."""
     return {one.suffix: one for one in entries if matches(one.pattern, name)}.values()

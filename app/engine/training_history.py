@@ -1,7 +1,8 @@
-"""How a model was learned, as replies: an overview, and an example with all its attention.
+"""How a model learned, as replies: an overview, and an example with all its attention.
 
 An example's tensors are named by the step and the place, ``"400.encoder.0.self.weights"``: without
-the step they are those of a trace. Every place has its mask beside them, which no step changes.
+the step they are named as in a trace. Every place also has its mask, which is the same at every
+step.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,22 +26,22 @@ from model.transformer.masks import allowed, named
 
 @dataclass(frozen=True)
 class OverviewJob(AnswerJob):
-    """The steps that were kept and the sentences that were watched."""
+    """The saved steps and the recorded sentences."""
 
     def alone(self, adapter: Adapter) -> Encoded:
-        """JSON; raises InputError for a model that came without."""
+        """Return JSON; raises InputError if the model has no history."""
         return Encoded(orjson.dumps(_overview(self.model, adapter)), 0)
 
 
 @dataclass(frozen=True)
 class ExampleJob(AnswerJob):
-    """One example with all its attention, in a form."""
+    """One example with all its attention, in a format."""
 
     number: int
     encoding: Encoding
 
     def alone(self, adapter: Adapter) -> Encoded:
-        """Raises InputError for a model that came without, and for a number that is not there."""
+        """Return the reply; raises InputError for no history, or a number out of range."""
         return self.encoding(_example(self.model, adapter, self.number))
 
 
@@ -95,7 +96,7 @@ def _text(adapter: Adapter, tokens: Iterable[Token]) -> str:
 
 
 def _tensors(learning: Learning, number: int, attentions: Attentions) -> dict[str, NamedTensor]:
-    """The weights by step and place, (head, query, key), and each place's mask, (query, key)."""
+    """Return weights by step and place, (head, query, key), and masks by place, (query, key)."""
     lengths = {text: len(tokens) for text, tokens in learning.examples[number].tokens.items()}
     over = {one.place: one.over for one in attentions}
     masks = {
@@ -110,7 +111,7 @@ def _tensors(learning: Learning, number: int, attentions: Attentions) -> dict[st
 
 
 def _place(name: str) -> str:
-    """Where a tensor such as "400.encoder.0.self.weights" is from: "encoder.0.self"."""
+    """Return the place of a tensor: "encoder.0.self" of "400.encoder.0.self.weights"."""
     return name.split(".", 1)[1].rpartition(".")[0]
 
 

@@ -1,7 +1,7 @@
-"""The wire: a reply as JSON, or as one file that carries the document: safetensors or NPZ.
+"""Wire formats: a reply as JSON, or as one file that includes the document: safetensors or NPZ.
 
-A `Reply` holds both halves apart: `document` says what each tensor is (dims, over, shape, dtype),
-`arrays` holds the numbers. JSON puts ``data`` into the document; safetensors keeps the document,
+A `Reply` has two parts: `document` describes each tensor (dims, over, shape, dtype), and
+`arrays` has the numbers. JSON puts ``data`` into the document; safetensors stores the document,
 without ``data``, as JSON text in its metadata.
 """
 
@@ -27,11 +27,11 @@ Array = NDArray[Any]
 JSON = "application/json"
 SAFETENSORS = "application/octet-stream"
 NPZ = "application/x-npz"
-ZSTD = "application/zstd"  # what the store keeps: a compressed safetensors file
+ZSTD = "application/zstd"  # as stored: a compressed safetensors file
 FORMS = (JSON, SAFETENSORS, NPZ)
 JSON_COST = 4  # a number in JSON takes about this many times the memory of one in safetensors
-NUMBERS = 16_384  # written at once: about 2 ms
-HEADER_LENGTH = 8  # bytes that open a safetensors file and say how long its header is
+NUMBERS = 16_384  # written at a time: about 2 ms
+HEADER_LENGTH = 8  # bytes at the start of a safetensors file, with the length of its header
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,11 @@ class Reply:
 
     @property
     def values(self) -> int:
-        """How many numbers it holds."""
+        """The number of numbers."""
         return sum(array.size for array in self.arrays.values())
 
     def encode(self, form: str, max_values: int) -> bytes:
-        """The reply in one of `WRITERS`.
+        """Encode the reply in one of `WRITERS`.
 
         Raises InputError for more numbers than `max_values`; in JSON, than a quarter of that.
         """
@@ -55,20 +55,20 @@ class Reply:
         return WRITERS[form](self)
 
     def check(self, limit: int) -> None:
-        """Raises InputError for more numbers than the limit."""
+        """Raise InputError if there are more numbers than the limit."""
         if self.values > limit:
-            detail = f"select holds {self.values} numbers; in this form a reply has at most {limit}"
+            detail = f"select has {self.values} numbers; this format allows at most {limit}"
             excess = Excess(limit, "numbers", self.values)
             raise InputError("reply-too-large", "select", detail, excess)
 
     def write(self, form: str, **more: Mapping[str, Any]) -> bytes:
-        """The reply in one of `FORMS`; in a file, with more documents beside its own."""
+        """Encode the reply in one of `FORMS`; a file can have more documents beside its own."""
         if form == NPZ:
             return self.npz(**more)
         return self.safetensors(**more) if form == SAFETENSORS else self.json()
 
     def only(self, parts: Collection[str]) -> Self:
-        """What is left of it when only tensors of these last names are kept."""
+        """Return a reply with only the tensors whose last name is one of these."""
         arrays = {
             name: array for name, array in self.arrays.items() if name.rpartition(".")[2] in parts
         }
@@ -76,7 +76,7 @@ class Reply:
         return replace(self, document={**self.document, "tensors": tensors}, arrays=arrays)
 
     def json(self) -> bytes:
-        """The document with the numbers as nested lists; null where one is not finite."""
+        """Return the document with the numbers as nested lists; null if not finite."""
         tensors = {
             name: {**about, "data": numbers(self.arrays[name])}
             for name, about in self.document["tensors"].items()
@@ -84,13 +84,13 @@ class Reply:
         return orjson.dumps({**self.document, "tensors": tensors})
 
     def safetensors(self, **metadata: Mapping[str, Any]) -> bytes:
-        """One safetensors file; the document under "trace", more documents beside it."""
+        """Return one safetensors file; the document is under "trace", others beside it."""
         documents = {"trace": self.document, **metadata}
         texts = {name: orjson.dumps(document).decode() for name, document in documents.items()}
         return safetensors.numpy.save(self.arrays, metadata=texts)
 
     def npz(self, **metadata: Mapping[str, Any]) -> bytes:
-        """One NPZ file: an array a tensor, and each document as a text named "trace.json"."""
+        """Return one NPZ file: one array per tensor, and each document as a text "trace.json"."""
         documents = {"trace": self.document, **metadata}
         texts = {
             f"{name}.json": np.array(orjson.dumps(document).decode())
@@ -102,12 +102,12 @@ class Reply:
 
     @classmethod
     def parse(cls, file: bytes) -> "Reply":
-        """The reply that `safetensors` wrote."""
+        """Parse a file written by `safetensors`."""
         return cls(cls.metadata(file)["trace"], safetensors.numpy.load(file))
 
     @staticmethod
     def metadata(file: bytes) -> dict[str, Any]:
-        """The documents that `safetensors` wrote, by their names."""
+        """Return the documents in a file written by `safetensors`, by name."""
         length = int.from_bytes(file[:HEADER_LENGTH], "little")
         header = orjson.loads(file[HEADER_LENGTH : HEADER_LENGTH + length])
         return {name: orjson.loads(text) for name, text in header["__metadata__"].items()}
@@ -122,10 +122,10 @@ WRITERS: dict[str, Callable[[Reply], bytes]] = {
 
 
 def numbers(array: Array) -> orjson.Fragment:
-    """Nested lists in JSON; null where a number is not finite.
+    """Return nested lists as JSON; null if a number is not finite.
 
-    orjson holds the interpreter's lock, so many numbers are written in parts: between two of them
-    other threads have their turn.
+    orjson holds the interpreter lock, so many numbers are written in parts, between which other
+    threads can run.
     """
     return orjson.Fragment(b"".join(_parts(array)))
 
@@ -147,10 +147,10 @@ def trace_reply(
     dtype: Dtype = "float32",
     selection: Selection | None = None,
 ) -> Reply:
-    """The reply to a trace request; without a selection, all that was recorded.
+    """Return the reply to a trace request; without a selection, with everything recorded.
 
-    Raises InputError where uint8 is asked for tensors that are not weights, and for a window that
-    lies outside of its tensor.
+    Raises InputError if uint8 is requested for tensors that are not weights, and for a window
+    outside its tensor.
     """
     tensors, arrays = dict(trace.tensors), {}
     if selection is None:
@@ -178,25 +178,25 @@ def trace_reply(
 
 
 def line(document: Any) -> bytes:
-    """A document as a line of JSON; null where a number is not finite."""
+    """Return a document as a line of JSON; null if a number is not finite."""
     return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def told(run: Trace | Decoding) -> dict[str, Any]:
-    """What was read: `tokens` by text, and the `direction` of a model that translates."""
+    """Return what was read: `tokens` by text, and the `direction` of a translation model."""
     tokens = {name: [asdict(token) for token in read] for name, read in run.texts.items()}
     direction = {"direction": run.direction} if run.direction else {}
     return {**direction, "tokens": tokens}
 
 
 def parameters_reply(model: str, tensors: Mapping[str, NamedTensor]) -> Reply:
-    """The reply to a request for a model's parameters."""
+    """Return the reply to a request for a model's parameters."""
     arrays = {name: _array(name, tensor, "float32") for name, tensor in tensors.items()}
     return Reply({"model": model, "tensors": _about(tensors, arrays)}, arrays)
 
 
 def bytes_reply(document: Mapping[str, Any], tensors: Mapping[str, NamedTensor]) -> Reply:
-    """A reply about tensors of bytes and truths, which travel as they are."""
+    """Return a reply with tensors of bytes and booleans, which are sent unchanged."""
     arrays = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
     return Reply({**document, "tensors": _about(tensors, arrays)}, arrays)
 
@@ -214,13 +214,13 @@ def _about(tensors: Mapping[str, NamedTensor], arrays: Mapping[str, Array]) -> d
 
 
 def _measured(summary: Summary) -> dict[str, list[float] | list[str]]:
-    # What is not a number becomes null in the document.
+    # NaN becomes null in the document.
     measures = {name: value.tolist() for name, value in summary.measures.items()}
     return {**measures, "pattern": list(summary.patterns)}
 
 
 def _array(name: str, tensor: NamedTensor, dtype: Dtype) -> Array:
-    """The numbers as they travel: `dtype` is for real numbers; truth and ids have their own."""
+    """Return the numbers as sent: `dtype` applies to real numbers, not to booleans and ids."""
     array = tensor.value.detach().float() if tensor.value.is_floating_point() else tensor.value
     numbers: Array = array.cpu().contiguous().numpy()
     if numbers.dtype == np.bool_:

@@ -1,4 +1,4 @@
-"""What happens on a worker thread, in whatever process it is: work in, outcomes out."""
+"""A worker thread, in any process: takes work, returns outcomes."""
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +16,7 @@ from model.cancellation import StoppedError, stoppable
 
 @dataclass(frozen=True)
 class Batch:
-    """Jobs of one model to run together: traces, or one of another kind alone."""
+    """Jobs for one model to run together: traces, or a single job of another kind."""
 
     jobs: tuple[TraceJob | AnswerJob, ...]
 
@@ -31,14 +31,14 @@ class Line:
 
 
 Work = Batch | Line
-PAUSE_SECONDS = 0.1  # that work which waits for urgent work looks whether it is to stop
+PAUSE_SECONDS = 0.1  # how often paused work checks whether to stop
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a job came to: a result, or what went wrong with it.
+    """The result of a job, or its error.
 
-    A stream without a further line comes to None.
+    For a stream without a further line, the result is None.
     """
 
     result: Any = None
@@ -46,16 +46,16 @@ class Outcome:
 
 
 class Worker:
-    """Runs work on the models of a catalog, and keeps the streams that are open. Blocks."""
+    """Runs work on the models of a catalog, and keeps the open streams. Blocks."""
 
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
         self._streams: dict[int, Iterator[bytes]] = {}
-        self._urgent = 0  # how much that is urgent runs
+        self._urgent = 0  # number of urgent jobs running
         self._changed = threading.Condition()
 
     def run(self, work: Work, stopped: Callable[[], bool], urgent: bool = False) -> list[Outcome]:
-        """What each of the jobs came to; nothing is raised. Ends early once `stopped` is true.
+        """Return the outcome of each job; never raises. Stops early once `stopped` returns true.
 
         While urgent work runs, other work waits between two layers.
         """
@@ -82,7 +82,7 @@ class Worker:
                 self._changed.notify_all()
 
     def _gone(self, stopped: Callable[[], bool]) -> bool:
-        """Whether to stop, asked once nothing urgent runs."""
+        """Return whether to stop, checked once no urgent work runs."""
         if self._urgent:
             with self._changed:
                 while self._urgent and not stopped():
@@ -90,12 +90,12 @@ class Worker:
         return stopped()
 
     def forget(self, stream: int) -> None:
-        """Nobody asks for another line."""
+        """Drop a stream of which no further line is needed."""
         self._streams.pop(stream, None)
 
     def _line(self, work: Line) -> bytes | None:
         made = self._streams.get(work.stream)
-        if made is None:  # new, or begun in a process that has ended: what was sent is skipped
+        if made is None:  # new, or started in a process that crashed: skip lines already sent
             made = islice(lines(self.catalog, work.job), work.index, None)
             self._streams[work.stream] = made
         try:
@@ -109,7 +109,7 @@ class Worker:
 
 
 def attempt(work: Callable[[], Any]) -> Outcome:
-    """What a piece of work came to."""
+    """Return the outcome of a piece of work."""
     try:
         return Outcome(work())
     except Exception as error:
@@ -117,7 +117,7 @@ def attempt(work: Callable[[], Any]) -> Outcome:
 
 
 def answer(catalog: Catalog, jobs: Sequence[TraceJob | AnswerJob]) -> list[Outcome]:
-    """Runs jobs of one model as a batch; a failure is its own job's and no neighbour's.
+    """Run jobs for one model as a batch; a job's failure affects no other job.
 
     Loads the model if it is not loaded.
     """
@@ -132,7 +132,7 @@ def answer(catalog: Catalog, jobs: Sequence[TraceJob | AnswerJob]) -> list[Outco
 
 
 def lines(catalog: Catalog, job: StreamJob) -> Iterator[bytes]:
-    """The lines of a stream, which keeps its model loaded while it is open."""
+    """Yield the lines of a stream, which keeps its model loaded while it is open."""
     with catalog.using(job.model) as adapter:
         yield from job.lines(adapter)
 

@@ -1,4 +1,4 @@
-"""`python -m app shares`: what an operator does with shares, beside a server that runs or not."""
+"""`python -m app shares`: an operator's commands, with or without a running server."""
 
 import sys
 from argparse import Namespace
@@ -12,7 +12,7 @@ from app.store.store import Store, open_store
 
 
 async def run(asked: Namespace, settings: Settings) -> int:
-    """Does what was asked; returns the exit status."""
+    """Run the command; returns the exit status."""
     try:
         async with AsyncExitStack() as opened:
             with translated():
@@ -29,13 +29,13 @@ async def _export(asked: Namespace, store: Store) -> int:
     counted = await write_archive(store, asked.file)
     print(f"Exported {counted.taken} shares")
     if counted.left:
-        print(f"{counted.left} shares are damaged and were left out", file=sys.stderr)
+        print(f"{counted.left} shares are damaged and were skipped", file=sys.stderr)
     return 1 if counted.left else 0
 
 
 async def _import(asked: Namespace, store: Store) -> int:
     counted = await read_archive(store, asked.file)
-    print(f"Imported {counted.taken} shares; {counted.left} were there already")
+    print(f"Imported {counted.taken} shares; {counted.left} already existed")
     return 0
 
 

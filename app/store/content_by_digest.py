@@ -1,6 +1,6 @@
-"""Contents, the files that shares hold: each is kept once, by its SHA-256.
+"""Contents, the files of shares: each is stored once, by its SHA-256.
 
-All that changes them takes place in one transaction with the shares that refer to them, one writer
+Every change happens in one transaction with the shares that refer to the contents, one writer
 at a time, so that none is missing and none is left over.
 """
 
@@ -15,17 +15,17 @@ from app.store.tables import answers, contents, shares
 
 
 def digest_of(content: bytes) -> bytes:
-    """The SHA-256 that a content is kept under. Blocks: 2 ms for a megabyte."""
+    """Return the SHA-256 that a content is stored under. Blocks: 2 ms per megabyte."""
     return hashlib.sha256(content).digest()
 
 
 def digests_of(files: Sequence[bytes]) -> list[bytes]:
-    """The digest of each. Blocks."""
+    """Return the digest of each file. Blocks."""
     return [digest_of(one) for one in files]
 
 
 def checked(digest: bytes, content: bytes | None) -> bytes:
-    """The content, if it is what was put there. Blocks.
+    """Return the content if it matches its digest. Blocks.
 
     Raises DamagedError otherwise.
     """
@@ -35,7 +35,7 @@ def checked(digest: bytes, content: bytes | None) -> bytes:
 
 
 async def lacking(connection: AsyncConnection, files: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
-    """Those of the files, by digest, that are not kept yet."""
+    """Return those of the files, by digest, that are not stored yet."""
     found = await connection.scalars(
         select(contents.c.digest).where(contents.c.digest.in_(list(files)))
     )
@@ -44,7 +44,7 @@ async def lacking(connection: AsyncConnection, files: Mapping[bytes, bytes]) -> 
 
 
 async def put(connection: AsyncConnection, files: Mapping[bytes, bytes]) -> None:
-    """Keeps files that are lacking."""
+    """Store files that are lacking."""
     rows = [
         {"digest": digest, "size": len(content), "content": content}
         for digest, content in files.items()
@@ -54,7 +54,7 @@ async def put(connection: AsyncConnection, files: Mapping[bytes, bytes]) -> None
 
 
 async def drop(connection: AsyncConnection, digests: Iterable[bytes]) -> None:
-    """Lets go of those that no share refers to any more."""
+    """Delete the contents that no share refers to any more."""
     held = (
         select(table.c.digest).where(table.c.digest == contents.c.digest).exists()
         for table in (shares, answers)

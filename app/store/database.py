@@ -1,8 +1,8 @@
-"""The database below the store: opening it, one writer at a time, and knowing that it is there.
+"""The database under the store: opening it, one writer at a time, and checking that it is there.
 
-SQLite keeps a write-ahead log that it syncs at every commit, PostgreSQL does so by itself. An
-SQLite file that was deleted or replaced while it is open goes on taking commits that nobody will
-find; so its files are compared with those that were opened, before a use and after a commit.
+SQLite syncs its write-ahead log at every commit, as PostgreSQL does by default. An SQLite file that
+was deleted or replaced while open keeps accepting commits that are then lost; its files are
+therefore compared with those that were opened, before each use and after each commit.
 """
 
 import asyncio
@@ -21,10 +21,10 @@ from app.store.private_files import make_private_file
 from app.store.storage_errors import UNAVAILABLE, StorageError, log, translated
 
 MIGRATIONS = Path(__file__).parent / "migrations"
-# Any numbers that nothing else in a PostgreSQL locks.
+# Arbitrary numbers that nothing else in the same PostgreSQL locks.
 MIGRATION_LOCK, WRITE_LOCK = 20170612, 20170613
 
-LOCK_SECONDS = 5  # a writer waits so long for another
+LOCK_SECONDS = 5  # how long a writer waits for another
 MIGRATION_SECONDS = 600
 ANSWER_SECONDS = 30  # for one use of the database, whatever it does
 FILES = ("", "-wal", "-shm")  # of an SQLite database
@@ -32,7 +32,7 @@ IN_MEMORY = (None, "", ":memory:")
 
 
 class Database:
-    """A database that is open: `reading()` and `writing()` raise StorageError for its failures."""
+    """An open database: `reading()` and `writing()` raise StorageError for its failures."""
 
     def __init__(self, engine: AsyncEngine, file: Path | None) -> None:
         self._engine = engine
@@ -41,7 +41,7 @@ class Database:
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncConnection]:
-        """A connection to read with; what others write meanwhile is not seen."""
+        """Yield a connection for reading; it does not see concurrent writes."""
         with translated():
             async with asyncio.timeout(ANSWER_SECONDS), self._engine.connect() as connection:
                 if self._sqlite:
@@ -52,9 +52,9 @@ class Database:
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[AsyncConnection]:
-        """A connection that nobody writes beside; what was written is durable after the block.
+        """Yield a connection for the only writer; what was written is durable after the block.
 
-        Nothing is written where the block raises.
+        If the block raises, nothing is written.
         """
         with translated():
             async with asyncio.timeout(ANSWER_SECONDS), self._engine.connect() as connection:
@@ -64,7 +64,7 @@ class Database:
                 await self._check_files(connection)
 
     async def migrate(self) -> None:
-        """Brings the tables up to date; servers that start together do so one after the other.
+        """Run the migrations; servers that start together do so one after the other.
 
         Raises what SQLAlchemy and the drivers raise.
         """
@@ -75,7 +75,7 @@ class Database:
             else:
                 await connection.exec_driver_sql(_advisory(MIGRATION_LOCK))
             await connection.run_sync(upgrade)
-        await self._engine.dispose()  # and with it the patience of the connection
+        await self._engine.dispose()  # and with it the connection's longer timeout
 
     async def _lock(self, connection: AsyncConnection) -> None:
         if self._sqlite:
@@ -87,17 +87,17 @@ class Database:
     async def _check_files(self, connection: AsyncConnection) -> None:
         opened = (await connection.get_raw_connection()).info.get("files")
         if self._file and opened != _identity(self._file):
-            log.error("%s: the file of the database was taken away", UNAVAILABLE)
+            log.error("%s: the file of the database was removed", UNAVAILABLE)
             raise StorageError(UNAVAILABLE)
 
 
 @asynccontextmanager
 async def open_database(url: str) -> AsyncIterator[Database]:
-    """Opens a database, after bringing its tables up to date.
+    """Open a database, after running its migrations.
 
-    The file of an SQLite database is made where there is none, for its owner alone.
+    A missing SQLite file is created, readable only by its owner.
 
-    Raises OSError where the file cannot be made, and what SQLAlchemy and the drivers raise.
+    Raises OSError if the file cannot be created, and what SQLAlchemy and the drivers raise.
     """
     file = _file(make_url(url))
     options: dict[str, Any] = {"hide_parameters": True}
@@ -122,7 +122,7 @@ async def open_database(url: str) -> AsyncIterator[Database]:
 
 
 def upgrade(connection: Connection, revision: str = "head") -> None:
-    """Brings the tables to a revision of `app/store/migrations/`."""
+    """Migrate the tables to a revision of `app/store/migrations/`."""
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     config.attributes["connection"] = connection
@@ -130,7 +130,7 @@ def upgrade(connection: Connection, revision: str = "head") -> None:
 
 
 def _file(url: URL) -> Path | None:
-    """The file of an SQLite database; None for another one."""
+    """Return the file of an SQLite database; None for other databases."""
     if url.get_backend_name() != "sqlite" or url.database in IN_MEMORY:
         return None
     assert url.database is not None
@@ -138,7 +138,7 @@ def _file(url: URL) -> Path | None:
 
 
 def _watch(engine: AsyncEngine, file: Path) -> None:
-    """Opens the file that is there, never a new one, and gives up connections to another."""
+    """Open only the existing file, never a new one, and drop connections to another one."""
 
     def open_existing(_: object, __: object, arguments: list[Any], options: dict[str, Any]) -> None:
         arguments[0], options["uri"] = f"{file.as_uri()}?mode=rw", True
@@ -162,7 +162,7 @@ def _watch(engine: AsyncEngine, file: Path) -> None:
 
 
 def _identity(file: Path) -> tuple[object, ...]:
-    """Which files the database and its log are, wherever they have moved; None is not there."""
+    """Return which files the database and its log are, wherever they moved; None if missing."""
     return tuple(_inode(Path(f"{file}{suffix}")) for suffix in FILES[:2])
 
 

@@ -1,4 +1,4 @@
-"""Ids of shares, and keys to delete them with: random, and easy to read aloud."""
+"""Ids of shares, and the keys that delete them: random, and easy to read aloud."""
 
 import secrets
 
@@ -10,17 +10,17 @@ KEY_LENGTH = 26  # 31 ** 26 > 2 ** 128
 
 
 def is_id(text: str) -> bool:
-    """Whether a share may have it as its id."""
+    """Return whether a text has the form of an id."""
     return len(text) == ID_LENGTH and set(text) <= set(ALPHABET)
 
 
 def new_id() -> str:
-    """An id that nobody guesses: 64 random bits and a little more."""
+    """Return an unguessable id: slightly more than 64 random bits."""
     return _random(ID_LENGTH)
 
 
 def new_edit_key() -> str:
-    """A key that nobody guesses: 128 random bits and a little more."""
+    """Return an unguessable key: slightly more than 128 random bits."""
     return _random(KEY_LENGTH)
 
 

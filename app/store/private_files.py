@@ -1,4 +1,4 @@
-"""Files and folders for their owner alone: a share holds what somebody typed."""
+"""Files and folders that only their owner can read: shares contain what people typed."""
 
 import os
 import stat
@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-# What may lie in a data folder without making it anybody else's.
+# What a private data folder may contain.
 OWN = {"cache", "lost+found"}
 
 
 def make_private_file(file: Path, suffixes: Iterable[str] = ("",)) -> None:
-    """Makes a file, and its folder, where there is none, and closes it to others.
+    """Create a file and its folder if they are missing, and close them to other users.
 
-    `suffixes` are of files beside it that are closed too, if they are there. Raises OSError.
+    `suffixes` name files next to it that are closed too, if they exist. Raises OSError.
     """
     file.parent.parent.mkdir(parents=True, exist_ok=True)
     file.parent.mkdir(mode=0o700, exist_ok=True)
@@ -23,9 +23,9 @@ def make_private_file(file: Path, suffixes: Iterable[str] = ("",)) -> None:
 
 
 def make_private_folder(folder: Path) -> None:
-    """Makes a folder where there is none, and closes it to others.
+    """Create a folder if it is missing, and close it to other users.
 
-    One that others share stays open: it belongs to somebody else, or holds other folders. Raises
+    A shared folder stays open: one of another owner, or one that contains other folders. Raises
     OSError.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -36,5 +36,5 @@ def make_private_folder(folder: Path) -> None:
 
 
 def _close(path: Path) -> None:
-    with suppress(FileNotFoundError, PermissionError):  # what belongs to another is theirs to close
+    with suppress(FileNotFoundError, PermissionError):  # files of others are not ours to close
         path.chmod(path.stat().st_mode & 0o700)

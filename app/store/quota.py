@@ -1,4 +1,4 @@
-"""How much shares may take, and whether there is room for another."""
+"""The limits on stored shares, and whether there is room for another share."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -13,7 +13,7 @@ from app.store.tables import contents, shares
 
 @dataclass(frozen=True)
 class Limits:
-    """What shares may take: bytes in all and for one address, and days; None is without limit."""
+    """Limits on shares: bytes in total and per address, and days; None means no limit."""
 
     total: int | None = None
     by_address: int | None = None
@@ -21,7 +21,7 @@ class Limits:
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """Those that an operator has set."""
+        """Return the limits that the operator has set."""
         return cls(
             total=settings.max_shares_bytes,
             by_address=settings.max_shares_bytes_per_address,
@@ -30,7 +30,7 @@ class Limits:
 
 
 def used() -> ColumnElement[int]:
-    """How many bytes all shares take in the database."""
+    """Return the bytes that all shares take in the database, as a query."""
     documents = select(func.coalesce(func.sum(shares.c.documents), 0)).scalar_subquery()
     files = select(func.coalesce(func.sum(contents.c.size), 0)).scalar_subquery()
     return documents + files
@@ -39,17 +39,17 @@ def used() -> ColumnElement[int]:
 async def check_room(
     connection: AsyncConnection, limits: Limits, owner: bytes | None, grows: int, size: int
 ) -> None:
-    """Raises StorageError where there is no room for a share.
+    """Raise StorageError if there is no room for a share.
 
-    `grows` is how many bytes it adds to the database, `size` how many it counts for its owner: with
-    contents that are kept already.
+    `grows` is the number of bytes it adds to the database, `size` the number counted for its owner,
+    including contents that are already stored.
     """
     if limits.total is not None:
         before = int(await connection.scalar(select(used())) or 0)
         if before + grows > limits.total:
-            raise StorageError(FULL, f"all shares together have at most {limits.total} bytes")
+            raise StorageError(FULL, f"all shares together may take at most {limits.total} bytes")
     if limits.by_address is not None and owner is not None:
         mine = select(func.sum(shares.c.size)).where(shares.c.address == owner)
         if int(await connection.scalar(mine) or 0) + size > limits.by_address:
-            detail = f"the shares of one address have at most {limits.by_address} bytes"
+            detail = f"the shares of one address may take at most {limits.by_address} bytes"
             raise StorageError(QUOTA, detail)

@@ -1,10 +1,10 @@
-"""Shares as one file, to keep or to take to another database.
+"""Shares as one file, as a backup or to move them to another database.
 
     shares.zip
-    ├── contents/{sha256}    a compressed file, once for all shares that hold it
+    ├── contents/{sha256}    a compressed file, once for all shares that use it
     └── shares/{id}.json     the rest of a share; `trace` and `asks` name contents
 
-Addresses are left out: their digests mean nothing to another database.
+Addresses are left out: their digests mean nothing in another database.
 """
 
 import json
@@ -30,11 +30,11 @@ SHARES, CONTENTS, JSON = "shares/", "contents/", ".json"
 
 
 class ArchiveError(Exception):
-    """The file is no archive of shares, or not what it was."""
+    """The file is not an archive of shares, or is damaged."""
 
 
 class ArchivedAnswer(BaseModel):
-    """A further question, and the digest of its answer."""
+    """An additional request, and the digest of its reply."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -59,16 +59,16 @@ class ArchivedShare(BaseModel):
 
 @dataclass(frozen=True)
 class Counted:
-    """How many shares were taken over, and how many were not."""
+    """How many shares were transferred, and how many were skipped."""
 
     taken: int
     left: int
 
 
 async def write_archive(store: Store, path: Path) -> Counted:
-    """Writes all shares into a file, for its owner alone; those that are damaged are left.
+    """Write all shares to a file, readable only by its owner; damaged ones are skipped.
 
-    The file is there whole or not at all. Raises StorageError and OSError.
+    The file is written completely or not at all. Raises StorageError and OSError.
     """
     part = path.with_name(f".{path.name}.part")
     taken = left = 0
@@ -88,9 +88,9 @@ async def write_archive(store: Store, path: Path) -> Counted:
 
 
 async def read_archive(store: Store, path: Path) -> Counted:
-    """Keeps the shares of a file under their ids, whatever the limits; known ids are left.
+    """Store the shares of a file under their ids, regardless of limits; known ids are skipped.
 
-    Raises ArchiveError, StorageError and OSError; what was read until then is kept.
+    Raises ArchiveError, StorageError and OSError; shares read before the error are kept.
     """
     try:
         with ZipFile(path) as archive:
@@ -99,11 +99,11 @@ async def read_archive(store: Store, path: Path) -> Counted:
             taken = sum([await _take(store, archive, name) for name in found])
             return Counted(taken, len(found) - taken)
     except BadZipFile as error:
-        raise ArchiveError(f"{path} is damaged, or no archive of shares") from error
+        raise ArchiveError(f"{path} is damaged, or not an archive of shares") from error
 
 
 async def _kept(store: Store) -> AsyncIterator[tuple[Row[Any], list[Row[Any]]]]:
-    """Each share with its trace, and the rows of its answers."""
+    """Yield each share with its trace, and the rows of its replies."""
     joined = select(shares, contents.c.content).outerjoin(
         contents, shares.c.digest == contents.c.digest
     )
@@ -143,7 +143,7 @@ def _write(archive: ZipFile, written: set[str], share: Row[Any], more: list[Row[
 
 
 async def _take(store: Store, archive: ZipFile, name: str) -> bool:
-    """Keeps one share; False where its id is known."""
+    """Store one share; returns False if its id is already used."""
     try:
         read = ArchivedShare.model_validate_json(archive.read(name))
         key = None if read.edit_key is None else bytes.fromhex(read.edit_key)
@@ -154,7 +154,7 @@ async def _take(store: Store, archive: ZipFile, name: str) -> bool:
     except (ValidationError, ValueError, KeyError, zlib.error, DamagedError) as error:
         raise ArchiveError(f"{name} of the archive is damaged") from error
     if name != f"{SHARES}{read.id}{JSON}" or not is_id(read.id):
-        raise ArchiveError(f"{name} of the archive holds another share")
+        raise ArchiveError(f"{name} of the archive contains another share")
     asks = tuple(one.question for one in read.asks)
     share = Share(read.id, read.format, read.created, read.state, read.model, trace, asks)
     more = [Answer(ask, answer) for ask, answer in zip(asks, found, strict=True)]

@@ -1,12 +1,12 @@
-"""The format of shares: its number, and how shares of older formats are read.
+"""The format of shares: its number, and how to read shares of older formats.
 
-A share's format says what its state, its trace and its answers mean. New shares are written in
-`FORMAT`; rows stay as they were written, and are brought to it one format at a time when read:
+A share's format defines how its state, its trace and its replies are read. New shares are written
+in `FORMAT`. Stored rows are never rewritten; when read, they are converted one format at a time:
 
     1 ─▶ UPGRADES[1] ─▶ 2 ─▶ UPGRADES[2] ─▶ 3 = FORMAT
 
 To change the format: raise `FORMAT`, add the step from the one before, and run
-``python -m tests.golden.make``, which keeps shares of the new format for the tests.
+``python -m tests.golden.make``, which stores shares of the new format for the tests.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -19,7 +19,7 @@ FORMAT = 3
 
 
 class NewerShareError(Exception):
-    """A share was written in a format that this server does not know yet."""
+    """A share was written in a format newer than this server's."""
 
 
 @dataclass(frozen=True)
@@ -27,26 +27,26 @@ class Upgrade:
     """The step from one format to the next."""
 
     share: Callable[[Share], Share]
-    answer: Callable[[bytes], bytes] = lambda answer: answer  # the file beside a share, compressed
+    answer: Callable[[bytes], bytes] = lambda answer: answer  # an additional reply, compressed
 
 
 UPGRADES: Mapping[int, Upgrade] = {
-    # A model is described by its table of attentions, and says what it can.
+    # A model is described by its table of attentions and its capabilities.
     1: Upgrade(lambda share: replace(share, model=upgraded(share.model))),
-    # A share may be of the lab: a state with "lab" in it, without a model.
+    # A share can be of the lab: a state with "lab" in it, without a model.
     2: Upgrade(lambda share: share),
 }
 
 
 def upgrade(share: Share) -> Share:
-    """The share in today's format; NewerShareError for one that a newer server wrote."""
+    """Convert a share to the current format; raises NewerShareError for a newer one."""
     for step in _steps(share.format):
         share = step.share(share)
     return replace(share, format=FORMAT)
 
 
 def upgrade_answer(answer: bytes, written: int) -> bytes:
-    """An answer of a share written in this format, in today's; raises what `upgrade` raises."""
+    """Convert a reply of a share from this format to the current one; raises as `upgrade` does."""
     for step in _steps(written):
         answer = step.answer(answer)
     return answer

@@ -1,4 +1,4 @@
-"""What earlier versions kept in shares, made into what is kept today."""
+"""Conversion of shares written by earlier versions."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -9,10 +9,10 @@ from model.adapters.model_info import CAPABILITIES
 
 
 def upgraded(model: Mapping[str, Any]) -> dict[str, Any]:
-    """The description of a share's model, as `GET /api/models` has it today.
+    """Convert the description of a share's model to that of today's `GET /api/models`.
 
-    Before there was a table of attentions every model was an encoder–decoder that could do all
-    that there was; before that, one head that aligns was named, by the rows that write.
+    Before the table of attentions existed, every model was an encoder–decoder with all
+    capabilities; before that, a single aligning head was given, by the rows that write.
     """
     known = dict(model)
     aligner = known.pop("aligner", None)

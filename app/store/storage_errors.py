@@ -1,7 +1,7 @@
-"""What keeps the store from answering, whichever database it is.
+"""Errors of the store, independent of the database.
 
-StorageError   the database cannot do this now; `kind` says which of `DETAILS`
-DamagedError   what is kept is not what was put there
+StorageError   the database cannot do this now; `kind` is one of `DETAILS`
+DamagedError   what is stored is not what was written
 """
 
 import errno
@@ -21,9 +21,9 @@ DETAILS = {
     BUSY: "the database is busy",
     FULL: "the database has no room left",
     UNAVAILABLE: "the database cannot be used",
-    QUOTA: "this address keeps as much as one address may",
+    QUOTA: "the shares of this address have reached their limit",
 }
-# What the databases themselves say, by SQLite's primary codes and PostgreSQL's SQLSTATE.
+# The databases' own errors, by SQLite's primary codes and PostgreSQL's SQLSTATE.
 SQLITE = {
     sqlite3.SQLITE_BUSY: BUSY,
     sqlite3.SQLITE_LOCKED: BUSY,
@@ -50,15 +50,15 @@ class StorageError(Exception):
 
 
 class DamagedError(Exception):
-    """A share is there, but what is kept of it cannot be read."""
+    """A share exists, but its stored data cannot be read."""
 
     def __init__(self) -> None:
-        super().__init__("what is kept of this share is damaged")
+        super().__init__("the stored data of this share is damaged")
 
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Turns whatever a database raises into a StorageError, and logs its code: no words of it.
+    """Turn errors of a database into a StorageError; logs their codes but not their messages.
 
     A database repeats in its messages what it was sent.
     """
@@ -68,14 +68,14 @@ def translated() -> Iterator[None]:
         if isinstance(error, SQLAlchemyError) and not isinstance(
             error, DBAPIError | NoConnectionError
         ):
-            raise  # a mistake of ours
+            raise  # a bug
         kind, code = _judged(error)
         log.warning("%s: %s", kind, code)
         raise StorageError(kind) from error
 
 
 def _judged(error: Exception) -> tuple[str, str]:
-    """The kind of a failure, and what the database calls it."""
+    """Return the kind of a failure, and the database's own code for it."""
     cause = error.orig if isinstance(error, DBAPIError) else error
     name = type(cause).__name__
     if isinstance(cause, sqlite3.Error):

@@ -1,7 +1,7 @@
 """The store: shares in SQLite or PostgreSQL.
 
-A share that `add` returned from is on the disk. Everything here raises StorageError where the
-database cannot do it now.
+When `add` returns, the share is on disk. All methods raise StorageError if the database cannot be
+used now.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ PRUNING_SECONDS = 3600
 
 @dataclass(frozen=True)
 class Answer:
-    """A further question of a share, and its answer: a compressed file."""
+    """An additional request of a share, and its reply: a compressed file."""
 
     question: dict[str, Any]
     answer: bytes
@@ -41,10 +41,10 @@ class Answer:
 
 @dataclass(frozen=True)
 class Share:
-    """A state, the model's description, and the trace that was seen: a compressed file.
+    """A state, the model's description, and the frozen trace: a compressed file.
 
-    `format` says what they mean (`app.store.share_formats`); `asks` are the further questions whose
-    answers are kept beside it.
+    `format` defines how to read them (`app.store.share_formats`); `asks` are the additional
+    requests whose replies are stored with it.
     """
 
     id: str
@@ -57,7 +57,7 @@ class Share:
 
 
 class Store:
-    """Shares by id. Made by `open_store`."""
+    """Shares by id; created by `open_store`."""
 
     def __init__(self, database: Database, limits: Limits, address_key: bytes) -> None:
         self.database = database
@@ -75,10 +75,10 @@ class Store:
         address: str | None = None,
         edit_key: str | None = None,
     ) -> Share:
-        """Keeps a share written in a format; durable, with all its answers, when this returns.
+        """Store a share written in a format; it is durable, with all its replies, on return.
 
-        `address` is where it comes from, `edit_key` deletes it; neither is kept as it is. Raises
-        StorageError beyond the limits.
+        `address` is where it comes from, `edit_key` deletes it; neither is stored in plain form.
+        Raises StorageError beyond the limits.
         """
         asks = tuple(answer.question for answer in more)
         share = Share(new_id(), written, datetime.now(UTC), state, model, trace, asks)
@@ -96,7 +96,7 @@ class Store:
         *,
         limited: bool,
     ) -> bool:
-        """Keeps a share under its id; durable when this returns. False where the id is known."""
+        """Store a share under its id; durable on return. Returns False if the id is known."""
         held = [share.trace, *(one.answer for one in more)]
         digests = await off_loop(digests_of, held, size=sum(map(len, held)))
         documents = len(orjson.dumps([share.state, share.model, share.asks]))
@@ -123,33 +123,33 @@ class Store:
         return True
 
     async def check_room(self, address: str) -> None:
-        """Raises StorageError where an address cannot keep another share, however small."""
+        """Raise StorageError if an address cannot store another share, however small."""
         async with self.database.reading() as connection:
             await check_room(connection, self.limits, self._keyed(address), 1, 1)
 
     async def check_write(self) -> None:
-        """Returns once the database has taken a write that changes nothing."""
+        """Return once the database has accepted a write that changes nothing."""
         same = update(secrets).where(secrets.c.name == ADDRESS_KEY).values(value=secrets.c.value)
         async with self.database.writing() as connection:
             await connection.execute(same)
 
     async def totals(self) -> tuple[int, int]:
-        """How many shares there are, and how many bytes they take in all."""
+        """Return the number of shares, and the bytes they take in total."""
         wanted = select(select(func.count()).select_from(shares).scalar_subquery(), used())
         async with self.database.reading() as connection:
             number, size = (await connection.execute(wanted)).one()
         return number, int(size)
 
     async def has(self, share_id: str) -> bool:
-        """Whether there is a share of this id, in either case."""
+        """Return whether a share with this id exists, in either case."""
         wanted = select(shares.c.id).where(self._is(share_id))
         async with self.database.reading() as connection:
             return await connection.scalar(wanted) is not None
 
     async def find(self, share_id: str) -> Share | None:
-        """The share of an id in either case; None if there is none.
+        """Return the share with this id, in either case; None if there is none.
 
-        Raises DamagedError for one that cannot be read.
+        Raises DamagedError if it cannot be read.
         """
         own = [shares.c[name] for name in ("id", "format", "created", "state", "model", "digest")]
         wanted = select(*own, contents.c.content).where(self._is(share_id))
@@ -161,7 +161,7 @@ class Store:
                 if row is None:
                     return None
                 asks = tuple((await connection.scalars(questions.order_by(answers.c.n))).all())
-        except ValueError as error:  # no JSON any more
+        except ValueError as error:  # not valid JSON
             raise DamagedError from error
         trace = await off_loop(checked, row.digest, row.content, size=len(row.content or b""))
         created: datetime = row.created  # SQLite forgets the zone
@@ -169,9 +169,9 @@ class Store:
         return Share(row.id, row.format, created, row.state, row.model, trace, asks)
 
     async def find_answer(self, share_id: str, n: int) -> tuple[int, bytes] | None:
-        """The format of a share and the answer to its n-th question; None if there is none.
+        """Return the format of a share and the reply to its n-th request; None if there is none.
 
-        Raises DamagedError for one that cannot be read.
+        Raises DamagedError if it cannot be read.
         """
         if not 0 <= n < 1 << 31:
             return None
@@ -189,7 +189,7 @@ class Store:
         return found.format, await off_loop(checked, found.digest, found.content, size=size)
 
     async def delete(self, share_id: str, edit_key: str) -> bool | None:
-        """Deletes a share; False where this is not its edit key, None if there is no such share."""
+        """Delete a share; returns False for a wrong edit key, None if there is no such share."""
         wanted = select(shares.c.id, shares.c.edit_key).where(self._is(share_id))
         async with self.database.writing() as connection:
             row = (await connection.execute(wanted)).one_or_none()
@@ -202,7 +202,7 @@ class Store:
             return True
 
     async def remove(self, share_id: str) -> bool:
-        """Deletes a share without its key; False if there is none."""
+        """Delete a share without its key; returns False if there is none."""
         async with self.database.writing() as connection:
             found = await connection.scalar(select(shares.c.id).where(shares.c.id == share_id))
             if found is not None:
@@ -210,7 +210,7 @@ class Store:
             return found is not None
 
     async def prune(self, days: float | None = None) -> int:
-        """Deletes shares that are older than `days`, or than the limits say; returns how many."""
+        """Delete shares older than `days`, or than the limits say; returns their number."""
         days = self.limits.days if days is None else days
         if days is None:
             return 0
@@ -225,14 +225,14 @@ class Store:
                 return deleted
 
     async def keep_pruning(self, seconds: float = PRUNING_SECONDS) -> None:
-        """Deletes shares as they expire, until it is cancelled."""
+        """Delete shares as they expire, until cancelled."""
         while self.limits.days is not None:
-            with suppress(StorageError):  # it is logged; the next time may go better
+            with suppress(StorageError):  # it is logged; try again next time
                 await self.prune()
             await asyncio.sleep(seconds)
 
     def _is(self, share_id: str) -> ColumnElement[bool]:
-        """The share of an id in either case, unless it is older than the limits say."""
+        """Match a share by its id in either case, unless it is older than the limits allow."""
         mine = shares.c.id == (share_id.lower() if is_id(share_id.lower()) else "")
         days = self.limits.days
         return mine & (true() if days is None else shares.c.created >= _since(days))
@@ -256,7 +256,7 @@ def _since(days: float) -> datetime:
 
 @asynccontextmanager
 async def open_store(url: str, limits: Limits = UNLIMITED) -> AsyncIterator[Store]:
-    """Opens the database, after bringing its tables up to date.
+    """Open the database, after running its migrations.
 
     Raises what `open_database` raises.
     """
@@ -265,7 +265,7 @@ async def open_store(url: str, limits: Limits = UNLIMITED) -> AsyncIterator[Stor
 
 
 async def _address_key(database: Database) -> bytes:
-    """What addresses are digested with: made once for a database, so that servers agree."""
+    """Return the key for digests of addresses, created once per database so that servers agree."""
     wanted = select(secrets.c.value).where(secrets.c.name == ADDRESS_KEY)
     async with database.writing() as connection:
         found: bytes | None = await connection.scalar(wanted)

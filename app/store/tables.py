@@ -1,4 +1,4 @@
-"""The tables, as the migrations leave them."""
+"""The tables, as left by the migrations."""
 
 from sqlalchemy import (
     JSON,
@@ -28,8 +28,8 @@ shares = Table(
     Column("digest", LargeBinary, nullable=False),  # of the trace, in `contents`
     Column("documents", BigInteger, nullable=False, server_default="0"),  # bytes of JSON
     Column("size", BigInteger, nullable=False, server_default="0"),  # bytes, with all contents
-    Column("edit_key", LargeBinary),  # SHA-256; shares from before there were any have none
-    Column("address", LargeBinary),  # keyed digest of the address that made it
+    Column("edit_key", LargeBinary),  # SHA-256; older shares have none
+    Column("address", LargeBinary),  # keyed digest of the author's address
     Index("ix_shares_created", "created"),
     Index("ix_shares_digest", "digest"),
     Index("ix_shares_documents", "documents"),

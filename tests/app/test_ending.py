@@ -33,7 +33,7 @@ def test_a_signal_to_all_processes_breaks_off_no_stream(launch: Callable[..., Ap
         *_, last = lines
     assert "end" in json.loads(last), last
     assert server.process.wait(timeout=30) == -signal.SIGTERM
-    assert "process ended" not in server.log.read_text()
+    assert "process exited" not in server.log.read_text()
     until_gone(processes[1:])
 
 

@@ -143,7 +143,7 @@ def test_beside_a_server_that_runs(launch: Callable[..., AppServer], tmp_path: P
     paths = [f"{server.url}/api/shares/{share_id}" for share_id in ids]
     assert [httpx.get(path).status_code for path in paths] == [404, 200]
     told = command(server.data_dir, "import", file)
-    assert told == (0, "Imported 1 shares; 1 were there already", "")
+    assert told == (0, "Imported 1 shares; 1 already existed", "")
     assert [httpx.get(path).status_code for path in paths] == [200, 200]
     answer = {"Accept": "application/octet-stream"}
     assert httpx.get(f"{paths[1]}/asks/1", headers=answer).status_code == 200
