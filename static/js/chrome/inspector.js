@@ -33,7 +33,7 @@ export function bindInspector(context) {
   const { store } = context;
   const calculation = createCalculation(context, find("#row"));
   const show = () => fill(context, calculation);
-  store.subscribe(({ link, trace, model }) => [link, trace, model], show);
+  store.subscribe(({ link, trace, model, answers }) => [link, trace, model, answers], show);
   store.watch(show);
   find("#check-cell").addEventListener("click", () =>
     store.go({ view: "worksheet", ...pair(store.get()) }, "chosen"),

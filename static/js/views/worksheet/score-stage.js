@@ -95,6 +95,8 @@ function sums({ t, sheet, query, key }) {
     formulas: [
       [pi === null ? "score_ij" : "s_ij", "=", total("c", ["w_c", ...tanh]), "=", dot],
       [
+        plain(t("channel {n}", { n: first + 1 })),
+        ":",
         "w_c",
         ...tanh,
         "=",
@@ -105,12 +107,7 @@ function sums({ t, sheet, query, key }) {
         inner[first],
         ")",
         "=",
-        factor(weights[first]),
-        "·",
-        factor(bent[first]),
-        "=",
         products[first],
-        plain(t("(channel {channel})", { channel: first + 1 })),
       ],
     ],
     bands: [
