@@ -167,7 +167,7 @@ def test_learned_rows_are_those_of_the_model(opened: Workspace, server: AppServe
     place = {"source": SOURCE, "target": TARGET, "model": "learned", "block": "encoder"}
     opened.open(**place, view="positions", layer=0, head=0)
     expect(opened.find("#view .note").first).to_contain_text("Learned positions")
-    expect(opened.find("#view")).not_to_contain_text("sine")
+    expect(opened.find("#view")).not_to_contain_text("sines")
     table = parameters(server, "learned", "encoder.positions.table")["encoder.positions.table"]
     opened.settled()
     shown = opened.charts("#view .stacked")[0].values
