@@ -1,1 +1,1 @@
-"""What the routes answer with, without HTTP."""
+"""Replies of the routes, independent of HTTP."""

@@ -1,4 +1,4 @@
-"""Naming the field of an error as it stands in the request."""
+"""The field of an error, as a path into the request."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,9 +8,9 @@ from model.errors import InputError
 
 @contextmanager
 def within(place: str, but: str | None = None) -> Iterator[None]:
-    """Names the field of an InputError as it stands in the request, under `place`.
+    """Prefix the field of an InputError with `place`, its path in the request.
 
-    A field that begins with `but` stands at the top.
+    A field that begins with `but` is at the top level.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""Handouts of what a server is asked, or has kept: see `app.handout_file` for the file."""
+"""Handouts of a state or a share; see `app.handout_file` for the file."""
 
 import re
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ PLAIN = re.compile(r"[A-Za-z0-9-]+")
 
 
 async def create(services: Services, state: AnyShareState, home: str, theme: str | None) -> bytes:
-    """The handout of a state that is run for it; raises what `run` and `check` raise."""
+    """Run a state and return its handout; raises what `run` and `check` raise."""
     if isinstance(state, LabShareState):
         reply = await freeze(services, state)
         about = {"state": state.model_dump(exclude_unset=True), "created": _now()}
@@ -48,7 +48,7 @@ async def create(services: Services, state: AnyShareState, home: str, theme: str
 
 
 def of_share(share: Share, home: str, lang: str, theme: str | None) -> bytes:
-    """The handout of a share, in a reader's language."""
+    """Return the handout of a share, in a reader's language."""
     about = {
         "id": share.id,
         "state": {**share.state, "lang": lang},
@@ -65,7 +65,7 @@ def _now() -> str:
 
 
 def name(state: Mapping[str, Any]) -> str:
-    """What the file is called: the model, and the place that it opens on."""
+    """Return the name of the file: the model, and the place where it opens."""
     if "lab" in state:
         return "headlight-by-hand.html"
     place = (f"{key}-{state[key] + 1}" for key in ("layer", "head") if state.get(key) is not None)

@@ -1,4 +1,4 @@
-"""Attention by hand, for `POST /api/lab`, for shares of it, and why scores are scaled."""
+"""Attention by hand: `POST /api/lab`, its shares, and `GET /api/lab/scaling`."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -20,20 +20,20 @@ from model.lab.request import LabRequest
 from model.lab.scaling import WIDTHS, scaling
 from model.trace.tensor_tap import KEY, QUERY
 
-LEAST = 25.0  # units of work: about 3 ms, whatever the sizes
+LEAST = 25.0  # units of work: about 3 ms for any size
 PER_NUMBER = 0.01
 BEFORE = "before."
-NAME = 40  # characters of a token's name that are kept
+NAME = 40  # characters kept of a token's name
 
 
 def price(asked: LabRequest) -> float:
-    """What a request costs in the engine's units of work (`app.engine.price`)."""
+    """Return the cost of a request in the engine's units of work (`app.engine.price`)."""
     given = (getattr(asked, name) or [] for name in MATRICES)
     return LEAST + PER_NUMBER * sum(len(row) for matrix in given for row in matrix)
 
 
 def worked_out(asked: LabRequest) -> bytes:
-    """The JSON reply. Raises InputError for what is no matrix, or fits no other."""
+    """Return the JSON reply; raises InputError if a matrix is invalid or does not match another."""
     steps = compute(asked).steps
     document = {
         "steps": {
@@ -46,13 +46,13 @@ def worked_out(asked: LabRequest) -> bytes:
 
 
 async def lab_reply(services: Services, asked: LabRequest) -> bytes:
-    """The reply, worked out on a thread; raises SpentError for a client that has asked for much."""
+    """Compute the reply on a thread; raises SpentError if the client has requested too much."""
     services.engine.charge(price(asked))
     return await off_loop(worked_out, asked, size=LARGE)
 
 
 def frozen(state: LabShareState) -> Reply:
-    """What a share of the lab keeps: every step by its name; raises what `compute` raises."""
+    """Return what a share of the lab stores: every step by name; raises what `compute` raises."""
     with within("state.lab"):
         steps = dict(compute(state.lab.request()).steps)
     if state.before is not None:
@@ -84,7 +84,7 @@ async def freeze(services: Services, state: LabShareState) -> Reply:
 
 
 def names(link: str, side: str, count: int) -> list[str]:
-    """What the lab's link calls its tokens; numbers from 1 for those that it does not name."""
+    """Return the token names in the lab's link; numbers from 1 for unnamed tokens."""
     said: Mapping[str, list[str]] = parse_qs(link)
     field = "memory_tokens" if side == KEY and "memory" in said else "tokens"
     found = said.get(field, [""])[0].split("\n")
@@ -93,7 +93,7 @@ def names(link: str, side: str, count: int) -> list[str]:
 
 
 def scaling_reply(keys: int, seed: int) -> bytes:
-    """The JSON reply of `GET /api/lab/scaling`."""
+    """Return the JSON reply of `GET /api/lab/scaling`."""
     found: dict[str, Any] = {
         name: {key: numbers(value) for key, value in asdict(one).items()}
         for name, one in scaling(keys, seed).items()

@@ -1,8 +1,8 @@
 """Pages: Jinja templates in the reader's language.
 
-Every template is given: ``lang`` and ``languages``; ``asset(path)``, the address of a file in
+Every template receives: ``lang`` and ``languages``; ``asset(path)``, the address of a file in
 `static/`; ``page_file(name)``, that of a page's one script or stylesheet; ``vendor(name)``, that of
-a file out of a package; ``plotly_url`` and ``catalog_url``; ``url_for(name, **parameters)``, the
+a file from a package; ``plotly_url`` and ``catalog_url``; ``url_for(name, **parameters)``, the
 path of a route; ``page_url``, the address without its query; ``share``, which is None or
 ``{"id", "title", "translation"}``; ``problem``, which is None or the kind of a problem.
 """
@@ -22,7 +22,7 @@ HEADERS = {"Cache-Control": "no-cache", "Vary": "Accept-Language, Cookie"}
 
 
 def base_url(request: Request, services: Services) -> str:
-    """Where this server is found, without a slash at the end."""
+    """Return the address of this server, without a trailing slash."""
     return (services.settings.public_url or str(request.base_url)).rstrip("/")
 
 
@@ -36,7 +36,7 @@ def render(
     status: int = 200,
     headers: Mapping[str, str] | None = None,
 ) -> HTMLResponse:
-    """A page in the language that the reader wants."""
+    """Render a page in the reader's language."""
     digest = static_digest()
     offered = languages()
     lang = negotiate(request, offered)
@@ -58,7 +58,7 @@ def render(
 
 
 def problem_page(request: Request, problem: ProblemError) -> HTMLResponse:
-    """What a reader sees at an address that cannot be shown."""
+    """Return the page for an address that cannot be shown."""
     services: Services = request.app.state.services
     return render(
         request,

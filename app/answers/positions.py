@@ -1,4 +1,4 @@
-"""Tables of positional encodings, for a page that draws them."""
+"""Tables of positional encodings."""
 
 import orjson
 from torch.nn.functional import normalize
@@ -9,9 +9,9 @@ from model.transformer.positions import TABLES
 
 
 def positions_table(variant: str, length: int, d_model: int, limit: int) -> bytes:
-    """The JSON reply: the table (length, d_model) and its cosine similarities (length, length).
+    """Return the JSON reply: a table (length, d_model) and cosine similarities (length, length).
 
-    Raises InputError for a variant that does not exist, and for sizes outside 1 to `limit`.
+    Raises InputError for an unknown variant, and for sizes outside 1 to `limit`.
     """
     for field, size in (("length", length), ("d_model", d_model)):
         if not 1 <= size <= limit:

@@ -1,4 +1,4 @@
-"""Making a share: what was seen is frozen, with the answers to what else the view asked."""
+"""Creating a share: freeze the trace of the state and the replies to additional requests."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -26,14 +26,14 @@ from app.store.store import Answer
 from model.errors import Excess, InputError
 from model.trace.name_patterns import present
 
-# What the page draws, so that a share needs no model: attention, what it is made of, and the
-# next-token probabilities.
+# What the page draws, so that a share needs no model: attention, its inputs, and the next-token
+# probabilities.
 FROZEN = ["*.weights", "*.mask", "*.q", "*.k", "*.v", "*.probabilities", "*.candidates"]
 
 
 @dataclass(frozen=True)
 class Created:
-    """A share that is kept, and what its maker alone is told."""
+    """A stored share, with what only its author is told."""
 
     id: str
     edit_key: str
@@ -41,10 +41,10 @@ class Created:
 
 
 async def create(services: Services, wanted: ShareRequest, address: str) -> Created:
-    """Runs the state and the questions and keeps them with what was seen; durable on return.
+    """Run the state and the additional requests and store the results; durable on return.
 
     `address` is where the request comes from. Raises what `run` and `check` raise, with fields
-    named as they stand in a request for a share, and StorageError.
+    named as in a request for a share, and StorageError.
     """
     settings = services.settings
     if isinstance(wanted.state, LabShareState):
@@ -71,7 +71,7 @@ async def create(services: Services, wanted: ShareRequest, address: str) -> Crea
 async def _create_by_hand(
     services: Services, wanted: ShareRequest, state: LabShareState, address: str
 ) -> Created:
-    """The same of the lab, which has no model and asks nothing besides."""
+    """The same for the lab, which has no model and no additional requests."""
     for field in ("select", "asks"):
         if getattr(wanted, field):
             raise InputError("unsupported", field, f"{field} is not for a state of the lab")
@@ -100,20 +100,20 @@ async def _keep(
 
 
 class Freezer:
-    """Counts the numbers of the replies that a share keeps, as long as there is room for them."""
+    """Counts the numbers of the replies in a share, up to a limit."""
 
     def __init__(self, max_values: int) -> None:
         self.max_values = max_values
         self.left = max_values
 
     async def keep(self, work: Callable[[Encoding], Awaitable[Encoded]]) -> bytes:
-        """What the store keeps of a reply; InputError where all of them hold too many numbers."""
+        """Return the stored form of a reply; raises InputError if there are too many numbers."""
         try:
             encoded = await work(Encoding(ZSTD, self.left))
         except InputError as error:
             if error.kind != "reply-too-large":
                 raise
-            detail = f"a share has at most {self.max_values} numbers"
+            detail = f"a share may have at most {self.max_values} numbers"
             excess = Excess(self.max_values, "numbers")
             raise InputError("reply-too-large", "", detail, excess) from error
         self.left -= encoded.values
@@ -121,7 +121,7 @@ class Freezer:
 
 
 def _check_asks(services: Services, asks: Sequence[Question]) -> None:
-    """Refuses before any of them runs what the settings or the catalog do not take."""
+    """Refuse what the settings or the catalog do not allow, before anything runs."""
     for n, question in enumerate(asks):
         for kind, asked in question:
             with within(f"asks[{n}].{kind}"):
@@ -134,7 +134,7 @@ def _check_asks(services: Services, asks: Sequence[Question]) -> None:
 async def _freeze_state(
     services: Services, wanted: ShareRequest, state: SentenceState, freezer: Freezer
 ) -> bytes:
-    # The client's own patterns come first, so that an error counts them as the client does.
+    # The client's own patterns come first, so that an error has the client's index.
     with within("state", but="select" if wanted.select else None):
         model = services.catalog.pick(state.model)
         select = [*wanted.select, *present(FROZEN, services.catalog.names(model))]
@@ -158,11 +158,11 @@ async def _freeze_answer(
 def _answering(
     services: Services, question: Question
 ) -> tuple[str, Callable[[Encoding], Awaitable[Encoded]]]:
-    """What a question is called in a request, and how it is answered in a form."""
+    """Return a request's name in the share, and a function that computes its reply in a format."""
     if (traced := question.trace) is not None:
         return "trace", lambda encoding: run_trace(services, traced, encoding)
     if (asked := question.parameters) is not None:
         return "parameters", partial(parameters, services, asked.model, asked.select)
     watched = question.learning
-    assert watched is not None  # the schema takes one of the three
+    assert watched is not None  # the schema requires one of the three
     return "learning", partial(example, services, watched.model, watched.example)

@@ -1,8 +1,8 @@
-"""Whether a state can be looked at, given what its run has shown.
+"""Checks that a state exists, given the results of its run.
 
-A link that asks for a layer which is not there opens on the nearest one. A share is kept for good
-and is made by programs too, so a state that cannot be is refused before it is kept. What was kept
-before this was checked still opens. The values of views' options only the page knows.
+A link to a layer that does not exist opens on the nearest one. A share is permanent and is also
+created by programs, so a state that does not exist is rejected when the share is created. Shares
+created before these checks still open. Only the page knows the values of views' options.
 """
 
 from collections.abc import Collection
@@ -33,9 +33,9 @@ VIEWS = (
 
 
 def check(state: Looking, attentions: Attentions, reply: Reply) -> None:
-    """Raises InputError for a view, a language or a place that there is not.
+    """Raise InputError for a view, a language or a place that does not exist.
 
-    `reply` is that of the state's own run, with all weights of the model's attentions in it.
+    `reply` is the state's own run, with all weights of the model's attentions.
     """
     _one_of("view", state.view, VIEWS)
     _one_of("lang", state.lang, languages())
@@ -43,7 +43,7 @@ def check(state: Looking, attentions: Attentions, reply: Reply) -> None:
     for one in attentions:
         blocks.setdefault(one.block, []).append(one)
     _one_of("block", state.block, blocks)
-    layers = blocks[state.block or [*blocks][-1]]  # where a link that says none opens
+    layers = blocks[state.block or [*blocks][-1]]  # the default block of a link
     _below("layer", state.layer, len(layers))
     shape = reply.arrays[f"{layers[state.layer or 0].place}.weights"].shape
     for name, count in zip(("head", "query", "key"), shape, strict=True):
@@ -51,11 +51,11 @@ def check(state: Looking, attentions: Attentions, reply: Reply) -> None:
 
 
 def check_options(settings: Settings, state: Looking) -> None:
-    """Raises InputError for a longer option of a view than the settings allow."""
+    """Raise InputError if an option of a view is longer than the settings allow."""
     limit = settings.max_text_characters
     for name, text in state.options.items():
         if len(text) > limit:
-            detail = f"state.{name} takes at most {limit} characters"
+            detail = f"state.{name} may have at most {limit} characters"
             excess = Excess(limit, "characters", len(text))
             raise InputError("too-long", f"state.{name}", detail, excess)
 

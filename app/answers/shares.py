@@ -1,4 +1,4 @@
-"""Shares: showing again what was seen, without the model."""
+"""Shares: show the frozen results again, without the model."""
 
 import re
 from collections.abc import Awaitable, Callable, Iterator
@@ -22,7 +22,7 @@ SPACE = re.compile(r"\s+")
 
 
 async def find(services: Services, share_id: str) -> Share:
-    """The share of an id in today's format.
+    """Return a share in the current format.
 
     Raises a 404 ProblemError if there is none, and what the store and `formats.upgrade` raise.
     """
@@ -33,17 +33,17 @@ async def find(services: Services, share_id: str) -> Share:
 
 
 async def find_answer(services: Services, share_id: str, n: int) -> bytes:
-    """The answer to the n-th question of a share; raises what `find` raises."""
+    """Return the reply to the n-th request of a share; raises what `find` raises."""
     found = await services.store.find_answer(share_id, n)
     if found is None:
         await find(services, share_id)
-        raise ProblemError(404, "not-found", "n counts the questions of the share", field="n")
+        raise ProblemError(404, "not-found", "the share has no request with this number", field="n")
     written, answer = found
     return formats.upgrade_answer(answer, written)
 
 
 async def delete(services: Services, share_id: str, edit_key: str) -> None:
-    """Deletes a share; a 404 ProblemError if there is none, a 403 for another key."""
+    """Delete a share; raises a 404 ProblemError if there is none, a 403 for a wrong key."""
     deleted = await services.store.delete(share_id, edit_key)
     if deleted is None:
         raise _no_share()
@@ -54,7 +54,7 @@ async def delete(services: Services, share_id: str, edit_key: str) -> None:
 
 
 def card(share: Share) -> dict[str, str]:
-    """What a link preview says: the sentence and what the model made of it, each on one line.
+    """Return the text of a link preview: the sentence and its translation, each on one line.
 
     Blocks; raises DamagedError.
     """
@@ -70,7 +70,7 @@ def card(share: Share) -> dict[str, str]:
 
 
 async def picture(services: Services, share_id: str) -> bytes:
-    """The PNG for link previews, drawn off the event loop; raises what `find` raises."""
+    """Return the PNG for link previews, drawn off the event loop; raises what `find` raises."""
     share_id = share_id.lower()
     known = services.previews.get(share_id)
     services.metrics.count_lookup("previews", known is not None)
@@ -85,14 +85,14 @@ def _draw(share: Share) -> bytes:
 
 
 def thaw(frozen: bytes) -> Reply:
-    """What was seen when the share was made; DamagedError where that cannot be read."""
+    """Return the frozen trace of a share; raises DamagedError if it cannot be read."""
     with _readable():
         return Reply.parse(zstandard.decompress(frozen))
 
 
 @contextmanager
 def _readable() -> Iterator[None]:
-    """A file that was damaged before its digest was kept is noticed when it is read."""
+    """Raise DamagedError for a file that was damaged before digests were stored."""
     try:
         yield
     except (zstandard.ZstdError, SafetensorError, ValueError, KeyError) as error:
@@ -100,7 +100,7 @@ def _readable() -> Iterator[None]:
 
 
 async def encoded(services: Services, share_id: str, media_type: str) -> bytes:
-    """A share in a form; a share never changes, so it is made once.
+    """Return a share in a format; a share never changes, so the result is cached.
 
     Raises what `find` and `encode` raise.
     """
@@ -114,7 +114,7 @@ async def encoded(services: Services, share_id: str, media_type: str) -> bytes:
 
 
 async def encoded_answer(services: Services, share_id: str, n: int, media_type: str) -> bytes:
-    """The answer to the n-th question of a share in a form; raises as `encoded` does."""
+    """Return the reply to the n-th request of a share in a format; raises as `encoded` does."""
 
     async def make() -> bytes:
         answer = await find_answer(services, share_id, n)
@@ -132,23 +132,23 @@ async def _kept(
     what: tuple[object, ...],
     make: Callable[[], Awaitable[bytes]],
 ) -> bytes:
-    """What is in the cache of a share that is still there, or is made now."""
+    """Return the cached value for a share that still exists, or make it."""
     share_id = share_id.lower()
     if not await services.store.has(share_id):
-        return await make()  # which knows what to say
+        return await make()  # which raises the right problem
     kept: bytes = await services.cache.find((share_id, *what), make)
     return kept
 
 
 def _work(frozen: bytes, media_type: str) -> int:
-    """Bytes that are handled to make a form of what is frozen, roughly."""
+    """Return roughly how many bytes are processed to encode frozen data in a format."""
     return len(frozen) * (2 if media_type == SAFETENSORS else 20)
 
 
 def encode(share: Share, media_type: str, max_values: int) -> bytes:
-    """The share as JSON, or as a file with all but the trace beside it under "share".
+    """Encode the share as JSON, or as a file with everything but the trace under "share".
 
-    Raises InputError where it is too large for JSON.
+    Raises InputError if it is too large for JSON.
     """
     about = {
         "id": share.id,
@@ -166,9 +166,9 @@ def encode(share: Share, media_type: str, max_values: int) -> bytes:
 
 
 def encode_answer(answer: bytes, media_type: str, max_values: int) -> bytes:
-    """An answer in one of the forms that its question is answered in elsewhere.
+    """Encode a stored reply in one of the formats that its route supports.
 
-    Raises InputError where it is too large for JSON.
+    Raises InputError if it is too large for JSON.
     """
     reply = thaw(answer)
     _check_size(reply, media_type, max_values)
@@ -176,12 +176,12 @@ def encode_answer(answer: bytes, media_type: str, max_values: int) -> bytes:
 
 
 def _check_size(reply: Reply, media_type: str, max_values: int) -> None:
-    """A file holds what was kept, whatever the settings say by now; JSON of it takes more."""
+    """Check the size for JSON; a file is always allowed, whatever the current settings."""
     limit = max_values // JSON_COST
     if media_type == JSON and reply.values > limit:
-        detail = f"this has {reply.values} numbers; as JSON a reply has at most {limit}"
+        detail = f"this has {reply.values} numbers; a JSON reply may have at most {limit}"
         excess = Excess(limit, "numbers", reply.values)
-        raise InputError("reply-too-large", "", f"{detail}: ask for {SAFETENSORS}", excess)
+        raise InputError("reply-too-large", "", f"{detail}: request {SAFETENSORS} instead", excess)
 
 
 def _no_share() -> ProblemError:

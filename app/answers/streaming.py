@@ -1,4 +1,4 @@
-"""Replies that come line by line, as they happen: newline-delimited JSON."""
+"""Replies streamed line by line: newline-delimited JSON."""
 
 import logging
 from collections.abc import AsyncIterator
@@ -16,7 +16,7 @@ from app.engine.wire import line
 from app.http.problems import problem_of
 
 MEDIA_TYPE = "application/x-ndjson"
-# A proxy that collects what it passes on would hold the lines back.
+# A buffering proxy would hold the lines back.
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 add_compress_type(MEDIA_TYPE, streaming=True)  # each line is flushed
@@ -25,28 +25,28 @@ log = logging.getLogger(__name__)
 
 
 class Lines(StreamingResponse):
-    """A reply of lines."""
+    """A streamed reply of lines."""
 
     media_type = MEDIA_TYPE
 
 
 def in_lines(model: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
-    """The reference's words on a route that answers in lines of this kind (as `Lines`)."""
+    """Describe a route that streams lines of this kind (as `Lines`), for the API reference."""
     return {
         200: {
             "model": model,
-            "description": "Lines of JSON, each as it happens.",
+            "description": "Lines of JSON, each sent as it happens.",
             "content": {MEDIA_TYPE: {"schema": {"type": "object"}}},  # one line
         }
     }
 
 
 async def stream(request: Request, services: Services, job: StreamJob) -> Response:
-    """A reply of lines, each made on a worker thread once the client has taken the last.
+    """Stream the lines of a job; each is computed on a worker thread when the last has been taken.
 
-    What goes wrong before the first line is raised; later it is told as a last line,
-    ``{"error": problem}``. A client that leaves ends the work. The body of the request must have
-    been read.
+    An error before the first line is raised; a later one is sent as the last line,
+    ``{"error": problem}``. The work stops when the client disconnects. The body of the request must
+    have been read.
     """
     coming = services.engine.stream(job)
     first = await while_present(request, _first(coming))

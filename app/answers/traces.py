@@ -1,4 +1,4 @@
-"""Running a sentence for someone who waits for the answer."""
+"""Run one request and return its reply."""
 
 import asyncio
 import hashlib
@@ -29,9 +29,9 @@ async def run(
     dtype: Dtype = "float32",
     summarise: list[str] | None = None,
 ) -> Encoded:
-    """The reply to a sentence.
+    """Run a sentence and return its reply.
 
-    Raises InputError for bad input and BusyError where the model has no time.
+    Raises InputError for bad input and BusyError if the model has no time.
     """
     name = chosen(services, wanted)
     selection = Selection.parse(select)
@@ -42,14 +42,14 @@ async def run(
 
 
 async def run_trace(services: Services, wanted: AnyTraceRequest, encoding: Encoding) -> Encoded:
-    """The reply to a trace request."""
+    """Return the reply to a trace request."""
     return await run(services, wanted, wanted.select, encoding, wanted.dtype, wanted.summarise)
 
 
 async def while_present(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
-    """The result of `work`, which is cancelled if the client leaves before it is done.
+    """Return the result of `work`, which is cancelled if the client disconnects first.
 
-    Raises ClientDisconnect then. The body of the request must have been read.
+    Raises ClientDisconnect in that case. The body of the request must have been read.
     """
     working = asyncio.create_task(work)
     leaving = asyncio.create_task(_departure(request))
@@ -70,10 +70,10 @@ async def _departure(request: Request) -> None:
 
 
 def chosen(services: Services, wanted: Asking) -> str:
-    """The id of the model that is asked.
+    """Return the id of the requested model.
 
-    Raises InputError for more than the settings allow, for a model that is not served, and for a
-    request with other texts than those that the model reads.
+    Raises InputError if the request exceeds the settings' limits, for a model that is not served,
+    and for texts other than those that the model reads.
     """
     check_limits(services.settings, wanted)
     name = services.catalog.pick(wanted.model)
@@ -86,22 +86,22 @@ def chosen(services: Services, wanted: Asking) -> str:
 
 
 def check_limits(settings: Settings, wanted: Asking) -> None:
-    """Raises InputError for longer texts, or more interventions, than the settings allow."""
+    """Raise InputError for longer texts, or more interventions, than the settings allow."""
     limit = settings.max_text_characters
     for field, sent in wanted.texts.items():
         text = sent or ""
         if len(text) > limit:
-            detail = f"{field} has {len(text)} characters; at most {limit} are taken"
+            detail = f"{field} has {len(text)} characters; at most {limit} are allowed"
             excess = Excess(limit, "characters", len(text))
             raise InputError("text-too-long", field, detail, excess)
     if len(wanted.interventions) > settings.max_interventions:
-        detail = f"interventions takes at most {settings.max_interventions} entries"
+        detail = f"interventions may have at most {settings.max_interventions} entries"
         excess = Excess(settings.max_interventions, "entries", len(wanted.interventions))
         raise InputError("too-long", "interventions", detail, excess)
 
 
 def _identity(wanted: Running, recorded: dict[str, Any], digest: str) -> str:
-    """A digest of the request in one canonical form, and of the model that answers it."""
+    """Return a digest of the request in canonical form and of the model."""
     run = RunRequest if isinstance(wanted, RunRequest) else OneTextRunRequest
     canonical = wanted.model_dump(include=set(run.model_fields) - {"model"})
     canonical |= {**recorded, "model": digest}
@@ -111,7 +111,7 @@ def _identity(wanted: Running, recorded: dict[str, Any], digest: str) -> str:
 async def parameters(
     services: Services, name: str | None, select: list[str], encoding: Encoding
 ) -> Encoded:
-    """The reply to a request for parameters; None is the first model.
+    """Return the reply to a request for parameters; None is the first model.
 
     Raises InputError for a model that is not served, and for a bad pattern.
     """
@@ -121,9 +121,8 @@ async def parameters(
 
 
 async def example(services: Services, name: str | None, number: int, encoding: Encoding) -> Encoded:
-    """The reply about a sentence that was watched; None is the first model.
+    """Return the reply for a recorded sentence; None is the first model.
 
-    Raises InputError for a model that is not served or came without, and for an example that it
-    does not have.
+    Raises InputError if the model is not served or has no history, and for an unknown example.
     """
     return await services.engine.run(ExampleJob(services.catalog.pick(name), number, encoding))

@@ -1,4 +1,4 @@
-"""The zoo: its tasks, and what was measured of the models that are served."""
+"""The zoo: its tasks, and the measurements of the models being served."""
 
 import json
 from functools import cache
@@ -16,13 +16,13 @@ from model.zoo.answers import solve
 from model.zoo.registry import TASKS
 from model.zoo.tasks import Example, Places, Task
 
-TAG = 1  # a source is read behind one control token
-USUAL = 6  # length of an example, if the task has it and none is asked for
+TAG = 1  # a source is read after one control token
+USUAL = 6  # default length of an example, if the task has it
 FIELDS = ("name", "task", "changed", "trained")
 
 
 def zoo(catalog: Listing) -> ZooReply:
-    """All tasks, and all models of the zoo that are served, in the order of the tasks."""
+    """Return all tasks, and all models of the zoo being served, in the order of the tasks."""
     models = [_model(catalog, id_) for id_ in catalog if catalog[id_].zoo]
     order = [*TASKS]
     models.sort(key=lambda one: (order.index(one.task), bool(one.changed)))
@@ -31,7 +31,7 @@ def zoo(catalog: Listing) -> ZooReply:
 
 
 def drawn(name: str, length: int | None, seed: int) -> ZooExampleReply:
-    """A held-out example, the same for the same length and seed.
+    """Return a held-out example, the same for the same length and seed.
 
     Raises `InputError` for a length that the task does not have.
     """
@@ -45,7 +45,7 @@ def drawn(name: str, length: int | None, seed: int) -> ZooExampleReply:
 
 
 def answered(name: str, source: str) -> ZooExampleReply:
-    """What is right for a text. Raises `InputError` for one that is none of the task."""
+    """Return the right answer for a text; raises `InputError` if the task has no such text."""
     task_of(name)
     try:
         return _example(name, solve(name, source))
@@ -54,7 +54,7 @@ def answered(name: str, source: str) -> ZooExampleReply:
 
 
 def task_of(name: str) -> Task:
-    """A task by its id."""
+    """Return a task by its id."""
     if name not in TASKS:
         known = ", ".join(TASKS)
         raise ProblemError(404, "unknown-task", f"task must be one of: {known}", field="task")
@@ -77,7 +77,7 @@ def _model(catalog: Listing, id_: str) -> ZooModelReply:
 
 @cache
 def _results(name: str) -> dict[str, Any]:
-    """What was measured of a model; the files change with a new version alone."""
+    """Return the measurements of a model; the files change only with a new version."""
     found: dict[str, Any] = json.loads((ZOO / name / RESULTS).read_text(encoding="utf-8"))
     return found
 

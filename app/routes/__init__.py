@@ -1,1 +1,1 @@
-"""What the server answers: one file a subject, no logic in any."""
+"""The routes: one file per subject, without logic."""

@@ -1,4 +1,4 @@
-"""Files for the browser, at addresses that never change their content."""
+"""Files for the browser, at addresses whose content never changes."""
 
 from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse, JSONResponse, Response
@@ -17,7 +17,7 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("/static/{digest}/i18n/{lang}.json")
 async def catalog(digest: str, lang: str) -> Response:
-    """The browser's half of a language's catalog."""
+    """The browser's part of a language's catalog."""
     if lang not in languages():
         raise HTTPException(404)
     return JSONResponse(messages(lang), headers=_caching(digest, static_digest()))
@@ -40,7 +40,7 @@ async def page_bundle(request: Request, digest: str, name: str) -> Response:
 
 @router.get("/static/{digest}/{path:path}")
 async def static(digest: str, path: str) -> Response:
-    """A file of ours."""
+    """A file of `static/`."""
     file = find_static(path)
     if file is None:
         raise HTTPException(404)
@@ -49,7 +49,7 @@ async def static(digest: str, path: str) -> Response:
 
 @router.get("/vendor/{digest}/{name}")
 async def vendor(request: Request, services: Opened, digest: str, name: str) -> Response:
-    """A file out of a package, compressed ahead of time."""
+    """A file from a package, compressed ahead of time."""
     if name not in services.vendor.sources:
         raise HTTPException(404)
     accepted = preferences(request.headers.get("accept-encoding", ""))
@@ -62,5 +62,5 @@ async def vendor(request: Request, services: Opened, digest: str, name: str) -> 
 
 
 def _caching(asked: str, current: str) -> dict[str, str]:
-    """An address from before a change is answered, but not to be kept as that."""
+    """Return cache headers: an address with an old digest is served, but must not be cached."""
     return {"Cache-Control": FOREVER if asked == current else "no-cache"}

@@ -19,10 +19,10 @@ router = APIRouter(tags=["decode"])
     responses=in_lines(DecodeLine) | run_problems(),
 )
 async def decode(request: Request, services: Opened, body: AnyDecodeRequest) -> Response:
-    """A line says how it starts, a line each step as it is taken, and a line how it ends.
+    """Stream one line for the start, one per step as it happens, and one for the end.
 
-    The translation is the one that a trace with the same `decode` writes. Whoever leaves stops
-    the work; what goes wrong on the way is a last line, `{"error": problem}`.
+    The translation is the same as in a trace with the same `decode`. The work stops when the
+    client disconnects; an error on the way is the last line, `{"error": problem}`.
     """
     name = chosen(services, body)
     return await stream(request, services, DecodeJob(name, body.asked(), body.candidates))

@@ -1,4 +1,4 @@
-"""POST /api/handout and GET /s/{id}/handout.html: what was seen, as one file to keep."""
+"""POST /api/handout and GET /s/{id}/handout.html: a page as one file to keep."""
 
 from functools import partial
 from typing import Annotated, Any, Literal
@@ -19,7 +19,7 @@ from app.schemas.shares import ShareRequest
 router = APIRouter(tags=["shares"])
 
 Theme = Annotated[
-    Literal["light", "dark"] | None, Query(description="Absent: as the reader's system has it.")
+    Literal["light", "dark"] | None, Query(description="Absent: the reader's system theme.")
 ]
 HTML: dict[int | str, dict[str, Any]] = {
     200: {"description": "One HTML file.", "content": {"text/html": {"schema": {"type": "string"}}}}
@@ -35,9 +35,9 @@ HTML: dict[int | str, dict[str, Any]] = {
 async def make_handout(
     request: Request, services: Opened, body: ShareRequest, theme: Theme = None
 ) -> Response:
-    """The file holds the page, plotly.js and every head's attention: it opens without a network.
+    """The file has the page and every head's attention: it opens without a network.
 
-    It takes what a share takes; `select` and `asks` are for shares.
+    The body is the same as for a share; `select` and `asks` are ignored.
     """
     home = base_url(request, services)
     file = await while_present(request, handouts.create(services, body.state, home, theme))
@@ -51,7 +51,7 @@ async def share_handout(
     share_id: Annotated[str, Path(alias="id")],
     theme: Theme = None,
 ) -> Response:
-    """The same of a share, from what was frozen then."""
+    """The handout of a share, from its frozen data."""
     share = await sharing.find(services, share_id)
     home, lang = base_url(request, services), negotiate(request, languages())
     make = partial(handouts.of_share, share, home, lang, theme)
@@ -59,7 +59,7 @@ async def share_handout(
 
 
 def _download(file: bytes, name: str) -> Response:
-    # Never shown from here: the file's own policy is for a page that lies on a disk.
+    # Never shown from here: the file's own policy is for a page opened from a disk.
     headers = {
         "Content-Disposition": f'attachment; filename="{name}"',
         "Cache-Control": "no-cache",

@@ -13,7 +13,7 @@ router = APIRouter(tags=["server"])
 
 @router.get("/health", summary="Is the server up?")
 async def health(services: Opened) -> Health:
-    """The process answers. It asks neither a model nor the database: see `/api/ready`."""
+    """The process responds. Uses neither a model nor the database: see `/api/ready`."""
     return Health(
         status="ok",
         version=__version__,
@@ -24,13 +24,13 @@ async def health(services: Opened) -> Health:
 
 @router.get(
     "/ready",
-    summary="Can the server work?",
+    summary="Is the server ready?",
     responses=problems(_503="Something is not ready; `detail` says what."),
 )
 async def ready(services: Opened, response: Response) -> Ready:
-    """The default model ran a text just now, and the database took a write.
+    """The default model has just run a text, and the database has accepted a write.
 
-    Each has four seconds; what was found holds for two.
+    Each has four seconds; the result is reused for two.
     """
     if failures := await services.readiness.failures():
         raise ProblemError(503, "not-ready", "; ".join(failures), headers={"Retry-After": "2"})

@@ -16,7 +16,7 @@ router = APIRouter(tags=["lab"])
 
 @router.post(
     "/lab",
-    summary="Attention by hand: matrices of your own, step by step",
+    summary="Attention by hand: your own matrices, step by step",
     response_class=Response,
     responses={
         200: {"model": LabReply, "description": "Every step by name."},
@@ -24,13 +24,13 @@ router = APIRouter(tags=["lab"])
             _400="The body is not JSON.",
             _413="The body is too large.",
             _415="The body is not sent as JSON.",
-            _422="A matrix is none, or does not fit the others; `detail` says which and where.",
-            _429="Too much work in a short time; `Retry-After` says when to come back.",
+            _422="A matrix is invalid, or does not match another; `detail` says which and where.",
+            _429="Too much work in a short time; `Retry-After` says when to retry.",
         ),
     },
 )
 async def lab(services: Opened, body: LabBody) -> Response:
-    """No model is asked: what is computed are the parts of one, in float64, on the numbers sent."""
+    """Compute with the parts of a model, in float64, on the numbers sent; no model is used."""
     content = await lab_reply(services, body.request())
     headers = {"Cache-Control": "no-store"}
     return Response(content, headers=headers, media_type="application/json")
@@ -42,13 +42,13 @@ async def lab(services: Opened, body: LabBody) -> Response:
     response_class=Response,
     responses={
         200: {"model": ScalingsReply, "description": "Scores, weights and gradients by d_k."},
-        **problems(_422="A parameter is not what it must be."),
+        **problems(_422="A parameter is not valid."),
     },
 )
 async def lab_scaling(
     services: Opened,
     keys: Annotated[int, Query(ge=2, le=32, description="Keys of each query.")] = 6,
-    seed: Annotated[int, Query(ge=0, le=9999, description="Of the random vectors.")] = 0,
+    seed: Annotated[int, Query(ge=0, le=9999, description="Seed of the random vectors.")] = 0,
 ) -> Response:
     """Random queries and keys of unit variance, at d_k from 1 to 512, without and with 1/√d_k."""
     make = partial(off_loop, scaling_reply, keys, seed, size=LARGE)

@@ -1,4 +1,4 @@
-"""GET /api/models, what is inside one, and how it was learned."""
+"""GET /api/models, the parameters of a model, and how it learned."""
 
 from typing import Annotated
 
@@ -22,15 +22,15 @@ Select = Annotated[
     str | None,
     Query(
         max_length=2_000,
-        description="Names or patterns, parted by commas; absent: those of the first attention.",
+        description="Names or patterns, separated by commas; absent: those of the first attention.",
         examples=["encoder.0.self.W_*"],
     ),
 ]
 
 
-@router.get("", summary="The models that are served")
+@router.get("", summary="The models being served")
 async def models(services: Opened) -> list[ModelReply]:
-    """The first is the default. A model that is listed need not be loaded yet."""
+    """The first is the default. A listed model need not be loaded yet."""
     return [ModelReply.model_validate(services.catalog.describe(name)) for name in services.catalog]
 
 
@@ -40,7 +40,10 @@ async def models(services: Opened) -> list[ModelReply]:
     response_class=Response,
     responses=in_both_forms(ParametersReply)
     | problems(
-        _404="No such model.", _406="Neither form is acceptable.", _422="Bad selection.", **ENGINE
+        _404="No such model.",
+        _406="No available format is acceptable.",
+        _422="Bad selection.",
+        **ENGINE,
     ),
 )
 async def model_parameters(
@@ -49,7 +52,7 @@ async def model_parameters(
     name: Id,
     select: Select = None,
 ) -> Response:
-    """Weights as they are used, `x @ W + b`: `encoder.0.self.W_q` is [d_model, d_model]."""
+    """Weights as used in `x @ W + b`: `encoder.0.self.W_q` is [d_model, d_model]."""
     form = media_type(request)
     _served(services.catalog, name)
     encoding = Encoding(form, services.settings.max_values)
@@ -61,15 +64,15 @@ async def model_parameters(
 
 @router.get(
     "/{id}/learning",
-    summary="How a model was learned",
+    summary="How a model learned",
     responses=problems(
-        _404="No such model, or it came without snapshots of its training.",
-        _422="This takes more work than may be asked for.",
+        _404="No such model, or it has no snapshots of its training.",
+        _422="The request takes too much work.",
         **ENGINE,
     ),
 )
 async def model_learning(services: Opened, response: Response, name: Id) -> LearningReply:
-    """The steps of the training run that were kept, and the sentences that were watched."""
+    """The saved steps of the training run, and the recorded sentences."""
     _learned(services.catalog, name)
     response.headers["Cache-Control"] = "no-cache"
     told = await services.engine.run(OverviewJob(name))
@@ -82,8 +85,8 @@ async def model_learning(services: Opened, response: Response, name: Id) -> Lear
     response_class=Response,
     responses=in_both_forms(ExampleReply)
     | problems(
-        _404="No such model, or it came without snapshots of its training.",
-        _406="Neither form is acceptable.",
+        _404="No such model, or it has no snapshots of its training.",
+        _406="No available format is acceptable.",
         _422="No such example.",
         **ENGINE,
     ),
@@ -93,12 +96,12 @@ async def model_learning_example(
     services: Opened,
     name: Id,
     number: Annotated[
-        int, Path(alias="example", description="The sentence's place in `examples`, from 0.")
+        int, Path(alias="example", description="The sentence's index in `examples`, from 0.")
     ],
 ) -> Response:
-    """One sentence at every step that was kept: all heads' attention, over the same tokens.
+    """One sentence at every saved step: all heads' attention, over the same tokens.
 
-    Every snapshot reads the trained model's translation; `texts` is what it writes itself.
+    Every snapshot reads the trained model's translation; `texts` has its own.
     """
     form = media_type(request)
     _learned(services.catalog, name)

@@ -19,7 +19,7 @@ router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
 @router.get("/")
 async def workspace(request: Request, services: Opened) -> HTMLResponse:
-    """Type a sentence, see what every attention head sees."""
+    """Type a sentence, see what every attention head looks at."""
     return render(request, services, "workspace.html")
 
 
@@ -31,7 +31,7 @@ async def lab_page(request: Request, services: Opened) -> HTMLResponse:
 
 @router.get("/zoo")
 async def zoo_page(request: Request, services: Opened) -> HTMLResponse:
-    """Small models of made-up tasks, side by side."""
+    """Small models of simple tasks, side by side."""
     return render(request, services, "zoo.html")
 
 
@@ -39,7 +39,7 @@ async def zoo_page(request: Request, services: Opened) -> HTMLResponse:
 async def share_page(
     request: Request, services: Opened, share_id: Annotated[str, Path(alias="id")]
 ) -> HTMLResponse:
-    """The workspace, or the lab, opened on what someone shared."""
+    """The workspace, or the lab, opened on a share."""
     share = await sharing.find(services, share_id)
     card = await off_loop(sharing.card, share, size=len(share.trace))
     template = "lab.html" if "lab" in share.state else "workspace.html"
@@ -58,7 +58,7 @@ async def share_preview(services: Opened, share_id: Annotated[str, Path(alias="i
 async def embed_page(
     request: Request, services: Opened, share_id: Annotated[str, Path(alias="id")]
 ) -> HTMLResponse:
-    """A share for a frame in another site's page, which only this address may be."""
+    """A share for a frame on another site; only this address can be framed."""
     share = await sharing.find(services, share_id)
     card = await off_loop(sharing.card, share, size=len(share.trace))
     template = "lab-embed.html" if "lab" in share.state else "embed.html"
@@ -67,7 +67,7 @@ async def embed_page(
 
 @router.get("/docs")
 async def api_docs(request: Request, services: Opened) -> HTMLResponse:
-    """The API reference; on the internet there is none."""
+    """The API reference; not served on the internet."""
     if services.settings.public:
         raise HTTPException(404)
     return render(request, services, "docs.html")

@@ -20,7 +20,7 @@ router = APIRouter(tags=["positions"])
     response_class=Response,
     responses={
         200: {"model": PositionsReply, "description": "The table and its similarities."},
-        **problems(_422="A parameter is not what it must be."),
+        **problems(_422="A parameter is not valid."),
     },
 )
 async def positions(
@@ -29,7 +29,7 @@ async def positions(
     d_model: Annotated[int, Query(description="Columns: features.", examples=[256])],
     variant: Annotated[str, Query(max_length=64)] = "sinusoidal",
 ) -> Response:
-    """What is added to the embeddings so that order is seen; similarities are cosines."""
+    """The vectors added to the embeddings to encode order; similarities are cosines."""
     limit = services.settings.max_positions
     make = partial(off_loop, positions_table, variant, length, d_model, limit)
     content = await services.cache.find(("positions", variant, length, d_model), make)

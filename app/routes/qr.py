@@ -19,16 +19,16 @@ MEDIA_TYPE = "image/svg+xml"
     response_class=Response,
     responses={
         200: {
-            "description": "The code.",
+            "description": "The QR code.",
             "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
         },
-        **problems(_422="No link, or too long a one."),
+        **problems(_422="Not a link, or too long."),
     },
 )
 async def qr(
     text: Annotated[str, Query(description="The link.", examples=["https://example.org/s/1"])],
 ) -> Response:
-    """SVG, dark on white with its quiet zone; at most 2000 bytes, http or https."""
+    """SVG, dark on white with its quiet zone; http or https, at most 2000 bytes."""
     content = await off_loop(qr_code, text)
     headers = {"Cache-Control": "private, max-age=86400"}
     return Response(content, headers=headers, media_type=MEDIA_TYPE)

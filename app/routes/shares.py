@@ -1,4 +1,4 @@
-"""POST /api/shares, GET and DELETE /api/shares/{id}, and the answers that it holds."""
+"""POST /api/shares, GET and DELETE /api/shares/{id}, and the replies stored in a share."""
 
 from typing import Annotated
 
@@ -19,32 +19,32 @@ router = APIRouter(prefix="/shares", tags=["shares"])
 
 ShareId = Annotated[str, Path(alias="id")]
 READING = {
-    "_406": "No form of the reply is acceptable.",
+    "_406": "No available format is acceptable.",
     "_410": "The share is damaged.",
-    "_501": "A newer server wrote the share, in a format that is not known here.",
+    "_501": "The share was written by a newer server, in a format not known here.",
 }
 DATABASE = {
-    "_503": "The database cannot be used; `Retry-After` says when to come back.",
-    "_507": "The database has no room left; `Retry-After` says when to come back.",
+    "_503": "The database cannot be used; `Retry-After` says when to retry.",
+    "_507": "The database has no room left; `Retry-After` says when to retry.",
 }
 
 
 @router.post(
     "",
     status_code=201,
-    summary="Keep what is on the screen",
+    summary="Save what is on the screen",
     responses=run_problems(
-        _429="Too many shares, or too much work; `Retry-After` says when to come back.",
-        _507="There is no room; `Retry-After` says when to come back.",
+        _429="Too many shares, or too much work; `Retry-After` says when to retry.",
+        _507="There is no room; `Retry-After` says when to retry.",
     ),
 )
 async def create_share(
     request: Request, response: Response, services: Opened, body: ShareRequest
 ) -> ShareCreated:
-    """The server runs the state, and what else the view asked, and freezes what it saw.
+    """The server runs the state and the additional requests of its view, and freezes the results.
 
-    When the 201 arrives the share is on the disk; it opens the same when the model has changed or
-    gone.
+    When the 201 arrives the share is on disk; it opens the same after the model has changed or been
+    removed.
     """
     address = client_network(request)
     await services.sharing.count(address)
@@ -68,9 +68,9 @@ async def create_share(
     | problems(_404="No such share.", _422="As JSON it would be too large.", **READING, **DATABASE),
 )
 async def share(request: Request, services: Opened, share_id: ShareId) -> Response:
-    """The state, and what was seen when the share was made.
+    """The state, and the trace frozen when the share was created.
 
-    As a safetensors file, the metadata holds the share without its trace under `share`.
+    In a safetensors file, the metadata has the share without its trace under `share`.
     """
     form = media_type(request)
     content = await sharing.encoded(services, share_id, form)
@@ -83,7 +83,7 @@ async def share(request: Request, services: Opened, share_id: ShareId) -> Respon
     summary="Delete a share",
     response_class=Response,
     responses=problems(
-        _403="Not the edit key of this share.",
+        _403="Wrong edit key for this share.",
         _404="No such share.",
         _422="The header `Edit-Key` is missing.",
         **DATABASE,
@@ -92,23 +92,21 @@ async def share(request: Request, services: Opened, share_id: ShareId) -> Respon
 async def delete_share(
     services: Opened,
     share_id: ShareId,
-    edit_key: Annotated[
-        str, Header(alias="Edit-Key", description="As the reply to `POST` told it.")
-    ],
+    edit_key: Annotated[str, Header(alias="Edit-Key", description="From the reply to `POST`.")],
 ) -> Response:
-    """The share and its answers are gone when the 204 arrives; its link opens nothing."""
+    """When the 204 arrives, the share and its stored replies are deleted."""
     await sharing.delete(services, share_id, edit_key)
     return Response(status_code=204)
 
 
 @router.get(
     "/{id}/asks/{n}",
-    summary="What a share's view asked besides",
+    summary="What a share's view requested in addition",
     response_class=Response,
     responses=in_both_forms(TraceReply | ParametersReply | ExampleReply)
     | problems(
-        _404="No such share, or no such question in it.",
-        _422="n is not a number, or as JSON the answer would be too large.",
+        _404="No such share, or it has no such request.",
+        _422="n is not a number, or the reply would be too large as JSON.",
         **READING,
         **DATABASE,
     ),
@@ -117,9 +115,9 @@ async def share_answer(
     request: Request,
     services: Opened,
     share_id: ShareId,
-    n: Annotated[int, Path(description="The question's place in `asks`, from 0.")],
+    n: Annotated[int, Path(description="The request's index in `asks`, from 0.")],
 ) -> Response:
-    """The frozen answer to one of the questions in `asks`."""
+    """The frozen reply to one of the requests in `asks`."""
     form = media_type(request)
     content = await sharing.encoded_answer(services, share_id, n, form)
     return reply(content, form, "no-cache")

@@ -21,10 +21,10 @@ router = APIRouter(tags=["sweep"])
     responses=in_lines(SweepLine) | run_problems(),
 )
 async def sweep(request: Request, services: Opened, body: AnySweepRequest) -> Response:
-    """Every head of every attention is taken out once, on top of `interventions`.
+    """Ablate every head of every attention once, on top of `interventions`.
 
-    The target is scored each time, row by row; without one the model writes it first. Whoever
-    leaves stops the work; what goes wrong on the way is a last line, `{"error": problem}`.
+    The target is scored each time, row by row; without one, the model writes it first. The work
+    stops when the client disconnects; an error on the way is the last line, `{"error": problem}`.
     """
     name = chosen(services, body)
     asked = replace(body.asked(), target=body.texts.get("target"))

@@ -14,15 +14,15 @@ router = APIRouter(tags=["trace"])
 
 @router.post(
     "/trace",
-    summary="Run a sentence and see inside",
+    summary="Run a sentence and return what happened inside",
     response_class=Response,
-    responses=in_both_forms(TraceReply) | run_problems(_406="Neither form is acceptable."),
+    responses=in_both_forms(TraceReply) | run_problems(_406="No available format is acceptable."),
 )
 async def trace(request: Request, services: Opened, body: AnyTraceRequest) -> Response:
     """Without `target` the model writes one; with it, that text is scored.
 
-    Then all of it is run once more and what was selected is recorded. Rows are queries, columns
-    are keys; row *i* of a decoder tensor has read `tokens.target[i]` and writes
+    Then everything is run once more and the selected tensors are recorded. Rows are queries,
+    columns are keys; row *i* of a decoder tensor has read `tokens.target[i]` and writes
     `output.tokens[i]`.
     """
     form = media_type(request)

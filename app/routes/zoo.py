@@ -1,4 +1,4 @@
-"""GET /api/zoo: tasks, what was measured of their models, examples with their answers."""
+"""GET /api/zoo: tasks, the measurements of their models, and examples with their answers."""
 
 from typing import Annotated
 
@@ -14,9 +14,9 @@ router = APIRouter(prefix="/zoo", tags=["zoo"])
 Task = Annotated[str, Path(alias="task", examples=["reverse"])]
 
 
-@router.get("", summary="Tasks, and how well the models of the zoo learned them")
+@router.get("", summary="The tasks, and how well the models of the zoo learned them")
 async def zoo_results(services: Opened, response: Response) -> ZooReply:
-    """Right answers by length, learning curves and what heads look at, of every seed."""
+    """Right answers by length, learning curves and where heads look, for every seed."""
     response.headers["Cache-Control"] = "no-cache"
     return zoo(services.catalog)
 
@@ -30,9 +30,9 @@ async def zoo_example(
     name: Task,
     response: Response,
     length: Annotated[
-        int | None, Query(ge=0, le=100, description="As the task counts it; absent: 6 at most.")
+        int | None, Query(ge=0, le=100, description="In the unit of the task; absent: at most 6.")
     ] = None,
-    seed: Annotated[int, Query(ge=0, le=2**32, description="Another example for another.")] = 0,
+    seed: Annotated[int, Query(ge=0, le=2**32, description="Each seed gives another example.")] = 0,
 ) -> ZooExampleReply:
     """A text that no model has in its training data, with its right answer."""
     response.headers["Cache-Control"] = "no-cache"
@@ -42,13 +42,13 @@ async def zoo_example(
 @router.get(
     "/{task}/answer",
     summary="The right answer to a text",
-    responses=problems(_404="No such task.", _422="The text is none of the task."),
+    responses=problems(_404="No such task.", _422="The text is not an input of the task."),
 )
 async def zoo_answer(
     name: Task,
     response: Response,
     source: Annotated[str, Query(min_length=1, max_length=500, examples=["a b c d"])],
 ) -> ZooExampleReply:
-    """The text as the models read it, its right answer, and which tokens decide each part."""
+    """The text as the models read it, its right answer, and which tokens determine each part."""
     response.headers["Cache-Control"] = "no-cache"
     return answered(name, source)

@@ -1,1 +1,1 @@
-"""What the API takes and answers, as pydantic models."""
+"""Requests and replies of the API, as pydantic models."""

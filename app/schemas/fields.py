@@ -1,6 +1,6 @@
-"""What requests are made of.
+"""Types of request fields.
 
-They are strict: no field that is not known, no number in quotes, no NaN, no lone surrogate, no NUL.
+They are strict: no unknown field, no number in quotes, no NaN, no lone surrogate, no NUL.
 """
 
 from typing import Annotated, Any
@@ -10,8 +10,8 @@ from pydantic_core import PydanticCustomError
 
 from app.engine.tensor_selection import ENTRY
 
-# Far beyond any model, and within what JSON and the database hold. The model has the real limits,
-# so the reference does not say these.
+# Far beyond any model, and within what JSON and the database can store. The model has the real
+# limits, so the reference does not list these.
 FAR = 1_000_000_000
 Whole = Annotated[int, Field(ge=-FAR, le=FAR), WithJsonSchema({"type": "integer"})]
 Count = Annotated[int, Field(ge=0, le=FAR), WithJsonSchema({"type": "integer", "minimum": 0})]
@@ -29,24 +29,24 @@ Text = Annotated[str, AfterValidator(_unicode)]
 Name = Annotated[str, Field(max_length=64), AfterValidator(_unicode)]
 NamePattern = Annotated[Name, Field(pattern=r"^[A-Za-z0-9_.*?\[\]!-]*$")]
 
-# Of what is recorded: names, and a window and a dtype of their own.
+# A pattern of tensor names, with an optional window and dtype.
 Selected = Annotated[str, Field(max_length=128, pattern=ENTRY), AfterValidator(_unicode)]
 
 
 class Strict(BaseModel):
-    """A request, or a part of one."""
+    """A request, or part of one."""
 
     model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, frozen=True)
 
 
-# A request is of one of two kinds, by the texts that its model reads; a share may be of the lab
-# instead. No path of a field has these.
+# There are two kinds of requests, by the texts that the model reads; a share can also be of the
+# lab. Field paths in errors do not include these tags.
 TWO_TEXTS, ONE_TEXT, BY_HAND = "two texts", "one text", "by hand"
 TAGS = (TWO_TEXTS, ONE_TEXT, BY_HAND)
 
 
 def _texts(request: Any) -> str:
-    """By the texts that are there, so that an error speaks of what was meant."""
+    """Choose by the texts that are present, so that an error is about the intended kind."""
     keys = request if isinstance(request, dict) else getattr(type(request), "model_fields", ())
     return ONE_TEXT if "text" in keys and "source" not in keys else TWO_TEXTS
 

@@ -1,10 +1,10 @@
-"""Schemas of dataclasses: their fields, limits, defaults and words are not written again.
+"""Schemas derived from dataclasses, with their fields, limits, defaults and descriptions.
 
     @fields_of(Decode)
     class DecodeOptions(Strict):
         ...
 
-A field that the schema has itself stays as it is there. An attribute's docstring is its
+A field that the schema defines itself is kept. An attribute's docstring is its
 description.
 """
 
@@ -30,13 +30,13 @@ from app.schemas.fields import Strict, Whole
 from model.number_ranges import interval
 
 Schema = TypeVar("Schema", bound=BaseModel)
-# What is in these is checked by whoever computes with it.
+# The contents of these are checked where they are used.
 KEPT: Final[Mapping[Any, Any]] = {Sequence: list[Any], Mapping: dict[str, Any]}
 DOCUMENTED: Final = ConfigDict(use_attribute_docstrings=True)
 
 
 def fields_of(kind: type) -> Callable[[type[Schema]], type[Schema]]:
-    """Makes a decorator that gives a schema the fields of a dataclass that it has not itself."""
+    """Return a decorator that adds the fields of a dataclass that the schema does not define."""
     hints = get_type_hints(kind, include_extras=True)
     documents = TypeAdapter(list[kind], config=DOCUMENTED).json_schema()["$defs"]  # type: ignore[valid-type]
     told = documents[kind.__name__]["properties"]
@@ -66,7 +66,7 @@ def fields_of(kind: type) -> Callable[[type[Schema]], type[Schema]]:
 
 
 def requested(hint: Any) -> Any:
-    """A type of `model/` as requests take it: lists for tuples, integers that JSON can hold."""
+    """Return a type of `model/` for requests: lists for tuples, integers within JSON's range."""
     origin, parts = get_origin(hint), get_args(hint)
     if hint is int:
         return Whole
@@ -83,12 +83,12 @@ def requested(hint: Any) -> Any:
 
 
 class Within:
-    """The interval of a type as one rule, so that an error can name both of its ends."""
+    """The range of a type as one rule, so that an error can name both of its ends."""
 
     def __init__(self, hint: Any) -> None:
         limits = interval(hint)
         if limits is None:
-            raise TypeError(f"{hint} names no interval")
+            raise TypeError(f"{hint} has no range")
         self.ends = {"low": limits.ge, "high": limits.le}
 
     def __get_pydantic_core_schema__(

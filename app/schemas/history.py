@@ -1,4 +1,4 @@
-"""What the API answers about how a model was learned, as pydantic models."""
+"""Replies about how a model learned."""
 
 from pydantic import BaseModel, Field
 
@@ -7,32 +7,32 @@ from app.schemas.replies import TensorReply, TokenReply, TokensReply
 
 
 class SnapshotReply(BaseModel):
-    """The model at one step of its training, measured on the same dev pairs as at the others."""
+    """The model at one step of its training, measured on the same dev pairs at every step."""
 
     step: int
-    loss: float = Field(description="Dev loss, in nats a token.")
-    bleu: dict[str, float] = Field(description="By direction, greedy.")
+    loss: float = Field(description="Dev loss, in nats per token.")
+    bleu: dict[str, float] = Field(description="By direction, with greedy decoding.")
 
 
 class WatchedReply(BaseModel):
-    """A sentence that was watched."""
+    """A sentence recorded during training."""
 
     source: str
     direction: str
-    text: str = Field(description="What the trained model makes of it.")
+    text: str = Field(description="The trained model's translation.")
 
 
 class LearningReply(BaseModel):
-    """The steps of a training run that were kept, and the sentences that were watched."""
+    """The saved steps of a training run, and the recorded sentences."""
 
     model: str
-    digest: str = Field(description="Of the trained model.")
+    digest: str = Field(description="Digest of the trained model.")
     snapshots: list[SnapshotReply]
     examples: list[WatchedReply]
 
 
 class WrittenReply(BaseModel):
-    """What the trained model writes, and every snapshot is given to read."""
+    """The trained model's translation, which every snapshot reads."""
 
     text: str
     tokens: list[TokenReply]
@@ -45,7 +45,7 @@ class ExampleReply(LearningReply):
     direction: str
     tokens: TokensReply
     output: WrittenReply
-    texts: list[str] = Field(description="What each snapshot itself writes.")
+    texts: list[str] = Field(description="Each snapshot's own translation.")
     tensors: dict[str, TensorReply] = Field(
         description="`{step}.{place}.weights`, uint8 (value · 255), and `{place}.mask`."
     )

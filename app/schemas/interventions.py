@@ -1,4 +1,4 @@
-"""Interventions as the API takes them: `model.trace.interventions` says what each does."""
+"""Interventions in requests; `model.trace.interventions` defines their effects."""
 
 from typing import Annotated, Any, Literal
 
@@ -16,28 +16,30 @@ Weight = Annotated[float, Within(Probability)]
 
 
 class SetWeight(Strict):
-    """A weight, instead of the one that the softmax gave."""
+    """A weight, instead of the one from the softmax."""
 
     set: Annotated[tuple[Count, Count, Weight], Strictly(False)] = Field(
         description="Query, key, weight."
     )
-    renormalise: bool = Field(default=False, description="The others share what is left.")
+    renormalise: bool = Field(
+        default=False, description="The other weights of the row share the rest."
+    )
 
 
 class Cut(Strict):
-    """An edge that is not there: the query does not see the key."""
+    """An edge to remove: the query does not see the key."""
 
     cut: Edge = Field(description="Query, key.")
 
 
 class Cool(Strict):
-    """Scores are divided by it before the softmax: under 1 sharper, over 1 flatter."""
+    """A divisor of the scores before the softmax: below 1 sharper, above 1 flatter."""
 
     temperature: Annotated[float, Within(Temperature)]
 
 
 class FrozenSentence(Strict):
-    """The sentence whose weights are put in the place of this one's."""
+    """The sentence whose weights replace this one's."""
 
     source: Text
     direction: Name | None = None
@@ -51,7 +53,7 @@ class Freeze(Strict):
 
 
 class MaskToken(Strict):
-    """A token of the source that nobody may look at; `at` is `source`."""
+    """A token of the source to hide from all heads; `at` is `source`."""
 
     mask: Count
 
@@ -60,7 +62,7 @@ class Shuffle(Strict):
     """Positions in another order; `at` is `source.position`."""
 
     shuffle: Annotated[int, Within(Seed)] = Field(
-        description="A seed: the same one, the same order."
+        description="A seed; the same seed gives the same order."
     )
 
 
@@ -76,7 +78,7 @@ DEEDS: dict[str, type[Deed]] = {
 
 
 def _kind_of_deed(value: Any) -> str | None:
-    """By the key that is there, so that an error speaks of what was meant and of nothing else."""
+    """Choose by the key that is present, so that an error is about the intended effect only."""
     if isinstance(value, str):
         return "word"
     keys = value if isinstance(value, dict) else getattr(type(value), "model_fields", ())
@@ -84,10 +86,10 @@ def _kind_of_deed(value: Any) -> str | None:
 
 
 class InterventionRequest(Strict):
-    """A replacement of what the model computes, in decoding and trace alike."""
+    """A replacement of a value that the model computes, in decoding and trace alike."""
 
     at: Name = Field(
-        description="The attention, such as `encoder.1.self`; for `drop` and `shuffle` the whole "
+        description="The attention, such as `encoder.1.self`; for `drop` and `shuffle` the full "
         "name of a tensor, such as `source.position` or `encoder.1.ffn.residual`; for `mask`, "
         "`source`."
     )
@@ -102,19 +104,19 @@ class InterventionRequest(Strict):
         | Annotated[Shuffle, Tag("shuffle")],
         Discriminator(_kind_of_deed),
     ] = Field(
-        description="`zero`: the head adds nothing. `uniform`: it looks everywhere alike. "
-        "`mean`: it adds what it adds on average over training data. `drop`: no positions are "
-        "added, or a residual goes without what it adds to. Or one of "
-        "the others, with what it takes."
+        description="`zero`: the head adds nothing. `uniform`: equal weights for all visible keys. "
+        "`mean`: the head adds its average over training data. `drop`: no positions are "
+        "added, or a residual becomes the sublayer's output alone. Or one of "
+        "the other effects with its arguments."
     )
 
     def intervention(self) -> Intervention:
-        """The same as the model takes it."""
+        """Convert it to the model's type."""
         return Intervention(self.at, *_deed(self.do, self.head))
 
 
 def _deed(do: str | Deed, head: int | None) -> tuple[str, int | None, Any]:
-    """The effect's name, the head, and the effect's value."""
+    """Return the effect's name, the head, and the effect's value."""
     match do:
         case SetWeight(set=(query, key, weight), renormalise=renormalise):
             return "set", head, Cell(query, key, weight, renormalise)

@@ -1,4 +1,4 @@
-"""What the lab takes and tells. Sizes and numbers are checked where they are computed with."""
+"""Requests and replies of the lab. Sizes and numbers are checked where they are used."""
 
 from dataclasses import fields
 from typing import Any
@@ -9,7 +9,7 @@ from app.schemas.fields import Strict
 from app.schemas.from_dataclass import fields_of
 from model.lab.request import LabRequest, Relative
 
-MAX_BYTES = 1_000_000  # of a body: nine matrices of 64 × 64 in some 25 characters a number
+MAX_BYTES = 1_000_000  # of a body: nine matrices of 64 × 64, with some 25 characters per number
 
 
 @fields_of(Relative)
@@ -19,7 +19,7 @@ class RelativeBody(Strict):
 
 @fields_of(LabRequest)
 class LabBody(Strict):
-    """Matrices, and the parts that they go through."""
+    """Matrices, and the parts to run them through."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -38,7 +38,7 @@ class LabBody(Strict):
     relative: RelativeBody | None = None
 
     def request(self) -> LabRequest:
-        """The same as the lab takes it."""
+        """Convert it to the lab's type."""
         told = {field.name: getattr(self, field.name) for field in fields(LabRequest)}
         if self.relative is not None:
             told["relative"] = Relative(**self.relative.model_dump())
@@ -46,7 +46,7 @@ class LabBody(Strict):
 
 
 class LabReply(BaseModel):
-    """Every step by name, in the order in which they come about."""
+    """Every step by name, in the order of computation."""
 
     steps: dict[str, Any] = Field(
         description="Nested lists of float64 (`mask`: booleans; `loss`: one number).",
@@ -59,9 +59,9 @@ class LabReply(BaseModel):
 
 
 class ScalingReply(BaseModel):
-    """One scoring at each d_k. `scores` and `weights` are of one query; the rest of many."""
+    """One scoring at each d_k. `scores` and `weights` are for one query; the rest for many."""
 
-    scores: list[list[float]] = Field(description="Width by width, a number a key.")
+    scores: list[list[float]] = Field(description="For each d_k, one number per key.")
     weights: list[list[float]] = Field(description="Their softmax.")
     spread: list[float] = Field(description="Standard deviation of the scores.")
     largest: list[float] = Field(description="Mean of the largest weight.")

@@ -1,4 +1,4 @@
-"""What the API answers about runs, models and tables, as pydantic models."""
+"""Replies about runs, models and tables."""
 
 from typing import Annotated, Any, Literal
 
@@ -17,38 +17,38 @@ class Health(BaseModel):
     status: Literal["ok"]
     version: str
     models: list[str]
-    waiting: int = Field(description="Requests that wait for a model.")
+    waiting: int = Field(description="Requests waiting for a model.")
 
 
 class Ready(BaseModel):
-    """A model answers, and the database takes a write."""
+    """A model answers, and the database accepts a write."""
 
     status: Literal["ready"]
 
 
 @fields_of(ModelInfo)
 class InfoReply(BaseModel):
-    """What a model says of itself."""
+    """The description of a model."""
 
     model_config = ConfigDict(from_attributes=True, **DOCUMENTED)
 
 
 class ModelReply(InfoReply):
-    """A model that is served."""
+    """A model being served."""
 
     layers: dict[str, int] = Field(
-        description="How many each stack has.", examples=[{"encoder": 3, "decoder": 3}]
+        description="Number of layers per stack.", examples=[{"encoder": 3, "decoder": 3}]
     )
     heads: dict[str, int] = Field(
-        description="How many an attention of each stack has.",
+        description="Number of heads per attention, by stack.",
         examples=[{"encoder": 8, "decoder": 8}],
     )
     texts: list[str] = Field(
-        description="The texts that it reads: `source` and `target`, or one `text`.",
+        description="The texts it reads: `source` and `target`, or `text` alone.",
         examples=[["source", "target"]],
     )
     capabilities: Annotated[list[str], BeforeValidator(sorted)] = Field(
-        description="What can be asked of it.", examples=[["decode", "lens", "score"]]
+        description="What it supports.", examples=[["decode", "lens", "score"]]
     )
 
 
@@ -58,28 +58,28 @@ class TokenReply(BaseModel):
 
 
 class TokensReply(BaseModel):
-    """What the encoder and the decoder read."""
+    """The tokens that the encoder and the decoder read."""
 
     source: list[TokenReply]
     target: list[TokenReply]
 
 
 class OneTextReply(BaseModel):
-    """What a model of one text read."""
+    """The tokens that a model of one text read."""
 
     text: list[TokenReply]
 
 
 @fields_of(Output)
 class OutputReply(BaseModel):
-    """What was written, or scored."""
+    """The text that was written, or scored."""
 
     tokens: list[TokenReply]
-    logprobs: list[float | None] = Field(description="Of each token, in nats.")
+    logprobs: list[float | None] = Field(description="Log-probability of each token, in nats.")
     ranks: list[int] = Field(
         default=[],
-        description="The place of each token among all of the vocabulary, from 1. Shares made "
-        "before there were any have none.",
+        description="The rank of each token in the whole vocabulary, from 1. Empty in shares made "
+        "before ranks were stored.",
     )
     score: float | None = Field(description="Sum of `logprobs` over the length penalty.")
 
@@ -95,7 +95,7 @@ class TensorReply(BaseModel):
 
 
 class PieceReply(BaseModel):
-    """A token of the vocabulary, without a place."""
+    """A token of the vocabulary, without a position in a text."""
 
     text: str
     special: bool
@@ -105,39 +105,41 @@ Measure = list[float | None]
 
 
 class SummaryReply(BaseModel):
-    """What the heads of one attention do: means over the rows that have a choice, a head each.
+    """What the heads of one attention do: one mean per head over the rows that have a choice.
 
-    Null where no row counts; without the fields that this kind of attention has not.
+    Null if no row counts; fields that do not apply to this kind of attention are absent.
     """
 
-    entropy: Measure = Field(description="Of a row, in nats.")
-    spread: Measure = Field(description="Entropy over its largest: 1 is looking everywhere alike.")
+    entropy: Measure = Field(description="Entropy of a row, in nats.")
+    spread: Measure = Field(description="Entropy over its maximum: 1 is uniform attention.")
     first: Measure = Field(description="Share of the weight on the first token.")
     last: Measure = Field(description="Share on the last token.")
     special: Measure = Field(description="Share on special tokens.")
     same: Measure = Field(description="Share on the same word elsewhere.")
-    distance: Measure = Field(default=[], description="|query - key| (self attention).")
+    distance: Measure = Field(default=[], description="|query - key| (self-attention).")
     previous: Measure = Field(default=[], description="Share on the token before (self).")
     itself: Measure = Field(default=[], description="Share on the token itself (self).")
     next: Measure = Field(default=[], description="Share on the token after (self).")
-    alignment: Measure = Field(default=[], description="How nearly one to one (cross).")
-    pattern: list[str] = Field(description="One of the patterns that the docs define.")
+    alignment: Measure = Field(
+        default=[], description="How close to a one-to-one alignment (cross)."
+    )
+    pattern: list[str] = Field(description="A pattern as defined in the docs.")
 
 
 class TraceReply(BaseModel):
     """Everything that happened inside, as far as it was selected."""
 
-    id: str = Field(description="Digest of the request and the model: equal for equal runs.")
+    id: str = Field(description="Digest of the request and the model; equal runs have equal ids.")
     model: str
-    direction: str | None = Field(default=None, description="Of a model that translates.")
+    direction: str | None = Field(default=None, description="Only for models that translate.")
     tokens: TokensReply | OneTextReply
-    output: OutputReply | None = Field(default=None, description="Absent where nothing is written.")
+    output: OutputReply | None = Field(default=None, description="Absent if nothing is written.")
     tensors: dict[str, TensorReply]
     pieces: dict[str, PieceReply] = Field(
-        default={}, description="What the ids in tensors named `…candidates` mean, by id."
+        default={}, description="The tokens for ids in `…candidates` tensors, by id."
     )
     summaries: dict[str, SummaryReply] = Field(
-        default={}, description="By attention, such as `encoder.0.self`; where asked for."
+        default={}, description="By attention, such as `encoder.0.self`; if requested."
     )
 
 
@@ -148,13 +150,13 @@ class LabStepReply(BaseModel):
     over: dict[str, str] = Field(examples=[{"query": "query", "key": "key"}])
     shape: list[int]
     dtype: Literal["float64", "bool"]
-    data: Any = Field(description="Nested lists; of `loss` one number.")
+    data: Any = Field(description="Nested lists; one number for `loss`.")
 
 
 class LabTraceReply(BaseModel):
-    """The steps of attention by hand; of shuffled words also those `before.…`."""
+    """The steps of attention by hand; with shuffled words also the steps `before.…`."""
 
-    tokens: dict[str, list[str]] = Field(description="`query` and `key`, as the link names them.")
+    tokens: dict[str, list[str]] = Field(description="`query` and `key`, as named in the link.")
     tensors: dict[str, LabStepReply]
 
 
@@ -166,7 +168,7 @@ class ParametersReply(BaseModel):
 
 
 class PositionsReply(BaseModel):
-    """A table of positional encodings, and the cosine similarity of every two rows."""
+    """A table of positional encodings, and the cosine similarity of every pair of rows."""
 
     variant: str
     positions: list[list[float]] = Field(description="[length][d_model]")
@@ -181,10 +183,10 @@ class ProblemReply(BaseModel):
     status: int
     detail: str
     field: str | None = None
-    limit: int | None = Field(default=None, description="What is taken at most.")
+    limit: int | None = Field(default=None, description="The maximum allowed.")
     unit: str | None = Field(
         default=None,
         description="What `limit` counts: tokens, characters, bytes, entries, numbers, or units of "
         "work.",
     )
-    value: int | None = Field(default=None, description="How many there were.")
+    value: int | None = Field(default=None, description="The actual number.")

@@ -1,4 +1,4 @@
-"""What the API takes and answers about shares, as pydantic models."""
+"""Requests and replies about shares."""
 
 import re
 from typing import Annotated, Any, Self
@@ -25,14 +25,14 @@ from app.schemas.traces import AnyTraceRequest, OneTextRunRequest, RunRequest
 
 MAX_ASKS = 4
 MAX_OPTIONS = 32
-MAX_LINK = 8_000  # of the lab: its largest matrices, with 12 characters a number
+MAX_LINK = 8_000  # of the lab: its largest matrices, with 12 characters per number
 OPTION = re.compile(r"[a-z_]{1,20}")
 
 
 class Looking(Strict):
-    """What is looked at, and what a view was set to.
+    """What is shown, and the options of its view.
 
-    Options of views stand beside the rest as they do in the address bar: flat, all of them texts.
+    Options of views are flat, beside the other keys, as in the address bar; all are texts.
     """
 
     model_config = ConfigDict(extra="allow")
@@ -48,13 +48,13 @@ class Looking(Strict):
 
     @property
     def options(self) -> dict[str, str]:
-        """Options of views, by name."""
+        """Return the options of views, by name."""
         return self.__pydantic_extra__
 
     @model_validator(mode="before")
     @classmethod
     def _options(cls, state: Any) -> Any:
-        """Names first: what is said of a value names its field, which must not be anything."""
+        """Check names first: errors in values name their field, so it must be a valid name."""
         if isinstance(state, dict):
             names = [name for name in state if name not in cls.model_fields]
             if not all(OPTION.fullmatch(name) for name in names):
@@ -65,7 +65,7 @@ class Looking(Strict):
 
 
 class ShareState(RunRequest, Looking):
-    """What the address bar holds: how to run a sentence, and what is looked at."""
+    """The state in the address bar: how to run a sentence, and what is shown."""
 
 
 class OneTextShareState(OneTextRunRequest, Looking):
@@ -81,11 +81,11 @@ class LabShareState(Strict):
     lab: LabBody
     before: LabBody | None = Field(
         default=None,
-        description="Where the link says that the words are shuffled: the same in their order as "
-        "written. Its steps are kept beside the others, as `before.…`.",
+        description="If the words are shuffled in the link: the same request in the original "
+        "order. Its steps are stored beside the others, as `before.…`.",
     )
     link: Annotated[Text, Field(max_length=MAX_LINK)] = Field(
-        description="The query string of the lab's address. What it says is not checked."
+        description="The query string of the lab's address. It is not checked."
     )
     lang: Name | None = None
 
@@ -106,7 +106,7 @@ class ParametersRequest(Strict):
 
 
 class Question(Strict):
-    """What a view asked beside the trace of its state: one of these."""
+    """An additional request of a view, besides the trace of its state: one of these."""
 
     trace: AnyTraceRequest | None = None
     parameters: ParametersRequest | None = None
@@ -120,7 +120,7 @@ class Question(Strict):
 
 
 class ShareRequest(Strict):
-    """A state to keep, with what the server sees in it now."""
+    """A state to store, together with the server's results for it."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -137,33 +137,33 @@ class ShareRequest(Strict):
 
     state: AnyShareState
     select: list[Selected] = Field(
-        default=[], description="What to freeze beside what every share holds, as in a trace."
+        default=[], description="Tensors to freeze besides those in every share, as in a trace."
     )
     asks: list[Question] = Field(
-        default=[], max_length=MAX_ASKS, description="Further questions, frozen with their answers."
+        default=[], max_length=MAX_ASKS, description="More requests, frozen with their replies."
     )
 
 
 class ShareCreated(BaseModel):
-    """The share is kept and will open."""
+    """The share is stored and will open."""
 
     id: str
     url: str
-    edit_key: str = Field(description="Deletes the share. It is told here and nowhere else.")
-    expires: str | None = Field(description="ISO 8601, UTC; null: it is kept for good.")
+    edit_key: str = Field(description="Deletes the share. It is returned only here.")
+    expires: str | None = Field(description="ISO 8601, UTC; null: kept permanently.")
 
 
 class ShareReply(BaseModel):
-    """A share: its state, and what the server saw when it was made."""
+    """A share: its state, and the server's results when it was created."""
 
     id: str
-    format: int = Field(description="Of the reply: what it means, whatever server wrote the share.")
+    format: int = Field(description="Format of this reply, whichever server wrote the share.")
     state: AnyShareState
     created: str = Field(description="ISO 8601, UTC.")
     model: ModelReply | None = Field(
-        description="The model as it was then; null of attention by hand, which asks none."
+        description="The model as it was then; null for attention by hand, which has none."
     )
     asks: list[Question] = Field(
-        description="The questions as asked; `GET /api/shares/{id}/asks/{n}` has the answers."
+        description="The requests as sent; `GET /api/shares/{id}/asks/{n}` has the replies."
     )
     trace: TraceReply | LabTraceReply

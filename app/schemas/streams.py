@@ -1,4 +1,4 @@
-"""What the API takes and answers line by line, as pydantic models."""
+"""Requests and replies that are streamed line by line."""
 
 from typing import Annotated, Literal
 
@@ -20,10 +20,10 @@ MAX_CANDIDATES = 50
 
 
 class Watching(Strict):
-    """What to tell of each step."""
+    """What to report for each step."""
 
     candidates: Annotated[Whole, Field(ge=1, le=MAX_CANDIDATES)] = Field(
-        default=10, description="Next tokens told of each hypothesis, the most probable ones."
+        default=10, description="Number of most probable next tokens per hypothesis."
     )
 
 
@@ -41,7 +41,7 @@ class DecodeRequest(Sentence, Watching):
 
 
 class OneTextDecodeRequest(OneText, Watching):
-    """A text, and how it is gone on with."""
+    """A text, and how it is continued."""
 
 
 AnyDecodeRequest = Annotated[
@@ -51,58 +51,58 @@ AnyDecodeRequest = Annotated[
 
 
 class SourceReply(BaseModel):
-    """What the encoder reads."""
+    """The tokens that the encoder reads."""
 
     source: list[TokenReply]
 
 
 class DecodeStart(BaseModel):
-    """How a decoding starts."""
+    """The start of a decoding."""
 
     model: str
     direction: str | None = None
     tokens: SourceReply | OneTextReply
-    decode: DecodeOptions = Field(description="As it applies here: nothing left out.")
-    max_tokens: int = Field(description="Tokens written at most.")
+    decode: DecodeOptions = Field(description="With all defaults filled in.")
+    max_tokens: int = Field(description="Maximum number of tokens written.")
 
 
 class CandidateReply(BaseModel):
-    """A token that could come next."""
+    """A candidate for the next token."""
 
     id: int
     text: str
-    logprob: float = Field(description="The model's own, in nats.")
+    logprob: float = Field(description="The model's own log-probability, in nats.")
     probability: float
-    kept: bool = Field(description="Whether a beam went on, or ended, with it.")
+    kept: bool = Field(description="Whether a beam continued or ended with it.")
 
 
 class HypothesisReply(BaseModel):
-    """What had been written before a step, and what could come next."""
+    """What was written before a step, and the candidates for the next token."""
 
     ids: list[int]
     text: str
     logprob: float = Field(description="Sum over its tokens.")
-    score: float = Field(description="Sum over the length penalty.")
+    score: float = Field(description="The sum divided by the length penalty.")
     candidates: list[CandidateReply] = Field(description="The most probable, best first.")
-    rest: float = Field(description="Probability of all that are not listed.")
+    rest: float = Field(description="Total probability of all other tokens.")
 
 
 class ChosenReply(PieceReply):
-    """A token that a hypothesis goes on with."""
+    """A token that a hypothesis continues with."""
 
     id: int
 
 
 class BeamReply(BaseModel):
-    """A hypothesis with a token more."""
+    """A hypothesis extended by one token."""
 
-    parent: int = Field(description="Count into `hypotheses`.")
+    parent: int = Field(description="Index into `hypotheses`.")
     token: ChosenReply
-    logprob: float = Field(description="Sum over its tokens, this one included.")
+    logprob: float = Field(description="Sum over its tokens, including this one.")
     score: float
     state: Literal["live", "finished", "pruned"]
-    rank: int = Field(description="The token's place among all that could be written, from 1.")
-    pool: int | None = Field(description="Tokens that it was drawn from (`sample`).")
+    rank: int = Field(description="The token's rank among all that could be written, from 1.")
+    pool: int | None = Field(description="Number of tokens it was sampled from (`sample`).")
     drawn: float | None = Field(description="Its probability among these.")
 
 
@@ -111,18 +111,18 @@ class DecodeStep(BaseModel):
 
     index: int
     forced: bool = Field(description="Whether `decode.prefix` left no choice.")
-    hypotheses: list[HypothesisReply] = Field(description="The live ones, best first.")
+    hypotheses: list[HypothesisReply] = Field(description="Live hypotheses, best first.")
     beams: list[BeamReply] = Field(description="Live ones best first, then finished, then pruned.")
 
 
 class DecodeEnd(BaseModel):
-    """What was written in the end, as in a trace; without `ranks`."""
+    """The final output, as in a trace, without `ranks`."""
 
     output: OutputReply
 
 
 class DecodeLine(BaseModel):
-    """One of these: `start` first, then steps, then `end`; or `error`, and no more."""
+    """One of these: `start` first, then steps, then `end`; or `error`, which is the last."""
 
     start: DecodeStart | None = None
     step: DecodeStep | None = None
@@ -131,16 +131,16 @@ class DecodeLine(BaseModel):
 
 
 class Sweeping(Strict):
-    """How heads are taken out."""
+    """How heads are ablated."""
 
     effect: Ablated = Field(
-        default="zero", description="What is done to a head, as in `interventions`."
+        default="zero", description="The effect on each head, as in `interventions`."
     )
-    row: Count | None = Field(default=None, description="Tell of this row alone; absent: of all.")
+    row: Count | None = Field(default=None, description="Report only this row; absent: all rows.")
 
 
 class SweepRequest(Sentence, Sweeping):
-    """A sentence, and how its heads are taken out."""
+    """A sentence, and how its heads are ablated."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -152,12 +152,12 @@ class SweepRequest(Sentence, Sweeping):
     )
 
     target: Text | None = Field(
-        default=None, description="Score this text; absent: the model writes one."
+        default=None, description="The text to score; absent: the model writes one."
     )
 
 
 class OneTextSweepRequest(OneText, Sweeping):
-    """A text, and how the heads that read it are taken out."""
+    """A text, and how the heads that read it are ablated."""
 
 
 AnySweepRequest = Annotated[
@@ -167,18 +167,20 @@ AnySweepRequest = Annotated[
 
 
 class SweepStart(BaseModel):
-    """What the heads are taken out of."""
+    """The run before any head is ablated."""
 
     model: str
     direction: str | None = None
-    heads: int = Field(description="How many there are.")
+    heads: int = Field(description="Number of heads.")
     tokens: TokensReply | OneTextReply
-    output: OutputReply = Field(description="With every head in its place.")
-    logprobs: list[float] = Field(description="Of the token that each row writes, in nats.")
+    output: OutputReply = Field(description="Output with all heads active.")
+    logprobs: list[float] = Field(
+        description="Log-probability of the token each row writes, in nats."
+    )
 
 
 class AblationReply(BaseModel):
-    """What is different without a head; a number a row."""
+    """The effect of ablating a head, with one number per row."""
 
     at: str = Field(examples=["encoder.0.self"])
     head: int
@@ -186,12 +188,12 @@ class AblationReply(BaseModel):
         description="Change of the written token's log-probability, in nats."
     )
     divergence: list[float] = Field(
-        description="KL divergence of the next-token distribution from what it was, in nats."
+        description="KL divergence of the next-token distribution from the original, in nats."
     )
 
 
 class SweepEnd(BaseModel):
-    """All heads have been told of."""
+    """All heads are done."""
 
 
 class SweepLine(BaseModel):
@@ -199,6 +201,6 @@ class SweepLine(BaseModel):
 
     start: SweepStart | None = None
     heads: list[AblationReply] | None = None
-    done: int | None = Field(default=None, description="Heads told of so far.")
+    done: int | None = Field(default=None, description="Heads done so far.")
     end: SweepEnd | None = None
     error: ProblemReply | None = None

@@ -1,6 +1,6 @@
-"""What the API takes to run a model, as pydantic models: the source of the OpenAPI reference.
+"""Requests that run a model: the source of the OpenAPI reference.
 
-What only a model can judge (a tensor's name, a head, a length in tokens) it judges itself.
+What depends on the model (a tensor's name, a head, a length in tokens) is checked by the model.
 """
 
 from dataclasses import replace
@@ -27,11 +27,11 @@ from model.adapters.request import Decode, Request
 
 @fields_of(Decode)
 class DecodeOptions(Strict):
-    """How a target is written when none is given."""
+    """How to write a target if none is given."""
 
 
 class Asking(Strict):
-    """What every request for a run takes, whichever texts its model reads."""
+    """Fields of every request for a run, whichever texts its model reads."""
 
     model: Name | None = Field(default=None, description="A model's id; absent: the first model.")
     decode: DecodeOptions = DecodeOptions()
@@ -39,11 +39,11 @@ class Asking(Strict):
 
     @property
     def texts(self) -> dict[str, str | None]:
-        """The texts as sent, by name; the first is the one that is read."""
+        """Return the texts as sent, by name; the first is the one that is read."""
         raise NotImplementedError
 
     def asked(self) -> Request:
-        """The same as the model takes it, with nothing selected."""
+        """Convert it to the model's type, with nothing selected."""
         read, *_ = self.texts.values()
         return Request(
             source=read or "",
@@ -54,10 +54,12 @@ class Asking(Strict):
 
 
 class Sentence(Asking):
-    """A sentence for an encoder–decoder, and how a translation of it is written."""
+    """A sentence for an encoder–decoder, and how to translate it."""
 
     source: Text = Field(description="The sentence, as typed.")
-    direction: Name | None = Field(default=None, description="Such as `en-zh`; absent: by script.")
+    direction: Name | None = Field(
+        default=None, description="Such as `en-zh`; absent: detected from the script."
+    )
 
     @property
     def texts(self) -> dict[str, str | None]:
@@ -78,12 +80,12 @@ class OneText(Asking):
 
 
 class Running(Asking):
-    """How to run it."""
+    """How to run the text."""
 
     pad_to: Whole | None = Field(default=None, description="Pad each text to this many tokens.")
 
     def request(self, select: list[str], summarise: list[str]) -> Request:
-        """The same as the model takes it."""
+        """Convert it to the model's type."""
         return replace(
             self.asked(),
             target=self.texts.get("target"),
@@ -97,7 +99,7 @@ class RunRequest(Sentence, Running):
     """A sentence and how to run it."""
 
     target: Text | None = Field(
-        default=None, description="Score this text; absent: the model writes one."
+        default=None, description="The text to score; absent: the model writes one."
     )
 
 
@@ -106,26 +108,26 @@ class OneTextRunRequest(OneText, Running):
 
 
 class Recording(Strict):
-    """What to record of a run."""
+    """What to record in a run."""
 
     select: list[Selected] = Field(
         default=["*.weights"],
         description='Patterns (`*`, `?`, `[…]`) of tensor names. `[]` selects none, `["*"]` all '
-        "but `….logits` and what is computed from the others, which `inside.*` names. After a "
-        "pattern may stand a window, an index or a range for each axis, and a dtype: "
-        "`encoder.0.self.weights@3,0:64,0:64:float16`. A tensor stands in the reply under its "
-        "name with both.",
+        "but `….logits` and the derived tensors `inside.*`. A pattern can be followed by "
+        "a window (an index or a range for each axis) and a dtype: "
+        "`encoder.0.self.weights@3,0:64,0:64:float16`. The tensor's name in the reply "
+        "includes both.",
     )
     summarise: list[NamePattern] = Field(
         default=[],
-        description="Patterns of attentions, such as `encoder.*.self`, to say of each head in a "
-        "few numbers what it does. They come from the exact weights, whatever `dtype` is.",
+        description="Patterns of attentions, such as `encoder.*.self`, whose heads are described "
+        "in a few numbers. They come from the exact weights, whatever `dtype` is.",
         examples=[["encoder.*.self"]],
     )
     dtype: Dtype = Field(
         default="float32",
-        description="Of the numbers sent, where `select` says no other. `uint8` is value · 255, "
-        "for weights only.",
+        description="Type of the numbers sent, unless `select` gives another. `uint8` is "
+        "value · 255, for weights only.",
     )
 
 

@@ -1,4 +1,4 @@
-"""What the API answers about the zoo, as pydantic models."""
+"""Replies about the zoo."""
 
 from pydantic import BaseModel, Field
 
@@ -13,49 +13,49 @@ class TaskReply(BaseModel):
 
 
 class SeedReply(BaseModel):
-    """A model that was trained, one of those of a recipe."""
+    """One trained model of a recipe."""
 
     seed: int
     digest: str
-    shipped: bool = Field(description="Whether it is the model that is served.")
+    shipped: bool = Field(description="Whether it is the model being served.")
     parameters: int
     steps: int
     curve: list[tuple[int, float, float]] = Field(
-        description="Step, training loss and dev loss, in nats a token."
+        description="Step, training loss and dev loss, in nats per token."
     )
     accuracy: dict[str, float] = Field(
-        description="By length: the share of held-out answers without a mistake."
+        description="By length: the fraction of held-out answers without a mistake."
     )
     looks: dict[str, list[float]] = Field(
-        description="By attention and head: how often its strongest look goes to a token that "
-        "decides the answer, at the longest length that was trained."
+        description="By attention and head: how often its largest weight falls on a token that "
+        "determines the answer, at the longest trained length."
     )
 
 
 class ZooModelReply(BaseModel):
-    """A model of the zoo and how well it learned."""
+    """A model of the zoo, and how well it learned."""
 
     id: str = Field(description="As in `/api/models`.")
     name: str
     task: str
     changed: dict[str, str | int | float] = Field(
-        description="How its recipe differs from the plain one of its task."
+        description="How its recipe differs from the plain recipe of its task."
     )
     trained: tuple[int, int] = Field(description="The shortest and longest length trained.")
     seeds: list[SeedReply]
 
 
 class ZooReply(BaseModel):
-    """The tasks, and the models that are served."""
+    """The tasks, and the models being served."""
 
     tasks: list[TaskReply]
     models: list[ZooModelReply]
 
 
 class ZooExampleReply(BaseModel):
-    """A text of a task with its right answer, and where each part of that is found.
+    """A text of a task with its right answer, and the tokens that determine each part of it.
 
-    Places count the tokens of a trace: the source's first is the tag, the target's `<bos>`.
+    Positions count the tokens of a trace: the source's first is the tag, the target's is `<bos>`.
     """
 
     task: str
@@ -63,6 +63,6 @@ class ZooExampleReply(BaseModel):
     target: str
     held_out: bool = Field(description="Whether no model has it in its training data.")
     looks: dict[str, dict[int, list[int]]] = Field(
-        description="By the text whose rows look, `target` or `source`, and by row: the tokens of "
-        "the source that decide it."
+        description="For rows of `target` or `source`: the source tokens that determine "
+        "each part of the answer."
     )
