@@ -4,7 +4,8 @@ Every template receives: ``lang`` and ``languages``; ``asset(path)``, the addres
 `static/`; ``page_file(name)``, that of a page's one script or stylesheet; ``vendor(name)``, that of
 a file from a package; ``plotly_url`` and ``catalog_url``; ``url_for(name, **parameters)``, the
 path of a route; ``page_url``, the address without its query; ``share``, which is None or
-``{"id", "title", "translation"}``; ``problem``, which is None or the kind of a problem.
+``{"id", "title", "translation"}``; ``problem``, which is None or the kind of a problem;
+``newcomer``, which says whether the opening stands first.
 """
 
 from collections.abc import Mapping
@@ -53,8 +54,17 @@ def render(
         page_url=base_url(request, services) + request.url.path,
         share=share,
         problem=problem,
+        newcomer=newcomer(request),
     )
     return HTMLResponse(content, status, {**HEADERS, **(headers or {})})
+
+
+def newcomer(request: Request) -> str:
+    """Return whether the opening is asked for ("asked") or shown to those who are new ("new")."""
+    query = request.query_params
+    if query.get("opening") == "1":
+        return "asked"
+    return "" if set(query) - {"lang"} else "new"
 
 
 def problem_page(request: Request, problem: ProblemError) -> HTMLResponse:

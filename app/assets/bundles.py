@@ -30,8 +30,8 @@ DOC = re.compile(r"^[ \t]*/\*\*(?:(?!\*/).)*\*/\n", re.MULTILINE | re.DOTALL)
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
 BASE = ["theme", "base"]
-FRAME = ["pages/workspace", "chrome/sentence"]
-FIGURE = ["parts/figure", "chrome/inspector", "parts/controls"]
+FRAME = ["pages/workspace", "chrome/sentence", "chrome/disclosure"]
+FIGURE = ["parts/figure", "chrome/navigation", "chrome/inspector", "parts/controls"]
 LAB = ["parts/number-grid", "parts/lab"]
 NARROW = ["phone", "draw/plotly"]
 
@@ -52,7 +52,17 @@ class Page:
 
 PAGES = {
     "workspace": Page(
-        [*FRAME, "chrome/share", *FIGURE, "chrome/export", "chrome/help", "chrome/model-menu"],
+        [
+            *FRAME,
+            "chrome/share",
+            *FIGURE,
+            "chrome/export",
+            "chrome/help",
+            "chrome/model-menu",
+            "chrome/opening",
+            "chrome/tour",
+            "chrome/glossary",
+        ],
         [*NARROW, "chrome/projector", "access"],
     ),
     "embed": Page(["pages/workspace", *FIGURE], [*NARROW, "pages/embed"]),

@@ -40,7 +40,9 @@ CHANGES = json.dumps(
     ]
 )
 SCENES: dict[str, dict[str, object]] = {
-    "opening": {},
+    "opening": {"opening": 1},
+    "workspace": {"view": "attention"},
+    "tour": {"tour": 4, "view": "attention", "layer": 2, "head": 0, "query": 4, "key": 3},
     "decoding": {"view": "decoding"},
     "decoding-beam": {"view": "decoding", "decode": '{"method":"beam"}', "query": 4},
     "decoding-sample": {
@@ -87,8 +89,8 @@ SCENES: dict[str, dict[str, object]] = {
     "whatif-attention": {"view": "whatif", "effect": "attention", "interventions": CHANGES},
     "changed": {"block": "encoder", "layer": 1, "head": 2, "interventions": CHANGES},
 }
-# What is opened over the page, by the button that opens it.
-PANELS = {"help": "#help", "share": "#share", "qr": "#qr-open"}
+# What is opened over the page, by the buttons that lead there.
+PANELS = {"help": ["#help"], "share": ["#share"], "qr": ["#more", "#qr-open"], "menu": ["#more"]}
 
 
 class Shot(NamedTuple):
@@ -130,7 +132,8 @@ def take(browser: Browser, url: str, wanted: Sequence[Shot]) -> list[str]:
         link = SCENES.get(name, {}) | ({"projector": 1} if name != scene else {})
         workspace.load(**link, lang=lang)
         if scene in PANELS:
-            page.locator(PANELS[scene]).click()
+            for button in PANELS[scene]:
+                page.locator(button).click()
         wrong = []
         for shot in wanted:
             page.emulate_media(color_scheme=shot.theme)

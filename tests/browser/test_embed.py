@@ -96,7 +96,7 @@ def test_a_share_is_seen_in_another_sites_page(
     expect(link).to_have_text('Headlight · The cat "sits" & sleeps. · open')
     assert link.get_attribute("href") == f"/s/{share['id']}?lang=en"
     assert (link.get_attribute("target"), link.get_attribute("rel")) == ("_blank", "noopener")
-    for selector in ("#views-wide", "#blocks", ".rail", "#inspector", "#theme", "header"):
+    for selector in ("#views", ".rail", "#inspector", "#theme", "header"):
         expect(frame.locator(selector).locator("visible=true")).to_have_count(0)
     width = frame.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
     assert width[0] <= width[1]

@@ -125,7 +125,7 @@ def test_png_shows_the_weights(workspace: Workspace, tmp_path: Path) -> None:
 
 def test_png_is_dark_where_the_page_is(workspace: Workspace, tmp_path: Path) -> None:
     workspace.open(**PLACE, view="qkv")
-    workspace.find("#theme").click()
+    workspace.menu("#theme")
     png = base64.b64encode(save(workspace, "PNG", tmp_path).read_bytes()).decode()
     assert workspace.page.evaluate(LINE, [png, 4])[4] == [15, 18, 24]
 
@@ -155,7 +155,7 @@ def test_a_picture_without_lines_is_no_svg(workspace: Workspace) -> None:
 
 def test_the_handout_is_the_page(workspace: Workspace, tmp_path: Path, watch: Watch) -> None:
     workspace.open(**PLACE, query=3, key=2)
-    workspace.find("#theme").click()
+    workspace.menu("#theme")
     file = save(workspace, "HTML", tmp_path)
     assert file.name == "headlight-en-zh-attention-cross-layer-2-head-3.html"
     before = workspace.figure()[0]

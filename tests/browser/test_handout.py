@@ -78,8 +78,7 @@ def test_it_answers_to_mouse_keys_and_pickers(opened: Opening) -> None:
     handout.page.keyboard.press("Escape")
     expect(handout.find("#pair-title")).to_have_text("Pair")
 
-    handout.find("#blocks label").nth(0).click()
-    handout.find("#layers label").nth(2).click()
+    handout.place("encoder", 2)
     handout.find("#heads label").nth(5).click()
     parts = trace(handout.url, "encoder.2.self")
     expected = weights(parts["q"][5], parts["k"][5], parts["mask"])
@@ -95,10 +94,10 @@ def test_it_answers_to_mouse_keys_and_pickers(opened: Opening) -> None:
 
 def test_every_view_it_offers_draws(opened: Opening, watch: Watch) -> None:
     handout = opened(block="cross")
-    names = handout.find("#views-wide label").all_inner_texts()
+    names = handout.find("#views label").all_inner_texts()
     assert {"Attention", "Q K V"} <= set(names)
     for index, name in enumerate(names):
-        handout.find("#views-wide label").nth(index).click()
+        handout.find("#views label").nth(index).click()
         handout.page.wait_for_timeout(300)
         drawn = handout.find("#view").locator("canvas, svg").first
         expect(drawn, f"{name} draws").to_be_attached()

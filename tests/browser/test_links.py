@@ -95,9 +95,9 @@ def test_share_needs_no_model_for_all_that_it_shows(workspace: Workspace) -> Non
     workspace.page.route("**/api/trace", lambda route: route.abort())
     workspace.page.goto(url)
     workspace.drawn()
-    workspace.find("#layers label").nth(0).click()
-    workspace.find("#blocks label").nth(0).click()
-    workspace.find("#views-wide label:has([value=qkv])").click()
+    workspace.place("cross", 0)
+    workspace.place("encoder", 0)
+    workspace.view("qkv")
     expect(workspace.find(".panel .chart[data-drawn]")).to_have_count(3)
 
 
@@ -123,14 +123,14 @@ def test_a_share_whose_model_is_gone_says_so(workspace: Workspace) -> None:
     assert rows.all_inner_texts() == seen
     expect(note).to_be_hidden()
     for name in ("inside", "flow", "worksheet"):
-        workspace.find(f"#views-wide label:has([value={name}])").click()
+        workspace.view(name)
         expect(note).to_contain_text("its model is no longer served here")
         expect(workspace.find("#view .waiting:visible")).to_have_count(0)
     note.locator("button").click()
     expect(note).to_be_hidden()
     expect(rows.first).to_be_visible()
     assert rows.all_inner_texts() == seen
-    workspace.find("#blocks label").nth(0).click()
+    workspace.place("encoder", 0)
     expect(workspace.find(".whatif .bad:visible")).to_contain_text("no longer served here")
     expect(rows.first).to_be_hidden()
 
@@ -160,7 +160,7 @@ def test_a_share_of_nonsense_opens_on_what_is_there(workspace: Workspace) -> Non
     live = workspace.find("#open-live").get_attribute("href") or ""
     opened, figure = dict(parse_qsl(urlsplit(live).query)), workspace.figure()[0]
     expect(workspace.find("#source")).to_have_value("The cat sits.")
-    expect(workspace.find("#views-wide input:checked")).to_have_value("attention")
+    expect(workspace.find("#views input:checked")).to_have_value("attention")
     assert opened["layer"] == "2", "the last there is"
     workspace.load(**state | nonsense)
     assert workspace.link == opened
@@ -195,7 +195,7 @@ def test_link_is_copied_over_plain_http(workspace: Workspace) -> None:
 
 def test_examples_can_be_gone_back_from(page: Page, workspace: Workspace) -> None:
     workspace.open(source="The cat sits.", **PLACE)
-    workspace.find("#examples button").last.click()
+    workspace.example(-1)
     workspace.drawn()
     page.go_back()
     expect(workspace.find("#source")).to_have_value("The cat sits.")

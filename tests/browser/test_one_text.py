@@ -15,7 +15,7 @@ from tests.servers import AppServer, running_app
 
 KINDS = ["decoder", "encoder"]
 SENTENCE = "The cat sat on the mat"
-VIEWS = ["heads", "attention", "lines", "compare", "qkv", "space", "positions", "flow"]
+VIEWS = ["lines", "attention", "qkv", "space", "positions", "heads", "flow", "compare"]
 DRAWN = {
     "heads": "#view canvas",
     "lines": "#view .weave [data-strand]",
@@ -50,10 +50,9 @@ def page_of_it(page: Page, watch: Watch, one_text: AppServer) -> Workspace:
 def test_the_page_opens_on_it(page_of_it: Workspace, kind: Kind) -> None:
     page = page_of_it.page
     page_of_it.open(source=SENTENCE, layer=1, head=2, query=4)
-    expect(page.locator("#blocks input")).to_have_count(1)
-    expect(page.locator("#blocks label")).to_have_text([kind.capitalize()])
+    expect(page.locator("#map .tower .name")).to_have_text([kind.capitalize()])
     expect(page.locator("#heads label")).to_have_count(4)
-    expect(page.locator("#layers label")).to_have_count(2)
+    expect(page.locator("#map label")).to_have_count(2)
     expect(page.locator("#target-tokens")).to_be_hidden()
     expect(page.locator("#direction")).to_be_hidden()
     expect(page.locator("#check-cell")).to_be_hidden()
@@ -78,7 +77,7 @@ def test_the_page_opens_on_it(page_of_it: Workspace, kind: Kind) -> None:
 def test_every_view_that_it_can_fill_is_drawn(page_of_it: Workspace) -> None:
     page = page_of_it.page
     page_of_it.open(source=SENTENCE)
-    offered = page.locator("#views-wide label:visible input")
+    offered = page.locator("#views label:visible input")
     assert [one.get_attribute("value") for one in offered.all()] == VIEWS
     for view in VIEWS:
         page_of_it.open(source=SENTENCE, view=view)
@@ -92,7 +91,7 @@ def test_a_link_to_what_it_has_not_comes_to_the_nearest(page_of_it: Workspace, k
     page_of_it.open(source=SENTENCE, view="alignment", block="cross", layer=9, head=9)
     page_of_it.settled()
     address = page_of_it.link
-    assert (address["view"], address["block"]) == ("compare", kind)
+    assert (address["view"], address["block"]) == ("lines", kind)
     expect(page_of_it.page.locator(".not-offered")).to_contain_text("Alignment")
     assert (address["layer"], address["head"]) == ("1", "3")
 

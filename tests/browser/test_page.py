@@ -119,7 +119,7 @@ def test_everything_is_reached_by_keys(workspace: Workspace) -> None:
         "run",
         "source-tokens",
         "target-tokens",
-        "layers",
+        "map",
         "heads",
         "matrix",
     ):
@@ -198,7 +198,7 @@ def test_chinese_interface(workspace: Workspace) -> None:
 def test_theme_is_chosen_and_kept(workspace: Workspace) -> None:
     workspace.open(**START)
     ground = workspace.pixels([(5, 400)])[0]
-    workspace.find("#theme").click()
+    workspace.menu("#theme")
     assert workspace.pixels([(5, 400)])[0] == (15, 18, 24) != ground
     workspace.page.reload()
     workspace.drawn()
@@ -212,7 +212,7 @@ def test_phone_has_a_bar_for_the_thumb(workspace: Workspace) -> None:
     expect(bar).to_be_in_viewport()
     bar.locator("[data-of=head] [data-step='1']").click()
     assert workspace.link["head"] == "2"
-    bar.locator("label", has=workspace.page.locator("[value=qkv]")).click()
+    workspace.view("qkv")
     assert workspace.link["view"] == "qkv"
 
 
@@ -226,7 +226,6 @@ def test_reference_works_offline(workspace: Workspace, watch: Watch) -> None:
 def test_the_open_view_is_in_sight_on_a_phone(workspace: Workspace) -> None:
     workspace.page.set_viewport_size({"width": 390, "height": 844})
     workspace.open(**START | {"view": "training"})
-    tab = workspace.find(".thumbbar label:has(input[value=training])")
-    expect(tab).to_be_in_viewport(ratio=1)
-    workspace.open(**START)
-    expect(workspace.find(".thumbbar label").first).to_be_in_viewport(ratio=1)
+    expect(workspace.find("#views-open")).to_contain_text("Training")
+    workspace.find("#views-open").click()
+    expect(workspace.find("#views label:has(input[value=training])")).to_be_in_viewport(ratio=1)

@@ -22,7 +22,7 @@ SIZES = """() => [...document.querySelectorAll("body *")].filter((element) => {
     return own && element.checkVisibility({ visibilityProperty: true })
         && !element.closest(".hidden, .skip, sub, sup, math");
 }).map((element) => [parseFloat(getComputedStyle(element).fontSize), element.outerHTML])"""
-CHROME = (".top", ".band", "#views-wide", "#blocks", ".rail", "#inspector", ".options")
+CHROME = (".top", ".band", "#views", ".rail", "#inspector", ".options")
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_everything_is_large_and_the_rest_is_gone(
 def test_keys_walk_through_heads_layers_and_views(workspace: Workspace) -> None:
     page = workspace.page
     workspace.open(**PLACE)
-    workspace.find("#projector").click()
+    workspace.menu("#projector")
     assert workspace.link["projector"] == "1"
     for key, (layer, head) in {
         "ArrowRight": ("0", "2"),
@@ -80,7 +80,7 @@ def test_escape_and_the_key_and_the_button_lead_out(workspace: Workspace) -> Non
     assert workspace.link["projector"] == "1", "what is pinned goes first"
     page.keyboard.press("Escape")
     assert "projector" not in workspace.link
-    expect(workspace.find("#projector")).to_be_focused()
+    expect(workspace.find("#more")).to_be_focused()
     page.keyboard.press("p")
     expect(workspace.find(".top")).to_be_hidden()
     page.keyboard.press("P")

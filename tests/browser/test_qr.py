@@ -26,7 +26,7 @@ def read(workspace: Workspace) -> str:
 def test_a_long_link_is_shown_as_a_short_one(workspace: Workspace, theme: str) -> None:
     workspace.page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
     workspace.open(source=SENTENCE, block="encoder")
-    workspace.find("#qr-open").click()
+    workspace.menu("#qr-open")
     expect(workspace.find("#qr")).to_be_visible()
     workspace.settled()
     link = workspace.find("#qr-link").inner_text()
@@ -44,13 +44,15 @@ def test_a_long_link_is_shown_as_a_short_one(workspace: Workspace, theme: str) -
 def test_escape_closes_it_and_leaves_the_page_as_it_was(workspace: Workspace) -> None:
     workspace.open(source="The cat sits.", target="猫坐着。", block="cross", layer=1, head=4)
     workspace.page.mouse.click(*workspace.cell(2, 1))
+    workspace.find("#more").focus()
+    workspace.page.keyboard.press("Enter")
     workspace.find("#qr-open").focus()
     workspace.page.keyboard.press("Enter")
     expect(workspace.find("#qr")).to_be_visible()
     expect(workspace.find("#qr button")).to_be_focused()
     workspace.page.keyboard.press("Escape")
     expect(workspace.find("#qr")).to_be_hidden()
-    expect(workspace.find("#qr-open")).to_be_focused()
+    expect(workspace.find("#more")).to_be_focused()
     assert workspace.link["query"] == "2"
 
 
@@ -77,6 +79,6 @@ def test_what_keeps_a_link_from_being_short_is_said(workspace: Workspace, watch:
             body='{"type": "urn:headlight:busy", "status": 503, "detail": "busy"}',
         ),
     )
-    workspace.find("#qr-open").click()
+    workspace.menu("#qr-open")
     expect(workspace.find("#qr-problem")).to_contain_text("busy")
     expect(workspace.find("#qr-picture")).to_be_hidden()

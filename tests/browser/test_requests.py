@@ -82,7 +82,7 @@ def test_another_head_asks_for_nothing_and_another_layer_for_its_own(
     workspace.drawn()
     workspace.page.wait_for_timeout(300)
     assert asked == []
-    workspace.find("#layers label").nth(2).click()
+    workspace.place("cross", 2)
     workspace.drawn()
     workspace.page.wait_for_load_state("networkidle")
     exact = {name for body in asked for name in body["select"]}
@@ -94,11 +94,11 @@ def test_another_view_asks_for_what_is_missing_only(
     workspace: Workspace, asks: Callable[..., list[dict[str, list[str]]]]
 ) -> None:
     asked = asks(view="attention")
-    workspace.find("#views-wide").get_by_text("Q K V", exact=True).click()
+    workspace.find("#views").get_by_text("Q K V", exact=True).click()
     workspace.drawn()
     workspace.page.wait_for_load_state("networkidle")
     assert [body["select"] for body in asked] == [["decoder.1.cross.v"]]
-    workspace.find("#views-wide").get_by_text("Attention", exact=True).click()
+    workspace.find("#views").get_by_text("Attention", exact=True).click()
     workspace.drawn()
     workspace.page.wait_for_timeout(300)
     assert len(asked) == 1, "what was there is there"

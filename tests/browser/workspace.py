@@ -21,7 +21,7 @@ MOVE = """async (address) => {
     const placed = wanted.get("source") && (wanted.has("layer") || wanted.has("head"));
     const here = location.origin === origin && location.pathname === "/" && !share;
     if (!here || !placed || window.spent || lang !== (wanted.get("lang") ?? "en")) return false;
-    const opened = "dialog, details, #shared, #export-panel, :root[data-theme]";
+    const opened = "dialog, details, #shared, .drop, .sheet.open, :root[data-theme]";
     const shut = (it) => it.matches("dialog:not([open]), details:not([open]), [hidden]");
     if (![...document.querySelectorAll(opened)].every(shut)) return false;
     const go = (query) => {
@@ -98,6 +98,11 @@ PIXELS = """async ([png, points]) => {
 Point = tuple[float, float]
 
 
+def cell_of(block: str, layer: int = 0) -> str:
+    """Return the selector of an attention's cell on the map of the model."""
+    return f"#map label:has([data-block='{block}'][data-layer='{layer}'])"
+
+
 class Chart(NamedTuple):
     """A matrix as it is drawn."""
 
@@ -146,11 +151,13 @@ class Workspace:
             self.page.goto(address)
 
     def address(self, **link: object) -> str:
-        """A link as it is sent round, what is not flat as JSON."""
+        """A link as it is sent round, what is not flat as JSON; without any to the instrument."""
         words = {
             key: json.dumps(it) if isinstance(it, dict | list) else it for key, it in link.items()
         }
-        return f"{self.url}/?{urlencode(words)}" if words else self.url
+        if not set(words) - {"lang"}:  # which would be a newcomer's
+            words["view"] = "attention"
+        return f"{self.url}/?{urlencode(words)}"
 
     def drawn(self) -> None:
         """Wait until the trace is there and the view has drawn it."""
@@ -171,6 +178,30 @@ class Workspace:
 
     def find(self, selector: str) -> Locator:
         return self.page.locator(selector)
+
+    def view(self, name: str) -> None:
+        """Choose a view by its tab, which on a phone is in a sheet."""
+        if self.find("#views-open").is_visible():
+            self.find("#views-open").click()
+        self.find(f"#views label:has([value={name}])").click()
+
+    def place(self, block: str, layer: int = 0) -> None:
+        """Go to an attention by its cell on the map of the model."""
+        self.find(cell_of(block, layer)).click()
+
+    def menu(self, selector: str) -> None:
+        """Choose something from the menu at the top."""
+        self.find("#more").click()
+        self.find(selector).click()
+
+    def options(self) -> None:
+        """Open what the view lets one choose, where it is behind a button."""
+        self.find("#options").click()
+
+    def example(self, which: int) -> None:
+        """Choose one of the examples; -1 is the last."""
+        self.find("#examples-open").click()
+        self.find("#examples button").nth(which).click()
 
     @property
     def link(self) -> dict[str, str]:

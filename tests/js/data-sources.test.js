@@ -151,7 +151,7 @@ test("a link to a view that is not offered opens the nearest one, and the page k
   const store = createStore({ ...LINK, view: "worksheet" }, settler(view, nearestView()));
   assert.equal(store.get().link.view, "worksheet", "nothing is known of the model yet");
   store.set({ model: able([]).model });
-  assert.deepEqual([store.get().link.view, store.get().unoffered], ["lines", "worksheet"]);
+  assert.deepEqual([store.get().link.view, store.get().unoffered], ["attention", "worksheet"]);
   store.go({ head: 1 });
   assert.equal(store.get().unoffered, "worksheet");
   store.go({ view: "heads" });

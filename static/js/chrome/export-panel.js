@@ -3,6 +3,7 @@
 import { Problem } from "../data/problem.js";
 import { find, h } from "../lib/dom.js";
 import { wording } from "../parts/problem-wording.js";
+import { bindDisclosure } from "./disclosure.js";
 
 /**
  * @typedef {object} Exports
@@ -34,23 +35,9 @@ export function bindExportPanel({ t, kinds, make, lacks = () => false }) {
     says.textContent = t("Saved as {name}.", { name: made.name });
   }
 
-  /** @param {boolean} open */
-  function show(open) {
-    panel.hidden = !open;
-    button.setAttribute("aria-expanded", String(open));
+  bindDisclosure(button, panel, (open) => {
     says.textContent = "";
     if (open) for (const { kind, choice } of choices) choice.disabled = lacks(kind);
-  }
-
-  button.addEventListener("click", () => show(panel.hidden !== false));
-  find(".export").addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || panel.hidden) return;
-    event.stopPropagation();
-    show(false);
-    button.focus();
-  });
-  document.addEventListener("pointerdown", ({ target }) => {
-    if (!panel.hidden && !find(".export").contains(/** @type {Node} */ (target))) show(false);
   });
 }
 

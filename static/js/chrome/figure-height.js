@@ -4,10 +4,11 @@
 export function screenful(element) {
   const place = element.getBoundingClientRect();
   const wide = window.innerWidth >= 900;
-  const left = window.innerHeight - (place.top + window.scrollY) - 40;
+  const bar = /** @type {HTMLElement | null} */ (document.querySelector(".thumbbar"))?.offsetHeight ?? 0;
+  const left = window.innerHeight - (place.top + window.scrollY) - bar;
   return {
     width: Math.floor(place.width),
-    height: wide ? Math.max(360, left) : window.innerHeight * 0.7,
+    height: wide ? Math.max(360, left - 40) : Math.max(220, left - 16),
     wide,
   };
 }

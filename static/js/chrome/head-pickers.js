@@ -1,4 +1,4 @@
-/** Layer and head pickers that are pictures: each choice shows the weights it would show. */
+/** Pictures that one chooses by: a layer on the map and a head beside it show the weights that they would show. */
 
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
@@ -7,6 +7,7 @@ import { tensorAt, valueAt } from "../data/tensor-address.js";
 import { table, thumbnail } from "../draw/head-grid.js";
 import { sequential } from "../draw/scale.js";
 import { mean } from "../data/wire.js";
+import { bindMap } from "./model-map.js";
 
 /** @typedef {import("./types.js").Desk} Desk */
 /** @typedef {import("../state/store.js").Page} Page */
@@ -15,21 +16,14 @@ import { mean } from "../data/wire.js";
 /** @param {Desk} context */
 export function bindPickers(context) {
   const { store, t } = context;
-  const layers = picker("layer", (n) => t("Layer {n}", { n }));
-  const heads = picker("head", (n) => t("Head {n}", { n }));
+  const layers = bindMap(context);
+  const list = find("#heads");
+  list.addEventListener("change", ({ target }) => store.go({ head: Number(/** @type {HTMLInputElement} */ (target).value) }));
 
-  /** @param {Which} which @param {(n: number) => string} name */
-  function picker(which, name) {
-    const list = find(`#${which}s`);
-    list.addEventListener("change", (event) => {
-      const { value } = /** @type {HTMLInputElement} */ (event.target);
-      store.go({ [which]: Number(value) });
-    });
-    /** @param {number} count @param {number} chosen */
-    return (count, chosen) => {
-      render(list, Array.from({ length: count }, (_, i) => option(which, i, name(i + 1), i === chosen)));
-      return [...list.querySelectorAll("canvas")];
-    };
+  /** @param {number} count @param {number} chosen */
+  function heads(count, chosen) {
+    render(list, Array.from({ length: count }, (_, i) => option(i, t("Head {n}", { n: i + 1 }), i === chosen)));
+    return [...list.querySelectorAll("canvas")];
   }
 
   /** Which pictures are to be painted again as soon as they are on the page. */
@@ -40,7 +34,7 @@ export function bindPickers(context) {
     const { rail } = document.documentElement.dataset;
     owed.layer ||= Boolean(stale.layer);
     owed.head ||= Boolean(stale.head);
-    fill({ layer: owed.layer && rail !== "none", head: owed.head && rail === "both" });
+    fill({ layer: owed.layer, head: owed.head && rail === "both" });
   }
 
   /** @param {Record<Which, boolean>} stale */
@@ -49,11 +43,8 @@ export function bindPickers(context) {
     const { trace, model, link } = page;
     if (!trace || !model) return;
     const colours = stale.layer || stale.head ? table(sequential(context.theme())) : null;
-    const size = extent(model, link.block);
-    layers(size.layers, link.layer).forEach((canvas, layer) => {
-      if (stale.layer) paint(canvas, layerMean(page, { ...link, layer }), colours);
-    });
-    heads(size.heads, link.head).forEach((canvas, head) => {
+    if (stale.layer) layers().forEach((canvas, layer) => paint(canvas, layerMean(page, { ...link, layer }), colours));
+    heads(extent(model, link.block).heads, link.head).forEach((canvas, head) => {
       if (stale.head) paint(canvas, glimpse(model, trace, { ...link, head }), colours);
     });
     owed.layer &&= !stale.layer;
@@ -69,16 +60,15 @@ export function bindPickers(context) {
 }
 
 /**
- * @param {Which} which
  * @param {number} i
  * @param {string} name
  * @param {boolean} checked
  */
-function option(which, i, name, checked) {
+function option(i, name, checked) {
   return el(
     "label",
     { className: "thumb", title: name },
-    el("input", { type: "radio", name: which, value: String(i), className: "hidden", "aria-label": name, checked }),
+    el("input", { type: "radio", name: "head", value: String(i), className: "hidden", "aria-label": name, checked }),
     el("canvas", { "aria-hidden": "true" }),
     el("span", { className: "number", "aria-hidden": "true" }, String(i + 1)),
   );

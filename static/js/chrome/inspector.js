@@ -1,4 +1,4 @@
-/** The pinned pair, or the one under the pointer, with the numbers that its weight comes from. */
+/** The pinned pair, or the one under the pointer, with the numbers that its weight comes from; without one, nothing. */
 
 import { attention, attentionAt, ofHead, place } from "../data/attentions.js";
 import { Problem } from "../data/problem.js";
@@ -65,7 +65,10 @@ function fill(context, calculation) {
   const page = store.get();
   const read = reading(page);
   const at = read && pairIn(page, store.hovered(), read);
-  find("#inspector").hidden = !page.trace;
+  const panel = find("#inspector");
+  panel.hidden = !page.trace;
+  // It comes with a cell; where there is room beside the figure, with one that the pointer is on as well.
+  panel.dataset.cell = page.link.query !== null ? "pinned" : store.hovered() ? "hovered" : "none";
   find("#check-cell").hidden = !figure.offer().includes(view("worksheet"));
   if (!read || !at) return;
   const { matrix, rows, cols, cover } = read;

@@ -19,7 +19,7 @@ export function bindProjector(context) {
   function turn(wanted) {
     store.choose({ projector: wanted });
     // The button that was pressed is gone.
-    (wanted ? find("#stage") : enter).focus();
+    (wanted ? find("#stage") : find("#more")).focus();
     announce(
       wanted
         ? t("Projector mode. Arrows change head and layer, Escape leaves.")

@@ -26,7 +26,7 @@ export function bindQr({ t }, shorten) {
     const url = here(window);
     const made = url.length > LONG ? await shorten().catch(failure) : { url };
     button.disabled = false;
-    button.focus(); // it lost the focus with its use, and gets it back when the dialog closes
+    find("#more").focus(); // the menu has closed, and gets the focus back when the dialog closes
     made instanceof Problem ? fail(wording(t, made)) : show(made.url);
   }
 

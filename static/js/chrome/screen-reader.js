@@ -26,8 +26,7 @@ export function bindAnnouncer({ store, announce, t }) {
   store.subscribe(({ link, trace }) => [...PLACE.map((key) => link[key]), trace?.output.text], speak.later);
 }
 
-/** What is written under the views, where the present one has such a sentence. */
+/** The row's sentence, where the present view says it; a sentence of its own a view announces itself. */
 function caption() {
-  const line = find("#caption");
-  return line.checkVisibility() ? (line.textContent ?? "") : "";
+  return document.documentElement.dataset.caption === "yes" ? (find("#caption").textContent ?? "") : "";
 }

@@ -5,6 +5,7 @@ import { bindTyping, grow } from "../parts/text-input.js";
 import { bothWays } from "../data/model.js";
 import { bcp47 } from "../data/tokens.js";
 import { examplesOf } from "../data/examples.js";
+import { exampleName } from "../state/example-names.js";
 import { taskTakes } from "../state/zoo-names.js";
 import { own } from "../data/decode-options.js";
 
@@ -64,19 +65,20 @@ export function bindSentence({ store, figure, t }) {
   store.subscribe(({ model }) => [model], () => {
     const { model } = store.get();
     box.placeholder = model?.zoo ? taskTakes(t, model.zoo.task) : typical;
-    offer(store);
+    offer(store, t);
   });
-  offer(store);
+  offer(store, t);
   store.subscribe(({ link, model, trace, share }) => [link, model, trace, share], show);
   show();
 }
 
-/** @param {import("../state/store.js").Store} store */
-function offer(store) {
+/** @param {import("../state/store.js").Store} store @param {Desk["t"]} t */
+function offer(store, t) {
   const { model, link: now } = store.get();
   find("#examples").replaceChildren();
-  for (const { text, lang } of examplesOf(model, now.lang)) {
-    const button = h("button", { type: "button", className: "example", lang: bcp47(lang) }, text);
+  for (const { text, lang, shows } of examplesOf(model, now.lang)) {
+    const said = h("span", { lang: bcp47(lang) }, text);
+    const button = h("button", { type: "button", className: "example-in-list" }, shows ? h("b", {}, exampleName(shows, t)) : "", " ", said);
     const link = { source: text, direction: null, query: null, key: null };
     button.addEventListener("click", () => store.go({ ...link, ...afresh(store.get().link) }, "chosen"));
     find("#examples").append(h("li", {}, button));

@@ -63,6 +63,13 @@ function pageFiles({ ask, read, send }) {
     catalog: (url) => (url ? read(url).catch(() => ({})) : Promise.resolve({})),
 
     /**
+     * The glossary; without it, terms explain nothing.
+     * @param {string} url
+     * @returns {Promise<import("./glossary.js").Glossary>}
+     */
+    glossary: (url) => (url ? read(url).catch(() => ({})) : Promise.resolve({})),
+
+    /**
      * What the server answers, as a file to keep.
      * @param {string} path
      * @param {{body?: object, accept?: string}} [asked]  without a body it is read

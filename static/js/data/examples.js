@@ -1,22 +1,34 @@
-/** Sentences to begin with, and where a page opens that was not told where. */
+/** Sentences to begin with, by what they show, and where a page opens that was not told where. */
 
 /** What the last word decides: who "it" is. */
 export const WHO_IS_IT = "The animal didn't cross the street because it was too tired.";
 
 /**
- * The first of a language is the one that the page opens on: its words change places. The others
- * have a negation and a reason, a clause before its noun, and a place before its verb.
+ * @typedef {object} Example
+ * @property {string} lang
+ * @property {string} text
+ * @property {"order" | "negation" | "relative" | "reason" | "place"} shows
+ * @property {string} at  the written word in which it is seen
+ */
+
+/**
+ * The first of a language is the one that the page opens on. Each was tried: the word in `at` looks
+ * at its partner in another place of the sentence, and a test holds it.
  *
- * The second is known from Uszkoreit 2017 (Transformer, Google's research blog), where a head shows
- * which noun "it" stands for. No head of the shipped model does (see its card), so the page must not
- * say so; the zoo's "who is it?" is the model that does.
+ * The animal is known from Uszkoreit 2017 (Transformer, Google's research blog), where a head shows
+ * which noun "it" stands for. No head of the shipped model does (see its card), so it stands here for
+ * its reason alone; the zoo's "who is it?" is the model that does. Compare changes its last word.
+ * @type {readonly Example[]}
  */
 export const EXAMPLES = Object.freeze([
-  { lang: "en", text: "My mother bought a new book yesterday." },
-  { lang: "en", text: WHO_IS_IT },
-  { lang: "zh", text: "我妈妈昨天买了一本新书。" },
-  { lang: "zh", text: "坐在门口的那个人是我的老师。" },
-  { lang: "zh", text: "他在图书馆等了我两个小时。" },
+  { lang: "en", text: "My mother bought a new book yesterday.", shows: "order", at: "买" },
+  { lang: "en", text: "She does not like coffee.", shows: "negation", at: "不" },
+  { lang: "en", text: "The book that I bought yesterday is very interesting.", shows: "relative", at: "书" },
+  { lang: "en", text: WHO_IS_IT, shows: "reason", at: "因" },
+  { lang: "zh", text: "我妈妈昨天买了一本新书。", shows: "order", at: "yesterday" },
+  { lang: "zh", text: "我不喜欢喝咖啡。", shows: "negation", at: "don't" },
+  { lang: "zh", text: "坐在门口的那个人是我的老师。", shows: "relative", at: "man" },
+  { lang: "zh", text: "他在图书馆等了我两个小时。", shows: "place", at: "library" },
 ]);
 
 /** Of each task of the zoo: short, as long as it was trained on, and one that shows what is hard. @type {Record<string, string[]>} */
@@ -38,12 +50,15 @@ export const TASK_EXAMPLES = Object.freeze({
  * What a model can be tried with: sentences, or examples of the task that it learned.
  * @param {Pick<import("./model.js").ModelInfo, "zoo"> | null} model
  * @param {string} lang  of the interface
- * @returns {{lang: string, text: string}[]}
+ * @returns {(Pick<Example, "lang" | "text"> & Partial<Example>)[]}
  */
 export function examplesOf(model, lang) {
   if (model?.zoo) return (TASK_EXAMPLES[model.zoo.task] ?? []).map((text) => ({ lang: "en", text }));
-  return [...EXAMPLES].sort((a, b) => Number(b.lang === lang) - Number(a.lang === lang));
+  return examplesFor(lang);
 }
+
+/** Those in the reader's language first. @param {string} lang */
+export const examplesFor = (lang) => [...EXAMPLES].sort((a, b) => Number(b.lang === lang) - Number(a.lang === lang));
 
 /**
  * @param {string} lang  of the interface

@@ -13,10 +13,10 @@ import { el } from "../lib/render.js";
  */
 export function token(label, className = "") {
   const { space, special, lang } = label;
-  const dot = space && el("span", { className: "space" }, space);
+  const dot = space && el("span", { className: "space", "data-term": space }, space);
   return el(
     "span",
-    { className: `token ${special ? "special" : ""} ${className}`.trim(), lang },
+    { className: `token ${special ? "special" : ""} ${className}`.trim(), lang, "data-term": special ? label.word : undefined },
     dot,
     numbered(label),
   );

@@ -15,6 +15,8 @@ import { bindChips } from "../chrome/token-chips.js";
 import { bindExport } from "../chrome/export-menu.js";
 import { bindInspector } from "../chrome/inspector.js";
 import { bindPickers } from "../chrome/head-pickers.js";
+import { bindOptions } from "../chrome/options-panel.js";
+import { bindSheets } from "../chrome/sheets.js";
 import { bindStage } from "../chrome/view-tabs.js";
 import { nearest } from "../state/reconcile-link.js";
 import { frozen } from "../state/data-sources.js";
@@ -48,7 +50,7 @@ async function start() {
   const plan = { store, source: { ...source, open: async () => opened }, offer, status };
   const desk = createDesk(plan, api, { messages });
   root.classList.toggle("few", !trace.tensors[place(model, there, "q")]);
-  for (const part of [bindChips, bindChanges, bindStage, bindPickers, bindInspector, bindFrame]) part(desk);
+  for (const part of [bindChips, bindChanges, bindStage, bindPickers, bindSheets, bindOptions, bindInspector, bindFrame]) part(desk);
   bindExport(desk, ["png", "svg", "csv"]);
   await desk.figure.run();
   if (share.state.layer === undefined && share.state.head === undefined)

@@ -8,21 +8,28 @@ import { examplesOf, opening } from "../data/examples.js";
 import { bindAnnouncer } from "../chrome/screen-reader.js";
 import { bindChanges } from "../chrome/intervention-chips.js";
 import { bindChips } from "../chrome/token-chips.js";
+import { bindTour } from "../chrome/tour/tour.js";
 import { bindTitleAndLanguage } from "../chrome/title-and-language.js";
 import { bindExport } from "../chrome/export-menu.js";
+import { bindDisclosure } from "../chrome/disclosure.js";
+import { bindGlossary } from "../chrome/glossary.js";
 import { bindHelp } from "../chrome/help.js";
 import { asksOf, bindInspector } from "../chrome/inspector.js";
 import { bindKeys } from "../chrome/shortcuts.js";
 import { bindModelMenu } from "../chrome/model-menu.js";
 import { bindPickers } from "../chrome/head-pickers.js";
 import { bindProblems, notices } from "../chrome/problem-notices.js";
+import { bindOpening } from "../chrome/opening/opening.js";
+import { bindOptions } from "../chrome/options-panel.js";
 import { bindProjector } from "../chrome/projector-mode.js";
 import { bindSentence } from "../chrome/sentence-box.js";
 import { bindShare } from "../chrome/share-menu.js";
+import { bindSheets } from "../chrome/sheets.js";
 import { bindStage } from "../chrome/view-tabs.js";
 import { bindChangeButtons } from "../chrome/intervention-buttons.js";
 import { frozen, served } from "../state/data-sources.js";
 import { merge } from "../state/link.js";
+import { openingNeeds } from "../state/opening.js";
 import { bind, read, write } from "../state/address.js";
 import { linkTo, storeOf } from "../views/create-figure.js";
 import { OPTIONS, view } from "../views/index.js";
@@ -34,7 +41,9 @@ async function start() {
   const messages = await api.catalog(catalog);
   const asked = read(window, OPTIONS);
   const initial = linkTo({ ...(await first(api, asked)), lang });
-  const store = storeOf(merge(initial, share ? {} : asked, { lang }));
+  const greeted = !share && document.documentElement.dataset.opening !== undefined;
+  const greeting = greeted ? [{ options: { opening: true } }] : [];
+  const store = storeOf(merge(initial, share ? {} : asked, ...greeting, { lang }));
   const free = asked.layer === undefined && asked.head === undefined;
   const source = share ? frozen(api, { id: share, initial, asked, options: OPTIONS }) : served(api);
   const beside = { needs, asks: (/** @type {import("../state/store.js").Page} */ page) => (view(page.link.view).frame.inspector ? asksOf(page) : []) };
@@ -48,6 +57,8 @@ async function start() {
     bindChanges,
     bindStage,
     bindPickers,
+    bindSheets,
+    bindOptions,
     bindChangeButtons,
     bindAnnouncer,
     bindInspector,
@@ -57,12 +68,28 @@ async function start() {
     bindTitleAndLanguage,
     bindHelp,
     bindKeys,
+    bindMenus,
+    bindGlossary,
   ]) {
     part(desk);
   }
   bindModelMenu(desk, () => api.models());
+  if (!share) for (const part of [bindOpening, bindTour]) part(desk);
   if (!share) write(window, store.get().link, OPTIONS);
   await desk.figure.run();
+}
+
+/** What opens from the page's own buttons; what was chosen in it closes it. */
+function bindMenus() {
+  for (const name of ["more", "examples"]) {
+    const panel = find(`#${name}-panel`);
+    const button = find(name === "more" ? "#more" : `#${name}-open`);
+    const menu = bindDisclosure(button, panel);
+    panel.addEventListener("click", () => {
+      if (panel.contains(document.activeElement)) button.focus();
+      menu.close();
+    });
+  }
 }
 
 /**
@@ -79,14 +106,13 @@ async function first(api, asked) {
 }
 
 /**
- * What the caption and the inspector show, and the pickers of other layers and heads.
+ * What the caption and the inspector show, and the pictures of other layers and heads.
  * @param {import("../state/store.js").Page} page
  */
 function needs({ model, link }) {
-  const { inspector, rail } = view(link.view).frame;
-  const names = inspector ? ["weights", "mask", "q", "k"] : ["weights", "mask"];
-  const own = names.map((name) => place(model, link, name));
-  return rail === "none" ? own : [...own, ...pictures(model, link.block)];
+  if (link.options.opening) return openingNeeds(model);
+  const names = view(link.view).frame.inspector ? ["weights", "mask", "q", "k"] : ["weights", "mask"];
+  return [...names.map((name) => place(model, link, name)), ...pictures(model, link.block)];
 }
 
 void start();

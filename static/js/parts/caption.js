@@ -12,13 +12,15 @@ import { plainStep } from "../data/tokens.js";
 /**
  * @param {Context} context
  * @param {HTMLElement} line
+ * @param {(page: import("../state/store.js").Page) => boolean} speaks  whether it is the row's sentence that stands there
  * @param {() => boolean} tells  whether the pinned cell is told here, and not by the view itself
  * @returns {() => void}  stops it
  */
-export function bindCaption(context, line, tells) {
+export function bindCaption(context, line, speaks, tells) {
   const { store } = context;
   const show = () => {
-    const said = compose(context, store.get(), store.hovered());
+    const page = store.get();
+    const said = speaks(page) && compose(context, page, store.hovered());
     if (said) render(line, said);
   };
   const deaf = [

@@ -7,7 +7,7 @@ import { attentionAt, blockOf, blocks, placeOf, within } from "../data/attention
 
 /** @param {string} id  of a block @param {Translate} t @returns {string}  its own name where nobody knows it */
 export function blockName(id, t) {
-  const known = { encoder: t("Encoder"), decoder: t("Decoder"), cross: t("Cross") };
+  const known = { encoder: t("Encoder"), decoder: t("Decoder"), cross: t("Cross-attention") };
   return Object.hasOwn(known, id) ? known[/** @type {keyof typeof known} */ (id)] : id;
 }
 
@@ -16,6 +16,15 @@ export function blockWord(id, t) {
   const known = { encoder: t("encoder"), decoder: t("decoder"), cross: t("cross-attention") };
   return Object.hasOwn(known, id) ? known[/** @type {keyof typeof known} */ (id)] : id;
 }
+
+/** @param {string} kind  of attention within a layer @param {Translate} t */
+export function kindName(kind, t) {
+  const known = { self: t("self"), cross: t("cross") };
+  return Object.hasOwn(known, kind) ? known[/** @type {keyof typeof known} */ (kind)] : kind;
+}
+
+/** An attention of the model. @param {string} block @param {number} layer  from 0 @param {Translate} t */
+export const placeName = (block, layer, t) => t("{block}, layer {n}", { block: blockName(block, t), n: layer + 1 });
 
 /** @param {string} stack @param {Translate} t */
 export function networkName(stack, t) {

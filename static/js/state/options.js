@@ -64,7 +64,7 @@ export const SHARED = Object.freeze({
 });
 
 /** Options of the page itself. */
-export const PAGE = Object.freeze({ projector: flag() });
+export const PAGE = Object.freeze({ projector: flag(), opening: flag(), glosses: flag(true), tour: whole(1, 6) });
 
 /**
  * @param {Options} options

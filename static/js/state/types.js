@@ -14,6 +14,7 @@
  */
 /** @typedef {{width: number, height: number, wide: boolean}} Room */
 /** @typedef {(element: HTMLElement) => Room} Measure */
+/** @typedef {{line: HTMLElement, inner: HTMLElement | ""}} Finding  inner: the line, where it is to stand in the view itself */
 /**
  * @typedef {object} Context  what a part and a view of a figure may use: nothing of it is the page's alone
  * @property {import("./store.js").Store} store
@@ -24,6 +25,7 @@
  * @property {PageContext["announce"]} announce
  * @property {PageContext["theme"]} theme
  * @property {() => Room} room
+ * @property {() => Finding} finding  where a view says what is seen, in a sentence of its own; asked once, when it is mounted
  * @property {(word: string) => string} own  an id, or a name of radio buttons, that no other figure has
  * @property {import("../parts/figure-keys.js").Keys} keys  those that are meant for this figure
  */
@@ -62,6 +64,7 @@
  * @property {"attention" | "signed" | "none"} legend
  * @property {boolean} [tells]  whether it tells a screen reader by itself what is pinned; absent: the
  *   weight of the pinned cell is told
+ * @property {boolean} [folds]  whether its options are behind a button; absent: they stand above it
  */
 /**
  * @typedef {object} Mounted

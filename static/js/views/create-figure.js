@@ -17,6 +17,7 @@ import { createKeys } from "../parts/figure-keys.js";
 import { showScale } from "../parts/scale.js";
 import { bindStatus } from "../parts/status.js";
 import { createRoom } from "../parts/figure-size.js";
+import { h } from "../lib/dom.js";
 import { OPTIONS, nearestView, offered, view } from "./index.js";
 
 /** @typedef {import("../state/store.js").Page} Page */
@@ -72,7 +73,7 @@ export function createFigure(plan) {
   });
   const ends = [
     session.stop,
-    caption ? bindCaption(context, caption, () => !stand.view().frame.tells) : () => {},
+    caption ? bindCaption(context, caption, ({ link }) => view(link.view).frame.caption, () => !stand.view().frame.tells) : () => {},
     // Once the caption above says what it will, and before the view is drawn. Of another view it is
     // asked once all that stands around the view has changed.
     store.subscribe(({ trace, link }) => [trace, link.options], room.again),
@@ -126,10 +127,21 @@ const wishes = (beside, offer) => ({
  * @param {import("../parts/figure-size.js").RoomOf} room
  * @returns {Context}
  */
-function contextOf({ root, store, source, page, main = false, name = `figure-${++made}` }, { now }) {
+function contextOf({ root, store, source, page, caption, main = false, name = `figure-${++made}` }, { now }) {
   const { plotter, t, say, announce, theme } = page;
   const own = (/** @type {string} */ word) => (name ? `${name}-${word}` : word);
-  return { store, source, plotter, t, say, announce, theme, room: now, own, keys: createKeys(root, main) };
+  const finding = () => placeFor(caption);
+  return { store, source, plotter, t, say, announce, theme, room: now, finding, own, keys: createKeys(root, main) };
+}
+
+/** Where a view says what is seen: in the figure's caption, or without one in itself. @param {HTMLElement} [caption] */
+function placeFor(caption) {
+  if (caption) {
+    caption.replaceChildren();
+    return { line: caption, inner: /** @type {const} */ ("") };
+  }
+  const line = h("p", { className: "finding" });
+  return { line, inner: line };
 }
 
 /**

@@ -17,23 +17,34 @@ import { worksheet } from "./worksheet/view.js";
 import { blocks } from "../data/attentions.js";
 import { PAGE } from "../state/options.js";
 
-/** @type {import("../state/types.js").View[]} */
-export const VIEWS = [
-  decoding,
-  heads,
-  attention,
-  lines,
-  worksheet,
-  alignment,
-  compare,
-  inside,
-  qkv,
-  space,
-  positions,
-  flow,
-  training,
-  whatif,
+/**
+ * @typedef {object} Group  views that serve one purpose
+ * @property {string} id
+ * @property {(t: import("../lib/i18n.js").Translate) => string} name
+ * @property {(t: import("../lib/i18n.js").Translate) => string} about  the purpose, in a few words
+ * @property {import("../state/types.js").View[]} views
+ */
+
+/** @type {Group[]} */
+export const GROUPS = [
+  {
+    id: "read",
+    name: (t) => t("Read"),
+    about: (t) => t("what each word looks at"),
+    views: [decoding, alignment, lines, attention],
+  },
+  {
+    id: "compute",
+    name: (t) => t("Compute"),
+    about: (t) => t("every number, step by step"),
+    views: [worksheet, qkv, space, positions],
+  },
+  { id: "explain", name: (t) => t("Explain"), about: (t) => t("what the heads do"), views: [heads, flow, inside, training] },
+  { id: "experiment", name: (t) => t("Experiment"), about: (t) => t("change it"), views: [compare, whatif] },
 ];
+
+/** All of them, in the order in which they are offered. */
+export const VIEWS = GROUPS.flatMap(({ views }) => views);
 
 /** All that a link may choose. */
 export const OPTIONS = Object.freeze(Object.assign({}, PAGE, ...VIEWS.map((view) => view.options)));

@@ -143,7 +143,7 @@ def test_choices_are_in_the_link(workspace: Workspace) -> None:
 
 
 def test_it_opens_on_the_head_and_the_rows_that_align_best(workspace: Workspace) -> None:
-    (model,) = httpx.get(f"{workspace.url}/api/models", timeout=60).json()
+    (model, *_) = httpx.get(f"{workspace.url}/api/models", timeout=60).json()
     best, other = model["aligners"]
     assert {best["rows"], other["rows"]} == {"writes", "reads"}
     place = {key: START[key] for key in ("source", "target", "view", "block")}
@@ -167,7 +167,7 @@ def test_it_opens_on_the_head_and_the_rows_that_align_best(workspace: Workspace)
 
 
 def test_a_head_that_was_taught_is_called_so(workspace: Workspace) -> None:
-    (model,) = httpx.get(f"{workspace.url}/api/models", timeout=60).json()
+    (model, *_) = httpx.get(f"{workspace.url}/api/models", timeout=60).json()
     taught = {(one["layer"], one["head"]) for one in model["taught"]}
     assert taught
     for layer, head in [*taught, (1, 3)]:
@@ -215,7 +215,7 @@ def test_the_row_that_is_lit_by_itself_is_said_for_what_it_reads(workspace: Work
 def test_only_for_cross_attention(workspace: Workspace) -> None:
     workspace.open(**{**START, "block": "encoder"})
     assert workspace.link["block"] == "cross"
-    expect(workspace.find("#blocks input[value=encoder]")).to_be_disabled()
+    expect(workspace.find("#map input[data-block=encoder]").first).to_be_disabled()
 
 
 def test_nothing_but_special_tokens(workspace: Workspace) -> None:

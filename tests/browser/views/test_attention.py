@@ -155,6 +155,7 @@ def test_covered_cells_say_that_they_are_hidden(workspace: Workspace) -> None:
 
 def test_padding_is_masked_and_hatched(workspace: Workspace) -> None:
     look(workspace, "encoder", words=0)
+    workspace.options()
     workspace.find(".padding input[type=checkbox]").check()
     expect(workspace.find(".label.pad")).to_have_count(6)
     workspace.drawn()

@@ -108,7 +108,7 @@ def test_the_other_direction_is_turned_over(workspace: Workspace) -> None:
     cols = partners(words(one["tokens"]["source"]), words(two["output"]["tokens"]))
     change = np.array([[second[m, j] - first[i, k] for k, m in cols] for i, j in rows])
     np.testing.assert_allclose(shown_of(delta), change, atol=1e-5)
-    workspace.find(".blocks label").filter(has_text="Encoder").first.click()
+    workspace.place("encoder", 1)
     workspace.find(".hint button").click()
     assert workspace.link["block"] == "cross"
 

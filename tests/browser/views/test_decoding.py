@@ -32,8 +32,8 @@ CANDIDATES = """() => [...document.querySelectorAll(".candidates button")].map((
 STRIPS = """() => Object.fromEntries([...document.querySelectorAll(".look")].map((look) =>
     [look.dataset.block, [...look.querySelectorAll(".weight")].map(
         (it) => it.textContent === "<0.01" ? 0.0025 : Number(it.textContent))]))"""
-STEP = """() => ["finding", "candidates", "strips", "where"].map((name) =>
-    document.querySelector(`.theatre .${name}`).textContent)"""
+STEP = """() => ["#caption", ".candidates", ".strips", ".where"].map((place) =>
+    document.querySelector(place).textContent)"""
 LEDGER = """(n) => [...[...document.querySelectorAll(".ledger table")][n].tBodies[0].rows].map(
     (row) => [...row.cells].map((cell) => cell.textContent))"""
 WORDS = """(theatre) => [...theatre.querySelectorAll("p, h3, h4, th, legend, button")]
@@ -219,9 +219,8 @@ def test_a_typed_translation_is_scored(workspace: Workspace) -> None:
 def test_another_sentence_starts_without_what_was_forced(workspace: Workspace) -> None:
     first = ids(trace(workspace))[0]
     begin(workspace, decode={"method": "beam", "beam": 2, "prefix": [first]}, query=0)
-    example = workspace.find(".example").nth(1)
-    text = example.inner_text()
-    example.click()
+    text = workspace.find("#examples button").nth(1).locator("span").text_content() or ""
+    workspace.example(1)
     workspace.says(text)
     workspace.find(DRAWN).wait_for()
     assert json.loads(workspace.link["decode"]) == {"method": "beam", "beam": 2}

@@ -255,7 +255,7 @@ def test_it_follows_what_is_changed_in_the_machine(workspace: Workspace) -> None
 def test_it_is_in_chinese_too(workspace: Workspace) -> None:
     begin(workspace, lang="zh")
     expect(workspace.find(".of-lens h3")).to_have_text("logit 透镜")
-    expect(workspace.find("#view > .finding")).to_contain_text("层起")
+    expect(workspace.find("#caption")).to_contain_text("层起")
 
 
 def test_a_share_shows_the_same_without_the_model(workspace: Workspace) -> None:

@@ -110,7 +110,7 @@ const empty = ({ source, target }) => !source.length || !target.length;
  * @param {() => Shown | null} shown
  */
 function furnish(context, shown) {
-  const finding = h("p", { className: "finding" });
+  const { line: finding, inner } = context.finding();
   const best = h("p", { className: "best" });
   const note = h("p", { className: "note" });
   const lines = createLines(context, {
@@ -128,7 +128,7 @@ function furnish(context, shown) {
     tip: (cell) => tip(context, shown(), cell),
   });
   const scroller = (/** @type {HTMLElement} */ wide) => h("div", { className: "scroller" }, wide);
-  const element = h("div", { className: "aligned" }, finding, best, scroller(lines.element), scroller(table.element), note);
+  const element = h("div", { className: "aligned" }, inner, best, scroller(lines.element), scroller(table.element), note);
   return { element, finding, best, note, lines, table };
 }
 

@@ -33,7 +33,7 @@ export const attention = {
     t(
       "A row is a token that looks (the query), a column one that it may look at (the key). The darker a cell, the more of its weight the query gives to that key; a row sums to 1. Hatched cells are masked. The bar at a row's end is what it gives to special tokens.",
     ),
-  frame: { rail: "both", inspector: true, caption: true, legend: "none" },
+  frame: { rail: "both", inspector: true, caption: true, legend: "none", folds: true },
   options: {
     pool: choice("one", "mean", "max"),
     top: whole(1, 100, 100),

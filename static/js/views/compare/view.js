@@ -57,13 +57,13 @@ function mount(context, root) {
   const bar = controls(context, [differences(context)]);
   const picker = otherPicker(context);
   const box = otherBox(context);
-  const lead = h("p", { className: "lead" });
+  const { line: lead, inner } = context.finding();
   const hint = h("div", { className: "hint" });
   const trio = panels(context, points);
   const list = changeList(context, ({ row, col }) => points.onPick({ row, col }, "list"));
   bar.append(picker.element);
   trio.element.append(list.element);
-  root.append(bar, box.element, lead, hint, trio.element);
+  root.append(bar, box.element, inner, hint, trio.element);
 
   function draw() {
     const result = comparison(store.get());

@@ -53,7 +53,7 @@ function mount(context, root) {
 
   const controls = methods(context);
   const wrong = trouble(context, feed.retry);
-  const finding = h("p", { className: "finding" });
+  const { line: finding, inner } = context.finding();
   const line = createWriting(context, { go, scene: () => scene });
   const versus = createVersus(context, { undo: () => undo(context) });
   const candidates = createCandidates(context, { pick, turn: (n) => turn(scene?.at ?? 0, n) });
@@ -62,7 +62,7 @@ function mount(context, root) {
   const scoring = createScoring(context, { go });
   const parts = [line, versus, branches, candidates, looks, scoring];
   const step = h("div", { className: "the-step" }, candidates.element, looks.element);
-  const theatre = h("div", { className: "theatre" }, controls, wrong.element, line.element, finding, versus.element, step, branches.element, scoring.element);
+  const theatre = h("div", { className: "theatre" }, controls, wrong.element, line.element, inner, versus.element, step, branches.element, scoring.element);
   root.append(theatre);
 
   /** @param {number} at */

@@ -98,9 +98,11 @@ const edgesShow = (context) =>
   ]);
 
 /** What stands in the view whatever is shown. @param {Context} context */
-function furnish({ t }) {
+function furnish(context) {
+  const { t } = context;
+  const { line, inner } = context.finding();
   const places = {
-    finding: h("p", { className: "finding" }),
+    finding: line,
     diagram: h("div", {
       className: "river",
       tabIndex: 0,
@@ -118,7 +120,7 @@ function furnish({ t }) {
   const element = h(
     "div",
     { className: "flow" },
-    places.finding,
+    inner,
     h("div", { className: "scroller" }, places.diagram),
     h("section", {}, h("h3", {}, t("Residual stream")), h("div", stream, places.stream), places.scale, places.series),
     places.note,

@@ -48,14 +48,14 @@ function mount(context, root) {
   const { store, t } = context;
   const sort = menu(context, "sort", t("Sort by"));
   const filter = menu(context, "pattern", t("Pattern"));
-  const says = h("p", { className: "says" });
+  const { line: says, inner } = context.finding();
   const panel = preview(context);
   const label = t("Heads. Arrow keys move between them, Enter enlarges.");
   const tiles = createTiles(context, label, { onHover, onOpen, onPreview });
   const nothing = h("p", { className: "nothing-here", hidden: true });
   root.append(
     h("div", { className: "options" }, sort.element, filter.element),
-    h("div", { className: "heads-view" }, h("div", {}, says, tiles.element, nothing), panel.element),
+    h("div", { className: "heads-view" }, h("div", {}, inner, tiles.element, nothing), panel.element),
   );
   /** @type {Seen | null} */
   let seen = null;

@@ -49,12 +49,12 @@ export const inside = {
 /** @type {View["mount"]} */
 function mount(context, root) {
   const { store, t } = context;
-  const finding = h("p", { className: "finding" });
+  const { line: finding, inner } = context.finding();
   const heads = headTable(context, pick);
   const gradient = slopes(context);
   const body = h("div", { className: "inside", hidden: true });
   const waiting = waitingLine(context, t("Looking inside …"));
-  root.append(finding, waiting.element, body);
+  root.append(...(inner ? [inner] : []), waiting.element, body);
 
   /** The decoder row that is lit. */
   function row() {

@@ -1,0 +1,99 @@
+/**
+ * A map of the model, drawn from its own table of attentions: a tower a stack, a floor a layer, a cell
+ * for each attention. It lights the place that is shown, and another cell goes there.
+ */
+
+import { blockOf, extent, place } from "../data/attentions.js";
+import { find } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
+import { floors } from "../state/model-map.js";
+import { blockName, kindName, placeName } from "../state/model-part-names.js";
+import { view } from "../views/index.js";
+
+/** @typedef {import("./types.js").Desk} Desk */
+/** @typedef {import("../state/store.js").Page} Page */
+/** @typedef {import("../state/model-map.js").Tower} Tower */
+
+/**
+ * @param {Desk} desk
+ * @returns {() => HTMLCanvasElement[]}  the canvas of each layer of the present block, layer 1 first
+ */
+export function bindMap({ store, t }) {
+  const map = find("#map");
+  const legend = find("legend", map);
+  map.addEventListener("change", ({ target }) => {
+    const { block, layer } = /** @type {HTMLInputElement} */ (target).dataset;
+    const same = block === store.get().link.block;
+    store.go({ block, layer: Number(layer), ...(same ? {} : { query: null, key: null }) });
+  });
+
+  function show() {
+    const page = store.get();
+    if (!page.model) return;
+    const towers = floors(page.model);
+    render(
+      map,
+      legend,
+      el("div", { className: "towers" }, towers.map((one) => tower(page, one))),
+      el("p", { className: "map-part inputs", "data-term": "embedding" }, t("embedding + position")),
+    );
+  }
+  store.subscribe(({ model, link }) => [model, link.view, link.block, link.layer], show);
+  show();
+
+  /** @param {Page} page @param {Tower} tower */
+  function tower(page, { stack, writes, kinds, layers }) {
+    return el(
+      "div",
+      { key: stack, className: "tower" },
+      writes && el("p", { className: "map-part outputs", "data-term": "logit" }, t("output")),
+      el("p", { className: "name", "data-term": stack }, blockName(stack, t)),
+      el("div", { className: "stack" },
+        layers.map((one) => floor(page, one)).reverse(),
+        el("p", { className: "kinds", "aria-hidden": "true" }, kinds.map((kind) => el("span", { "data-term": `${kind}-attention` }, kindName(kind, t))))),
+    );
+  }
+
+  /** @param {Page} page @param {Tower["layers"][number]} floor */
+  function floor(page, { layer, cells }) {
+    return el(
+      "div",
+      { key: layer, className: "floor" },
+      el("span", { className: "number", "aria-hidden": "true" }, String(layer + 1)),
+      el("span", { className: "network", "data-term": "feed-forward", "aria-hidden": "true" }),
+      el("div", { className: "cells" }, cells.map((one) => cell(page, one))),
+    );
+  }
+
+  /** @param {Page} page @param {{block: string, layer: number}} at */
+  function cell({ model, link }, { block, layer }) {
+    const { frame, blocks: suits = () => true } = view(link.view);
+    const present = block === link.block;
+    const name = placeName(block, layer, t);
+    const looks = ["cell", present && "present", present && frame.rail === "none" && "whole"].filter(Boolean).join(" ");
+    return el(
+      "label",
+      { key: block, className: looks, title: name },
+      el("input", {
+        type: "radio",
+        name: "place",
+        className: "hidden",
+        value: place(model, { block, layer }),
+        "data-block": block,
+        "data-layer": String(layer),
+        "aria-label": name,
+        checked: present && layer === link.layer,
+        disabled: !suits(blockOf(model, block)),
+      }),
+      el("canvas", { "aria-hidden": "true" }),
+    );
+  }
+
+  return () => {
+    const { model, link } = store.get();
+    const { layers } = extent(model, link.block);
+    return Array.from({ length: layers }, (_, layer) =>
+      find(`input[value="${place(model, { block: link.block, layer })}"] ~ canvas`, map),
+    );
+  };
+}

@@ -1,0 +1,68 @@
+/** The opening's picture: the sentence above, the translation below, lines of the lit word alone. */
+
+import { token } from "../../draw/token.js";
+import { curve, s } from "../../draw/svg.js";
+import { h } from "../../lib/dom.js";
+import { el, render } from "../../lib/render.js";
+
+/** @typedef {import("../types.js").Desk} Desk */
+/** @typedef {import("../../state/opening.js").Opening} Opening */
+
+/** Weights below it have no line: they say nothing at this size. */
+const FAINT = 0.05;
+/** Pixels of a line whose weight is 1. */
+const THICK = 10;
+
+/**
+ * @param {Desk} desk
+ * @param {(word: number) => void} pick
+ */
+export function createPicture({ t, theme, onTheme }, pick) {
+  const source = h("ol", { className: "words from", "aria-label": t("Sentence") });
+  const written = h("ol", { className: "words to", "aria-label": t("Translation") });
+  const lines = s("svg", { "aria-hidden": "true", class: "threads-of-one" });
+  const element = h("div", { className: "pairing" }, source, written, lines);
+  /** @type {{opening: Opening, at: number} | null} */
+  let shown = null;
+
+  /** @param {Opening} opening @param {number} at  the lit word @param {boolean} glossed */
+  function draw(opening, at, glossed) {
+    const { weights } = opening.written[at] ?? { weights: [] };
+    render(source, opening.source.map((label, i) => el("li", { className: weights[i] >= FAINT ? "looked" : "", lang: label.lang }, token({ ...label, space: "" }))));
+    render(written, opening.written.map((word, i) => button(word, i, i === at, glossed)));
+    shown = { opening, at };
+    join();
+  }
+
+  /** @param {import("../../state/opening.js").Written} word @param {number} i @param {boolean} lit @param {boolean} glossed */
+  function button({ label, gloss }, i, lit, glossed) {
+    const onpointerenter = (/** @type {PointerEvent} */ { pointerType }) => pointerType === "mouse" && pick(i);
+    const below = glossed && el("span", { className: "gloss" }, gloss ?? "\u00a0");
+    return el("li", {}, el("button", { type: "button", "aria-pressed": String(lit), onclick: () => pick(i), onpointerenter }, token({ ...label, space: "" }), below));
+  }
+
+  /** Lines from the lit word, as thick as its weights. */
+  function join() {
+    if (!shown || !element.clientWidth) return;
+    const { opening, at } = shown;
+    const frame = element.getBoundingClientRect();
+    lines.setAttribute("viewBox", `0 0 ${frame.width} ${frame.height}`);
+    const end = (/** @type {Element} */ item, /** @type {"top" | "bottom"} */ side) => {
+      const box = item.getBoundingClientRect();
+      return /** @type {[number, number]} */ ([box.left + box.width / 2 - frame.left, box[side] - frame.top]);
+    };
+    const { attention } = theme();
+    const to = written.children[at];
+    const { weights = [] } = opening.written[at] ?? {};
+    const paths = [...weights].flatMap((weight, i) => {
+      if (!(weight >= FAINT) || !to) return [];
+      const d = curve(end(source.children[i], "bottom"), end(to, "top"), "y");
+      return s("path", { d, fill: "none", stroke: attention, "stroke-width": Math.max(1.5, weight * THICK), "stroke-linecap": "round", opacity: 0.25 + 0.75 * weight });
+    });
+    lines.replaceChildren(...paths);
+  }
+
+  new ResizeObserver(join).observe(element);
+  onTheme(join);
+  return { element, draw };
+}

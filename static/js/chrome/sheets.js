@@ -1,0 +1,77 @@
+/** Where there is little room: the views, the map and the sentence open from a bar, and close when one is chosen. */
+
+import { blockName } from "../state/model-part-names.js";
+import { languages } from "../data/tokens.js";
+import { find } from "../lib/dom.js";
+import { el, render } from "../lib/render.js";
+import { view } from "../views/index.js";
+import { createDisclosure } from "./disclosure.js";
+
+/** @typedef {import("./types.js").Desk} Desk */
+
+/** @param {Desk} desk */
+export function bindSheets({ store, t }) {
+  const views = sheet("#views");
+  sheet("#rail");
+  // A view is chosen once; of layers and heads one tries several.
+  find("#views").addEventListener("change", views.close);
+
+  function show() {
+    const { model, link } = store.get();
+    render(find("#views-open"), ...opener(t("View"), view(link.view).name(t)));
+    render(find("#rail-open"), ...opener(t("Model"), model ? blockName(link.block, t) : ""));
+  }
+  store.subscribe(({ model, link }) => [model, link.view, link.block], show);
+  // The inspector is a sheet too: what is pinned stays in sight above it.
+  store.subscribe(({ link, trace }) => [link.query, link.key, trace?.id], () => requestAnimationFrame(() => find("#views-open").checkVisibility() && document.querySelector("#view .mark.cell")?.scrollIntoView({ block: "nearest" })));
+  show();
+  bindBand(store, t);
+}
+
+/** @param {string} what @param {string} present */
+const opener = (what, present) => [
+  el("span", { className: "what" }, what),
+  el("b", {}, present),
+  el("span", { className: "cue", "aria-hidden": "true" }, "▴"),
+];
+
+/** @param {string} selector */
+function sheet(selector) {
+  const panel = find(selector);
+  return createDisclosure(find(`${selector}-open`), () => panel, (open) => panel.classList.toggle("open", open));
+}
+
+/**
+ * The sentence and what came of it in one line, until it is tapped.
+ * @param {Desk["store"]} store
+ * @param {Desk["t"]} t
+ */
+function bindBand(store, t) {
+  const band = find(".band");
+  const line = find("#band-open");
+  const field = find("#source");
+  const parts = createDisclosure(line, () => find("#band-parts"), (open) => {
+    band.classList.toggle("open", open);
+    if (open) field.focus();
+  });
+  const done = (/** @type {KeyboardEvent} */ event) => event.key === "Enter" && !event.isComposing && finish();
+  field.addEventListener("keydown", done);
+  document.querySelectorAll("#run, #examples").forEach((place) => place.addEventListener("click", () => finish()));
+  function finish() {
+    if (!parts.isOpen()) return;
+    parts.close();
+    line.focus();
+  }
+  function show() {
+    const { link, trace } = store.get();
+    const written = trace?.output.text ?? "";
+    const [from, to] = languages(trace?.direction ?? "");
+    render(
+      line,
+      el("span", { className: "from", lang: link.source ? from : undefined }, link.source || t("Type a sentence")),
+      written && el("span", { className: "to", lang: to }, ` → ${written}`),
+    );
+  }
+  store.subscribe(({ link, trace }) => [link.source, trace?.output.text], show);
+  show();
+}

@@ -1,0 +1,34 @@
+/** What a map of a model shows: its stacks as towers, with the attentions of every layer. */
+
+import { blocks, stacked } from "../data/attentions.js";
+
+/** @typedef {import("../data/attentions.js").Model} Model */
+/**
+ * @typedef {object} Tower  a stack
+ * @property {string} stack
+ * @property {boolean} writes  whether what comes out of it on top is the next token
+ * @property {string[]} kinds  of attention that its layers have, in the order in which they run
+ * @property {{layer: number, cells: {block: string, layer: number}[]}[]} layers  layer 1 first; a cell is
+ *   an attention as a link says it, whose layer counts those of its block
+ */
+
+/** @param {Model} model @returns {Tower[]}  in the order in which they run */
+export function floors(model) {
+  const stacks = [...new Set(blocks(model).map(({ stack }) => stack))];
+  return stacks.map((stack, i) => {
+    const there = stacked(model, stack);
+    const layers = [...new Set(there.flatMap(({ rows }) => rows.map(({ layer }) => layer)))].sort((a, b) => a - b);
+    return {
+      stack,
+      writes: i === stacks.length - 1 && there.some(({ rows }) => rows.some(({ mask }) => mask === "causal")),
+      kinds: there.map(({ kind }) => kind),
+      layers: layers.map((layer) => ({ layer, cells: there.flatMap((block) => cellsOf(block, layer)) })),
+    };
+  });
+}
+
+/** @param {import("../data/attentions.js").Block} block @param {number} layer */
+function cellsOf({ id, rows }, layer) {
+  const at = rows.findIndex((row) => row.layer === layer);
+  return at < 0 ? [] : [{ block: id, layer: at }];
+}

@@ -1,0 +1,124 @@
+"""Where one is: the map of the model, the groups of views, and nothing that jumps."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.workspace import Workspace, cell_of
+
+PLACE: dict[str, Any] = {
+    "source": "My mother bought a new book yesterday.",
+    "view": "attention",
+    "block": "encoder",
+    "layer": 1,
+    "head": 2,
+}
+GROUPS = {
+    "read": ["decoding", "alignment", "lines", "attention"],
+    "compute": ["worksheet", "qkv", "space", "positions"],
+    "explain": ["heads", "flow", "inside", "training"],
+    "experiment": ["compare", "whatif"],
+}
+FIRST_CELL = """() => {
+    const chart = document.querySelector("#view .chart");
+    return chart.getBoundingClientRect().top + chart.picture.geometry.top;
+}"""
+
+
+def test_the_map_is_the_models_own_table(workspace: Workspace) -> None:
+    workspace.open(**PLACE)
+    models = workspace.page.request.get(f"{workspace.url}/api/models").json()
+    places = [attention["place"] for attention in models[0]["attentions"]]
+    cells = workspace.find("#map input")
+    assert sorted(cells.evaluate_all("them => them.map((one) => one.value)")) == sorted(places)
+    expect(workspace.find("#map :checked")).to_have_value("encoder.1.self")
+    tops = {layer: workspace.boxes(cell_of("encoder", layer))[0]["y"] for layer in range(3)}
+    assert tops[2] < tops[1] < tops[0], "layer 1 stands at the bottom"
+
+
+def test_a_cell_goes_to_its_attention(workspace: Workspace) -> None:
+    workspace.open(**PLACE, query=1, key=2)
+    workspace.place("encoder", 2)
+    assert (workspace.link["layer"], workspace.link["query"]) == ("2", "1")
+    workspace.place("cross", 0)
+    assert "query" not in workspace.link, "a pin is of its tokens"
+    assert (workspace.link["block"], workspace.link["layer"]) == ("cross", "0")
+    assert workspace.link["head"] == "2"
+    expect(workspace.find(".labels.cols .label").first).to_have_text("<2zh>")
+    workspace.find("#map :checked").focus()
+    workspace.page.keyboard.press("ArrowUp")
+    assert workspace.link["block"] == "decoder"
+
+
+def test_views_stand_in_groups(workspace: Workspace) -> None:
+    workspace.open(**PLACE)
+    found = workspace.page.evaluate("""() => Object.fromEntries(
+        [...document.querySelectorAll("#views .group")].map((group) => [
+            group.querySelector(".purpose").id.replace("views-", ""),
+            [...group.querySelectorAll("input")].map((input) => input.value),
+        ]))""")
+    assert found == GROUPS
+    for purpose in workspace.find("#views .purpose").all():
+        assert len(purpose.inner_text().split()) > 2, "each says what it is for"
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_nothing_jumps_from_view_to_view(workspace: Workspace, lang: str) -> None:
+    workspace.page.set_viewport_size({"width": 1280, "height": 720})
+    workspace.open(**PLACE, lang=lang)
+    workspace.settled()
+    assert workspace.page.evaluate(FIRST_CELL) <= 300
+    (band,) = workspace.boxes(".band")
+    assert band["height"] <= 120
+    tops = set()
+    for view in [view for group in GROUPS.values() for view in group]:
+        workspace.view(view)
+        workspace.settled()
+        tops.add(tuple(workspace.boxes(one)[0]["y"] for one in ("#views", ".saying", "#view")))
+    assert len(tops) == 1, tops
+
+
+def test_options_open_over_the_picture(workspace: Workspace) -> None:
+    workspace.open(**PLACE)
+    (before,) = workspace.boxes("#view .matrix")
+    expect(workspace.find("#view .options")).to_be_hidden()
+    workspace.find("#options").click()
+    expect(workspace.find("#view .options")).to_be_visible()
+    workspace.find("#view .options").get_by_text("hide", exact=True).click()
+    expect(workspace.find("#options")).to_have_text("Options (1)")
+    workspace.page.keyboard.press("Escape")
+    expect(workspace.find("#view .options")).to_be_hidden()
+    expect(workspace.find("#options")).to_be_focused()
+    assert workspace.boxes("#view .matrix")[0]["y"] == before["y"]
+
+
+def test_the_inspector_comes_with_a_cell(workspace: Workspace) -> None:
+    workspace.open(**PLACE)
+    expect(workspace.find("#pair-title")).to_be_hidden()
+    expect(workspace.find("#inspector .hint")).to_be_visible()
+    (before,) = workspace.boxes("#view .matrix")
+    workspace.page.mouse.click(*workspace.cell(1, 2))
+    expect(workspace.find("#pair-title")).to_be_visible()
+    assert workspace.boxes("#view .matrix") == [before], "nothing moves under the pointer"
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (320, 640), (844, 390)])
+def test_a_phone_shows_the_picture_of_every_view_first(
+    workspace: Workspace, width: int, height: int
+) -> None:
+    workspace.page.set_viewport_size({"width": width, "height": height})
+    workspace.open(**PLACE | {"block": "cross"})
+    bar = workspace.boxes(".thumbbar")[0]["y"]
+    for view in [view for group in GROUPS.values() for view in group]:
+        workspace.view(view)
+        workspace.drawn()
+        (top,) = (box["y"] for box in workspace.boxes("#view"))
+        assert top < bar * 0.75, (view, top)
+        assert workspace.page.evaluate("document.documentElement.scrollWidth") == width
+    expect(workspace.find("#source-tokens")).to_be_hidden()
+    workspace.find("#band-open").click()
+    expect(workspace.find("#source")).to_be_focused()
+    expect(workspace.find("#source-tokens")).to_be_visible()
+    workspace.page.keyboard.press("Enter")
+    expect(workspace.find("#source-tokens")).to_be_hidden()
