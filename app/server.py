@@ -17,6 +17,7 @@ from app.engine.launch import Launched
 from app.engine.runners import Runners
 from app.http import log_format
 from app.http.connections import Bounds, Connection, sweep
+from app.http.lan import ANY, lan_address
 from app.main import create_app
 from app.settings import Settings
 from app.store.private_files import make_private_folder
@@ -117,23 +118,9 @@ def _allow_files(connections: int) -> None:
 
 def _addresses(host: str, port: int) -> str:
     """The addresses to type, a line each."""
-    if host not in ("0.0.0.0", "::"):
+    if host not in ANY:
         return f"    http://{f'[{host}]' if ':' in host else host}:{port}"
     lines = [f"    http://localhost:{port}   on this machine"]
-    if lan := _lan_address():
+    if lan := lan_address():
         lines.append(f"    http://{lan}:{port}   for others on the network")
     return "\n".join(lines)
-
-
-def _lan_address() -> str | None:
-    """Finds this machine's address as others see it; None without a network. Sends nothing."""
-    for anywhere in ("192.0.2.1", "224.0.0.1"):  # the default route, or else any network
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-            try:
-                probe.connect((anywhere, 9))
-            except OSError:
-                continue
-            address: str = probe.getsockname()[0]
-            if not address.startswith("127."):
-                return address
-    return None

@@ -17,14 +17,26 @@ from fastapi.responses import HTMLResponse
 from app.assets.languages import languages, negotiate
 from app.assets.templates import environment, static_digest
 from app.dependencies import Services
+from app.http.lan import ANY, is_loopback, lan_address
 from app.http.problems import ProblemError
 
 HEADERS = {"Cache-Control": "no-cache", "Vary": "Accept-Language, Cookie"}
 
 
 def base_url(request: Request, services: Services) -> str:
-    """Return the address of this server, without a trailing slash."""
-    return (services.settings.public_url or str(request.base_url)).rstrip("/")
+    """Return the address of this server for others, without a trailing slash.
+
+    A page opened as localhost on the server's own machine gets links for the local network.
+    """
+    settings = services.settings
+    if settings.public_url:
+        return settings.public_url.rstrip("/")
+    base = request.base_url
+    asked, asking = base.hostname or "", request.client.host if request.client else ""
+    local = is_loopback(asked) and is_loopback(asking)  # of a container only the first would be
+    if local and settings.host in ANY and (address := lan_address()):
+        base = base.replace(hostname=address)
+    return str(base).rstrip("/")
 
 
 def render(

@@ -7,6 +7,8 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
+import orjson
+
 from app.answers.field_names import within
 from app.answers.lab import freeze
 from app.answers.share_state import check, check_options
@@ -36,22 +38,38 @@ class Created:
     """A stored share, with what only its author is told."""
 
     id: str
-    edit_key: str
+    edit_key: str | None  # None: the share existed, and its maker has been told
     expires: datetime | None
 
 
-async def create(services: Services, wanted: ShareRequest, address: str) -> Created:
+@dataclass(frozen=True)
+class Maker:
+    """The client that makes a share: an address and a page's random token, if it sends one."""
+
+    address: str
+    token: str
+
+
+async def create(services: Services, wanted: ShareRequest, maker: Maker) -> Created:
     """Run the state and the additional requests and store the results; durable on return.
 
-    `address` is where the request comes from. Raises what `run` and `check` raise, with fields
-    named as in a request for a share, and StorageError.
+    The same request from the same maker for the same weights gets the same share. Another maker
+    gets another one; otherwise anyone could find out whether a sentence has been shared.
+
+    Raises what `run` and `check` raise, with fields named as in a request for a share, and
+    StorageError.
     """
-    settings = services.settings
+    request = _identity(services, wanted, maker)
+    if known := await services.store.find_request(request):
+        share_id, created = known
+        return Created(share_id, None, _expires(services, created))
+    keep = partial(_keep, services, wanted, maker, request)
     if isinstance(wanted.state, LabShareState):
-        return await _create_by_hand(services, wanted, wanted.state, address)
+        return await _create_by_hand(services, wanted, wanted.state, maker, keep)
+    settings = services.settings
     check_options(settings, wanted.state)
     _check_asks(services, wanted.asks)
-    await services.store.check_room(address)
+    await services.store.check_room(maker.address)
     freezer = Freezer(settings.max_values)
     try:
         async with asyncio.timeout(settings.max_wait_seconds):
@@ -65,38 +83,66 @@ async def create(services: Services, wanted: ShareRequest, address: str) -> Crea
         raise BusyError(detail) from error
     name = services.catalog.pick(wanted.state.model)
     model = ModelReply.model_validate(services.catalog.describe(name)).model_dump()
-    return await _keep(services, wanted, model, trace, more, address)
+    return await keep(model, trace, more)
+
+
+def _identity(services: Services, wanted: ShareRequest, maker: Maker) -> str:
+    """What is asked for, of which weights, and by whom."""
+    asked = wanted.model_dump(mode="json", exclude_unset=True)
+    digest = ""
+    if not isinstance(wanted.state, LabShareState):
+        name = services.catalog.pick(wanted.state.model)
+        digest = services.catalog.describe(name).digest
+    document = [maker.address, maker.token, formats.FORMAT, digest, asked]
+    return orjson.dumps(document, option=orjson.OPT_SORT_KEYS).decode()
 
 
 async def _create_by_hand(
-    services: Services, wanted: ShareRequest, state: LabShareState, address: str
+    services: Services,
+    wanted: ShareRequest,
+    state: LabShareState,
+    maker: Maker,
+    keep: Callable[[dict[str, Any], bytes, Sequence[Answer]], Awaitable[Created]],
 ) -> Created:
     """The same for the lab, which has no model and no additional requests."""
     for field in ("select", "asks"):
         if getattr(wanted, field):
             raise InputError("unsupported", field, f"{field} is not for a state of the lab")
-    await services.store.check_room(address)
+    await services.store.check_room(maker.address)
     reply = await freeze(services, state)
     trace = await off_loop(reply.encode, ZSTD, services.settings.max_values, size=LARGE)
-    return await _keep(services, wanted, {}, trace, [], address)
+    return await keep({}, trace, [])
 
 
 async def _keep(
     services: Services,
     wanted: ShareRequest,
+    maker: Maker,
+    request: str,
     model: dict[str, Any],
     trace: bytes,
     more: Sequence[Answer],
-    address: str,
 ) -> Created:
     state = wanted.state.model_dump(exclude_unset=True)
     edit_key = new_edit_key()
+    about = wanted.about.model_dump(exclude_none=True) if wanted.about else {}
     kept = await services.store.add(
-        formats.FORMAT, state, model, trace, more, address=address, edit_key=edit_key
+        formats.FORMAT,
+        state,
+        model,
+        trace,
+        more,
+        about=about or None,
+        address=maker.address,
+        edit_key=edit_key,
+        request=request,
     )
+    return Created(kept.id, edit_key, _expires(services, kept.created))
+
+
+def _expires(services: Services, created: datetime) -> datetime | None:
     days = services.settings.keep_shares_days
-    expires = None if days is None else kept.created + timedelta(days=days)
-    return Created(kept.id, edit_key, expires)
+    return None if days is None else created + timedelta(days=days)
 
 
 class Freezer:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import orjson
 import zstandard
@@ -53,19 +54,22 @@ async def delete(services: Services, share_id: str, edit_key: str) -> None:
     services.previews.pop(share_id.lower(), None)
 
 
-def card(share: Share) -> dict[str, str]:
-    """Return the text of a link preview: the sentence and its translation, each on one line.
+def card(share: Share) -> dict[str, Any]:
+    """Return the text of a link preview: title and translation, each on one line.
 
-    Blocks; raises DamagedError.
+    The title is the author's, or else the sentence; `about` holds all that the author wrote. Blocks;
+    raises DamagedError.
     """
     with _readable():
         document = Reply.metadata(zstandard.decompress(share.trace))["trace"]
+    about = share.about or {}
     written = str(document.get("output", {}).get("text", ""))
     return {
         "id": share.id,
-        "title": SPACE.sub(" ", sentence(share.state)).strip(),
+        "title": SPACE.sub(" ", about.get("title") or sentence(share.state)).strip(),
         "translation": SPACE.sub(" ", written).strip(),
         "changed": "yes" if share.state.get("interventions") else "",
+        "about": about,
     }
 
 
@@ -157,6 +161,7 @@ def encode(share: Share, media_type: str, max_values: int) -> bytes:
         "created": share.created.isoformat(timespec="seconds"),
         "model": share.model or None,
         "asks": share.asks,
+        "about": share.about or None,
     }
     reply = thaw(share.trace)
     _check_size(reply, media_type, max_values)

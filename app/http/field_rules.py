@@ -24,6 +24,7 @@ RULES = {
     "nul": ("not-text", "must not contain NUL"),
     "option_name": ("unknown-field", "has an unknown field"),
     "options_many": ("too-long", "may have at most {limit} view options"),
+    "answer_alone": ("missing", "needs a question beside an answer"),
     "one_question": ("missing", "must have one of trace, parameters and learning"),
     "string_pattern_mismatch": ("unknown-value", "has characters that are not allowed"),
     "string_type": ("wrong-type", "must be text"),

@@ -8,7 +8,7 @@ from app.answers import share_creation
 from app.answers import shares as sharing
 from app.answers.pages import base_url
 from app.answers.traces import while_present
-from app.dependencies import Opened
+from app.dependencies import CLIENT_HEADER, Opened
 from app.http.rate_limits import client_network
 from app.http.replies import in_both_forms, media_type, problems, reply, run_problems
 from app.schemas.history import ExampleReply
@@ -36,7 +36,8 @@ DATABASE = {
     responses=run_problems(
         _429="Too many shares, or too much work; `Retry-After` says when to retry.",
         _507="There is no room; `Retry-After` says when to retry.",
-    ),
+    )
+    | {200: {"model": ShareCreated, "description": "This client has made the same share before."}},
 )
 async def create_share(
     request: Request, response: Response, services: Opened, body: ShareRequest
@@ -44,11 +45,14 @@ async def create_share(
     """The server runs the state and the additional requests of its view, and freezes the results.
 
     When the 201 arrives the share is on disk; it opens the same after the model has changed or been
-    removed.
+    removed. The same request from the same client gets the same share, with status 200.
     """
     address = client_network(request)
     await services.sharing.count(address)
-    made = await while_present(request, share_creation.create(services, body, address))
+    maker = share_creation.Maker(address, request.headers.get(CLIENT_HEADER, ""))
+    made = await while_present(request, share_creation.create(services, body, maker))
+    if made.edit_key is None:
+        response.status_code = 200
     path = request.app.url_path_for("share_page", id=made.id)
     response.headers["Location"] = request.app.url_path_for("share", id=made.id)
     response.headers["Cache-Control"] = "no-store"

@@ -25,6 +25,7 @@ from app.schemas.traces import AnyTraceRequest, OneTextRunRequest, RunRequest
 
 MAX_ASKS = 4
 MAX_OPTIONS = 32
+MAX_TITLE, MAX_NOTE = 200, 2_000  # characters of what an author writes
 MAX_LINK = 8_000  # of the lab: its largest matrices, with 12 characters per number
 OPTION = re.compile(r"[a-z_]{1,20}")
 
@@ -119,6 +120,23 @@ class Question(Strict):
         return self
 
 
+class About(Strict):
+    """What an author writes for the readers of a share: plain text, displayed as text."""
+
+    title: Annotated[Text, Field(min_length=1, max_length=MAX_TITLE)] | None = None
+    note: Annotated[Text, Field(min_length=1, max_length=MAX_NOTE)] | None = None
+    question: Annotated[Text, Field(min_length=1, max_length=MAX_TITLE)] | None = None
+    answer: Annotated[Text, Field(min_length=1, max_length=MAX_NOTE)] | None = Field(
+        default=None, description="To the question; the page shows it when a reader asks for it."
+    )
+
+    @model_validator(mode="after")
+    def _answers_something(self) -> Self:
+        if self.answer is not None and self.question is None:
+            raise PydanticCustomError("answer_alone", "an answer needs a question")
+        return self
+
+
 class ShareRequest(Strict):
     """A state to store, together with the server's results for it."""
 
@@ -142,6 +160,7 @@ class ShareRequest(Strict):
     asks: list[Question] = Field(
         default=[], max_length=MAX_ASKS, description="More requests, frozen with their replies."
     )
+    about: About | None = None
 
 
 class ShareCreated(BaseModel):
@@ -149,7 +168,10 @@ class ShareCreated(BaseModel):
 
     id: str
     url: str
-    edit_key: str = Field(description="Deletes the share. It is returned only here.")
+    edit_key: str | None = Field(
+        description="Deletes the share. It is returned only once: null if this client has made the "
+        "same share before, which this reply then names."
+    )
     expires: str | None = Field(description="ISO 8601, UTC; null: kept permanently.")
 
 
@@ -166,4 +188,5 @@ class ShareReply(BaseModel):
     asks: list[Question] = Field(
         description="The requests as sent; `GET /api/shares/{id}/asks/{n}` has the replies."
     )
+    about: About | None = Field(description="What its author wrote beside it; null: nothing.")
     trace: TraceReply | LabTraceReply

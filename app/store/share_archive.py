@@ -55,6 +55,7 @@ class ArchivedShare(BaseModel):
     trace: str
     asks: list[ArchivedAnswer]
     edit_key: str | None
+    about: dict[str, str] | None = None  # in archives from before there was any: none
 
 
 @dataclass(frozen=True)
@@ -137,6 +138,7 @@ def _write(archive: ZipFile, written: set[str], share: Row[Any], more: list[Row[
         trace=share.digest.hex(),
         asks=[ArchivedAnswer(question=one.question, answer=one.digest.hex()) for one in more],
         edit_key=share.edit_key.hex() if share.edit_key else None,
+        about=share.about,
     )
     told = json.dumps(document.model_dump(mode="json"), ensure_ascii=False)
     archive.writestr(f"{SHARES}{share.id}{JSON}", told, ZIP_DEFLATED)
@@ -156,6 +158,8 @@ async def _take(store: Store, archive: ZipFile, name: str) -> bool:
     if name != f"{SHARES}{read.id}{JSON}" or not is_id(read.id):
         raise ArchiveError(f"{name} of the archive contains another share")
     asks = tuple(one.question for one in read.asks)
-    share = Share(read.id, read.format, read.created, read.state, read.model, trace, asks)
+    share = Share(
+        read.id, read.format, read.created, read.state, read.model, trace, asks, read.about
+    )
     more = [Answer(ask, answer) for ask, answer in zip(asks, found, strict=True)]
     return await store.put(share, more, None, key, limited=False)

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import orjson
-from sqlalchemy import ColumnElement, delete, func, insert, select, true, update
+from sqlalchemy import ColumnElement, delete, func, insert, null, select, true, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.off_loop import off_loop
@@ -29,6 +29,7 @@ ADDRESS_KEY = "address"
 UNLIMITED = Limits()
 AT_ONCE = 100  # shares deleted in one transaction
 PRUNING_SECONDS = 3600
+OWN = ("id", "format", "created", "state", "model", "digest", "about")
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Share:
     """A state, the model's description, and the frozen trace: a compressed file.
 
     `format` defines how to read them (`app.store.share_formats`); `asks` are the additional
-    requests whose replies are stored with it.
+    requests whose replies are stored with it; `about` is what the author wrote for readers.
     """
 
     id: str
@@ -54,6 +55,7 @@ class Share:
     model: dict[str, Any]
     trace: bytes
     asks: tuple[dict[str, Any], ...] = ()
+    about: dict[str, str] | None = None
 
 
 class Store:
@@ -72,19 +74,23 @@ class Store:
         trace: bytes,
         more: Sequence[Answer] = (),
         *,
+        about: dict[str, str] | None = None,
         address: str | None = None,
         edit_key: str | None = None,
+        request: str | None = None,
     ) -> Share:
         """Store a share written in a format; it is durable, with all its replies, on return.
 
-        `address` is where it comes from, `edit_key` deletes it; neither is stored in plain form.
-        Raises StorageError beyond the limits.
+        `address` is where it comes from, `edit_key` deletes it, `request` finds it again
+        (`find_request`); none of them is stored in plain form. Raises StorageError beyond the
+        limits.
         """
         asks = tuple(answer.question for answer in more)
-        share = Share(new_id(), written, datetime.now(UTC), state, model, trace, asks)
+        share = Share(new_id(), written, datetime.now(UTC), state, model, trace, asks, about)
         owner = None if address is None else self._keyed(address)
         key = None if edit_key is None else digest_of(edit_key.encode())
-        await self.put(share, more, owner, key, limited=True)
+        asked = None if request is None else self._keyed(request)
+        await self.put(share, more, owner, key, asked, limited=True)
         return share
 
     async def put(
@@ -93,17 +99,19 @@ class Store:
         more: Sequence[Answer],
         owner: bytes | None,
         edit_key: bytes | None,
+        request: bytes | None = None,
         *,
         limited: bool,
     ) -> bool:
         """Store a share under its id; durable on return. Returns False if the id is known."""
         held = [share.trace, *(one.answer for one in more)]
         digests = await off_loop(digests_of, held, size=sum(map(len, held)))
-        documents = len(orjson.dumps([share.state, share.model, share.asks]))
+        documents = len(orjson.dumps([share.state, share.model, share.asks, share.about]))
         size = documents + sum(map(len, held))
         row = {name: getattr(share, name) for name in ("id", "format", "created", "state", "model")}
         row |= {"digest": digests[0], "documents": documents, "size": size}
-        row |= {"edit_key": edit_key, "address": owner}
+        row |= {"edit_key": edit_key, "address": owner, "request": request}
+        row |= {"about": share.about or null()}
         rows = [
             {"share": share.id, "n": n, "question": one.question, "digest": digest}
             for n, (one, digest) in enumerate(zip(more, digests[1:], strict=True))
@@ -151,7 +159,7 @@ class Store:
 
         Raises DamagedError if it cannot be read.
         """
-        own = [shares.c[name] for name in ("id", "format", "created", "state", "model", "digest")]
+        own = [shares.c[name] for name in OWN]
         wanted = select(*own, contents.c.content).where(self._is(share_id))
         joined = wanted.outerjoin_from(shares, contents, shares.c.digest == contents.c.digest)
         questions = select(answers.c.question).where(answers.c.share == share_id.lower())
@@ -164,9 +172,16 @@ class Store:
         except ValueError as error:  # not valid JSON
             raise DamagedError from error
         trace = await off_loop(checked, row.digest, row.content, size=len(row.content or b""))
-        created: datetime = row.created  # SQLite forgets the zone
-        created = created.replace(tzinfo=created.tzinfo or UTC)
-        return Share(row.id, row.format, created, row.state, row.model, trace, asks)
+        created = _in_utc(row.created)
+        return Share(row.id, row.format, created, row.state, row.model, trace, asks, row.about)
+
+    async def find_request(self, request: str) -> tuple[str, datetime] | None:
+        """Return the id and the time of the newest share that `add` was given `request` for."""
+        mine = (shares.c.request == self._keyed(request)) & self._lasts()
+        wanted = select(shares.c.id, shares.c.created).where(mine)
+        async with self.database.reading() as connection:
+            row = (await connection.execute(wanted.order_by(shares.c.created.desc()))).first()
+        return None if row is None else (row.id, _in_utc(row.created))
 
     async def find_answer(self, share_id: str, n: int) -> tuple[int, bytes] | None:
         """Return the format of a share and the reply to its n-th request; None if there is none.
@@ -233,9 +248,12 @@ class Store:
 
     def _is(self, share_id: str) -> ColumnElement[bool]:
         """Match a share by its id in either case, unless it is older than the limits allow."""
-        mine = shares.c.id == (share_id.lower() if is_id(share_id.lower()) else "")
+        share_id = share_id.lower()
+        return (shares.c.id == (share_id if is_id(share_id) else "")) & self._lasts()
+
+    def _lasts(self) -> ColumnElement[bool]:
         days = self.limits.days
-        return mine & (true() if days is None else shares.c.created >= _since(days))
+        return true() if days is None else shares.c.created >= _since(days)
 
     def _keyed(self, address: str) -> bytes:
         return hmac.digest(self._address_key, address.encode(), "sha256")
@@ -248,6 +266,10 @@ async def _delete(connection: AsyncConnection, ids: Sequence[str]) -> None:
     await connection.execute(delete(answers).where(theirs))
     await connection.execute(delete(shares).where(mine))
     await drop(connection, held)
+
+
+def _in_utc(moment: datetime) -> datetime:
+    return moment.replace(tzinfo=moment.tzinfo or UTC)  # SQLite forgets the zone
 
 
 def _since(days: float) -> datetime:

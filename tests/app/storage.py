@@ -1,6 +1,7 @@
 """What tests of the store do to it, and to the database under it."""
 
 import hashlib
+import secrets
 import sqlite3
 from collections.abc import Awaitable, Iterator
 from contextlib import closing, contextmanager
@@ -22,7 +23,9 @@ TABLES = ("shares", "answers", "contents")
 
 
 async def share(client: httpx.AsyncClient, **more: object) -> dict[str, Any]:
-    made = await client.post("/api/shares", json={"state": STATE, **more})
+    """Make a share as a page of its own: the same page would be told the share it has made."""
+    page = {"Headlight-Client": secrets.token_hex()}
+    made = await client.post("/api/shares", json={"state": STATE, **more}, headers=page)
     assert made.status_code == 201, made.text
     told: dict[str, Any] = made.json()
     return told

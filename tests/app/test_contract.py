@@ -48,6 +48,7 @@ OPERATIONS = {  # requests of each
     "GET /api/qr": 20,
     "POST /api/handout": 25,
     "POST /api/lab": 40,
+    "GET /api/lab/scaling": 10,
 }
 TOO_MUCH = InputError("too-much-work", "", "this is too much")
 WORKS = [  # (method, path, body) of all that needs a model

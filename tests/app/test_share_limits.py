@@ -29,8 +29,9 @@ async def test_equal_content_is_kept_once(client: httpx.AsyncClient, tmp_path: P
     )
     headers = {"Content-Type": "application/json"}
     assert len(body) <= 108
-    for _ in range(3):
-        made = await client.post("/api/shares", content=body, headers=headers)
+    for n in range(3):
+        page = {"Headlight-Client": str(n)}
+        made = await client.post("/api/shares", content=body, headers=headers | page)
         assert made.status_code == 201
     count, size = kept(tmp_path)
     assert count == 2, "a trace and parameters, whoever asked for them"
@@ -126,8 +127,9 @@ async def test_all_shares_have_a_quota(serving: Serving, tmp_path: Path) -> None
         hold(problem, 507, "storage-full", None)
         assert int(problem.headers["retry-after"]) > 0
         assert kept(tmp_path) == before
-        for _ in range(60):
-            response = await client.post("/api/shares", json={"state": STATE})
+        for n in range(60):
+            page = {"Headlight-Client": str(n)}
+            response = await client.post("/api/shares", json={"state": STATE}, headers=page)
             if response.status_code != 201:
                 break
         hold(response, 507, "storage-full", None)

@@ -135,8 +135,8 @@ async def test_contents_move_to_their_table_and_back(tmp_path: Path, number: int
         sizes = database.execute("SELECT documents, size FROM shares ORDER BY rowid").fetchall()
     for row, (documents, size) in zip(before, sizes, strict=True):
         assert size - documents == len(row.trace) + sum(map(len, row.answers))
-        least = len(json.dumps([row.state, row.model], separators=(",", ":")))
-        assert documents >= least - 10
+        told = json.dumps([row.state, row.model], separators=(",", ":"), ensure_ascii=False)
+        assert documents >= len(told.encode()) - 10
 
     def downgrade(connection: Connection) -> None:
         config = Config()

@@ -5,6 +5,7 @@ and a status that only `default` stands for is none that was promised.
 """
 
 import json
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -107,7 +108,8 @@ class Contract:
 
     def _share(self) -> dict[str, Any]:
         case = self.operations["POST /api/shares"].Case(body=KEPT, media_type=JSON)
-        response = case.call()
+        page = {"Headlight-Client": secrets.token_hex()}  # the same page would get the same share
+        response = case.call(headers=page)
         assert response.status_code == 201, response.text
         made: dict[str, Any] = response.json()
         return made

@@ -2,18 +2,15 @@
 
 import { Problem, failure } from "../data/problem.js";
 import { find } from "../lib/dom.js";
-import { here } from "../state/address.js";
 import { wording } from "../parts/problem-wording.js";
 
 /** @typedef {import("../state/types.js").Context} Context */
 
-/** A code of more characters has modules too small to be read across a room; a short link is made. */
-const LONG = 120;
 const LOCAL = ["localhost", "127.0.0.1", "[::1]"];
 
 /**
  * @param {Pick<Context, "t">} context
- * @param {() => Promise<{url: string}>} shorten
+ * @param {() => Promise<{url: string}>} shorten  The long link makes modules too small to be read across a room.
  */
 export function bindQr({ t }, shorten) {
   const dialog = /** @type {HTMLDialogElement} */ (find("#qr"));
@@ -23,8 +20,7 @@ export function bindQr({ t }, shorten) {
   async function open() {
     const button = /** @type {HTMLButtonElement} */ (find("#qr-open"));
     button.disabled = true;
-    const url = here(window);
-    const made = url.length > LONG ? await shorten().catch(failure) : { url };
+    const made = await shorten().catch(failure);
     button.disabled = false;
     find("#more").focus(); // the menu has closed, and gets the focus back when the dialog closes
     made instanceof Problem ? fail(wording(t, made)) : show(made.url);

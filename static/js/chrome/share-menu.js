@@ -17,7 +17,7 @@ export function bindShare(context) {
   bindSharePanel({
     t,
     api,
-    make: () => make(context),
+    make: (about) => make(context, about),
     title: () => store.get().link.source,
     lang: store.get().link.lang,
   });
@@ -27,12 +27,14 @@ export function bindShare(context) {
 /**
  * A short link to what is on the screen. What was frozen of a model that is gone has one already.
  * @param {Desk} context
+ * @param {import("./share-panel.js").About} [about]
  * @returns {Promise<Made>}
  */
-async function make({ store, api }) {
+async function make({ store, api }, about) {
   const page = store.get();
   if (page.share && !page.live) return { url: here(window) };
-  return api.share({ state: asked(page.model, kept(page.link)), ...beside(page, view(page.link.view)) });
+  const state = asked(page.model, kept(page.link));
+  return api.share({ state, ...beside(page, view(page.link.view)), about });
 }
 
 /**
@@ -51,9 +53,9 @@ function frozen({ store, t, format }) {
   find("#frozen").hidden = !share;
   document.documentElement.toggleAttribute("data-shared", share !== null);
   if (!share) return;
-  const when = day(share.created, "short");
-  find("#frozen-says").textContent = t("Frozen on {when}, as {model} ({digest}) saw it.", {
-    when,
+  const says = find("#frozen-says");
+  says.textContent = t("Saved {when}, exactly as its author saw it.", { when: day(share.created) });
+  says.title = t("Model {model}, digest {digest}", {
     model: share.model.name,
     digest: share.model.digest.slice(0, 12),
   });

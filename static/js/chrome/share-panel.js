@@ -7,13 +7,15 @@ import { here } from "../state/address.js";
 import { wording } from "../parts/problem-wording.js";
 import { bindQr } from "./qr.js";
 import { bindDeletion } from "./share-deletion.js";
+import { bindShareWords } from "./share-words.js";
 
-/** @typedef {{url: string, edit_key?: string, expires?: string | null}} Made  a share that has a link */
+/** @typedef {{title?: string, note?: string, question?: string, answer?: string}} About  what its author writes beside a share */
+/** @typedef {{url: string, edit_key?: string | null, expires?: string | null}} Made  a share that has a link */
 /**
  * @typedef {object} Shared
  * @property {import("../lib/i18n.js").Translate} t
  * @property {import("../data/api.js").Api} api
- * @property {() => Promise<Made>} make
+ * @property {(about?: About) => Promise<Made>} make
  * @property {() => string} title  of a frame in another page
  * @property {string} lang  of the page
  */
@@ -27,32 +29,42 @@ export function bindSharePanel({ t, api, make, title, lang }) {
   const code = /** @type {HTMLTextAreaElement} */ (find("#embed-code"));
   const says = find("#shared-says");
   const button = /** @type {HTMLButtonElement} */ (find("#share"));
-  const qr = bindQr({ t }, make);
+  const words = bindShareWords(() => void share());
+  /** Edit keys of the links made here: the server tells each once. @type {Map<string, string>} */
+  const keys = new Map();
+  const qr = bindQr({ t }, made);
   const deletion = bindDeletion({ t, api }, deleted);
 
   async function share() {
     button.disabled = true;
-    const made = await make().catch(failure);
+    const shared = await made().catch(failure);
     button.disabled = false;
-    if (made instanceof Problem) return tell(wording(t, made));
-    hold(made);
-    await offer(made.expires);
+    if (shared instanceof Problem) return tell(wording(t, shared));
+    hold(shared);
+    await offer(shared.expires);
+  }
+
+  /** The same screen with the same words is the same link. */
+  async function made() {
+    const shared = await make(words.read());
+    if (shared.edit_key) keys.set(shared.url, shared.edit_key);
+    return shared;
   }
 
   /** @param {Made} made  Its link, and what can be done with it. */
-  function hold({ url, edit_key: key = "" }) {
+  function hold({ url }) {
     const [, id] = new URL(url).pathname.match(SHARE) ?? [];
     link.value = url;
     code.value = snippet(url, title(), lang);
     show(true);
-    deletion.offer(id, key);
+    deletion.offer(id, keys.get(url) ?? "");
   }
 
   /** @param {string | null} [expires] */
   async function offer(expires) {
     const copied = (await copy(link))
-      ? t("Copied. Whoever opens it sees just this.")
-      : t("Copy this link: whoever opens it sees just this.");
+      ? t("Copied. Anyone with the link sees this exact view.")
+      : t("Copy this link: anyone who has it sees this exact view.");
     const until = expires ? t("It opens until {when}.", { when: day(expires) }) : "";
     says.textContent = `${copied} ${until}`.trim();
   }

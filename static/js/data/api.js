@@ -207,8 +207,8 @@ function runs({ read, send, lines }) {
 function shares({ ask, send }) {
   return {
     /**
-     * @param {{state: object, select?: string[], asks?: Question[]}} body
-     * @returns {Promise<{id: string, url: string, edit_key: string, expires: string | null}>}
+     * @param {{state: object, select?: string[], asks?: Question[], about?: {title?: string, note?: string, question?: string, answer?: string}}} body
+     * @returns {Promise<{id: string, url: string, edit_key: string | null, expires: string | null}>}
      */
     share: async (body) => json(await send("/api/shares", body, "application/json")),
 

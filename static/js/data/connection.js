@@ -9,7 +9,19 @@ import { cut, json, sound, split } from "./reply.js";
 const URN = "urn:headlight:";
 const LINES = "application/x-ndjson";
 /** Tells the pages of a class behind one address apart, so that each has its turn. */
-const PAGE = crypto.getRandomValues(new Uint32Array(2)).join("-");
+const PAGE = pageToken();
+
+/** A random token that a reload keeps, where the browser lets a page keep anything. */
+function pageToken() {
+  const fresh = crypto.getRandomValues(new Uint32Array(2)).join("-");
+  try {
+    const kept = sessionStorage.getItem("client") ?? fresh;
+    sessionStorage.setItem("client", kept);
+    return kept;
+  } catch {
+    return fresh;
+  }
+}
 
 /** @param {typeof globalThis.fetch} fetch */
 export function connect(fetch) {

@@ -42,13 +42,13 @@ async function start() {
   }
 
   if (share) {
-    find("#frozen-says").textContent = page.t("Frozen on {when}. What you change opens as a page of your own.", { when: day(share.created, "short") });
+    find("#frozen-says").textContent = page.t("Saved {when}. What you change opens as a page of your own.", { when: day(share.created) });
     /** @type {HTMLAnchorElement} */ (find("#open-live")).href = `${LAB}?${format(first.lab)}&lang=${lang}`;
   }
   const figure = createLabFigure({ root: find("#figure"), page, ...first, compute: api.lab, onChange });
   const { t } = page;
   bindExports(page, api, figure, lang);
-  bindSharePanel({ t, api, lang, title: () => t("Attention by hand"), make: () => api.share({ state: stateOf(figure.lab(), lang) }) });
+  bindSharePanel({ t, api, lang, title: () => t("Attention by hand"), make: (about) => api.share({ state: stateOf(figure.lab(), lang), about }) });
   formulas = bindFormulas(page, api, asked, () => onChange(figure.lab()));
   if (formulas.query()) onChange(figure.lab());
 }

@@ -1,0 +1,20 @@
+"""What an author writes beside a share, and what was asked for, so that it is kept only once."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0005"
+down_revision = "0004"
+
+
+def upgrade() -> None:
+    # Both may be null: a server of the version before, still running, writes neither.
+    op.add_column("shares", sa.Column("about", sa.JSON))
+    op.add_column("shares", sa.Column("request", sa.LargeBinary))
+    op.create_index("ix_shares_request", "shares", ["request"])
+
+
+def downgrade() -> None:
+    op.drop_index("ix_shares_request", "shares")
+    op.drop_column("shares", "request")
+    op.drop_column("shares", "about")

@@ -1,0 +1,58 @@
+"""What an author writes beside a share, from the panel to the reader's page."""
+
+from playwright.sync_api import expect
+
+from tests.browser.workspace import Workspace
+
+NOTE = "Look at the third row.\n<b>Twice</b>."
+
+
+def write(workspace: Workspace, **words: str) -> str:
+    """Fill in the form, make the link, and return it."""
+    expect(workspace.find("#shared-link")).to_be_visible()
+    before = workspace.find("#shared-link").input_value()
+    if not workspace.find("#telling form").is_visible():
+        workspace.find("#telling summary").click()
+    for name, text in words.items():
+        workspace.find(f"#telling [name={name}]").fill(text)
+    workspace.find("#telling button").click()
+    expect(workspace.find("#shared-link")).not_to_have_value(before)
+    return workspace.find("#shared-link").input_value()
+
+
+def test_a_reader_gets_the_note_and_asks_for_the_answer(workspace: Workspace) -> None:
+    workspace.open(source="The cat sits.", block="cross", layer=1)
+    workspace.find("#share").click()
+    url = write(workspace, title="Who sits?", note=NOTE, question="Who?", answer="The cat.")
+    workspace.page.goto(url)
+    workspace.drawn()
+    assert workspace.page.title() == "Who sits? · Headlight"
+    assert workspace.find(".about p").first.inner_text() == NOTE
+    expect(workspace.find(".about .answer p")).to_be_hidden()
+    workspace.find(".about summary").click()
+    expect(workspace.find(".about .answer p")).to_have_text("The cat.")
+
+
+def test_an_answer_needs_a_question(workspace: Workspace) -> None:
+    workspace.open(source="The cat sits.")
+    workspace.find("#share").click()
+    expect(workspace.find("#shared-link")).to_be_visible()
+    workspace.find("#telling summary").click()
+    workspace.find("#telling [name=answer]").fill("The cat.")
+    assert not workspace.find("#telling form").evaluate("(form) => form.checkValidity()")
+    workspace.find("#telling [name=question]").fill("Who?")
+    assert workspace.find("#telling form").evaluate("(form) => form.checkValidity()")
+
+
+def test_sharing_twice_is_one_link_and_its_key_is_still_shown(workspace: Workspace) -> None:
+    workspace.open(source="The cat sits.", block="cross", layer=1, head=3)
+    workspace.find("#share").click()
+    expect(workspace.find("#shared-link")).to_be_visible()
+    url = workspace.find("#shared-link").input_value()
+    key = workspace.find("#edit-key").input_value()
+    assert key
+    workspace.find("#shared-close").click()
+    workspace.find("#share").click()
+    expect(workspace.find("#shared-link")).to_be_visible()
+    assert workspace.find("#shared-link").input_value() == url
+    assert workspace.find("#edit-key").input_value() == key
