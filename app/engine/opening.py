@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Opening:
-    """What an engine process needs to start; it can be pickled."""
+    """What an engine process needs to start; it can be sent to another process."""
 
     catalog: Callable[[], Catalog]
     prepare: Callable[[], object]  # called first; sets up logging
