@@ -57,8 +57,8 @@ async def delete(services: Services, share_id: str, edit_key: str) -> None:
 def card(share: Share) -> dict[str, Any]:
     """Return the text of a link preview: title and translation, each on one line.
 
-    The title is the author's, or else the sentence; `about` holds all that the author wrote. Blocks;
-    raises DamagedError.
+    The title is the author's, or else the sentence; `about` holds all that the author wrote.
+    Blocks; raises DamagedError.
     """
     with _readable():
         document = Reply.metadata(zstandard.decompress(share.trace))["trace"]
