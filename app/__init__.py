@@ -1,3 +1,3 @@
-"""The server: pages, API, shares. It imports `model`; `model` knows nothing of it."""
+"""The server: pages, API, shares. It imports `model`, never the other way round."""
 
 __version__ = "0.1.0"

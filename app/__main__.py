@@ -1,4 +1,4 @@
-"""`python -m app`: the server, with its settings from the environment; and what is done beside it.
+"""`python -m app`: the server, configured by the environment; and the operator's commands.
 
 python -m app                     serve
 python -m app shares export FILE  and import, prune
@@ -18,7 +18,7 @@ from app.store.command_arguments import add_arguments
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Serves until told to end, or does what the arguments say; returns the exit status."""
+    """Serve until told to stop, or run the command in the arguments; returns the exit status."""
     parser = ArgumentParser("python -m app", description="Without a command: the server.")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     add_arguments(commands.add_parser("shares", help="export, import or prune shares"))
@@ -31,16 +31,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{name}: {wrong['msg']}", file=sys.stderr)
         return 2
     if asked.command == "shares":
-        from app.store.commands import run  # brings the database's libraries
+        from app.store.commands import run  # imports the database's libraries
 
         return asyncio.run(run(asked, settings))
     launching = begin_launch(settings)  # engines open their models during the import that follows
     try:
-        from app.server import start  # brings PyTorch, which takes seconds
+        from app.server import start  # imports PyTorch, which takes seconds
 
         return start(settings, launching)
     finally:
-        for one in launching.result():  # none is left unless the start or the end has failed
+        for one in launching.result():  # none is left unless startup or shutdown has failed
             one.process.kill()
 
 

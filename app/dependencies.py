@@ -1,4 +1,4 @@
-"""What the routes work with, opened when the server starts and closed when it ends."""
+"""What the routes depend on: opened at startup, closed at shutdown."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -30,13 +30,13 @@ from app.store.store import Store, open_store
 
 PREVIEWS = 128  # pictures kept, of some 60 kB
 
-CLIENT_HEADER = "headlight-client"  # a random token of a page: one client of many at an address
-TOTALS_SECONDS = 10.0  # that a count of all shares is told again
+CLIENT_HEADER = "headlight-client"  # a page's random token: one client of many at an address
+TOTALS_SECONDS = 10.0  # for which a count of all shares is reused
 
 
 @dataclass(frozen=True)
 class Services:
-    """One of each, for the life of the server."""
+    """One of each, for the lifetime of the server."""
 
     settings: Settings
     catalog: Listing
@@ -48,18 +48,18 @@ class Services:
     metrics: Metrics
     share_totals: Recent[tuple[int, int]]  # number, bytes
     previews: LRUCache[str, bytes]  # pictures by share
-    cache: ByteCache[Any]  # of what never changes
+    cache: ByteCache[Any]  # replies that never change
 
 
 def open_models(settings: Settings, launching: Future[list[Launched]] | None = None) -> Runners:
-    """Opens the models that the settings name: in a cluster, in processes, or here. Blocks.
+    """Open the models that the settings name: in a cluster, in processes, or here. Blocks.
 
-    `launching` is what `begin_launch` returned for these settings; without it the processes are
+    `launching` is the result of `begin_launch` for these settings; without it the processes are
     launched here. Raises what `model.adapters.encoder_decoder.load` raises, or a
-    RuntimeError that says the same.
+    RuntimeError with the same message.
     """
     if settings.ray_address:
-        from app.scale.runner import in_cluster  # brings Ray, which only a cluster needs
+        from app.scale.runner import in_cluster  # imports Ray, which only a cluster needs
 
         return in_cluster(settings.ray_address, settings.bundles, settings.engines)
     if settings.engines == 0:
@@ -74,9 +74,9 @@ async def open_services(
     metrics: Metrics,
     models: Runners | None = None,
 ) -> AsyncIterator[Services]:
-    """Opens the models, opens the store and starts the engine.
+    """Open the models and the store, and start the engine.
 
-    `models` stand in for those that the settings name.
+    `models` replace those that the settings name.
     """
     if models is None:
         models = await to_thread.run_sync(open_models, settings)
@@ -86,8 +86,8 @@ async def open_services(
     )
     budgets = Budgets(settings.work_per_second, settings.max_work, settings.max_clients_per_address)
     engine = Engine(models, bounds, cache, budgets, metrics.count_batch)
-    metrics.watch("queue_length", "Requests that wait for a model.", lambda: engine.waiting)
-    metrics.watch("streams", "Streams that are open.", lambda: engine.streams)
+    metrics.watch("queue_length", "Requests waiting for a model.", lambda: engine.waiting)
+    metrics.watch("streams", "Open streams.", lambda: engine.streams)
     limits = Limits.of(settings)
     async with open_store(settings.database, limits) as store, engine, _expiring(store):
         vendor.compress()

@@ -1,7 +1,7 @@
-"""A handout: what someone saw, as one HTML file that opens from a disk, without a network.
+"""A handout: a page as one HTML file that opens from a disk, without a network.
 
-The file is the page's own script, stylesheets and catalog, and the trace as the API sends it
-(float32, so that every number that is printed is the model's), with a Content-Security-Policy that
+The file has the page's own script, stylesheets and catalog, and the trace as the API sends it
+(float32, so that every printed number is the model's), with a Content-Security-Policy that
 lets it load nothing.
 """
 
@@ -21,19 +21,19 @@ from app.assets.templates import environment, static_digest
 from app.engine.wire import Reply
 from app.preview.card import sentence
 
-# What its views draw: attention, what could have been written at each step, and what the inspector
-# works a weight out from.
+# What its views draw: attention, the candidates at each step, and what the inspector computes a
+# weight from.
 FEW = ("weights", "mask", "probabilities", "candidates")
 PARTS = (*FEW, "q", "k", "v")
 SELECT = [f"*.{part}" for part in PARTS]
-MANY = 1_000_000  # numbers; of a long sentence only the attention is kept
+MANY = 1_000_000  # numbers; a long sentence has only its attention
 
 
 def handout(reply: Reply, about: Mapping[str, Any], home: str, theme: str | None = None) -> bytes:
-    """The file.
+    """Return the file.
 
     `about` is a share without its trace, `reply` that trace; `home` is the address of the server
-    that it leads back to ("" for none), `theme` "light" or "dark" (None: as the system has it).
+    to link to ("" for none), `theme` "light" or "dark" (None: the system's).
     """
     lang = _language(about)
     reply = reply.only(PARTS)
@@ -56,7 +56,7 @@ def handout(reply: Reply, about: Mapping[str, Any], home: str, theme: str | None
 def lab_handout(
     reply: Reply, about: Mapping[str, Any], home: str, theme: str | None = None
 ) -> bytes:
-    """The same of the lab: `reply` holds its steps, as a share of it does."""
+    """The same for the lab: `reply` has its steps, as in a share."""
     lang = _language(about)
     page = environment(lang, static_digest()).get_template("lab-handout.html")
     return page.render(
@@ -76,7 +76,7 @@ def _language(about: Mapping[str, Any]) -> str:
 
 @cache
 def _frame(name: str, lang: str, digest: str) -> dict[str, Any]:
-    """All that is the same in every handout of a kind and a language, as long as our files are."""
+    """Return what all handouts of a kind and a language share; `digest` is that of our files."""
     run = script(bundles.script(name))
     sheet = style(bundles.stylesheet(name))
     policy = [

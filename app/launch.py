@@ -1,4 +1,4 @@
-"""From settings to engine processes, before anything that takes long is imported."""
+"""From settings to engine processes, before anything slow is imported."""
 
 import logging.config
 import os
@@ -12,7 +12,7 @@ from app.engine.opening import LoadCatalog, Opening
 from app.http import log_format
 from app.settings import Settings
 
-# Without one of these no process of Linux reaches a GPU of CUDA; /dev/dxg is that of WSL.
+# Without one of these, no process on Linux can reach a CUDA GPU; /dev/dxg is WSL's.
 CUDA_DEVICES = ("nvidia[0-9]*", "dxg")
 
 
@@ -25,9 +25,9 @@ def begin_launch(settings: Settings) -> Future[list[Launched]]:
 
 
 def launch_engines(settings: Settings) -> list[Launched]:
-    """Start all engine processes that the settings ask for; they open their models by themselves.
+    """Start all engine processes of the settings; they open their models by themselves.
 
-    None are started where models run in a cluster or on threads of the server.
+    None are started if models run in a cluster or on threads of the server.
     """
     if settings.ray_address:
         return []
@@ -39,14 +39,14 @@ def launch_engines(settings: Settings) -> list[Launched]:
     prepare = partial(
         logging.config.dictConfig, log_format.config(settings.log, settings.log_requests)
     )
-    threads = max(1, cores // (2 * max(1, count)))  # the other half drafts, and serves
+    threads = max(1, cores // (2 * max(1, count)))  # the other half is for drafting and serving
     return [
         launch(Opening(load, prepare, threads, n % gpus if gpus else None)) for n in range(count)
     ]
 
 
 def load_catalog(settings: Settings) -> LoadCatalog:
-    """Return what loads the models that the settings name."""
+    """Return a loader for the models that the settings name."""
     drafts = settings.data_dir / "cache" / "drafts" if settings.draft else None
     return LoadCatalog(
         settings.bundles, settings.device, settings.max_models, drafts, settings.zoo_bundles
@@ -60,7 +60,7 @@ def _cores() -> int:
 
 
 def _gpus(device: str) -> int:
-    """Count the GPUs to use; PyTorch is imported only where the system may have one."""
+    """Count the GPUs to use; imports PyTorch only if the system may have one."""
     if device == "cpu":
         return 0
     if sys.platform == "linux" and not any(

@@ -48,7 +48,7 @@ DESCRIPTION = """\
 What happens inside a Transformer, for any sentence: attention of every head, queries, keys and
 values, positional encodings, next-token probabilities.
 
-Every request carries all it needs. Errors are problem documents
+Every request is self-contained. Errors are problem documents
 ([RFC 9457](https://www.rfc-editor.org/rfc/rfc9457)) with a stable `type`.
 """
 
@@ -56,7 +56,7 @@ Every request carries all it needs. Errors are problem documents
 def create_app(
     settings: Settings | None = None, runners: Catalog | Runners | None = None
 ) -> FastAPI:
-    """The server; `settings` default to the environment, `runners` to what the settings name.
+    """Create the server; `settings` default to the environment, `runners` to the settings' models.
 
     A catalog's models run on threads of this process.
     """
@@ -82,7 +82,7 @@ def create_app(
         lifespan=lifespan,
         generate_unique_id_function=_operation_id,
         separate_input_output_schemas=False,
-        responses=problems_of_routes(default="Anything else that goes wrong."),
+        responses=problems_of_routes(default="Any other error."),
     )
     for router in (
         trace.router,
@@ -102,7 +102,7 @@ def create_app(
     app.include_router(assets.router)
     app.include_router(metrics_route.router)
     problems.install(app, problem_page)
-    # The last added is the outermost.
+    # The last one added is the outermost.
     paths = {
         route.endpoint: route.path
         for route in iter_route_contexts(app.routes)

@@ -11,12 +11,12 @@ from app.schemas.replies import ModelReply
 from model.adapters.request import Adapter, Request
 from model.trace.name_patterns import present
 
-HEIGHT = 760  # pixels: a sentence's figure without scrolling
+HEIGHT = 760  # pixels: enough for a sentence's figure without scrolling
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A handout that a notebook draws; `save` writes it to a file that any browser opens."""
+    """A handout shown in a notebook; `save` writes it to a file that any browser opens."""
 
     html: bytes
     height: int = HEIGHT
@@ -32,7 +32,7 @@ class Shown:
         return f"Shown({len(self.html) / 1e6:.1f} MB of HTML)"
 
     def save(self, path: str | Path) -> Path:
-        """Writes the file and returns where it is."""
+        """Write the file and return its path."""
         file = Path(path)
         file.write_bytes(self.html)
         return file
@@ -49,10 +49,10 @@ def show(
     theme: str | None = None,
     height: int = HEIGHT,
 ) -> Shown:
-    """A sentence's trace to look at, opened on a head: without one, the one that tells most.
+    """Show a sentence's trace, opened on a head; by default on the most informative one.
 
-    `block` is "encoder", "decoder" or "cross"; `theme` "light" or "dark" (None: as the system has
-    it). Another trace's `request` shows that one; what it selects is what the picture needs.
+    `block` is "encoder", "decoder" or "cross"; `theme` "light" or "dark" (None: the system's).
+    Another trace's `request` can be passed too; the picture determines what is selected.
     """
     seen = model.trace(sentence, select=present(SELECT, model.names), summarise="*")
     place = {"block": block, "layer": layer, "head": head}

@@ -1,7 +1,7 @@
-"""Work that would hold the event loop up, done on threads of its own.
+"""Threads for work that would block the event loop.
 
-AnyIO's threads are for waiting (files); these are for computing, and there are few of them. What
-takes seconds has its own, so that what takes milliseconds never waits behind it.
+AnyIO's threads are for waiting (files); these few are for computing. Work that takes seconds
+has its own, so that work that takes milliseconds never waits behind it.
 """
 
 import asyncio
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-SMALL = 16_384  # bytes: compressing or hashing them takes less than a change of threads
+SMALL = 16_384  # bytes: compressing or hashing fewer takes less than switching threads
 LARGE = 1_000_000  # bytes: compressing them takes tens of milliseconds and more
 THREADS = 2  # of each kind
 
@@ -22,9 +22,9 @@ _long = ThreadPoolExecutor(THREADS, thread_name_prefix="long")
 async def off_loop(
     work: Callable[..., Result], *arguments: object, size: int | None = None
 ) -> Result:
-    """The result of `work(*arguments)`, which handles `size` bytes; without a size, many.
+    """Return the result of `work(*arguments)`, which processes `size` bytes; without a size, many.
 
-    Small work is done at once. Whoever stops waiting does not stop the work.
+    Small work is done at once. Cancelling the caller does not stop the work.
     """
     if size is not None and size <= SMALL:
         return work(*arguments)

@@ -1,4 +1,4 @@
-"""Whether the server can do its work now: a model answers, and the database takes a write."""
+"""Whether the server is ready: a model answers, and the database accepts a write."""
 
 import asyncio
 import itertools
@@ -17,14 +17,14 @@ from app.store.store import Store
 from model.adapters.request import Decode, Request
 from model.errors import InputError
 
-HEARTBEAT_SECONDS = 4.0  # that a model and a database have to answer
-KEPT_SECONDS = 2.0  # so that probes, and those who play one, cost little
+HEARTBEAT_SECONDS = 4.0  # for a model and a database to answer
+KEPT_SECONDS = 2.0  # so that probes, and floods of them, cost little
 
 log = logging.getLogger(__name__)
 
 
 class Readiness:
-    """Asks the default model and the database, at most once in `KEPT_SECONDS`."""
+    """Tests the default model and the database, at most once in `KEPT_SECONDS`."""
 
     def __init__(self, catalog: Listing, engine: Engine, store: Store) -> None:
         self._model = catalog.pick(None)
@@ -34,7 +34,7 @@ class Readiness:
         self._recent = Recent(KEPT_SECONDS, self._check)
 
     async def failures(self) -> list[str]:
-        """What is not ready, in words; empty where all is."""
+        """Return what is not ready, in words; empty if everything is."""
         return await self._recent.get()
 
     async def _check(self) -> list[str]:
@@ -45,11 +45,11 @@ class Readiness:
         return [failure for failure in found if failure]
 
     async def _run(self) -> None:
-        """Runs a text that was never sent before, so that no cache answers for the model."""
+        """Run a text that was never sent before, so that no cache answers instead of the model."""
         request = Request(str(next(self._beats)), decode=Decode(max_tokens=1), select=())
         encoding, selection = Encoding(JSON, 1_000_000), Selection.parse([])
         job = TraceJob(self._model, request, "", "float32", encoding, selection)
-        asking.set(NOBODY)  # of this task: whoever asks does not pay
+        asking.set(NOBODY)  # for this task: the caller is not charged
         await self._engine.run(job)
 
 
@@ -58,12 +58,12 @@ async def _failure(name: str, work: Awaitable[None]) -> str | None:
         async with asyncio.timeout(HEARTBEAT_SECONDS):
             await work
     except InputError:
-        return None  # it had an answer
+        return None  # it did answer
     except TimeoutError:
         return f"{name} did not answer within {HEARTBEAT_SECONDS:g} seconds"
     except (BusyError, StorageError) as error:
         return f"{name}: {error}"
     except Exception:
         log.exception("%s failed", name)
-        return f"{name} failed; the server has logged what happened"
+        return f"{name} failed; the error has been logged"
     return None

@@ -1,4 +1,4 @@
-"""The server as a process: from settings to the addresses that it answers at."""
+"""The server process: from settings to the addresses it listens on."""
 
 import asyncio
 import resource
@@ -23,12 +23,12 @@ from app.settings import Settings
 from app.store.private_files import make_private_folder
 from app.store.store import open_store
 
-GRACE_SECONDS = 10  # for requests that are running when the server is told to end
-OTHER_FILES = 200  # beside connections: the database, models, files that are sent
+GRACE_SECONDS = 10  # for running requests when the server is told to stop
+OTHER_FILES = 200  # besides connections: the database, models, files being sent
 
 
 class Server(uvicorn.Server):
-    """Says where it can be reached once it can be, and keeps its connections within bounds."""
+    """Prints its addresses once it is reachable, and limits its connections."""
 
     def __init__(self, config: uvicorn.Config, bounds: Bounds) -> None:
         super().__init__(config)
@@ -41,7 +41,7 @@ class Server(uvicorn.Server):
             print(f"\n  Headlight is on\n\n{_addresses(self.config.host, port)}\n", flush=True)
 
     async def on_tick(self, counter: int) -> bool:
-        """Called ten times a second."""
+        """Check the connections once a second; called ten times a second."""
         if counter % 10 == 0:
             connections = cast(set[Connection], self.server_state.connections)
             sweep(list(connections), self.bounds, asyncio.get_running_loop().time())
@@ -49,14 +49,14 @@ class Server(uvicorn.Server):
 
 
 def start(settings: Settings, launching: Future[list[Launched]] | None = None) -> int:
-    """Serves until told to end; returns the exit status. `launching` is as in `open_models`."""
+    """Serve until told to stop; returns the exit status. `launching` is as in `open_models`."""
     if obstacle := asyncio.run(_obstacle(settings)):
         print(obstacle, file=sys.stderr)
         return 2
     print(f"Loading {', '.join(settings.bundles)}", flush=True)
     try:
         models = open_models(settings, launching)
-    except Exception as error:  # whatever is wrong with a bundle or a device, its words are enough
+    except Exception as error:  # a broken bundle or device: its message is enough
         where = "RAY_ADDRESS" if settings.ray_address else "DEVICE"
         print(f"HEADLIGHT_MODELS, HEADLIGHT_{where}: {error}", file=sys.stderr)
         return 2
@@ -64,7 +64,7 @@ def start(settings: Settings, launching: Future[list[Launched]] | None = None) -
 
 
 async def _obstacle(settings: Settings) -> str | None:
-    """What keeps the server from writing, in one line; None if it can."""
+    """Return what keeps the server from writing, in one line; None if it can."""
     try:
         make_private_folder(settings.data_dir)
         with tempfile.TemporaryFile(dir=settings.data_dir):
@@ -74,13 +74,13 @@ async def _obstacle(settings: Settings) -> str | None:
     try:
         async with open_store(settings.database):
             return None
-    except Exception as error:  # each driver has its own; its first line is enough
+    except Exception as error:  # each driver has its own errors; the first line is enough
         (line, *_) = str(error).splitlines() or [type(error).__name__]
         return f"HEADLIGHT_DATABASE_URL: the database cannot be opened: {line}"
 
 
 def serve(settings: Settings, models: Catalog | Runners) -> int:
-    """Serves models that are open."""
+    """Serve models that are open."""
     bounds = Bounds(
         settings.max_connections,
         settings.max_head_bytes,
@@ -103,12 +103,12 @@ def serve(settings: Settings, models: Catalog | Runners) -> int:
         ws="none",
     )
     server = Server(config, bounds)
-    server.run()  # returns or raises what ended it, after an orderly end
+    server.run()  # returns or raises what stopped it, after an orderly shutdown
     return 0 if server.started else 1
 
 
 def _allow_files(connections: int) -> None:
-    """Raises the system's limit on open files, as far as it lets, to what connections need."""
+    """Raise the system's limit on open files, as far as possible, to what connections need."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = connections + OTHER_FILES
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -117,7 +117,7 @@ def _allow_files(connections: int) -> None:
 
 
 def _addresses(host: str, port: int) -> str:
-    """The addresses to type, a line each."""
+    """Return the addresses to type, one per line."""
     if host not in ANY:
         return f"    http://{f'[{host}]' if ':' in host else host}:{port}"
     lines = [f"    http://localhost:{port}   on this machine"]

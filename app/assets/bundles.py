@@ -1,14 +1,14 @@
-"""One script and one stylesheet a page, put together from the files in `static/` as they stand.
+"""One script and one stylesheet per page, assembled from the files in `static/`.
 
-A page of 170 modules is 170 requests, which a slow network pays for one by one. So each page's
-modules are linked into one script when it is first asked for: every module keeps its text and gets
-a scope of its own, in the order in which they need one another,
+A page of 170 modules would be 170 requests, which is slow on a slow network. Each page's modules
+are therefore linked into one script when it is first requested: every module keeps its text and
+gets its own scope, in order of dependency,
 
     const data_wire = (() => { …its code…; return { plane, row }; })();
     const data_blocks = (() => { const { plane, row } = data_wire; …
 
-The page's modules are written for it: static imports by name from a relative path, exports where a
-thing is declared, no cycle. Anything else is refused, and a test links every page.
+The page's modules are written for this: static imports by name from a relative path, exports at the
+declaration, no cycle. Anything else is rejected, and a test links every page.
 """
 
 import gzip
@@ -45,7 +45,7 @@ class Page:
     views: bool = True
 
     def sheets(self, folder: Path) -> list[str]:
-        """All stylesheets of the page, by their paths in `folder` without the ending."""
+        """Return all stylesheets of the page, as paths in `folder` without the suffix."""
         views = sorted(f"views/{path.stem}" for path in (folder / "views").glob("*.css"))
         return [*BASE, *self.before, *(views if self.views else []), *self.after]
 
@@ -82,24 +82,24 @@ PAGES = {
 
 @dataclass(frozen=True)
 class Bundle:
-    """A file made of several, in the encodings that it is asked for; each is made once."""
+    """A file made from several, in the requested encodings; each is made once."""
 
     content: bytes
     media_type: str
 
     @cached_property
     def gzip(self) -> bytes:
-        """Compressed for any browser."""
+        """The content compressed for any browser."""
         return gzip.compress(self.content, 9, mtime=0)
 
     @cached_property
     def br(self) -> bytes:
-        """Compressed for browsers over https."""
+        """The content compressed for browsers over https."""
         made: bytes = brotli.compress(self.content, quality=BROTLI)
         return made
 
     def encoded(self, accepted: list[str]) -> tuple[bytes, str | None]:
-        """The content for a client that takes these encodings, and its encoding."""
+        """Return the content for a client that accepts these encodings, and its encoding."""
         if "br" in accepted:
             return self.br, "br"
         if "gzip" in accepted:
@@ -109,9 +109,9 @@ class Bundle:
 
 @cache
 def bundle(name: str, digest: str) -> Bundle | None:
-    """The script (`workspace.js`) or the stylesheet (`workspace.css`) of a page; None for no such.
+    """Return the script (`workspace.js`) or stylesheet (`workspace.css`) of a page, or None.
 
-    `digest` is that of the files in `static/`: after a change there is another bundle.
+    `digest` is that of the files in `static/`; each change creates another bundle.
     """
     page, _, kind = name.rpartition(".")
     if page not in PAGES:
@@ -124,27 +124,27 @@ def bundle(name: str, digest: str) -> Bundle | None:
 
 
 def stylesheet(page: str, folder: Path = STATIC / "css") -> str:
-    """A page's stylesheets, one after the other."""
+    """Return a page's stylesheets, concatenated."""
     return "\n".join((folder / f"{name}.css").read_text() for name in PAGES[page].sheets(folder))
 
 
 def script(page: str, folder: Path = STATIC / "js") -> str:
-    """A page's module and all that it needs, linked; without their doc comments.
+    """Return a page's module linked with everything it needs, without doc comments.
 
-    Raises `ValueError` for a module that is written in another way, or that needs itself.
+    Raises `ValueError` for a module that cannot be linked, or that imports itself.
     """
     folder = folder.resolve()
     return "".join(_linked(path, folder) for path in needed(folder / f"pages/{page}.js"))
 
 
 def needed(entry: Path) -> list[Path]:
-    """A module behind all that it needs, each once."""
+    """Return a module after all modules that it needs, each once."""
     found: dict[Path, None] = {}
     opened: set[Path] = set()
 
     def visit(path: Path) -> None:
         if path in opened and path not in found:
-            raise ValueError(f"{path} imports itself, through others")
+            raise ValueError(f"{path} imports itself through other modules")
         opened.add(path)
         for statement in IMPORT.finditer(path.read_text()):
             target = (path.parent / statement[2]).resolve()
@@ -174,5 +174,5 @@ def _linked(path: Path, folder: Path) -> str:
 
 
 def _scope(path: Path, folder: Path) -> str:
-    """The name of a module's scope in the script: data_wire for data/wire.js."""
+    """Return the name of a module's scope in the script: data_wire for data/wire.js."""
     return re.sub(r"\W", "_", path.relative_to(folder).with_suffix("").as_posix())

@@ -1,9 +1,9 @@
-"""Files for the browser: ours under `static/`, and those that Python packages carry.
+"""Files for the browser: those in `static/`, and those from Python packages.
 
-Every address holds a digest of what it answers with, so a browser may keep it for ever:
+Every address has a digest of its content, so browsers may cache it permanently:
 
     /static/{digest}/page/workspace.js   one digest for the folder; a page's modules as one script
-    /vendor/{digest}/plotly.min.js       one digest a file, compressed ahead of time
+    /vendor/{digest}/plotly.min.js       one digest per file, compressed ahead of time
 """
 
 import gzip
@@ -29,7 +29,7 @@ HALF_WRITTEN = re.compile(r"[0-9a-f]{16}-.+\.(br|gz)\w+")  # names of `_write`
 
 
 def vendored() -> dict[str, Path]:
-    """What is served out of installed packages, by the name in its address."""
+    """Return the files served from installed packages, by the name in their address."""
     plotly = Path(str(files("plotly") / "package_data"))
     swagger = Path(str(files("fastapi_offline") / "static"))
     return {
@@ -40,9 +40,9 @@ def vendored() -> dict[str, Path]:
 
 
 def digest_of(*folders: Path) -> str:
-    """A digest of all that the folders hold.
+    """Return a digest of everything in the folders.
 
-    Replicas with the same files agree on it.
+    Replicas with the same files get the same digest.
     """
     digest = hashlib.sha256()
     for folder in folders:
@@ -53,19 +53,19 @@ def digest_of(*folders: Path) -> str:
 
 
 def find_static(path: str, folder: Path = STATIC) -> Path | None:
-    """The file of ours at a path; None if there is none, or if it is outside the folder."""
+    """Return the file at a path of `static/`; None if it is missing or outside the folder."""
     try:
         file = (folder / path).resolve(strict=True)
-    except (OSError, ValueError):  # no such file, or no name that a file can have
+    except (OSError, ValueError):  # no such file, or not a valid file name
         return None
     return file if file.is_relative_to(folder) and file.is_file() else None
 
 
 class Vendor:
-    """Files of other packages, with a digest each and compressed copies kept in `cache`.
+    """Files of other packages, each with a digest, and compressed copies in `cache`.
 
-    `compress` makes the copies in the background, once for a version of a file. Until one is there
-    the file is answered as it is.
+    `compress` makes the copies in the background, once per version of a file. Until a copy exists,
+    the file is served uncompressed.
     """
 
     def __init__(self, sources: Mapping[str, Path], cache: Path) -> None:
@@ -77,11 +77,11 @@ class Vendor:
         }
 
     def url(self, name: str) -> str:
-        """The address of a file; KeyError for one that is not served."""
+        """Return the address of a file; raises KeyError for one that is not served."""
         return f"/vendor/{self.digests[name]}/{name}"
 
     def find(self, name: str, accepted: list[str]) -> tuple[Path, str | None]:
-        """The best copy for a client that takes these encodings, and the copy's encoding."""
+        """Return the best copy for a client that accepts these encodings, and its encoding."""
         for encoding in SUFFIXES:
             path = self._copy(name, encoding)
             if encoding in accepted and path.is_file():
@@ -89,7 +89,7 @@ class Vendor:
         return self.sources[name], None
 
     def compress(self) -> threading.Thread:
-        """Starts making the copies that are not there yet."""
+        """Start making the missing copies."""
         thread = threading.Thread(target=self._compress, name="compress", daemon=True)
         thread.start()
         return thread
@@ -99,9 +99,9 @@ class Vendor:
 
     def _compress(self) -> None:
         self.cache.mkdir(parents=True, exist_ok=True)
-        with FileLock(self.cache / "compress.lock"):  # servers with one folder take turns
+        with FileLock(self.cache / "compress.lock"):  # servers that share a folder take turns
             for left in self.cache.iterdir():
-                if HALF_WRITTEN.fullmatch(left.name):  # by a server that was killed
+                if HALF_WRITTEN.fullmatch(left.name):  # left by a server that was killed
                     left.unlink()
             for name, source in self.sources.items():
                 data = source.read_bytes()
@@ -110,7 +110,7 @@ class Vendor:
 
 
 def _write(path: Path, content: Callable[[], bytes]) -> None:
-    """Writes a file that is not there yet, whole or not at all."""
+    """Write a new file, completely or not at all."""
     if path.is_file():
         return
     with NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as file:

@@ -1,7 +1,7 @@
 """Languages: the gettext catalogs in `locale/`, for the server's pages and for the browser.
 
-English is the language of the source; every folder ``locale/{lang}`` is one more. Catalogs are
-read from the ``.po`` files themselves, so there is nothing to compile.
+English is the language of the source; every folder ``locale/{lang}`` adds one. Catalogs are
+read directly from the ``.po`` files, so there is nothing to compile.
 """
 
 import io
@@ -23,13 +23,13 @@ COOKIE = "lang"
 
 
 def languages(folder: Path = LOCALE) -> list[str]:
-    """The languages that pages can be read in, the source's first."""
+    """Return the available languages, the source's first."""
     found = sorted(path.parents[1].name for path in folder.glob("*/LC_MESSAGES/messages.po"))
     return [SOURCE_LANGUAGE, *(lang for lang in found if lang != SOURCE_LANGUAGE)]
 
 
 def negotiate(request: Request, offered: list[str]) -> str:
-    """The language for a reader: `?lang=`, then the cookie, then what the browser prefers."""
+    """Choose the reader's language: `?lang=`, then the cookie, then the browser's preference."""
     wanted = [
         request.query_params.get("lang", ""),
         request.cookies.get(COOKIE, ""),
@@ -40,7 +40,7 @@ def negotiate(request: Request, offered: list[str]) -> str:
 
 
 def catalog(lang: str, folder: Path = LOCALE) -> Catalog:
-    """The catalog of a language as written in its ``.po``; empty for the source's own."""
+    """Return the catalog of a language from its ``.po``; empty for the source language."""
     path = folder / lang / "LC_MESSAGES" / "messages.po"
     if not path.is_file():
         return Catalog(locale=lang)
@@ -49,7 +49,7 @@ def catalog(lang: str, folder: Path = LOCALE) -> Catalog:
 
 
 def translations(lang: str, folder: Path = LOCALE) -> NullTranslations:
-    """The catalog of a language in the shape that templates use."""
+    """Return the catalog of a language in the form that templates use."""
     compiled = io.BytesIO()
     write_mo(compiled, catalog(lang, folder))
     compiled.seek(0)
@@ -57,11 +57,11 @@ def translations(lang: str, folder: Path = LOCALE) -> NullTranslations:
 
 
 def messages(lang: str, folder: Path = LOCALE) -> dict[str, str | list[str]]:
-    r"""The catalog in the shape that the browser uses: ``{msgid: msgstr, …}``.
+    r"""Return the catalog in the form that the browser uses: ``{msgid: msgstr, …}``.
 
     A message with a plural is a list of its forms under its singular; one with a context is under
-    ``context + "\u0004" + msgid``, as in gettext itself. What is not translated, or marked
-    fuzzy, is left out.
+    ``context + "\u0004" + msgid``, as in gettext itself. Untranslated and fuzzy messages are left
+    out.
     """
     found: dict[str, str | list[str]] = {}
     for message in catalog(lang, folder):

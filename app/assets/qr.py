@@ -7,24 +7,24 @@ import segno
 
 from model.errors import Excess, InputError
 
-MAX_LINK = 2_000  # bytes; a code holds 2331 at level M, with modules a camera still tells apart
+MAX_LINK = 2_000  # bytes; a code holds 2331 at level M, with modules a camera can still resolve
 LINK = re.compile(r"https?://[^\s\x00-\x20\x7f]+", re.IGNORECASE)
-QUIET = 4  # modules of white around it, as the standard asks
+QUIET = 4  # modules of white around it, as the standard requires
 
 
 def qr_code(text: str) -> bytes:
-    """The code of an http or https link: dark on white, a quiet zone around it, no size of its own.
+    """Return the code of an http or https link: dark on white, with a quiet zone, scalable.
 
-    Level M, of which 15 % may be hidden or misread; more where that costs no room. Raises
-    InputError for what is no link, or longer than `MAX_LINK` bytes.
+    Level M, at which 15 % may be hidden or misread, or better if it takes no more room. Raises
+    InputError for what is not a link, or is longer than `MAX_LINK` bytes.
     """
     size = len(text.encode(errors="replace"))
     if size > MAX_LINK:
         excess = Excess(MAX_LINK, "bytes", size)
-        raise InputError("too-long", "text", f"text takes at most {MAX_LINK} bytes", excess)
+        raise InputError("too-long", "text", f"text may have at most {MAX_LINK} bytes", excess)
     if not LINK.fullmatch(text):
         raise InputError("unknown-value", "text", "text must be a link: http://… or https://…")
-    # Bytes, since phones disagree on what else a code may hold.
+    # Bytes, since phones disagree on the other modes.
     code = segno.make_qr(text, error="m", mode="byte", encoding="utf-8", boost_error=True)
     file = io.BytesIO()
     code.save(

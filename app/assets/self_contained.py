@@ -1,7 +1,7 @@
-"""Putting what a page loads into the page itself, so that it opens from a file.
+"""Embedding what a page loads in the page itself, so that it opens from a file.
 
-A page that is served loads its script, styles and data from addresses; one that lies on a disk has
-none. Text in a script or a style carries its hash, for a Content-Security-Policy that lets in
+A served page loads its script, styles and data from addresses; a file on a disk has
+none. Each inline script or style has a hash for a Content-Security-Policy that allows
 nothing else.
 """
 
@@ -16,35 +16,35 @@ from markupsafe import Markup
 
 @dataclass(frozen=True)
 class Inlined:
-    """An element with text of our own in it, and that text's source for a policy."""
+    """An element with our own text in it, and that text's source expression for a policy."""
 
     element: Markup
     source: str
 
 
 def script(text: str) -> Inlined:
-    """A module that is run."""
+    """Return a module script that runs."""
     return Inlined(Markup(f'<script type="module">{_closed(text, "script")}</script>'), _hash(text))
 
 
 def style(text: str) -> Inlined:
-    """A stylesheet."""
+    """Return a stylesheet."""
     return Inlined(Markup(f"<style>{_closed(text, 'style')}</style>"), _hash(text))
 
 
 def block(identity: str, content: bytes) -> Markup:
-    """Data that a script reads by its id: compressed with gzip, in base 64. Nothing runs it."""
+    """Return data that a script reads by its id: gzipped, in base 64. It is never executed."""
     text = b64encode(content).decode()
     return Markup(f'<script type="application/gzip" id="{identity}">{text}</script>')
 
 
 def document(identity: str, content: Any) -> Markup:
-    """A JSON document that a script reads by its id."""
+    """Return a JSON document that a script reads by its id."""
     return Markup(f'<script type="application/json" id="{identity}">{_json(content)}</script>')
 
 
 def data_url(content: bytes, media_type: str) -> str:
-    """The content as an address."""
+    """Return the content as a data URL."""
     return f"data:{media_type};base64,{b64encode(content).decode()}"
 
 
@@ -53,11 +53,11 @@ def _hash(text: str) -> str:
 
 
 def _json(content: Any) -> str:
-    """JSON that no text in it can end or open a script with."""
+    """Return JSON in which no text can start or end a script."""
     return orjson.dumps(content).decode().replace("<", "\\u003c")
 
 
 def _closed(text: str, tag: str) -> str:
     if f"</{tag}" in text.lower():
-        raise ValueError(f"text with </{tag} in it cannot stand in a {tag} element")
+        raise ValueError(f"text with </{tag} in it is not possible in a {tag} element")
     return text

@@ -1,4 +1,4 @@
-"""Jinja templates that speak a language, and the digest in the addresses of what they name."""
+"""Jinja templates in a language, and the digest in the addresses of static files."""
 
 from functools import cache
 
@@ -10,18 +10,18 @@ from app.assets.languages import LOCALE, translations
 from app.settings import ROOT
 
 TEMPLATES = ROOT / "templates"
-FRESH_SECONDS = 1  # an edited file is seen after that; a page asks for a hundred of them at once
+FRESH_SECONDS = 1  # until an edited file is noticed; a page requests a hundred files at once
 
 
 @cached(TTLCache(1, FRESH_SECONDS))
 def static_digest() -> str:
-    """The digest in the addresses of what comes from our own folders."""
+    """Return the digest in the addresses of our own static files."""
     return digest_of(STATIC, LOCALE)
 
 
 @cache
 def environment(lang: str, digest: str) -> Environment:
-    """Templates that speak one language; each has its own, since Jinja binds gettext globally."""
+    """Return templates for one language; each has its own, since Jinja binds gettext globally."""
     made = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,

@@ -22,41 +22,41 @@ from app.preview.fonts import Typeface, chinese_file
 from app.preview.heatmap import Heatmap, draw_heatmap
 from model.trace.attentions import SELF, AttentionInfo, read_whole
 
-WIDTH, HEIGHT = 1200, 630  # what link previews are made for
+WIDTH, HEIGHT = 1200, 630  # the usual size of link previews
 MARGIN = 48
-TEXT = 772  # where the words begin
+TEXT = 772  # left edge of the text
 INK, MUTED, ALTERED = "#14171f", "#5b606d", "#b03a08"
-CLOSING = "。，、；：？！）》」』”’…"  # never at the beginning of a line
+CLOSING = "。，、；：？！）》」』”’…"  # never at the start of a line
 BY_HAND = "Attention by hand"
 SAYS = {"mean": "mean of the heads", "max": "maximum of the heads"}
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What a share's state looks at, as near as its trace has it."""
+    """What a share's state shows, as closely as its trace allows."""
 
     attention: AttentionInfo
     written: bool  # whether its rows write tokens
     head: int
-    pool: str  # "one", or how the heads of the layer are made into one
+    pool: str  # "one", or how the heads of the layer are pooled
     weights: NDArray[np.float64]  # (query, key)
     mask: NDArray[np.bool_]  # true: may attend
 
     @property
     def place(self) -> str:
-        """In words."""
+        """The layer and head, in words."""
         head = SAYS.get(self.pool, f"head {self.head + 1}")
         return f"Layer {self.attention.layer + 1}, {head}"
 
     @property
     def kind(self) -> str:
-        """In words."""
+        """The kind of attention, in words."""
         one = self.attention
         return f"{one.stack} self-attention" if one.kind == SELF else f"{one.kind}-attention"
 
 
 def look(state: Mapping[str, Any], model: Mapping[str, Any], reply: Reply) -> Seen:
-    """The weights that the state looks at; the nearest layer and head that there are."""
+    """Return the weights that the state shows, at the nearest existing layer and head."""
     table = [AttentionInfo(**one) for one in model["attentions"]]
     there = [one for one in table if f"{one.place}.weights" in reply.arrays]
     wanted = str(state.get("block"))
@@ -79,7 +79,7 @@ def _layer(attention: AttentionInfo) -> int:
 
 
 def sentence(state: Mapping[str, Any]) -> str:
-    """What was typed: the source, or the one text that a model reads; of the lab, what it is."""
+    """Return what was typed: the source, or a model's only text; for the lab, a title."""
     if "lab" in state:
         return BY_HAND
     return str(state["source"] if "source" in state else state["text"])
@@ -91,9 +91,9 @@ def preview(
     reply: Reply,
     face: Typeface | None = None,
 ) -> bytes:
-    """The PNG, 1200 × 630, of a share's state, model and trace.
+    """Return the PNG, 1200 × 630, for a share's state, model and trace.
 
-    `face` stands in for the system's own.
+    `face` replaces the system's font.
     """
     face = face or Typeface(chinese_file())
     picture = Image.new("RGB", (WIDTH, HEIGHT), PAPER)
@@ -111,7 +111,7 @@ def preview(
 
 
 def heatmap(seen: Seen, document: Mapping[str, Any]) -> Heatmap:
-    """The weights with the tokens of their rows and columns."""
+    """Return the weights with the tokens of their rows and columns."""
     read = document["tokens"]
     rows = document["output"]["tokens"] if seen.written else read[seen.attention.query]
     columns = read[seen.attention.key]
@@ -124,7 +124,7 @@ def heatmap(seen: Seen, document: Mapping[str, Any]) -> Heatmap:
 
 
 def by_hand(state: Mapping[str, Any], reply: Reply) -> Heatmap:
-    """The lab's first head, a row a query whatever its convention."""
+    """Return the lab's first head, with rows as queries in either convention."""
     weights, mask = reply.arrays["weights"][0], reply.arrays["mask"]
     if state["lab"].get("convention") == "column":
         weights, mask = weights.T, mask.T
@@ -152,7 +152,7 @@ def _words_by_hand(picture: Image.Image, reply: Reply, face: Typeface) -> None:
 
 
 def label(token: Mapping[str, Any]) -> str:
-    """A token without its leading space, whose dot would take a whole character in these fonts."""
+    """Return a token without its leading space, whose dot would be as wide as a character here."""
     text = str(token["text"])
     return text.strip() or text.replace(" ", "·").replace("\n", "⏎").replace("\t", "⇥")
 
@@ -181,7 +181,7 @@ def _words(
         y += 14
     bottom = HEIGHT - MARGIN
     if changes:
-        words = "a changed machine: " + ("1 change" if changes == 1 else f"{changes} changes")
+        words = "a modified model: " + ("1 change" if changes == 1 else f"{changes} changes")
         draw.text((TEXT, bottom - 98), words, ALTERED, face.at(22), anchor="ls")
     draw.text((TEXT, bottom - 60), seen.place, VIOLET, face.at(28), anchor="ls")
     draw.text((TEXT, bottom - 28), seen.kind, INK, face.at(22), anchor="ls")
@@ -190,7 +190,7 @@ def _words(
 
 
 def wrap(text: str, width: int, size: int, most: int, face: Typeface) -> list[str]:
-    """At most so many lines of a width in pixels; what does not fit ends in an ellipsis."""
+    """Break a text into at most `most` lines of a width in pixels; the rest becomes an ellipsis."""
     font = face.at(size)
     lines = [""]
     for word in _pieces(text):
@@ -214,7 +214,7 @@ def wrap(text: str, width: int, size: int, most: int, face: Typeface) -> list[st
 
 
 def _pieces(text: str) -> list[str]:
-    """Where a line may break: after a space and around Chinese characters, not before a comma."""
+    """Split where a line may break: after spaces, around Chinese characters, not before commas."""
     pieces = [""]
     for character in text:
         wide = ord(character) >= 0x2E80 and character not in CLOSING
@@ -229,7 +229,7 @@ def _pieces(text: str) -> list[str]:
 
 
 def _mark(draw: ImageDraw.ImageDraw, x: int, y: int) -> None:
-    """static/img/mark.svg, half as large again."""
+    """Draw static/img/mark.svg at 1.5 times its size."""
     draw.rounded_rectangle((x, y, x + 36, y + 36), 7, VIOLET)
     cells = [(5, 6, "#c4b5fd"), (10, 6, "#7c5cc4"), (5, 11, "#7c5cc4"), (10, 11, PAPER)]
     cells += [(15, 11, "#7c5cc4"), (10, 16, "#7c5cc4"), (15, 16, "#c4b5fd")]

@@ -1,7 +1,8 @@
-"""The colour scale of attention, as the page has it: static/js/draw/scale.js.
+"""The colour scale of attention, the same as on the page: static/js/draw/scale.js.
 
 A straight line through OKLab (Björn Ottosson, "A perceptual color space for image processing",
-2020) from paper to violet, with more chroma half-way, cut into stops between which sRGB is mixed.
+2020) from the background to violet, with more chroma half-way, cut into stops that are
+interpolated in sRGB.
 """
 
 from functools import cache
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 PAPER, VIOLET = "#fbfaf7", "#4c1d95"
 STEPS = 16
-BLOOM = 0.045  # chroma added half-way, in the hue of the violet: the middle is not grey
+BLOOM = 0.045  # chroma added half-way, in the hue of the violet, so that the middle is not grey
 
 Floats = NDArray[np.float64]
 
@@ -32,24 +33,24 @@ TO_LAB = np.array(
 
 
 def rgb(hex_: str) -> tuple[int, int, int]:
-    """The channels of ``#rrggbb``, 0–255."""
+    """Return the channels of ``#rrggbb``, 0–255."""
     red, green, blue = bytes.fromhex(hex_.removeprefix("#"))
     return red, green, blue
 
 
 def colours(values: Floats) -> NDArray[np.uint8]:
-    """The colours (…, 3) of values (…) from 0 to 1; what lies outside is clamped."""
+    """Return the colours (…, 3) of values (…) from 0 to 1; values outside are clamped."""
     stops = _stops()
     place = np.clip(values, 0, 1) * STEPS
     low = np.minimum(place.astype(int), STEPS - 1)
     share = (place - low)[..., None]
     mixed = stops[low] + (stops[low + 1] - stops[low]) * share
-    shades: NDArray[np.uint8] = np.floor(mixed + 0.5).astype(np.uint8)  # as JavaScript rounds
+    shades: NDArray[np.uint8] = np.floor(mixed + 0.5).astype(np.uint8)  # rounds like JavaScript
     return shades
 
 
 def luminance(colour: tuple[int, int, int]) -> float:
-    """Relative luminance, 0 to 1 (WCAG 2)."""
+    """Return the relative luminance, 0 to 1 (WCAG 2)."""
     return float(_linear(np.array(colour, dtype=float)) @ np.array([0.2126, 0.7152, 0.0722]))
 
 
@@ -68,13 +69,13 @@ def _stops() -> Floats:
 
 
 def _linear(channels: Floats) -> Floats:
-    """SRGB 0–255 as linear light 0–1."""
+    """Convert sRGB 0–255 to linear light 0–1."""
     c = channels / 255
     return np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
 
 
 def _coded(light: Floats) -> Floats:
-    """Linear light as sRGB, whole numbers from 0 to 255."""
+    """Convert linear light to sRGB, integers from 0 to 255."""
     light = np.clip(light, 0, 1)
     coded = np.where(light <= 0.0031308, 12.92 * light, 1.055 * light ** (1 / 2.4) - 0.055)
     return np.floor(np.clip(coded, 0, 1) * 255 + 0.5)

@@ -1,4 +1,4 @@
-"""A font for pictures that the server draws: one that has Chinese, if the system has one."""
+"""A font for pictures drawn by the server, with Chinese characters if the system has one."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PIL import ImageFont
 
-# Where systems keep fonts, and what a face with simplified Chinese is called there, best first.
+# Where systems keep fonts, and the names of faces with simplified Chinese there, best first.
 FOLDERS = (
     "/usr/share/fonts",
     "/usr/local/share/fonts",
@@ -32,7 +32,7 @@ Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
 @cache
 def chinese_file(folders: tuple[str, ...] = FOLDERS) -> tuple[Path, int] | None:
-    """A file that has a face with Chinese, and that face's place in it; None without one."""
+    """Return a font file with Chinese, and the index of the face in it; None without one."""
     there = {path.name: path for folder in folders for path in _files(Path(folder).expanduser())}
     for name in FILES:
         if name in there:
@@ -49,7 +49,7 @@ class Typeface:
         self._covered: dict[str, bool] = {}
 
     def at(self, size: int) -> Font:
-        """The face in a size in pixels; without a file, the Latin one that Pillow carries."""
+        """Return the face in a size in pixels; without a file, Pillow's built-in Latin font."""
         if size not in self._fonts:
             self._fonts[size] = (
                 ImageFont.truetype(self.file[0], size, index=self.file[1])
@@ -59,11 +59,11 @@ class Typeface:
         return self._fonts[size]
 
     def covers(self, text: str) -> bool:
-        """Whether it can draw every character, rather than a box in its place."""
+        """Return whether it can draw every character, rather than a placeholder box."""
         return all(self._has(character) for character in text)
 
     def covered(self, text: str) -> str:
-        """The text without the characters that it cannot draw."""
+        """Return the text without the characters that it cannot draw."""
         return "".join(character for character in text if self._has(character))
 
     def _has(self, character: str) -> bool:
@@ -84,7 +84,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _face(path: Path) -> int:
-    """The first face of a collection for simplified Chinese; its first one if none says so."""
+    """Return the first face of a collection for simplified Chinese, or the first face."""
     if path.suffix.lower() != ".ttc":
         return 0
     index = 0

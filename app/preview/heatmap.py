@@ -1,4 +1,4 @@
-"""A heatmap drawn with Pillow, the way the page draws it: rows look, columns are looked at."""
+"""A heatmap drawn with Pillow like the page's: rows are queries, columns are keys."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ from app.preview.fonts import Font, Typeface
 
 INK, MUTED, HATCH, RULE = "#14171f", "#5b606d", "#b9b7b0", "#e2dfd6"
 CELL = 64  # pixels at most
-LABELLED = 15  # pixels a row or a column needs for a label of its own
-POSITION = 36  # pixels a column's number needs, where there is no room for labels
+LABELLED = 15  # pixels a row or a column needs for its own label
+POSITION = 36  # pixels a column's number needs, if there is no room for labels
 NUMBERED = (44, 24)  # pixels a cell needs for its number
 GUTTER = 190  # pixels for labels at most
 
@@ -22,7 +22,7 @@ Box = tuple[int, int, int, int]  # left, top, right, bottom
 
 @dataclass(frozen=True)
 class Heatmap:
-    """Weights (query, key) from 0 to 1, the mask (true: may attend), a label a row and column."""
+    """Weights (query, key) from 0 to 1, the mask (true: may attend), and labels of both axes."""
 
     weights: NDArray[np.float64]
     mask: NDArray[np.bool_]
@@ -32,7 +32,7 @@ class Heatmap:
 
 @dataclass(frozen=True)
 class Grid:
-    """Where the cells lie: corner and size of one, in whole pixels."""
+    """Where the cells are: the corner and size of one, in whole pixels."""
 
     left: int
     top: int
@@ -40,12 +40,12 @@ class Grid:
     down: int
 
     def middle(self, row: float, column: float) -> tuple[float, float]:
-        """The middle of a cell, x before y."""
+        """Return the middle of a cell, (x, y)."""
         return self.left + (column + 0.5) * self.across, self.top + (row + 0.5) * self.down
 
 
 def draw_heatmap(picture: Image.Image, room: Box, heatmap: Heatmap, face: Typeface) -> Grid:
-    """Draws it in the middle of a room on the picture, and says where its cells came to lie."""
+    """Draw a heatmap in the middle of a box on the picture; returns where its cells are."""
     rows, columns = heatmap.weights.shape
     names = [_readable(list(texts), face) for texts in (heatmap.rows, heatmap.columns)]
     grid = _layout(room, rows, columns, names, face)
@@ -67,12 +67,12 @@ def draw_heatmap(picture: Image.Image, room: Box, heatmap: Heatmap, face: Typefa
 
 
 def _readable(texts: list[str], face: Typeface) -> list[str]:
-    """Labels that the face can draw; the others are their position, from 1."""
+    """Return labels that the face can draw; others become their position, from 1."""
     return [text if face.covers(text) else str(n + 1) for n, text in enumerate(texts)]
 
 
 def _size(pixels: int) -> int:
-    """Of letters, for cells of this size."""
+    """Return the letter size for cells of this size."""
     return max(13, min(22, int(pixels * 0.62)))
 
 
@@ -93,7 +93,7 @@ def _layout(room: Box, rows: int, columns: int, names: list[list[str]], face: Ty
 
 
 def _cells(heatmap: Heatmap, grid: Grid) -> Image.Image:
-    """The cells without a number: colour by weight, hatched where the mask forbids."""
+    """Draw the cells without numbers: colour by weight, hatched where masked."""
     scale = np.ones((grid.down, grid.across, 1), dtype=np.uint8)
     cells = Image.fromarray(np.kron(colours(heatmap.weights), scale))
     forbidden = ~np.kron(heatmap.mask, np.ones((grid.down, grid.across), dtype=bool))
@@ -111,7 +111,7 @@ def _numbers(draw: ImageDraw.ImageDraw, heatmap: Heatmap, grid: Grid, face: Type
     shades = colours(heatmap.weights)
     for row, column in np.argwhere(heatmap.mask):
         red, green, blue = (int(channel) for channel in shades[row, column])
-        # The one of black and white with the better contrast (WCAG 2): they meet at 0.179.
+        # Black or white, whichever has the better contrast (WCAG 2): they are equal at 0.179.
         ink = INK if luminance((red, green, blue)) > 0.179 else "#ffffff"
         text = f"{heatmap.weights[row, column]:.2f}"
         ink = MUTED if text == "0.00" else ink
@@ -137,7 +137,7 @@ def _column_labels(picture: Image.Image, names: list[str], grid: Grid, face: Typ
     fits = all(length <= grid.across * step - 6 for length in lengths)
     for column, text, length in zip(shown, texts, lengths, strict=True):
         foot = grid.middle(0, column)[0], grid.top - 8
-        # A single Chinese character stands upright among words that slant.
+        # A single Chinese character stays upright among slanted words.
         if fits or (length <= grid.across - 4 and ord(text[0]) >= 0x2E80):
             draw.text(foot, text, INK, font, anchor="ms")
         else:
@@ -145,14 +145,14 @@ def _column_labels(picture: Image.Image, names: list[str], grid: Grid, face: Typ
 
 
 def _slanted(picture: Image.Image, foot: tuple[float, float], name: str, font: Font) -> None:
-    """A label that rises to the right by 45° from its foot."""
+    """Draw a label that rises to the right by 45° from its foot."""
     draw = ImageDraw.Draw(picture)
     left, top, right, bottom = draw.textbbox((0, 0), name, font=font, anchor="ls")
     size = int(right - left) + 4, int(bottom - top) + 4
     mask = Image.new("L", size)
     ImageDraw.Draw(mask).text((2 - left, 2 - top), name, 255, font, anchor="ls")
     mask = mask.rotate(45, expand=True, resample=Image.Resampling.BICUBIC)
-    # The label's lower left corner is, after turning, on the left edge, half a line up.
+    # After rotation, the label's lower left corner is on the left edge, half a line up.
     rise = size[1] * 0.7071
     corner = int(foot[0] - rise * 0.5), int(foot[1] - mask.height + rise * 0.35)
     picture.paste(Image.new("RGB", mask.size, rgb(INK)), corner, mask)

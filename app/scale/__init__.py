@@ -1,1 +1,1 @@
-"""More than one machine: models in a Ray cluster. Imported only where a cluster is named."""
+"""More than one machine: models in a Ray cluster. Imported only if a cluster is configured."""

@@ -1,6 +1,6 @@
-"""`python -m app.scale`: makes or updates the applications of HEADLIGHT_MODELS in a cluster.
+"""`python -m app.scale`: create or update the applications of HEADLIGHT_MODELS in a cluster.
 
-The cluster is that of HEADLIGHT_RAY_ADDRESS. What the arguments say is for each of the models.
+The cluster is that of HEADLIGHT_RAY_ADDRESS. The arguments apply to each of the models.
 """
 
 import sys
@@ -16,7 +16,7 @@ from app.settings import Settings
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Deploys and waits until the models answer; returns the exit status."""
+    """Deploy, and wait until the models answer; returns the exit status."""
     parser = ArgumentParser("python -m app.scale", description=__doc__)
     for name, field in EngineArguments.model_fields.items():
         if name != "model":
@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 2
     if not settings.ray_address:
-        print("HEADLIGHT_RAY_ADDRESS: it must name the cluster", file=sys.stderr)
+        print("HEADLIGHT_RAY_ADDRESS must name the cluster", file=sys.stderr)
         return 2
     ray.init(settings.ray_address, log_to_driver=False)
     serve.start(proxy_location="Disabled")

@@ -1,4 +1,4 @@
-"""A model as an application of Ray Serve: how many replicas, on what, and how they are chosen.
+"""A model as an application of Ray Serve: how many replicas, their resources, and their routing.
 
 `serve run app.scale.application:engine model=en-zh gpus=0.25 most=4`, or `python -m app.scale`.
 """
@@ -18,22 +18,22 @@ from app.launch import load_catalog
 from app.scale.replica import Replica
 from app.settings import Settings
 
-ONGOING = 32  # turns that a replica has, the one that runs among them; others wait at their server
+ONGOING = 32  # turns per replica, including the running one; others wait at their server
 HEALTH_SECONDS = 2.0
-END_SECONDS = 30.0  # for what runs, when a replica is told to end
+END_SECONDS = 30.0  # for running work, when a replica is told to stop
 
 
 class EngineArguments(BaseModel):
-    """What an application takes."""
+    """Arguments of an application."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     model: str = Field(description="id, or id=path, as in HEADLIGHT_MODELS")
     cpus: float = Field(default=1.0, ge=0, description="cores of a replica")
     gpus: float = Field(default=0.0, ge=0, description="GPUs of a replica; 0.25: four share one")
-    least: int = Field(default=1, ge=1, description="replicas, whatever the load")
+    least: int = Field(default=1, ge=1, description="replicas without load")
     most: int = Field(default=1, ge=1, description="replicas under load")
-    load: float = Field(default=2.0, gt=0, description="turns for each replica, aimed at")
+    load: float = Field(default=2.0, gt=0, description="target number of turns per replica")
 
     @model_validator(mode="after")
     def _in_order(self) -> "EngineArguments":
@@ -43,9 +43,9 @@ class EngineArguments(BaseModel):
 
 
 def engine(args: EngineArguments) -> Application:
-    """The application of one model, to be named by the model's id.
+    """Return the application of one model, to be named after the model's id.
 
-    Replicas read HEADLIGHT_DEVICE, _DRAFT and _LOG where this is called.
+    Replicas use the HEADLIGHT_DEVICE, _DRAFT and _LOG of the environment in which this is called.
     """
     settings = Settings(models=args.model)
     deployment = serve.deployment(

@@ -1,6 +1,6 @@
-"""One copy of a model in a cluster: bytes in, bytes out, the same as an engine's process.
+"""One copy of a model in a cluster: bytes in, bytes out, the same as an engine process.
 
-It runs one turn at a time and an urgent one beside it. Nothing here knows of the cluster.
+It runs one turn at a time plus an urgent one. It is independent of the cluster's software.
 """
 
 import asyncio
@@ -15,22 +15,22 @@ from app.engine.engine_process import Ended, Run, encode, opened, plain
 from app.engine.opening import Opening
 from app.engine.worker import Line, Outcome, Worker
 
-STREAM_SECONDS = 120.0  # that a stream stays open which nobody reads; asked again, it begins anew
+STREAM_SECONDS = 120.0  # an unread stream stays open; later it starts again
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a stream has come to."""
+    """The position of a stream."""
 
     index: int  # of its next line
     since: float
 
 
 class Replica:
-    """The models of an opening, and the streams that are open."""
+    """The models of an opening, and the open streams."""
 
     def __init__(self, opening: Opening, clock: Callable[[], float] = time.monotonic) -> None:
-        """Opens the models, which blocks; raises what that raises."""
+        """Open the models, which blocks; raises what opening raises."""
         opening.prepare()
         self.catalog = opened(opening)
         self.worker = Worker(self.catalog)
@@ -40,13 +40,13 @@ class Replica:
         self._turn = asyncio.Lock()
 
     async def listing(self) -> bytes:
-        """What the models are: a pickled `Listing`."""
+        """Return the descriptions of the models: a pickled `Listing`."""
         return encode(self.catalog.listing)
 
     async def run(self, content: bytes) -> bytes:
-        """Runs a pickled `Run`; returns a pickled `Ended`.
+        """Run a pickled `Run`; returns a pickled `Ended`.
 
-        When it is cancelled, it returns once what it runs has ended.
+        When cancelled, it returns once the running work has ended.
         """
         turn: Run = pickle.loads(content)
         if turn.urgent:
@@ -55,7 +55,7 @@ class Replica:
             return encode(Ended(turn.number, await self._run(turn)))
 
     async def forget(self, stream: int) -> None:
-        """Nobody asks for another line."""
+        """Drop a stream of which no further line is needed."""
         self._places.pop(stream, None)
         self.worker.forget(stream)
 
@@ -79,7 +79,7 @@ class Replica:
         return [plain(one) for one in outcomes]
 
     async def _find_place(self, line: Line) -> None:
-        """Begins a stream anew that is not where the line is, such as after a lost reply."""
+        """Restart a stream that is not at the requested line, for example after a lost reply."""
         place = self._places.pop(line.stream, None)
         if place is None or place.index != line.index:
             self.worker.forget(line.stream)

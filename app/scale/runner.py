@@ -1,10 +1,10 @@
-"""The third runner: turns go to the replicas of a Ray cluster.
+"""The third runner: it sends turns to the replicas of a Ray cluster.
 
     engine ─▶ Slot ─▶ handle ─▶ the less busy of two replicas ─▶ Worker
 
-What is sent and comes back is what an engine's process takes and gives. Where a replica ends under
-a turn, CrashedError says so, and the engine gives the work to another: it has no effects, so it may
-run twice.
+The messages are the same as with an engine process. If a replica exits during a turn, the turn
+raises CrashedError and the engine gives the work to another: it has no side effects, so it may run
+twice.
 """
 
 import asyncio
@@ -34,10 +34,10 @@ from app.engine.runners import CrashedError, Runner, Runners, Turn
 from app.engine.worker import Batch, Line, Outcome, Work
 from model.cancellation import StoppedError
 
-TRIES = 3  # of work whose replica ends
-SLOTS = 4  # turns of a model that a server has in the cluster at once
+TRIES = 3  # for work whose replica exits
+SLOTS = 4  # turns per model that a server has in the cluster at once
 CONNECT_SECONDS = 5.0
-OPEN_SECONDS = 60.0  # for a replica to say what its model is
+OPEN_SECONDS = 60.0  # for a replica to describe its model
 
 ENDED = (RayActorError, ReplicaUnavailableError, DeploymentUnavailableError)
 STOPPED = (asyncio.CancelledError, RequestCancelledError, TaskCancelledError)
@@ -46,21 +46,21 @@ Handles = Mapping[str, Any]  # Ray Serve's, by the id of the model
 
 
 class Slot(Runner):
-    """A turn of each model at a time, and an urgent one beside it, wherever there is room."""
+    """One turn per model at a time, plus an urgent one, wherever there is room."""
 
-    ready = True  # turns wait in the cluster where there is no replica
+    ready = True  # turns wait in the cluster if there is no replica
 
     def __init__(self, handles: Handles) -> None:
         self._handles = handles
-        self._origin = secrets.randbits(96) << 32  # so that no other server's streams are these
-        self._streams: dict[int, str] = {}  # the model of each
+        self._origin = secrets.randbits(96) << 32  # stream numbers are unique across servers
+        self._streams: dict[int, str] = {}  # the model of each stream
         self._forgetting: set[asyncio.Future[None]] = set()
 
     def open(self, changed: Callable[[], None]) -> None:
-        """It is ready from the start."""
+        """Do nothing: it is always ready."""
 
     def start(self, work: Work, urgent: bool = False) -> Turn:
-        """Sends it to a replica."""
+        """Send the work to a replica."""
         if isinstance(work, Line):
             self._streams[work.stream] = work.job.model
             handle = self._of_stream("run", work.job.model, work.stream)
@@ -71,7 +71,7 @@ class Slot(Runner):
         return Turn(asyncio.ensure_future(_ended(response, work)), response.cancel)
 
     def forget(self, stream: int) -> None:
-        """Tells the replica that has the stream."""
+        """Tell the replica that has the stream."""
         if model := self._streams.pop(stream, None):
             told = self._of_stream("forget", model, stream).remote(self._origin + stream)
             task = asyncio.ensure_future(_quietly(told))
@@ -79,7 +79,7 @@ class Slot(Runner):
             task.add_done_callback(self._forgetting.discard)
 
     async def close(self) -> None:
-        """Leaves the replicas to others."""
+        """Do nothing: the replicas are shared with other servers."""
         await asyncio.gather(*self._forgetting)
 
     def _of_stream(self, method: str, model: str, stream: int) -> Any:
@@ -88,7 +88,7 @@ class Slot(Runner):
 
 
 async def _ended(response: Any, work: Work) -> list[Outcome]:
-    """What a turn came to; raises CrashedError where its replica has ended."""
+    """Return the outcomes of a turn; raises CrashedError if its replica has exited."""
     try:
         ended: Ended = pickle.loads(await response)
     except STOPPED as error:
@@ -107,14 +107,14 @@ def _parts(work: Work) -> Sequence[object]:
 
 
 async def _quietly(response: Any) -> None:
-    with contextlib.suppress(RayError, RayServeException):  # a replica that has ended has forgotten
+    with contextlib.suppress(RayError, RayServeException):  # an exited replica has forgotten it
         await response
 
 
 def in_cluster(address: str, models: Iterable[str], slots: int | None = None) -> Runners:
-    """What runs models, each an application of its name, in the cluster at an address. Blocks.
+    """Return runners for models, each an application of its name, in the cluster. Blocks.
 
-    Raises RuntimeError where the cluster, an application or its replicas are not there.
+    Raises RuntimeError if the cluster, an application or its replicas do not exist.
     """
     try:
         _join(address)
@@ -136,10 +136,10 @@ def _join(address: str) -> None:
         pass  # Ray itself would try for minutes
     end = signal.getsignal(signal.SIGTERM)
     ray.init(address, log_to_driver=False, configure_logging=False)
-    signal.signal(signal.SIGTERM, end)  # Ray's own would end the process at once
+    signal.signal(signal.SIGTERM, end)  # Ray's handler would end the process at once
     serving = logging.getLogger("ray.serve")
     serving.setLevel(logging.WARNING)
-    serving.handlers.clear()  # its lines look like ours
+    serving.handlers.clear()  # its lines look like our own
     serving.propagate = True
 
 
@@ -148,7 +148,7 @@ def _handle(model: str) -> Any:
         return serve.get_app_handle(model)
     except RayServeException as error:
         raise RuntimeError(
-            f"the cluster has no application {model!r}; python -m app.scale makes it: {error}"
+            f"the cluster has no application {model!r}; python -m app.scale creates it: {error}"
         ) from error
 
 
