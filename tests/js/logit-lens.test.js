@@ -82,3 +82,8 @@ test("what is needed is of the block at hand", () => {
   assert.ok(names.includes("decoder.1.cross.mask"));
   assert.equal(names.length, new Set(names).size);
 });
+
+test("a position adds to a logit only where the model adds one at its input", () => {
+  const asked = (/** @type {string} */ positions) => needed({ ...MODEL, positions }, { block: "cross", layer: 0 }).includes("inside.logit.position");
+  assert.deepEqual(["sinusoidal", "learned", "rotary", "relative", "learned-on-qk", "none"].map(asked), [true, true, false, false, false, false]);
+});

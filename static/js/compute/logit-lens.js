@@ -13,22 +13,26 @@ import { plane } from "../data/wire.js";
 /**
  * @typedef {object} Sum  of what makes a logit
  * @property {{block: string, kind: string, values: number[][]}[]} heads  of each attention, [layer][head]
- * @property {Record<Part, number[]>} parts  each by layer; what is added at the input alone has one
+ * @property {Record<Exclude<Part, "position">, number[]> & {position?: number[]}} parts  each by layer; what is added at the input alone has one
  * @property {number} sum  of all of it
  * @property {number} logit  from the last stream
  * @property {{head: number, part: number}} most  the largest of a head, and of a part of a layer, whatever the sign
  */
 /** @typedef {"embedding" | "position" | "ffn" | "bias" | "norm"} Part */
 
+/** Positions that are added to the embedding. */
+const POSITIONED = ["sinusoidal", "learned"];
 const LENS = ["probabilities", "candidates", "written", "rank"].map((name) => `inside.lens.${name}`);
-export const INPUT = /** @type {const} */ (["embedding", "position"]);
+const INPUT = /** @type {const} */ (["embedding", "position"]);
 export const LAYERS = /** @type {const} */ (["ffn", "bias", "norm"]);
 
 /** @param {Model} model  The attentions whose heads add to a logit themselves. */
 const adding = (model) => stacked(model, writing(model).stack);
+/** What is added at the input: a position only where the model adds one there. @param {Model} model */
+const atInput = (model) => (POSITIONED.includes(model?.positions ?? POSITIONED[0]) ? INPUT : INPUT.slice(0, 1));
 /** @param {Model} model */
 const logits = (model) =>
-  [...adding(model).map(({ kind }) => kind), ...INPUT, ...LAYERS, "total"].map((name) => `inside.logit.${name}`);
+  [...adding(model).map(({ kind }) => kind), ...atInput(model), ...LAYERS, "total"].map((name) => `inside.logit.${name}`);
 
 /** @param {Model} model @param {Pick<State, "block" | "layer">} at */
 const relevanceOf = (model, at) => `inside.relevance.${place(model, at)}`;
@@ -84,7 +88,7 @@ export function contributions(model, trace, row) {
   const of = (/** @type {string} */ name) => trace.tensors[`inside.logit.${name}`];
   const heads = adding(model).map(({ id, kind }) => ({ block: id, kind, values: byHead(of(kind), row) }));
   const parts = /** @type {Sum["parts"]} */ (
-    Object.fromEntries([...INPUT, ...LAYERS].map((name) => [name, byLayer(of(name), row)]))
+    Object.fromEntries([...atInput(model), ...LAYERS].map((name) => [name, byLayer(of(name), row)]))
   );
   const layers = heads.flatMap(({ values }) => values);
   const all = [...layers.flat(), ...Object.values(parts).flat()];

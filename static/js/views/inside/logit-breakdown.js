@@ -1,7 +1,7 @@
 /** All that makes a logit, added up: a row a kind of part, a column a layer, its sum at the end. */
 
 import { el } from "../../lib/render.js";
-import { INPUT, LAYERS, total } from "../../compute/logit-lens.js";
+import { LAYERS, total } from "../../compute/logit-lens.js";
 import { change } from "../../lib/numbers.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
@@ -47,7 +47,8 @@ function lines(t, { heads, parts }) {
     norm: t("β of the norms"),
   };
   return [
-    ...INPUT.map((name) => ({ name, label: names[name], input: parts[name][0], layers: none })),
+    { name: "embedding", label: names.embedding, input: parts.embedding[0], layers: none },
+    ...(parts.position ? [{ name: "position", label: names.position, input: parts.position[0], layers: none }] : []),
     ...heads.map(({ kind, values }, n) => ({ name: kind, label: kinds[n], input: null, layers: values.map(total) })),
     ...LAYERS.map((name) => ({ name, label: names[name], input: null, layers: parts[name] })),
   ];
