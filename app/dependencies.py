@@ -22,8 +22,10 @@ from app.engine.runners import Runners
 from app.http.brief_cache import Recent
 from app.http.metrics import Metrics
 from app.http.rate_limits import PerMinute, client_network
-from app.launch import launch_engines, load_catalog
+from app.launch import launch_engines, load_catalog, logging_of
 from app.readiness import Readiness
+from app.runs.kept_models import KeptModels
+from app.runs.runs import RunLimits, Runs
 from app.settings import Settings
 from app.store.quota import Limits
 from app.store.store import Store, open_store
@@ -49,6 +51,8 @@ class Services:
     share_totals: Recent[tuple[int, int]]  # number, bytes
     previews: LRUCache[str, bytes]  # pictures by share
     cache: ByteCache[Any]  # replies that never change
+    runs: Runs
+    kept: KeptModels
 
 
 def open_models(settings: Settings, launching: Future[list[Launched]] | None = None) -> Runners:
@@ -65,6 +69,20 @@ def open_models(settings: Settings, launching: Future[list[Launched]] | None = N
     if settings.engines == 0:
         return Runners.in_threads(load_catalog(settings)())
     return in_processes(launching.result() if launching else launch_engines(settings))
+
+
+def run_limits(settings: Settings) -> RunLimits:
+    """What the settings allow training runs."""
+    return RunLimits(
+        at_once=settings.max_runs,
+        queue=settings.max_run_queue,
+        minutes=settings.max_run_minutes,
+        threads=settings.max_run_threads,
+        nice=settings.run_nice,
+        unwatched_seconds=settings.max_run_unwatched_seconds,
+        keep_minutes=settings.keep_runs_minutes,
+        total_bytes=settings.max_runs_bytes,
+    )
 
 
 @asynccontextmanager
@@ -89,7 +107,10 @@ async def open_services(
     metrics.watch("queue_length", "Requests waiting for a model.", lambda: engine.waiting)
     metrics.watch("streams", "Open streams.", lambda: engine.streams)
     limits = Limits.of(settings)
-    async with open_store(settings.database, limits) as store, engine, _expiring(store):
+    runs = Runs(run_limits(settings), settings.data_dir / "runs", logging_of(settings))
+    metrics.watch("runs", "Runs that have a process.", lambda: runs.training)
+    metrics.watch("runs_waiting", "Runs that wait for one.", lambda: runs.waiting)
+    async with open_store(settings.database, limits) as store, engine, _expiring(store), runs:
         vendor.compress()
         sharing = PerMinute(settings.max_shares_per_minute, settings.rates_url)
         yield Services(
@@ -104,6 +125,8 @@ async def open_services(
             readiness=Readiness(models.listing, engine, store),
             previews=LRUCache(PREVIEWS),
             cache=cache,
+            runs=runs,
+            kept=KeptModels(settings.data_dir / "kept", settings.max_kept_models, models.listing),
         )
 
 

@@ -36,20 +36,30 @@ def launch_engines(settings: Settings) -> list[Launched]:
     if count is None:
         count = gpus or max(1, cores // 2)
     load = load_catalog(settings)
-    prepare = partial(
-        logging.config.dictConfig, log_format.config(settings.log, settings.log_requests)
-    )
+    prepare = logging_of(settings)
     threads = max(1, cores // (2 * max(1, count)))  # the other half is for drafting and serving
     return [
         launch(Opening(load, prepare, threads, n % gpus if gpus else None)) for n in range(count)
     ]
 
 
+def logging_of(settings: Settings) -> partial[None]:
+    """Return a function that configures logging in the process that calls it."""
+    return partial(
+        logging.config.dictConfig, log_format.config(settings.log, settings.log_requests)
+    )
+
+
 def load_catalog(settings: Settings) -> LoadCatalog:
     """Return a loader for the models that the settings name."""
     drafts = settings.data_dir / "cache" / "drafts" if settings.draft else None
     return LoadCatalog(
-        settings.bundles, settings.device, settings.max_models, drafts, settings.zoo_bundles
+        settings.bundles,
+        settings.device,
+        settings.max_models,
+        drafts,
+        settings.zoo_bundles,
+        settings.data_dir / "kept",
     )
 
 

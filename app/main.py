@@ -35,6 +35,7 @@ from app.routes import (
     pages,
     positions,
     qr,
+    runs,
     shares,
     sweep,
     trace,
@@ -93,6 +94,7 @@ def create_app(
         positions.router,
         lab.router,
         zoo.router,
+        runs.router,
         health.router,
         qr.router,
     ):

@@ -39,6 +39,9 @@ PUBLIC_DEFAULTS = {
     "max_request_seconds": 15.0,
     "max_stall_seconds": 15.0,
     "max_unsent_bytes": 250_000_000,
+    "max_run_queue": 4,
+    "max_run_minutes": 5.0,
+    "max_run_unwatched_seconds": 60.0,
     "max_shares_per_minute": 10,
     "max_shares_bytes_per_address": 200_000_000,
 }
@@ -190,6 +193,33 @@ class Settings(BaseSettings):
         gt=0,
         le=36_500,
         description="Days after which a share is deleted; by default, shares are kept permanently.",
+    )
+
+    max_runs: int = Field(
+        default=1, ge=0, le=64, description="Runs of /train that train at once; 0: none are taken."
+    )
+    max_run_queue: int = Field(default=8, ge=0, description="Runs waiting for a place; then 503.")
+    max_run_steps: int = Field(default=5_000, ge=10, le=100_000, description="Steps of one run.")
+    max_run_minutes: float = Field(
+        default=10.0, gt=0, description="Minutes that one run trains, pauses left out."
+    )
+    max_run_threads: int = Field(default=1, ge=1, le=64, description="Threads of one run.")
+    run_nice: int = Field(
+        default=19, ge=0, le=19, description="How far a run's process yields to all others."
+    )
+    max_run_unwatched_seconds: float = Field(
+        default=120.0, gt=0, description="After so long without a watcher a run is stopped."
+    )
+    max_runs_bytes: int = Field(
+        default=2_000_000_000,
+        ge=0,
+        description="Bytes of all runs' snapshots; beyond it the oldest that has ended goes.",
+    )
+    keep_runs_minutes: float = Field(
+        default=60.0, gt=0, description="Minutes that a run is kept after it was last looked at."
+    )
+    max_kept_models: int = Field(
+        default=20, ge=0, description="Models kept of runs, all together; then 507."
     )
 
     @model_validator(mode="before")

@@ -51,6 +51,7 @@ RANKS = {
         "train",
         "measure",
         "zoo",
+        "live",
         "commands",
         "__main__",
     ),
@@ -66,6 +67,7 @@ RANKS = {
         "preview",
         "launch",
         "scale",
+        "runs",
         "readiness",
         "dependencies",
         "handout_file",
@@ -77,6 +79,7 @@ RANKS = {
         "__main__",
     ),
 }
+TRAINS = ("model.train", "model.measure", "model.commands", "model.live.run")
 OFFLINE = (
     "model.train",
     "model.measure",
@@ -86,7 +89,7 @@ OFFLINE = (
 )
 
 # The browser's one-of-a-kind files, and what only they may say; the entries hand it to them.
-ENTRIES = ("workspace.js", "embed.js", "handout.js", "lab.js", "lab-embed.js", "zoo.js")
+ENTRIES = ("workspace.js", "embed.js", "handout.js", "lab.js", "lab-embed.js", "zoo.js", "train.js")
 ONLY_IN = {
     "connection.js": r"\bfetch\(|\bXMLHttpRequest\b|\bWebSocket\b|\bEventSource\b",
     "address.js": r"\bpushState\(|\breplaceState\(|\blocation\.(search|hash|href)\b",
@@ -194,16 +197,22 @@ def test_only_one_room_needs_a_cluster(path: Path) -> Iterable[str]:
     return {module.partition(".")[0] for module in python_imports(path)} & ONLY_AT_SCALE
 
 
-def test_nothing_of_a_cluster_is_imported_without_one() -> None:
-    code = "import sys, app.server, app.__main__; print(*sys.modules)"
+def imported_by(modules: str) -> set[str]:
+    """Return all modules that a process has imported which imports these."""
+    code = f"import sys, {modules}; print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False
     )
     assert done.returncode == 0, done.stderr
-    imported = {module.partition(".")[0] for module in done.stdout.split()}
-    assert "torch" in imported
-    assert not imported & (ONLY_AT_SCALE | {"redis"})
-    assert "app.scale" not in done.stdout.split()
+    return {*done.stdout.split()}
+
+
+def test_nothing_of_a_cluster_is_imported_without_one() -> None:
+    imported = imported_by("app.server, app.__main__")
+    packages = {module.partition(".")[0] for module in imported}
+    assert "torch" in packages
+    assert not packages & (ONLY_AT_SCALE | {"redis"})
+    assert "app.scale" not in imported
 
 
 def test_engines_are_launched_before_pytorch_is_imported() -> None:
@@ -229,7 +238,16 @@ def test_modules_do_not_import_in_circles(package: str) -> None:
 
 @for_each(files("app", ".py"))
 def test_app_imports_nothing_that_runs_offline(path: Path) -> Iterable[str]:
+    """A training run has a process of its own, which imports what it needs once it has begun."""
+    if path == ROOT / "app/runs/run_process.py":
+        return []
     return [module for module in python_imports(path) if module.startswith(OFFLINE)]
+
+
+def test_a_server_brings_no_training_in() -> None:
+    imported = imported_by("app.server, app.__main__, app.runs.run_process")
+    assert "model.live.options" in imported
+    assert not {one for one in imported if one.startswith(TRAINS)}
 
 
 @for_each(PYTHON)

@@ -75,6 +75,7 @@ PAGES = {
     "lab-embed": Page(["pages/workspace", *FIGURE, *LAB], ["pages/embed"], views=False),
     "lab-handout": Page([*FRAME, *FIGURE, *LAB], ["pages/lab"], views=False),
     "zoo": Page([*FRAME, *FIGURE], [*NARROW, "pages/zoo", "access"]),
+    "train": Page([*FRAME, *FIGURE], [*NARROW, "pages/train", "access"]),
     "docs": Page([], ["pages/docs"], views=False),
     "problem": Page([], ["pages/workspace"], views=False),
 }

@@ -5,7 +5,8 @@ be described without its weights. At most `max_models` stay loaded; the least re
 unloaded, and loaded again when it is next requested.
 
 Small models, those of the zoo, do not count: once used they stay loaded, since all of them together
-take less memory than any other model.
+take less memory than any other model. Nor do models that were kept of training runs: they appear in
+a folder while the server runs, and are loaded from there when they are first used.
 """
 
 from collections import Counter, OrderedDict
@@ -21,22 +22,29 @@ from model.adapters.model_info import ModelInfo
 from model.adapters.request import Adapter
 
 Loader = Callable[[], Adapter]
+KEPT = "kept-*"  # folders of models that were kept of training runs
 
 
 class Catalog(Mapping[str, Adapter]):
     """Adapters by id, in the order of the settings: the first is the default.
 
-    `small` are the ids of models that stay loaded without counting, once they are used.
+    `small` are the ids of models that stay loaded without counting, once they are used; so do
+    models that appear in the folder `kept`, by the names of their folders.
     Thread-safe; methods that load a model block.
     """
 
     def __init__(
-        self, loaders: Mapping[str, Loader], max_models: int, small: Collection[str] = ()
+        self,
+        loaders: Mapping[str, Loader],
+        max_models: int,
+        small: Collection[str] = (),
+        kept: Path | None = None,
     ) -> None:
         if not loaders:
             raise ValueError("a catalog needs at least one model")
         self.max_models = max_models
         self._small = frozenset(small)
+        self._kept = kept
         self._loaders = dict(loaders)
         self._loading = {name: Lock() for name in loaders}
         self._loaded: OrderedDict[str, Adapter] = OrderedDict()  # least recently used first
@@ -59,8 +67,9 @@ class Catalog(Mapping[str, Adapter]):
         max_models: int = 1,
         drafts: Path | None = None,
         small: Mapping[str, str] | None = None,
+        kept: Path | None = None,
     ) -> "Catalog":
-        """Open every bundle, those of `small` models last.
+        """Open every bundle, those of `small` models and in the folder `kept` last.
 
         Takes and raises what `model.adapters.encoder_decoder.load` does. Small models decode fast
         enough without drafts.
@@ -68,8 +77,10 @@ class Catalog(Mapping[str, Adapter]):
         loaders = {
             name: partial(load, path, device, drafts=drafts) for name, path in bundles.items()
         }
-        loaders |= {name: partial(load, path, device) for name, path in (small or {}).items()}
-        return cls(loaders, max_models, small or ())
+        there = {path.name: str(path) for path in sorted(kept.glob(KEPT))} if kept else {}
+        little = {**(small or {}), **there}
+        loaders |= {name: partial(load, path, device) for name, path in little.items()}
+        return cls(loaders, max_models, little, kept)
 
     @classmethod
     def of(cls, adapters: Mapping[str, Adapter]) -> "Catalog":
@@ -103,6 +114,8 @@ class Catalog(Mapping[str, Adapter]):
             return list(self._loaded)
 
     def __getitem__(self, name: str) -> Adapter:
+        if name not in self._loaders:
+            self._find(name)
         with self._loading[name]:  # concurrent callers wait for the same load
             with self._lock:
                 if name in self._loaded:
@@ -115,6 +128,15 @@ class Catalog(Mapping[str, Adapter]):
                 self._loaded[name] = adapter
                 self._release(self.max_models)
             return adapter
+
+    def _find(self, name: str) -> None:
+        """Takes up a model that was kept since; KeyError where there is none."""
+        with self._lock:
+            if self._kept is None or not (self._kept / name).is_dir():
+                raise KeyError(name)
+            self._loading.setdefault(name, Lock())
+            self._small |= {name}
+            self._loaders.setdefault(name, partial(load, self._kept / name, "cpu"))
 
     def _release(self, most: int) -> None:
         """Unload models, least recently used first, except those in use and small ones."""

@@ -6,6 +6,7 @@ once.
 """
 
 import multiprocessing
+from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -27,19 +28,27 @@ class Launched:
 
 def launch(opening: Opening) -> Launched:
     """Start an engine process, from any thread, without waiting until it is open."""
+    return Launched(opening, *start("engine", _engine, opening))
+
+
+def start(
+    name: str, target: Callable[..., object], *arguments: object
+) -> tuple[Connection, BaseProcess]:
+    """Start a process that calls `target(connection, *arguments)`; return this end of its pipe."""
     if "forkserver" in multiprocessing.get_all_start_methods():
         forking = multiprocessing.get_context("forkserver")
         forking.set_forkserver_preload(PRELOADED)
         connection, theirs = forking.Pipe()
-        process: BaseProcess = forking.Process(target=_engine, args=(theirs, opening), daemon=True)
+        process: BaseProcess = forking.Process(
+            target=target, args=(theirs, *arguments), name=name, daemon=True
+        )
     else:
         spawning = multiprocessing.get_context("spawn")
         connection, theirs = spawning.Pipe()
-        process = spawning.Process(target=_engine, args=(theirs, opening), daemon=True)
-    process.name = "engine"
+        process = spawning.Process(target=target, args=(theirs, *arguments), name=name, daemon=True)
     process.start()
     theirs.close()  # so that its exit is noticed here
-    return Launched(opening, connection, process)
+    return connection, process
 
 
 def _engine(connection: Connection, opening: Opening) -> None:

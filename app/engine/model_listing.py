@@ -11,8 +11,8 @@ from model.errors import InputError
 class Listing(Mapping[str, ModelInfo]):
     """The models being served, by id; the first is the default."""
 
-    infos: Mapping[str, ModelInfo]
-    recorded: Mapping[str, tuple[str, ...]]
+    infos: dict[str, ModelInfo]
+    recorded: dict[str, tuple[str, ...]]
     at_once: int  # models that may be in memory
 
     def pick(self, name: str | None) -> str:
@@ -26,6 +26,10 @@ class Listing(Mapping[str, ModelInfo]):
             known = ", ".join(self.infos)
             raise InputError("unknown-model", "model", f"model must be one of: {known}")
         return name
+
+    def add(self, name: str, info: ModelInfo, recorded: tuple[str, ...]) -> None:
+        """Lists one more model, behind the others: engines find it by themselves."""
+        self.infos[name], self.recorded[name] = info, recorded
 
     def describe(self, name: str) -> ModelInfo:
         """Return the description of a model, under its id on this server."""

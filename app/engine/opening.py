@@ -30,9 +30,12 @@ class LoadCatalog:
     max_models: int
     drafts: Path | None
     zoo: Mapping[str, str] = field(default_factory=dict)
+    kept: Path | None = None  # a folder in which models appear later
 
     def __call__(self) -> Catalog:
         """Load the catalog; raises what `Catalog.load` raises."""
         from app.engine.catalog import Catalog
 
-        return Catalog.load(self.bundles, self.device, self.max_models, self.drafts, self.zoo)
+        return Catalog.load(
+            self.bundles, self.device, self.max_models, self.drafts, self.zoo, self.kept
+        )

@@ -35,6 +35,13 @@ async def zoo_page(request: Request, services: Opened) -> HTMLResponse:
     return render(request, services, "zoo.html")
 
 
+@router.get("/train")
+async def train_page(request: Request, services: Opened) -> HTMLResponse:
+    """Watch a model learn."""
+    services.runs.check_on()
+    return render(request, services, "train.html")
+
+
 @router.get("/s/{id}")
 async def share_page(
     request: Request, services: Opened, share_id: Annotated[str, Path(alias="id")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator
+from collections.abc import Container, Generator
 from pathlib import Path
 
 import torch
@@ -20,7 +20,7 @@ from model.train.run_state import STATE, Progress, load_state, save_state, write
 from model.transformer.stacks import Transformer
 
 # Steps of which the weights are kept for good: 0, then each √2 times the last.
-SNAPSHOTS = frozenset(round(100 * 2 ** (k / 2)) for k in range(24))
+SNAPSHOTS = frozenset({0, *(round(100 * 2 ** (k / 2)) for k in range(24))})
 SAVE_EVERY = 120.0  # seconds
 
 Told = Generator[Step | Look | Snapshot, None, None]
@@ -37,12 +37,15 @@ class Trainer:
         dev: Corpus,
         options: TrainingOptions,
         chance: Chance,
+        snapshots: Container[int] = SNAPSHOTS,
     ) -> None:
+        """`snapshots` are steps of which the weights are kept for good."""
         self.folder = folder
         self.model = model
         self.corpus = corpus
         self.options = options
         self.chance = chance
+        self.snapshots = snapshots
         self.device = model.embedding.weight.device
         self.optimizer = torch.optim.Adam(
             model.parameters(), betas=(0.9, options.adam_beta2), eps=1e-9, fused=True
@@ -64,7 +67,7 @@ class Trainer:
         state and goes on from there another time.
         """
         try:
-            if not self.progress.step:
+            if not self.progress.step and 0 in self.snapshots:
                 yield self._snapshot()
             if self.options.guide and not self.ended():
                 self.guide = Guide.of(self.corpus, self.model.config, self.options.guide)
@@ -98,7 +101,7 @@ class Trainer:
         for batch in self.corpus.batches(options.batch, options.seed, at.epoch, skip=at.batch):
             with self.chance:
                 events: list[Step | Look | Snapshot] = [self._step(batch)]
-            if at.step in SNAPSHOTS:
+            if at.step in self.snapshots:
                 events.append(self._snapshot())
             if at.step % options.every == 0:
                 events.append(self._look())

@@ -16,8 +16,8 @@ from model.adapters.request import Adapter, Decode, Request
 from model.trace.attentions import CROSS
 from model.trace.interventions import Intervention
 from model.trace.tensor_tap import SOURCE
+from model.zoo.registry import DIRECTION
 from model.zoo.tasks import Example
-from model.zoo.training import DIRECTION
 from model.zoo.who import nouns_of
 
 BATCH = 50

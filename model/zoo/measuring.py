@@ -17,8 +17,8 @@ from model.bundle.weights import TRAINING
 from model.train.metrics import translate
 from model.zoo.carrying import patched, without_looks
 from model.zoo.recipes import Recipe
+from model.zoo.registry import DIRECTION
 from model.zoo.tasks import Example, Places, Task
-from model.zoo.training import DIRECTION
 
 BATCH = 50
 COUNT = 200  # examples of each length

@@ -1,12 +1,16 @@
-"""The tasks by name."""
+"""The tasks by name, and the languages and tokens that they are written in."""
 
 from __future__ import annotations
 
 from string import ascii_lowercase, digits
 
+from model.text.tokens import Tokenizer
 from model.zoo import tasks, who
 from model.zoo.tasks import Task
 
+# An encoder–decoder translates between two languages; these are a task's.
+LANGUAGES = ("in", "out")
+DIRECTION = "-".join(LANGUAGES)
 LETTERS = (" ".join(ascii_lowercase),)
 TASKS = {
     "copy": Task(tasks.copy, LETTERS),
@@ -26,3 +30,8 @@ TASKS = {
         instead=who.from_property,
     ),
 }
+
+
+def tokenizer_of(task: Task) -> Tokenizer:
+    """A token a word of the task."""
+    return Tokenizer.of_words(task.words, LANGUAGES)

@@ -12,7 +12,6 @@ from shutil import copytree, rmtree
 import torch
 
 from model.bundle.weights import CHECKPOINTS, TRAINING, save_bundle
-from model.text.tokens import Tokenizer
 from model.train.data import Corpus
 from model.train.events import Event, Finished, Started
 from model.train.loop import Trainer
@@ -21,18 +20,11 @@ from model.train.randomness import Chance
 from model.train.run import BUNDLE
 from model.transformer.stacks import Transformer
 from model.zoo.recipes import Recipe
-from model.zoo.tasks import Example, Task
+from model.zoo.registry import DIRECTION, LANGUAGES, tokenizer_of
+from model.zoo.tasks import Example
 
-# An encoder–decoder translates between two languages; these are a task's.
-LANGUAGES = ("in", "out")
-DIRECTION = "-".join(LANGUAGES)
 SHIPPED = CHECKPOINTS / "zoo"
 DEV = 300  # examples
-
-
-def tokenizer_of(task: Task) -> Tokenizer:
-    """A token a word of the task."""
-    return Tokenizer.of_words(task.words, LANGUAGES)
 
 
 def draw(recipe: Recipe, random: Random, count: int, held_out: bool) -> list[Example]:

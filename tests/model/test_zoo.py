@@ -28,8 +28,8 @@ from model.zoo.measuring import (
 )
 from model.zoo.page import PAGE, best, learned, page, read_results
 from model.zoo.recipes import Recipe, chosen, read_recipes
-from model.zoo.registry import TASKS
-from model.zoo.training import LANGUAGES, SHIPPED, train_recipe
+from model.zoo.registry import LANGUAGES, TASKS
+from model.zoo.training import SHIPPED, train_recipe
 from model.zoo.who import about
 
 RECIPES = read_recipes()

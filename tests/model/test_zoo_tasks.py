@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from model.zoo import who
 from model.zoo.answers import solve
-from model.zoo.registry import TASKS
+from model.zoo.registry import TASKS, tokenizer_of
 from model.zoo.tasks import Example
-from model.zoo.training import tokenizer_of
 
 SEEDS = st.integers(0, 2**32)
 

@@ -4,6 +4,7 @@ import { connect } from "./connection.js";
 import { completed } from "./model.js";
 import { learningPath, told as stated } from "./request.js";
 import { cut, json, sound, tensors } from "./reply.js";
+import { trainingRuns } from "./training-runs.js";
 import { readBeside, readSafetensors } from "./wire.js";
 
 /** @typedef {import("./wire.js").Trace} Trace */
@@ -34,7 +35,7 @@ const BINARY = "application/octet-stream";
 /** @param {typeof globalThis.fetch} fetch */
 export function createApi(fetch) {
   const connection = connect(fetch);
-  const api = { ...pageFiles(connection), ...models(connection), ...zoo(connection), ...runs(connection), ...shares(connection) };
+  const api = { ...pageFiles(connection), ...models(connection), ...zoo(connection), ...runs(connection), ...shares(connection), ...trainingRuns(connection) };
   return {
     ...api,
 

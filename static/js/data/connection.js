@@ -37,14 +37,18 @@ export function connect(fetch) {
   }
   /** @param {string} path @param {AbortSignal} [signal] */
   const read = async (path, signal) => json(await ask(path, { signal }));
-  /** @param {string} path @param {object} body @param {string} accept @param {AbortSignal} [signal] */
-  const send = (path, body, accept, signal) =>
+  /**
+   * @param {string} path @param {object} body @param {string} accept @param {AbortSignal} [signal]
+   * @param {{method?: string, headers?: Record<string, string>}} [more]
+   */
+  const send = (path, body, accept, signal, { method = "POST", headers = {} } = {}) =>
     ask(path, {
-      method: "POST",
+      method,
       headers: {
         "Content-Type": "application/json",
         Accept: accept,
         "Headlight-Client": PAGE,
+        ...headers,
       },
       body: JSON.stringify(body),
       signal,
@@ -58,17 +62,31 @@ export function connect(fetch) {
    * @returns {AsyncGenerator<any, void, void>}  documents, one a line; a Problem is thrown where
    *   the stream says that it failed, or ends in the middle of a line
    */
-  async function* lines(path, body, signal) {
-    const response = await send(path, body, LINES, signal);
+  const lines = async function* (path, body, signal) {
+    yield* said(await send(path, body, LINES, signal));
+  };
+
+  /**
+   * The same of what happens on the server by itself; leaving the loop ends nothing there.
+   * @param {string} path
+   * @param {AbortSignal} [signal]
+   * @returns {AsyncGenerator<any, void, void>}
+   */
+  const follow = async function* (path, signal) {
+    yield* said(await ask(path, { headers: { Accept: LINES }, signal }));
+  };
+
+  /** @param {Response} response @returns {AsyncGenerator<any, void, void>} */
+  async function* said(response) {
     if (!response.body) return;
     for await (const line of split(response.body)) {
-      const said = sound(() => JSON.parse(line));
-      if (said.error) throw told(said.error);
-      yield said;
+      const document = sound(() => JSON.parse(line));
+      if (document.error) throw told(document.error);
+      yield document;
     }
   }
 
-  return { ask, read, send, lines };
+  return { ask, read, send, lines, follow };
 }
 
 /**

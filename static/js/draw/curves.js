@@ -12,9 +12,12 @@ import { drawing, fine, s } from "./svg.js";
  * @property {{x: string, y: string}} titles
  * @property {number} width
  * @property {number} height
- * @property {string[]} [places]  what they are called; absent: they are counted
+ * @property {string[]} [places]  what they are called, those of values to come among them; absent:
+ *   they are counted
  * @property {number | null} at  the marked place
  * @property {{to: number, says: string}} [band]  shaded, from the first place to this one
+ * @property {number} [right]  pixels for the names, where charts stand above each other; absent: as
+ *   many as they need
  * @property {(value: number) => string} say
  */
 
@@ -28,11 +31,11 @@ const LEFT = 52;
  * @param {Theme} theme
  * @returns {SVGSVGElement}
  */
-export function plot({ curves, range, titles, width, height, places, at, band, say }, theme) {
+export function plot({ curves, range, titles, width, height, places, at, band, say, right: names }, theme) {
+  const right = names ?? margins(curves, theme).right;
   const measure = ruler(theme);
-  const { right } = margins(curves, theme);
   const base = height - bottom(theme);
-  const count = Math.max(1, ...curves.map(({ values }) => values.length));
+  const count = Math.max(1, places?.length ?? 0, ...curves.map(({ values }) => values.length));
   const [low, high] = range;
   const across = width - LEFT - right;
   const x = (/** @type {number} */ i) => LEFT + (across * i) / Math.max(1, count - 1);
@@ -46,10 +49,10 @@ export function plot({ curves, range, titles, width, height, places, at, band, s
     grid.append(s("path", { d: `M${LEFT} ${fine(y(value))}H${fine(x(count - 1))}` }));
     words.append(s("text", { x: LEFT - 8, y: fine(y(value)), "text-anchor": "end" }, say(value)));
   }
-  const names = places ?? Array.from({ length: count }, (_, i) => String(i));
-  const each = Math.max(36, ...names.map((name) => measure(name) + 8));
+  const called = places ?? Array.from({ length: count }, (_, i) => String(i));
+  const each = Math.max(36, ...called.map((name) => measure(name) + 8));
   for (const i of steps(count, across / each, places ? EVERY : ROUND))
-    words.append(s("text", { x: fine(x(i)), y: base + theme.size + 3, "text-anchor": "middle" }, names[i]));
+    words.append(s("text", { x: fine(x(i)), y: base + theme.size + 3, "text-anchor": "middle" }, called[i]));
   words.append(
     s("text", { x: fine(x((count - 1) / 2)), y: fine(base + 2.6 * theme.size), "text-anchor": "middle" }, titles.x),
     s("text", { x: LEFT, y: TOP - 4, "text-anchor": "start", "dominant-baseline": "auto" }, titles.y),

@@ -144,3 +144,6 @@ function fixed(value, decimals) {
 
 /** @param {string} digits */
 export const signed = (digits) => digits.replace("-", "−");
+
+/** A share as a whole number of hundredths, as in 97 %: 100 only where it is all. @param {number} share */
+export const hundredths = (share) => fixed(share < 1 ? Math.min(99, Math.round(100 * share)) : 100, 0);

@@ -49,6 +49,14 @@ const WORDING = {
   "not-given": (t) => t("This figure shows given numbers; there is no model to ask for others."),
   "nothing-drawn": (t) => t("There is nothing to save yet."),
   unmade: (t) => t("The file could not be made."),
+  "unknown-run": (t) => t("This run is gone: runs are deleted some time after nobody has looked at them, and when the server restarts."),
+  "no-snapshot": (t) => t("The run has no snapshot of this step."),
+  "wrong-run-key": (t) => t("Only whoever started the run controls it."),
+  "run-ended": (t) => t("The run has ended. Fork it to go on from a snapshot."),
+  "too-many-runs": (t) => t("You have too many runs at once. Stop one first."),
+  "runs-busy": (t) => t("Too many runs are waiting. Try again in a moment."),
+  "training-off": (t) => t("This server trains no models."),
+  "models-full": (t) => t("The server has no room for another model."),
   internal: (t) => t("Something went wrong in the server. It has been logged; try again."),
 };
 
@@ -85,6 +93,8 @@ function tooLong(t, { excess, field }) {
  */
 export function wording(t, problem) {
   if (problem.kind === "no-means") return t("This model came without the means of its heads.");
+  if (problem.kind === "does-not-fit" && problem.field === "options")
+    return t("With these options the model has other parameters than the snapshot. Choose other options, or start a new run.");
   if (problem.field.startsWith("interventions")) return t("A change to the machine cannot be made.");
   const words = WORDING[problem.kind];
   return words

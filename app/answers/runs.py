@@ -1,0 +1,167 @@
+"""Training runs: checked, started, controlled, looked at."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+
+from pydantic import ValidationError
+
+from app.dependencies import Services
+from app.engine.clients import asking
+from app.engine.wire import Reply
+from app.http.field_rules import excess, rule
+from app.http.problems import ProblemError
+from app.runs.kept_models import write_model
+from app.runs.run import Run
+from app.schemas.runs import ForkRequest, KeepRequest, RunOptions, RunPatch, RunReply, RunsReply
+from model.errors import InputError
+from model.live.options import LiveOptions, tasks_offered
+from model.live.snapshots import trace_path
+from model.number_ranges import intervals
+
+KEEP = 10_000.0  # what keeping a model costs: half a second of opening it
+START = 100_000.0  # what a run's start costs, in units of work: seconds of importing and drawing
+
+
+def offered(services: Services) -> RunsReply:
+    """What can be trained; a 404 ProblemError where nothing is."""
+    services.runs.check_on()
+    limits = {name: {"low": one.ge, "high": one.le} for name, one in intervals(LiveOptions).items()}
+    limits["steps"]["high"] = services.settings.max_run_steps
+    return RunsReply.model_validate(
+        {
+            "training": services.runs.training,
+            "waiting": services.runs.waiting,
+            "minutes": services.settings.max_run_minutes,
+            "defaults": asdict(LiveOptions()),
+            "tasks": {name: asdict(task) for name, task in tasks_offered().items()},
+            "ranges": limits,
+        }
+    )
+
+
+def create(services: Services, wanted: RunOptions) -> tuple[Run, str]:
+    """A new run and its key; raises what `Runs.start` raises, InputError and SpentError."""
+    services.runs.check_on()
+    options = wanted.options()
+    options.check()
+    _check_limits(services, options)
+    services.engine.charge(START)
+    return services.runs.start(options, asking.get())
+
+
+def fork(services: Services, run_id: str, wanted: ForkRequest) -> tuple[Run, str]:
+    """A run that begins at another's snapshot; raises what `create` and `snapshot_of` raise."""
+    parent = services.runs.find(run_id)
+    snapshot_of(parent, wanted.step, "step")
+    options = _changed(parent.options, wanted.options)
+    options.check_fork(parent.options, wanted.step)
+    _check_limits(services, options)
+    services.engine.charge(START)
+    return services.runs.start(options, asking.get(), (parent, wanted.step))
+
+
+def control(services: Services, run_id: str, key: str, wanted: RunPatch) -> Run:
+    """Pauses, resumes, stops a run or changes its learning rate, for whoever started it.
+
+    Raises a 409 ProblemError for a run that has ended, and what `Runs.controlled` raises.
+    """
+    run = services.runs.controlled(run_id, key)
+    if run.over:
+        raise ProblemError(409, "run-ended", "the run has ended; fork it to go on from a snapshot")
+    if wanted.learning_rate is not None:
+        services.runs.set_rate(run, wanted.learning_rate)
+    if wanted.paused is not None and wanted.paused != (run.state == "paused"):
+        (services.runs.pause if wanted.paused else services.runs.resume)(run)
+    if wanted.stop:
+        services.runs.stop(run)
+    return run
+
+
+async def keep(services: Services, run_id: str, key: str, wanted: KeepRequest) -> tuple[str, str]:
+    """Makes a snapshot a model that is served; its id, and an input to open it on.
+
+    Raises a 404 ProblemError where there is no snapshot, 507 where there is no room, and what
+    `Runs.controlled` raises.
+    """
+    run = services.runs.controlled(run_id, key)
+    if services.settings.ray_address:
+        raise ProblemError(404, "training-off", "models of a cluster cannot be added to")
+    last = max(run.snapshots, default=0)
+    step = last if wanted.step is None else wanted.step
+    snapshot_of(run, step)
+    services.engine.charge(KEEP)
+    model_id = await services.kept.add(partial(write_model, run, step))
+    assert run.begun
+    return model_id, str(run.begun["probes"][0]["source"])
+
+
+def told(run: Run) -> RunReply:
+    """A run as it is now."""
+    begun = run.begun or {"model": None, "probes": []}
+    return RunReply.model_validate(
+        {
+            "id": run.id,
+            "state": run.state,
+            "why": run.why,
+            "place": run.place,
+            "step": run.step,
+            "options": asdict(run.options),
+            "learning_rate": run.learning_rate,
+            "parent": run.parent and {"id": run.parent[0], "step": run.parent[1]},
+            "events": run.told,
+            "model": begun["model"],
+            "probes": begun["probes"],
+            "snapshots": list(run.snapshots.values()),
+        }
+    )
+
+
+async def snapshot(services: Services, run_id: str, step: int, probe: int, form: str) -> bytes:
+    """The trace of a fixed input at a step, in a form.
+
+    Raises 404 ProblemErrors for a run and a step that there are not, InputError for a probe.
+    """
+    run = services.runs.find(run_id)
+    count = len(snapshot_of(run, step)["written"])
+    if not 0 <= probe < count:
+        raise InputError("out-of-range", "probe", f"probe must be from 0 to {count - 1}")
+    content = await asyncio.to_thread(trace_path(run.folder, step, probe).read_bytes)
+    reply = Reply.parse(content)
+    reply.check(services.settings.max_values)
+    return reply.write(form)
+
+
+def snapshot_of(run: Run, step: int, field: str = "step") -> Mapping[str, Any]:
+    """What was told of a step; a 404 ProblemError where none was kept."""
+    if step not in run.snapshots:
+        detail = "the run has no snapshot of this step; GET /api/runs/{id} lists those it has"
+        raise ProblemError(404, "no-snapshot", detail, field=field)
+    return run.snapshots[step]
+
+
+def check_since(run: Run, since: int) -> None:
+    """Raises InputError for a number that no event will have next."""
+    if not 0 <= since <= run.told:
+        raise InputError("out-of-range", "since", f"since must be from 0 to {run.told}")
+
+
+def _changed(options: LiveOptions, changes: Mapping[str, Any]) -> LiveOptions:
+    """Options of which some are others; raises InputError as the body of a request would."""
+    try:
+        return RunOptions.model_validate({**asdict(options), **changes}).options()
+    except ValidationError as invalid:
+        error = invalid.errors()[0]
+        kind, words = rule(error["type"], error.get("ctx", {}))
+        path = [] if error["type"] == "extra_forbidden" else error["loc"]
+        field = ".".join(["options", *map(str, path)])
+        beyond = excess(error["type"], error.get("ctx", {}))
+        raise InputError(kind, field, f"{field} {words}", beyond) from None
+
+
+def _check_limits(services: Services, options: LiveOptions) -> None:
+    most = services.settings.max_run_steps
+    if options.steps > most:
+        raise InputError("out-of-range", "steps", f"steps must be at most {most}")

@@ -1,0 +1,1 @@
+"""Training runs that are watched: their processes, their queue and what they have told."""

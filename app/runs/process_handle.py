@@ -1,0 +1,65 @@
+"""A run's process, as the server holds it."""
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Any
+
+import orjson
+
+from app.engine.launch import start
+from app.runs.run_process import Wanted, main
+
+END_SECONDS = 10.0  # for a process that is told to end: it finishes a step and saves its state
+
+
+class ProcessHandle:
+    """Starts the process and tells, on the event loop, what it says and that it has ended."""
+
+    def __init__(
+        self,
+        wanted: Wanted,
+        heard: Callable[[dict[str, Any]], None],
+        lost: Callable[[], None],
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._heard, self._lost = heard, lost
+        self.ending = False  # whether it was told to end
+        self._connection, self._process = start("run", main, wanted)
+        reading = threading.Thread(
+            target=self._read, args=(self._connection,), name="from-run", daemon=True
+        )
+        reading.start()
+
+    @property
+    def pid(self) -> int | None:
+        """Of the process."""
+        return self._process.pid
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Tells it something; messages are far smaller than a pipe holds."""
+        with contextlib.suppress(OSError):  # that it is gone is seen where it is read
+            self._connection.send_bytes(orjson.dumps(message))
+
+    async def end(self) -> None:
+        """Lets it save its state and end; by force where it does not within some seconds."""
+        self.ending = True
+        self.send({"end": True})
+        await asyncio.to_thread(self._process.join, END_SECONDS)
+        if self._process.is_alive():
+            self._process.kill()
+            await asyncio.to_thread(self._process.join)
+
+    def _read(self, connection: Connection) -> None:
+        with contextlib.suppress(EOFError, OSError):
+            while True:
+                self._tell(self._heard, orjson.loads(connection.recv_bytes()))
+        connection.close()
+        self._process.join()
+        self._tell(self._lost)
+
+    def _tell(self, what: Callable[..., object], *arguments: object) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            self._loop.call_soon_threadsafe(what, *arguments)

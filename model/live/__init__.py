@@ -1,0 +1,1 @@
+"""A training run that is watched while it goes: what can be chosen, and what it tells."""

@@ -1,0 +1,155 @@
+"""A watched run: training as a generator of events, whose state is kept at regular steps."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Generator, Iterator
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import load_file
+
+from model.live.events import Advanced, Begun, Ended, LiveEvent, Observed
+from model.live.observe import accuracy, adapter_of, probe, probes_of
+from model.live.options import COOLDOWN, MAX_TOKENS, LiveOptions
+from model.live.snapshots import state_path
+from model.train.data import Corpus
+from model.train.events import Look, Step
+from model.train.loop import Trainer
+from model.train.loss import dev_loss
+from model.train.options import TrainingOptions
+from model.train.pairs import TrainingExample
+from model.train.randomness import Chance
+from model.train.run_state import STATE, save_state, write
+from model.transformer.stacks import Transformer
+from model.zoo.registry import LANGUAGES, tokenizer_of
+
+OBSERVED = 40  # snapshots of a run, about
+POINTS = 200  # of a run's learning curve, about
+EXAMPLES, HELD_OUT = 20_000, 400
+DATA = ("task", "longest", "seed", "batch")  # what decides the examples and their order
+
+
+class LiveRun:
+    """One run in a folder; where it finds its own state there it goes on from it.
+
+    `minutes` bounds its training. What it may change on the way is the learning rate.
+    """
+
+    def __init__(self, folder: Path, options: LiveOptions, minutes: float) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder, self.options = folder, options
+        tokenizer = tokenizer_of(options.task_made)
+        device, chance = torch.device("cpu"), Chance(options.seed, torch.device("cpu"))
+        corpus, dev = (
+            Corpus(_examples(options, count, held_out), tokenizer, MAX_TOKENS, device)
+            for count, held_out in ((EXAMPLES, False), (HELD_OUT, True))
+        )
+        with chance:
+            model = Transformer(options.config(len(tokenizer)))
+        optimising = training_options(options, minutes)
+        self.trainer = Trainer(folder, model, corpus, dev, optimising, chance, snapshots=())
+        self.probes = probes_of(options)
+        self.adapter = adapter_of(model, tokenizer, f"{options.task}, live")
+        self._points = max(1, options.steps // POINTS)
+
+    @property
+    def learning_rate(self) -> float:
+        """The factor on the schedule, from the next step on."""
+        return self.trainer.options.learning_rate
+
+    @learning_rate.setter
+    def learning_rate(self, factor: float) -> None:
+        self.trainer.options = replace(self.trainer.options, learning_rate=factor)
+
+    def rested(self, seconds: float) -> None:
+        """Leaves a pause out of the run's time."""
+        self.trainer.started += seconds
+
+    def events(self) -> Generator[LiveEvent, None, None]:
+        """Trains until the steps or the minutes run out; closed at an event, it saves its state."""
+        at = self.trainer.progress
+        told = tuple((one.source_text, one.target_text) for one in self.probes)
+        yield Begun(self.adapter.info, len(self.trainer.corpus), told, at.step)
+        if not state_path(self.folder, at.step).is_file():
+            yield self._observed(dev_loss(self.trainer.model, self.trainer.dev_batches))
+        training = self.trainer.events()
+        try:
+            yield from self._told(training)
+        finally:
+            training.close()
+        done = at.step >= self.options.steps
+        yield Ended("steps" if done else "minutes", at.step)
+
+    def _told(self, training: Iterator[object]) -> Iterator[LiveEvent]:
+        losses: list[float] = []
+        for event in training:
+            match event:
+                case Step(step=step, loss=loss, rate=rate, seconds=seconds):
+                    losses.append(loss)
+                    if len(losses) >= self._points:
+                        yield Advanced(step, sum(losses) / len(losses), rate, seconds)
+                        losses.clear()
+                case Look(dev=dev):
+                    yield self._observed(dev)
+
+    def _observed(self, loss: float) -> Observed:
+        """Tests the model; its state is kept before anyone hears of it."""
+        trainer, at = self.trainer, self.trainer.progress
+        kept = state_path(self.folder, at.step)
+        save_state(kept, trainer.model, trainer.optimizer, trainer.chance, at)
+        right = accuracy(trainer.model, trainer.dev_batches)
+        return Observed(at.step, loss, right, at.seconds, probe(self.adapter, self.probes))
+
+
+def training_options(options: LiveOptions, minutes: float) -> TrainingOptions:
+    """The same in the words of `model.train`."""
+    return TrainingOptions(
+        seed=options.seed,
+        batch=options.batch,
+        epochs=1_000_000,
+        minutes=minutes,
+        steps=options.steps,
+        cooldown=round(COOLDOWN * options.steps),
+        every=math.ceil(options.steps / OBSERVED),
+        patience=1_000_000,
+        learning_rate=options.learning_rate,
+        warmup=options.warmup,
+        label_smoothing=options.label_smoothing,
+        average=1,
+        precision="float32",
+    )
+
+
+def branch(snapshot: Path, parent: LiveOptions, folder: Path, options: LiveOptions) -> None:
+    """Lets a run begin where another's snapshot is, with its moments and random numbers.
+
+    With the same options it goes on exactly as the other did.
+    """
+    tensors = load_file(snapshot)
+    with safe_open(snapshot, "pt") as opened:
+        progress = json.loads(opened.metadata()["progress"])
+    progress["seconds"] = 0.0
+    if any(getattr(options, name) != getattr(parent, name) for name in DATA):
+        progress |= {"epoch": 0, "batch": 0}
+    write(folder / STATE, tensors, {"progress": json.dumps(progress)})
+
+
+def in_background(threads: int, nice: int) -> None:
+    """Makes this process yield the processor to others, and compute on so many threads."""
+    torch.set_num_threads(threads)
+    os.nice(nice)
+
+
+def _examples(options: LiveOptions, count: int, held_out: bool) -> list[TrainingExample]:
+    random = Random(f"{options.task} {options.seed} {held_out}")
+    first, last = options.lengths
+    drawn = (
+        options.task_made.draw(random, random.randint(first, last), held_out) for _ in range(count)
+    )
+    return [TrainingExample(one.source_text, one.target_text, LANGUAGES[1]) for one in drawn]

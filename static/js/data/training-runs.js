@@ -1,0 +1,88 @@
+/** Training runs: what the server can be asked about them. */
+
+import { completed } from "./model.js";
+import { json, tensors } from "./reply.js";
+
+/** @typedef {import("./model.js").ModelInfo} ModelInfo */
+/** @typedef {Record<string, string | number | null>} Options  as `POST /api/runs` takes them */
+/** @typedef {"queued" | "starting" | "running" | "paused" | "finished" | "stopped" | "failed"} RunState */
+/** @typedef {{unit: string, shortest: number, usual: number, most: number, example: string[]}} Task */
+/**
+ * @typedef {object} Offered  what can be trained here
+ * @property {number} training  runs that do
+ * @property {number} waiting
+ * @property {number} minutes
+ * @property {Options} defaults
+ * @property {Record<string, Task>} tasks
+ * @property {Record<string, {low: number, high: number}>} ranges
+ */
+/**
+ * @typedef {object} Snapshot
+ * @property {number} step
+ * @property {number | null} loss  null: it is no number any more
+ * @property {number} accuracy
+ * @property {number} seconds
+ * @property {string[]} written  to each probe
+ */
+/**
+ * @typedef {object} RunInfo
+ * @property {string} id
+ * @property {RunState} state
+ * @property {string | null} why
+ * @property {number | null} place
+ * @property {number} step
+ * @property {Options} options
+ * @property {number} learning_rate
+ * @property {{id: string, step: number} | null} parent
+ * @property {number} events
+ * @property {ModelInfo | null} model
+ * @property {{source: string, target: string}[]} probes
+ * @property {Snapshot[]} snapshots
+ */
+/** @typedef {{id: string, url: string, key: string}} Created */
+
+const JSON_TYPE = "application/json";
+
+/** @param {import("./connection.js").Connection} connection */
+export function trainingRuns({ ask, read, send, follow }) {
+  const path = (/** @type {string} */ id) => `/api/runs/${encodeURIComponent(id)}`;
+  return {
+    /** @returns {Promise<Offered>} */
+    offeredRuns: () => read("/api/runs"),
+
+    /** @param {Options} options @returns {Promise<Created>} */
+    startRun: async (options) => json(await send("/api/runs", options, JSON_TYPE)),
+
+    /** @param {string} id @returns {Promise<RunInfo>} */
+    async readRun(id) {
+      const told = await read(path(id));
+      return { ...told, model: told.model && completed(told.model) };
+    },
+
+    /**
+     * What happened from an event on, and then what happens.
+     * @param {string} id
+     * @param {number} since
+     * @param {AbortSignal} signal
+     * @returns {AsyncGenerator<any, void, void>}
+     */
+    runEvents: (id, since, signal) => follow(`${path(id)}/events?since=${since}`, signal),
+
+    /** @param {string} id @param {number} step @param {number} probe @param {AbortSignal} [signal] */
+    async runSnapshot(id, step, probe, signal) {
+      const headers = { Accept: "application/octet-stream" };
+      return tensors(await ask(`${path(id)}/snapshots/${step}?probe=${probe}`, { headers, signal }));
+    },
+
+    /** @param {string} id @param {string} key @param {object} change @returns {Promise<RunInfo>} */
+    changeRun: async (id, key, change) =>
+      json(await send(path(id), change, JSON_TYPE, undefined, { method: "PATCH", headers: { "Run-Key": key } })),
+
+    /** @param {string} id @param {{step: number, options: Options}} from @returns {Promise<Created>} */
+    forkRun: async (id, from) => json(await send(`${path(id)}/fork`, from, JSON_TYPE)),
+
+    /** @param {string} id @param {string} key @param {{step: number, name?: string}} what @returns {Promise<{id: string, url: string}>} */
+    keepRun: async (id, key, what) =>
+      json(await send(`${path(id)}/keep`, what, JSON_TYPE, undefined, { headers: { "Run-Key": key } })),
+  };
+}

@@ -1,0 +1,101 @@
+/** Watch a model learn: a run on the server, as it goes and as it was at every snapshot. */
+
+import { createApi } from "../data/api.js";
+import { Problem } from "../data/problem.js";
+import { find } from "../lib/dom.js";
+import { trouble } from "../parts/problem-line.js";
+import { readQuery, writeQuery } from "../state/address.js";
+import { createDesk } from "./main-figure.js";
+import { bindStage } from "../chrome/view-tabs.js";
+import { bindPickers } from "../chrome/head-pickers.js";
+import { linkTo, storeOf } from "../views/create-figure.js";
+import { VIEWS } from "../views/index.js";
+import { bindChoices } from "./train/choices.js";
+import { bindCommands } from "./train/commands.js";
+import { createFollower } from "./train/follower.js";
+import { createShown, probed } from "./train/shown.js";
+import { bindStatusLine } from "./train/status-line.js";
+import { bindTimeline } from "./train/timeline.js";
+import { bindProbes } from "./train/probes.js";
+import { format, parse } from "./train/link.js";
+
+/** @typedef {import("../state/live-run.js").LiveRun} LiveRun */
+
+/** What can be drawn of attention alone. */
+const OFFERED = new Set(["attention", "heads", "lines"]);
+
+const { lang = "en", plotly = "", catalog = "" } = find("#train").dataset;
+
+async function start() {
+  const api = createApi((...request) => fetch(...request));
+  const asked = parse(readQuery(window));
+  const [messages, offered] = await Promise.all([api.catalog(catalog), api.offeredRuns().catch((/** @type {Problem} */ problem) => problem)]);
+  const offer = () => VIEWS.filter(({ id }) => OFFERED.has(id));
+  const store = storeOf(linkTo({ lang, ...asked.figure }), offer);
+  const source = probed();
+  const status = { root: find("#stage") };
+  const desk = createDesk({ store, source, offer, status, free: asked.figure.head === undefined }, api, { messages, plotly });
+  bindStage(desk);
+  bindPickers(desk);
+
+  const failed = trouble(desk, () => void again());
+  find("#problem").replaceWith(failed.element);
+  if (offered instanceof Problem) return failed.show(offered);
+
+  const shown = createShown(desk, source, { moved: () => draw(), failed: failed.show });
+  const follower = createFollower(api, { hear, failed: failed.show });
+  const choices = bindChoices(desk, offered, { started: open, failed: failed.show, chosen: () => address() });
+  const commands = bindCommands(desk, { shown, choices, failed: failed.show });
+  const parts = [bindStatusLine(desk), bindTimeline(desk, shown), bindProbes(desk, shown), commands];
+
+  /** @param {LiveRun} run */
+  function hear(run) {
+    failed.show(null);
+    shown.hear(run);
+    draw();
+  }
+
+  function draw() {
+    const run = shown.run();
+    find("#run").hidden = !run;
+    find("#invitation").hidden = Boolean(run);
+    if (run) parts.forEach((part) => part.show(run));
+    address();
+  }
+
+  function address() {
+    const query = format({ run: shown.run(), step: shown.step(), probe: shown.probe(), options: choices.changed(), link: store.get().link });
+    writeQuery(window, `${query}&lang=${lang}`);
+    const other = /** @type {HTMLAnchorElement} */ (find("#language"));
+    other.href = `?${query}&lang=${other.hreflang}`;
+  }
+
+  /** @param {string} id @param {{step?: number | null, probe?: number}} [at] */
+  async function open(id, { step = null, probe = 0 } = {}) {
+    try {
+      const info = await api.readRun(id);
+      shown.open(info, { step, probe });
+      choices.fill(info.options, true);
+      await follower.follow(info);
+    } catch (error) {
+      failed.show(/** @type {Problem} */ (error));
+    }
+  }
+
+  const again = async () => {
+    const run = shown.run();
+    if (run) await follower.follow(null);
+    else if (asked.run) await open(asked.run, asked);
+    else window.location.reload();
+  };
+
+  desk.onTheme(draw);
+  store.subscribe(({ link }) => link, address);
+  window.addEventListener("resize", draw);
+  window.addEventListener("online", () => void again());
+  choices.fill({ ...offered.defaults, ...asked.options });
+  if (asked.run) await open(asked.run, asked);
+  else address();
+}
+
+void start();

@@ -1,0 +1,122 @@
+/** What can be chosen of a run: its task, the model's mechanisms, how it is trained; and Train. */
+
+import { failure } from "../../data/problem.js";
+import { find } from "../../lib/dom.js";
+import { el, render } from "../../lib/render.js";
+import { wording } from "../../parts/problem-wording.js";
+import { remember } from "./keys.js";
+import { fields, summary } from "./choice-fields.js";
+import { MORE, NUMBERS, asked, taskOf, wrongOf } from "./options.js";
+
+/** @typedef {import("../../data/training-runs.js").Options} Options */
+/** @typedef {import("../../data/training-runs.js").Offered} Offered */
+/** @typedef {import("../../data/problem.js").Problem} Problem */
+/** @typedef {ReturnType<typeof bindChoices>} Choices */
+
+/**
+ * @param {import("../../chrome/types.js").Desk} desk
+ * @param {Offered} offered
+ * @param {{started: (id: string) => Promise<void>, failed: (problem: Problem) => void, chosen: () => void}} listener
+ */
+export function bindChoices({ api, t }, offered, { started, failed, chosen }) {
+  const form = /** @type {HTMLFormElement} */ (find("#choices"));
+  /** As typed. @type {Record<string, string>} */
+  let typed = {};
+  /** What the server says of a field. @type {{field: string, words: string} | null} */
+  let refused = null;
+  /** The snapshot that the next run begins at. @type {{id: string, step: number} | null} */
+  let fork = null;
+  let busy = false;
+  /** Whether one line says what was chosen: a run is shown. */
+  let folded = false;
+
+  const task = () => taskOf(offered, typed);
+  const wrong = (/** @type {string} */ name) => (refused?.field === name ? refused.words : wrongOf(t, { typed, offered, fork }, name));
+  const options = () => asked(typed);
+
+  async function train() {
+    const bad = [...NUMBERS, ...MORE].find(wrong);
+    show();
+    if (bad) return focus(bad);
+    busy = true;
+    show();
+    try {
+      const made = await (fork ? api.forkRun(fork.id, { step: fork.step, options: options() }) : api.startRun(options()));
+      remember(made.id, made.key);
+      fork = null;
+      void started(made.id);
+    } catch (error) {
+      const problem = failure(error);
+      const field = problem.field.split(".").at(-1) ?? "";
+      refused = field in typed ? { field, words: wording(t, problem) } : null;
+      if (!refused) failed(problem);
+    }
+    busy = false;
+    show();
+  }
+
+  /** @param {string} name */
+  function focus(name) {
+    const field = /** @type {HTMLElement} */ (find(`[name="${name}"]`, form));
+    field.closest("details")?.setAttribute("open", "");
+    field.focus();
+  }
+
+  function show() {
+    form.toggleAttribute("data-folded", folded);
+    if (folded) return render(form, el("p", { key: "summary" }, summary(t, typed, offered)), el("button", { key: "unfold", className: "button", type: "button", "data-unfold": "" }, t("New run…")));
+    render(form, fields(t, { typed, offered, wrong, fork, busy }));
+  }
+
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    void train();
+  });
+  form.addEventListener("input", ({ target }) => {
+    const { name, value } = /** @type {HTMLInputElement} */ (target);
+    if (!(name in typed)) return;
+    if (name === "task" && value !== typed.task) typed.longest = String(offered.tasks[value].usual);
+    typed[name] = value;
+    refused = null;
+    show();
+    chosen();
+  });
+  form.addEventListener("click", ({ target }) => {
+    const { cancel, unfold } = /** @type {HTMLElement} */ (target).closest("button")?.dataset ?? {};
+    if (cancel === undefined && unfold === undefined) return;
+    fork = null;
+    folded = cancel !== undefined;
+    show();
+    if (!folded) focus("task");
+  });
+
+  return {
+    /** @param {Record<string, string | number | null>} given  what is not known is left out
+     *  @param {boolean} [fold]  into one line */
+    fill(given, fold = false) {
+      folded = fold;
+      const known = Object.entries({ ...offered.defaults, ...given }).filter(([name]) => name in offered.defaults);
+      typed = Object.fromEntries(known.map(([name, value]) => [name, value === null ? "" : String(value)]));
+      if (!(typed.task in offered.tasks)) typed.task = String(offered.defaults.task);
+      typed.longest ||= String(task().usual);
+      refused = null;
+      show();
+    },
+
+    /** Those that differ from the usual. @returns {Options} */
+    changed() {
+      /** @type {Options} */
+      const usual = { ...offered.defaults, longest: task().usual };
+      return Object.fromEntries(Object.entries(typed).filter(([name, value]) => String(usual[name]) !== value));
+    },
+
+    /** The next run begins at a snapshot. @param {{id: string, step: number}} at */
+    fork(at) {
+      fork = at;
+      folded = false;
+      if (Number(typed.steps) <= at.step) typed.steps = String(Math.min(at.step * 2, offered.ranges.steps.high));
+      show();
+      /** @type {HTMLElement} */ (find("[type=submit]", form)).focus();
+    },
+  };
+}

@@ -1,0 +1,61 @@
+/** Follows a run: from its first event on, over reloads and losses of the network, until it ends. */
+
+import { failure } from "../../data/problem.js";
+import { throttle } from "../../lib/timing.js";
+import { fresh, heard, over } from "../../state/live-run.js";
+
+/** @typedef {import("../../state/live-run.js").LiveRun} LiveRun */
+/** @typedef {import("../../data/training-runs.js").RunInfo} RunInfo */
+
+/** Milliseconds from one drawing to the next, and before it is asked again at first and at most. */
+const [PACE, FIRST, MOST] = [200, 500, 10_000];
+
+/**
+ * @param {import("../../data/api.js").Api} api
+ * @param {{hear: (run: LiveRun) => void, failed: (problem: import("../../data/problem.js").Problem) => void}} listener
+ */
+export function createFollower(api, { hear, failed }) {
+  let controller = new AbortController();
+  /** @type {LiveRun | null} */
+  let run = null;
+  const told = throttle(() => run && hear(run), PACE);
+
+  /** One connection, as long as it lasts. @param {LiveRun} from @param {AbortSignal} signal */
+  async function listen(from, signal) {
+    for await (const event of api.runEvents(from.id, from.next, signal)) {
+      if (signal.aborted || !run) return;
+      run = heard(run, event);
+      told.later();
+    }
+  }
+
+  return {
+    /** @param {RunInfo | null} info  null: the same run again */
+    async follow(info) {
+      controller.abort();
+      const { signal } = (controller = new AbortController());
+      if (info) run = fresh(info);
+      for (let wait = FIRST; run && !signal.aborted; wait = Math.min(wait * 2, MOST)) {
+        const { next } = run;
+        try {
+          await listen(run, signal);
+        } catch (error) {
+          if (signal.aborted) return;
+          const problem = failure(error);
+          failed(problem);
+          if (!problem.passing) return;
+        }
+        if (run && over(run)) return told.now();
+        if (run && run.next > next) wait = FIRST;
+        await pause(wait, signal);
+      }
+    },
+  };
+}
+
+/** @param {number} milliseconds @param {AbortSignal} signal  ends it early */
+const pause = (milliseconds, signal) =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal.addEventListener("abort", () => (clearTimeout(timer), resolve(null)), { once: true });
+  });

@@ -1,0 +1,122 @@
+/** Which run, which of its snapshots and which probe the page shows, and the figure of that. */
+
+import { Problem } from "../../data/problem.js";
+import { createAsker } from "../../data/retry.js";
+import { fresh, placeOf } from "../../state/live-run.js";
+
+/** @typedef {import("../../state/live-run.js").LiveRun} LiveRun */
+/** @typedef {import("../../data/wire.js").Trace} Trace */
+/** @typedef {ReturnType<typeof createShown>} Shown */
+/** @typedef {{model: import("../../data/model.js").ModelInfo, trace: Trace}} Moment */
+
+/** Traces that are kept, so that the slider goes back over them without asking. */
+const KEPT = 200;
+
+/** A source of what was put there. @returns {import("../../state/data-sources.js").Source & {put: (moment: Moment) => void}} */
+export function probed() {
+  /** @type {Moment | null} */
+  let moment = null;
+  const there = () => {
+    if (!moment) throw new Problem("not-given");
+    return moment;
+  };
+  return {
+    put: (next) => void (moment = next),
+    open: async (link) => ({ ...there(), live: false, link }),
+    models: async () => [there().model],
+    trace: async () => there().trace,
+    answer: async () => Promise.reject(new Problem("not-given")),
+    async *lines() {
+      throw new Problem("not-given");
+    },
+  };
+}
+
+/**
+ * @param {import("../../chrome/types.js").Desk} desk
+ * @param {ReturnType<typeof probed>} source
+ * @param {{moved: () => void, failed: (problem: Problem) => void}} listener
+ */
+export function createShown({ api, figure, store }, source, { moved, failed }) {
+  const asker = createAsker();
+  /** @type {Map<string, Trace>} */
+  const kept = new Map();
+  /** @type {LiveRun | null} */
+  let run = null;
+  /** @type {number | null}  null: the last one, whichever it is */
+  let step = null;
+  let probe = 0;
+  /** What the figure shows, or is to show soon. */
+  let wanted = "";
+
+  const place = () => (run ? placeOf(run, step) : -1);
+
+  /** The figure of the present moment. */
+  async function figureOf() {
+    const at = run?.snapshots[place()];
+    if (!run?.model || !at) return;
+    const { id, model } = run;
+    const key = `${id} ${at.step} ${probe}`;
+    if (key === wanted) return;
+    wanted = key;
+    const found = kept.get(key) ?? (await asker.ask((signal) => api.runSnapshot(id, at.step, probe, signal)));
+    if (found === null || key !== wanted) return;
+    if (found instanceof Problem) {
+      wanted = "";
+      return failed(found);
+    }
+    kept.set(key, found);
+    if (kept.size > KEPT) kept.delete(/** @type {string} */ (kept.keys().next().value));
+    put(model, found);
+  }
+
+  /** @param {import("../../data/model.js").ModelInfo} model @param {Trace} trace */
+  function put(model, trace) {
+    const { trace: before, link } = store.get();
+    source.put({ model, trace });
+    if (!before) return void figure.run();
+    const other = text(before) !== text(trace);
+    store.set({ model, trace, status: "ready", problem: null, link: other ? { ...link, query: null, key: null } : link });
+  }
+
+  return {
+    run: () => run,
+    step: () => step,
+    probe: () => probe,
+    place,
+    /** Whether the last snapshot is shown, whichever it is. */
+    following: () => step === null,
+
+    /** @param {import("../../data/training-runs.js").RunInfo} info @param {{step: number | null, probe: number}} at */
+    open(info, at) {
+      run = fresh(info);
+      ({ step, probe } = at);
+      wanted = "";
+    },
+
+    /** @param {LiveRun} next */
+    hear(next) {
+      run = next;
+      probe = Math.min(probe, Math.max(0, next.probes.length - 1));
+      void figureOf();
+    },
+
+    /** @param {number} to  a place among the snapshots; the last one is followed from there on */
+    go(to) {
+      if (!run) return;
+      step = to >= run.snapshots.length - 1 ? null : run.snapshots[Math.max(to, 0)].step;
+      void figureOf();
+      moved();
+    },
+
+    /** @param {number} to */
+    look(to) {
+      probe = to;
+      void figureOf();
+      moved();
+    },
+  };
+}
+
+/** What is read. @param {Trace} trace */
+const text = ({ tokens }) => JSON.stringify(Object.values(tokens).map((some) => some.map(({ id }) => id)));
