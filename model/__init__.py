@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from model.trace.interventions import Intervention
     from model.trace.tensor_tap import NamedTensor
 else:
-    # Imported when it is asked for: torch takes seconds, which `python -m model --help` need not.
+    # Imported on first use: torch takes seconds, which `python -m model --help` does not need.
     HOMES = {
         "Adapter": "adapters.request",
         "Decode": "adapters.request",

@@ -1,4 +1,4 @@
-"""Trains models and measures them: `python -m model train --help`."""
+"""Train and measure models: `python -m model train --help`."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-# By name, in the order of their use; the file of "measure heads" is commands/measure_heads.py.
+# By name, in order of use; "measure heads" is in commands/measure_heads.py, and so on.
 COMMANDS = {
-    "train": "train a model on parallel text, or go on training it",
+    "train": "train a model on parallel text, or continue training it",
     "recipe": "run every stage of training a model, from one file",
     "back-translate": "translate a train set with a model, to train on",
     "distil": "translate a train set with teachers, to train a student on",
-    "average": "average the weights of models that went on from the same run",
+    "average": "average the weights of models continued from the same run",
     "measure scores": "BLEU and chrF, written into the model card",
     "measure mean-outputs": "each head's mean output, for mean ablation",
-    "measure heads": "what every head does and what it is worth, as a report",
-    "measure history": "attention at steps along the training run",
-    "measure gate": "the share right of what people type first",
+    "measure heads": "what every head does and how important it is, as a report",
+    "measure history": "attention at steps of the training run",
+    "measure gate": "how many of the things people type first are translated correctly",
     "measure variants": "train variants of a run and compare them",
     "zoo train": "train the small models of the zoo",
     "zoo measure": "what the zoo's models can do, as a page",
@@ -26,12 +26,12 @@ COMMANDS = {
 HAND_ON = {"measure variants"}
 GROUPS = {
     "measure": "measure a model, or compare variants of one",
-    "zoo": "small models of tasks on which attention can be read off",
+    "zoo": "small models of simple tasks, whose attention is easy to read",
 }
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs one command. Behind ``--`` one of `HAND_ON` takes options of another command."""
+    """Run one command. Commands in `HAND_ON` take options of another command after ``--``."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     chosen = next((name for name in COMMANDS if given[: name.count(" ") + 1] == name.split()), None)
     cut = given.index("--") if chosen in HAND_ON and "--" in given else len(given)
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def parser(chosen: str | None) -> argparse.ArgumentParser:
-    """The command line. The chosen command alone is imported, since torch takes seconds."""
+    """Return the command line. Only the chosen command is imported, since torch takes seconds."""
     made = argparse.ArgumentParser(prog="python -m model", description=__doc__)
     places = {"": made.add_subparsers(metavar="command", required=True)}
     for name, told in COMMANDS.items():

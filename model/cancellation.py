@@ -1,7 +1,7 @@
-"""Ending a run before its end, where nobody waits for it any more.
+"""Stopping a run early when no one waits for it any more.
 
-Whoever runs a model says how it is known; the model asks between two layers. What runs on a thread
-is stopped by another one: `with stoppable(event.is_set): adapter.run(…)`.
+The caller provides a condition; the model checks it between two layers. A run on one thread
+is stopped from another: `with stoppable(event.is_set): adapter.run(…)`.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,7 +10,7 @@ from contextvars import ContextVar
 
 
 class StoppedError(Exception):
-    """Nobody waits for this run any more."""
+    """No one waits for this run any more."""
 
 
 def _never() -> bool:
@@ -22,7 +22,7 @@ _stopped: ContextVar[Callable[[], bool]] = ContextVar("stopped", default=_never)
 
 @contextmanager
 def stoppable(stopped: Callable[[], bool]) -> Iterator[None]:
-    """Runs of this thread end with StoppedError once `stopped` is true."""
+    """Runs on this thread raise StoppedError once `stopped` returns true."""
     before = _stopped.set(stopped)
     try:
         yield
@@ -31,6 +31,6 @@ def stoppable(stopped: Callable[[], bool]) -> Iterator[None]:
 
 
 def go_on() -> None:
-    """Raises StoppedError where the run that this is a part of shall end."""
+    """Raise StoppedError if the current run should stop."""
     if _stopped.get()():
         raise StoppedError

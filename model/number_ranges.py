@@ -1,9 +1,9 @@
-"""Limits of the numbers that a request may hold, as types.
+"""Limits of the numbers in a request, as types.
 
     temperature: Temperature = 1.0
 
-The type is read by whoever checks a value (`model.adapters.validate`) and by whoever describes it
-(`app.schemas`), so that a limit is written once.
+The type is read both by validation (`model.adapters.validate`) and by the API reference
+(`app.schemas`), so that each limit is written once.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Temperature = Annotated[float, Interval(ge=0.01, le=100.0)]
 
 
 def interval(hint: Any) -> Interval | None:
-    """The interval that a type names, alone or beside None; None for a type without."""
+    """Return the range of a type, alone or in a union with None; None for a type without one."""
     for part in (hint, *get_args(hint)):
         for limits in getattr(part, "__metadata__", ()):
             if isinstance(limits, Interval):
@@ -30,7 +30,7 @@ def interval(hint: Any) -> Interval | None:
 
 @cache
 def intervals(kind: type) -> Mapping[str, Interval]:
-    """The intervals of a dataclass's fields, by name; without those that have none."""
+    """Return the ranges of a dataclass's fields, by name; fields without a range are left out."""
     hints = get_type_hints(kind, include_extras=True)
     found = {name: interval(hint) for name, hint in hints.items()}
     return {name: limits for name, limits in found.items() if limits}

@@ -1,1 +1,1 @@
-"""Writing a translation: greedy, sampling and beam search as generators of steps."""
+"""Decoding: greedy, sampling and beam search as generators of steps."""

@@ -1,6 +1,6 @@
 """Beam search: over one source as a generator of steps, or over many at once.
 
-Both take their steps in `BeamSearch`, so a sentence's hypotheses are the same alone and in a batch.
+Both use `BeamSearch`, so a sentence's hypotheses are the same alone and in a batch.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from model.decode.steps import (
 
 @dataclass(frozen=True)
 class Beam:
-    """What to search for: at most `limit` tokens behind `prefix`, `width` hypotheses at a time."""
+    """Search parameters: at most `limit` tokens after `prefix`, `width` hypotheses at a time."""
 
     limit: int
     width: int = 4
@@ -36,10 +36,10 @@ class Beam:
 class BeamSearch:
     """The search for one source, between two steps (section 6.1).
 
-    Each step extends every open beam by every token and keeps the `width` most probable that go
-    on; the ones that end are ranked by score. The search has `ended` when no open beam can still
-    beat the best finished one: a log-probability only falls, and is divided by at most lp(limit).
-    While the prefix is read it is the one beam.
+    Each step extends every open beam by every token and keeps the `width` most probable ones that
+    continue; finished ones are ranked by score. The search has `ended` when no open beam can still
+    beat the best finished one: a log-probability can only fall, and is divided by at most
+    lp(limit). While the prefix is read, it is the only beam.
     """
 
     def __init__(self, asked: Beam, eos: int) -> None:
@@ -48,12 +48,12 @@ class BeamSearch:
         self.length = 0
         self.opened: tuple[Hypothesis, ...] = (Hypothesis(),)
         self.finished: tuple[Hypothesis, ...] = ()
-        self.parents: list[int] = []  # of each open beam: which row of the last step it extends
+        self.parents: list[int] = []  # for each open beam, the row of the last step that it extends
         self.ended = False
 
     @property
     def written(self) -> tuple[Hypothesis, ...]:
-        """The outcome so far: the finished hypotheses, without any the open ones, best first."""
+        """Return the result so far: finished hypotheses, or the open ones if none, best first."""
         return self.finished or self.opened
 
     def step(self, logprobs: Tensor, top: Sequence[Sequence[tuple[float, int]]]) -> SearchStep:
@@ -79,10 +79,10 @@ class BeamSearch:
         return SearchStep(before, logprobs, branches, self.written)
 
     def _best(self, top: Sequence[Sequence[tuple[float, int]]]) -> list[Branch]:
-        """The most probable hypotheses with a token more, best first.
+        """Return the most probable hypotheses extended by one token, best first.
 
-        Each beam can end in one way only, so twice as many as there are beams hold enough that go
-        on.
+        Each beam can end in only one way, so twice as many as there are beams include enough that
+        continue.
         """
         totals = [
             (beam.logprob + logprob, row, id_, logprob)
@@ -126,7 +126,7 @@ def write_beams(
 ) -> list[tuple[Hypothesis, ...]]:
     """Return the hypotheses that a `BeamSearch` finds for each source of a batch, best first.
 
-    The reader starts with one row per source and then has one per open beam. Sources whose search
+    The reader starts with one row per source and later has one per open beam. Sources whose search
     has ended leave the batch.
     """
     searches = [BeamSearch(one, tokenizer.eos) for one in asked]
@@ -136,7 +136,7 @@ def write_beams(
 
 
 def _advance(reader: Predictor, searches: Sequence[BeamSearch]) -> list[SearchStep]:
-    """Take a step of each search; the reader's rows are their open beams, one after the other."""
+    """Take a step of each search; the reader's rows are their open beams, in order."""
     logprobs = reader.logprobs()
     count = min(2 * max(search.asked.width for search in searches), logprobs.shape[1])
     top = logprobs.topk(count)
@@ -162,7 +162,7 @@ def _advance(reader: Predictor, searches: Sequence[BeamSearch]) -> list[SearchSt
 def _judged(
     found: Sequence[Branch], width: int, finished: Sequence[Hypothesis]
 ) -> tuple[Branch, ...]:
-    """The branches with their states: live ones best first, then finished, then pruned."""
+    """Return the branches with their states: live ones best first, then finished, then pruned."""
     going = [branch for branch in found if not branch.hypothesis.finished]
     ended = {branch.hypothesis: branch for branch in found if branch.hypothesis.finished}
     kept = [replace(ended[one], state=FINISHED) for one in finished if one in ended]

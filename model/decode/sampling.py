@@ -1,4 +1,4 @@
-"""Drawing tokens from what a model says comes next."""
+"""Sampling tokens from the model's distribution."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Draw:
-    """What a token is drawn from: all tokens at temperature 1 unless told otherwise."""
+    """Sampling options: by default all tokens at temperature 1."""
 
-    temperature: float = 1.0  # log-probabilities are divided by it
-    top_k: int | None = None  # of the k most probable tokens only
-    top_p: float = 1.0  # of the fewest tokens that together have this probability
+    temperature: float = 1.0  # divisor of the log-probabilities
+    top_k: int | None = None  # only the k most probable tokens
+    top_p: float = 1.0  # only the fewest tokens that together have this probability
     seed: int = 0
 
 
 class Dice:
-    """Chooses a token for each of some rows: draws it, or where nothing is drawn takes the best.
+    """Chooses a token for each row: samples it, or takes the most probable one.
 
-    A row's draws depend on its own seed alone, whoever else is there.
+    A row's samples depend only on its own seed, whatever else is in the batch.
     """
 
     def __init__(self, draws: Sequence[Draw | None]) -> None:
@@ -30,7 +30,7 @@ class Dice:
         self.generators = [torch.Generator().manual_seed(d.seed) if d else None for d in draws]
 
     def throw(self, logprobs: Tensor) -> tuple[Tensor, dict[int, Tensor]]:
-        """A token of each row of `logprobs` (B, V): ids (B,), and by row what it was drawn from."""
+        """Return a token for each row of `logprobs` (B, V): ids (B,), and the pool of each row."""
         ids = logprobs.argmax(dim=-1)
         pools: dict[int, Tensor] = {}
         for row, (draw, generator) in enumerate(zip(self.draws, self.generators, strict=True)):
@@ -40,13 +40,13 @@ class Dice:
         return ids, pools
 
     def keep(self, rows: Sequence[int]) -> None:
-        """Only these rows go on."""
+        """Keep only these rows."""
         self.draws = [self.draws[row] for row in rows]
         self.generators = [self.generators[row] for row in rows]
 
 
 def narrowed(logprobs: Tensor, draw: Draw) -> Tensor:
-    """`logprobs` (V,) after temperature, top-k and top-p, in this order, as log-probabilities.
+    """Return log-probabilities (V,) after temperature, top-k and top-p, in this order.
 
     Source: Fan et al. 2018 (top-k), Holtzman et al. 2020 (top-p).
     """
@@ -57,7 +57,7 @@ def narrowed(logprobs: Tensor, draw: Draw) -> Tensor:
     values, order = cooled.topk(count) if draw.top_k else cooled.sort(descending=True, stable=True)
     probabilities = values.softmax(dim=-1)
     before = probabilities.cumsum(dim=-1) - probabilities
-    kept = before < draw.top_p  # the token that reaches p is the last one in
+    kept = before < draw.top_p  # the token that reaches p is included
     kept[0] = True
     values = values.masked_fill(~kept, -torch.inf).log_softmax(dim=-1)
     return torch.full_like(cooled, -torch.inf).scatter(0, order, values)

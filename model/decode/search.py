@@ -1,8 +1,8 @@
-"""Write a translation greedily or sampled, as a generator of steps.
+"""Greedy decoding and sampling, as a generator of steps.
 
 `model.decode.beam_search` has beam search. Control tokens other than ``<eos>`` are never written. A
-translation may have to begin with a prefix: its tokens are read one by one like any other, and the
-search goes on from there.
+translation may be required to start with a prefix: its tokens are read one by one like any other,
+and the search continues from there.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from model.transformer.stacks import Transformer
 
 
 class Predictor(Protocol):
-    """A model between two steps: reads one token a row, answers with log-probabilities."""
+    """A model between two steps: reads one token per row, returns log-probabilities."""
 
     def logprobs(self) -> Tensor:
-        """For each row log P(next token | what was read), (B, V)."""
+        """Return log P(next token | tokens read) for each row, (B, V)."""
 
     def append(self, ids: Tensor, rows: Tensor | None = None) -> None:
-        """Reads `ids` (B,) next, after row i has become a copy of row `rows[i]`."""
+        """Read `ids` (B,) next, after row i has become a copy of row `rows[i]`."""
 
 
 class Ends(Protocol):
-    """What a search must know of a vocabulary."""
+    """What a search needs to know of a vocabulary."""
 
     eos: int  # the token that ends a text
 
@@ -60,14 +60,14 @@ class Reader(Predictor):
         self.tap = tap
         self.source_real = real
         self.memory = model.encode(source, real, tap)  # (B, S, d_model)
-        self.source = torch.arange(len(source), device=source.device)  # which one a row translates
+        self.source = torch.arange(len(source), device=source.device)  # the source of each row
         self.cache = Cache(model.config.decoder_layers) if cached else None
         self.read = torch.full((len(source), 1), tokenizer.bos, device=source.device)
         specials = sorted(tokenizer.specials - {tokenizer.eos})
         self.never = torch.tensor(specials, device=source.device)
 
     def logprobs(self) -> Tensor:
-        """For each row log P(next token | source, what was read), (B, V); control tokens −inf."""
+        """Return log P(next token | source, tokens read) per row, (B, V); control tokens −inf."""
         real = torch.ones_like(self.read, dtype=torch.bool)
         new = self.read[:, self.cache.length :] if self.cache else self.read
         tap = self.tap.begin(self.cache.length if self.cache else 0)
@@ -76,15 +76,15 @@ class Reader(Predictor):
         return logprobs.index_fill_(1, self.never, -torch.inf)
 
     def append(self, ids: Tensor, rows: Tensor | None = None) -> None:
-        """Reads `ids` (B,) next, after row i has become a copy of row `rows[i]`."""
+        """Read `ids` (B,) next, after row i has become a copy of row `rows[i]`."""
         if rows is not None:
             self.keep(rows)
         self.read = torch.cat([self.read, ids[:, None]], dim=1)
 
     def keep(self, rows: Tensor) -> None:
-        """Makes row i a copy of row `rows[i]`, with what its tap does; other rows are gone."""
+        """Make row i a copy of row `rows[i]`, with its tap; other rows are dropped."""
         source = self.source[rows]
-        moved = not torch.equal(source, self.source)  # often only beams of one source trade places
+        moved = not torch.equal(source, self.source)  # often only beams of one source are reordered
         if moved:
             self.source, self.memory = source, self.memory[rows]
             self.source_real = self.source_real[rows]
@@ -101,12 +101,12 @@ def sample(
     draws: Sequence[Draw | None],
     prefixes: Sequence[Sequence[int]] = (),
 ) -> Iterator[SearchStep]:
-    """A token drawn at each step (None: the most probable one), for all rows of a batch at once.
+    """Yield steps that sample a token (None: take the most probable one) for all rows of a batch.
 
-    Row i begins with `prefixes[i]` and stops at ``<eos>`` or after `limits[i]` tokens.
-    A row's draws depend on its own seed alone, whoever else is in the batch. The log-probabilities
-    of a hypothesis are the model's own, not those that the token was drawn from. Where the prefix
-    decides, the dice are thrown too: a prefix that would have been drawn changes nothing.
+    Row i begins with `prefixes[i]` and stops at ``<eos>`` or after `limits[i]` tokens. A row's
+    samples depend only on its own seed, whatever else is in the batch. The log-probabilities of a
+    hypothesis are the model's own, not those that the token was sampled from. Random numbers are
+    also drawn for the prefix: a prefix that would have been sampled anyway changes nothing.
     """
     rows = tuple(Hypothesis() for _ in limits)
     prefixes = prefixes or [()] * len(limits)

@@ -1,4 +1,4 @@
-"""What a step of decoding says: ids and numbers, and nothing about presentation."""
+"""The steps of a decoding: ids and numbers, independent of how they are presented."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LIVE, FINISHED, PRUNED = "live", "finished", "pruned"
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """What has been written so far: ids, ``<eos>`` included, and their log-probabilities (nats)."""
+    """What has been written so far: ids with ``<eos>``, and their log-probabilities (nats)."""
 
     ids: tuple[int, ...] = ()
     logprobs: tuple[float, ...] = ()
@@ -24,22 +24,22 @@ class Hypothesis:
         return sum(self.logprobs, 0.0)
 
     def score(self, length_penalty: float) -> float:
-        """What beams are ranked by: log P / lp (see `penalty`)."""
+        """Return the score by which beams are ranked: log P / lp (see `penalty`)."""
         return self.logprob / penalty(len(self.ids), length_penalty)
 
     def then(self, id_: int, logprob: float, finished: bool) -> Hypothesis:
-        """The same with a token more."""
+        """Return the hypothesis extended by one token."""
         return Hypothesis((*self.ids, id_), (*self.logprobs, logprob), finished)
 
 
 def penalty(length: int, alpha: float) -> float:
-    """The length penalty lp = ((5 + length) / 6)^α (Wu et al. 2016, equation 14)."""
+    """Return the length penalty lp = ((5 + length) / 6)^α (Wu et al. 2016, equation 14)."""
     return float(((5 + length) / 6) ** alpha)
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """How a token was drawn: out of how many, and with which probability among these."""
+    """How a token was sampled: from how many, and with which probability among these."""
 
     pool: int
     probability: float
@@ -47,9 +47,9 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Branch:
-    """A hypothesis with a token more, and what became of it."""
+    """A hypothesis extended by one token, and its state."""
 
-    parent: int  # which of the step's `read` it goes on from
+    parent: int  # index of the step's `read` that it extends
     hypothesis: Hypothesis  # its last token is the new one
     state: str = LIVE
     forced: bool = False  # the prefix left no choice
@@ -58,7 +58,7 @@ class Branch:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A token that could come next."""
+    """A candidate for the next token."""
 
     id: int
     logprob: float
@@ -66,12 +66,12 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class SearchStep:
-    """One step of a search: what had been written, what could come next, what was made of it.
+    """One step of a search: what had been written, the next-token scores, and the results.
 
-    `read` and the rows of `logprobs` (read, V; control tokens −inf) go together. A batch of
-    greedy or sampled rows is as many searches side by side: row i goes on from i. `written` is the
-    outcome so far: every row's, or of beam search the finished ones (without any, the live ones),
-    best first.
+    `read` and the rows of `logprobs` (read, V; control tokens −inf) correspond. A batch of greedy
+    or sampled rows is as many parallel searches: row i continues from i. `written` is the result so
+    far: every row's, or for beam search the finished hypotheses (or the live ones if none), best
+    first.
     """
 
     read: tuple[Hypothesis, ...]
@@ -85,9 +85,10 @@ class SearchStep:
         return all(branch.forced for branch in self.branches)
 
     def candidates(self, row: int, count: int) -> tuple[list[Candidate], float]:
-        """The `count` most probable tokens after `read[row]`, and what all others have together.
+        """Return the `count` most probable tokens after `read[row]`, and the rest.
 
-        The rest is a probability; that of control tokens, which are never written, is in it.
+        The rest is the probability of all other tokens, including control tokens, which are never
+        written.
         """
         top = self.logprobs[row].topk(min(count, self.logprobs.shape[1]))
         listed = [
@@ -98,6 +99,6 @@ class SearchStep:
         return listed, max(0.0, 1 - top.values.double().exp().sum().item())
 
     def rank(self, branch: Branch) -> int:
-        """The place of a branch's token among all that could be written, from 1."""
+        """Return the rank of a branch's token among all that could be written, from 1."""
         logprobs = self.logprobs[branch.parent]
         return 1 + int((logprobs > logprobs[branch.hypothesis.ids[-1]]).sum())

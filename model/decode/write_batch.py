@@ -1,4 +1,4 @@
-"""Greedy and sampled translations of a batch, for those who want no steps."""
+"""Greedy and sampled translations of a batch, without yielding steps."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ def write(
     draws: Sequence[Draw | None],
     prefixes: Sequence[Sequence[int]],
 ) -> list[tuple[int, ...]]:
-    """The ids that `model.decode.search.sample` writes, which says what is asked for.
+    """Return the ids that `model.decode.search.sample` writes; the arguments are the same.
 
     Rows that have ended leave the batch.
     """
-    rows = list(range(len(limits)))  # those that are in the batch
+    rows = list(range(len(limits)))  # the rows still in the batch
     dice, written = Dice(draws), [list[int]() for _ in rows]
     for length in range(max(limits)):
         ids, _ = dice.throw(reader.logprobs())

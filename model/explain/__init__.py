@@ -1,1 +1,1 @@
-"""What a run says about itself: patterns of heads, the logit lens, contributions, relevance."""
+"""Explaining a run: patterns of heads, the logit lens, contributions, relevance."""

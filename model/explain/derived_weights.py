@@ -1,9 +1,9 @@
-"""Scores and weights worked out slice by slice from recorded q and k, instead of being recorded.
+"""Scores and weights computed slice by slice from recorded q and k, instead of being recorded.
 
-q and k grow with the length of a text, weights with its square: of a long one a slice of the
-weights is all that can be kept, or seen.
+q and k grow with the length of a text, weights with its square: for a long text, only slices of
+the weights can be stored or shown.
 
-    scores(i, j)  = Scoring(q_i, k_j), with what positions make of it
+    scores(i, j)  = Scoring(q_i, k_j), with relative positions
     weights(i, j) = exp(scores(i, j) − log Σ_m exp scores(i, m)) where the mask allows j, else 0
 
 Shapes: H heads, N queries, M keys, d_k channels of a head.
@@ -25,7 +25,7 @@ from model.transformer.positions import Positions
 from model.transformer.scoring import Scoring
 from model.transformer.stacks import Transformer
 
-CHANGED = ("scores", "mask", "weights")  # an intervention on these cannot be seen in q and k
+CHANGED = ("scores", "mask", "weights")  # interventions on these do not show in q and k
 ALL = slice(None)
 
 
@@ -33,14 +33,14 @@ ALL = slice(None)
 class Derived:
     """One attention of one request: `derived.weights(head, queries, keys)` is a slice of it.
 
-    With `logsumexp` (H, N) of the scores that the mask allows, a slice costs itself alone; without
-    it weights cost the whole rows that they are in. Tensors are on the model's device.
+    With the `logsumexp` (H, N) of the unmasked scores, a slice costs only itself; without it,
+    weights cost their whole rows. Tensors are on the model's device.
     """
 
     q: Tensor  # (H, N, d_k), as scored
     k: Tensor  # (H, M, d_k), as scored
     over: Mapping[str, str]  # which tokens the query and the key axis follow
-    real: Tensor  # (M,) true where a key is no padding
+    real: Tensor  # (M,) true where a key is not padding
     rule: Mask
     scoring: Scoring
     positions: Positions
@@ -50,18 +50,18 @@ class Derived:
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """Heads, queries, keys."""
+        """The numbers of heads, queries and keys."""
         return self.q.shape[0], self.q.shape[1], self.k.shape[1]
 
     def mask(self, queries: slice = ALL, keys: slice = ALL) -> Tensor:
-        """True where a query may look, (queries, keys)."""
+        """Return a mask (queries, keys), true where a query may look."""
         at = self._at(queries, keys)
         return allowed(self.rule, self.real[None], *at)[0]
 
     @torch.inference_mode()
     def scores(self, head: int, queries: slice = ALL, keys: slice = ALL) -> Tensor:
-        """Before the mask, (queries, keys)."""
-        # A part that is not plain may have something for each head: then all of them are needed.
+        """Return the scores before the mask, (queries, keys)."""
+        # A part that is not plain may differ between heads, so all heads are needed.
         plain = self.scoring.fusible and self.positions.fusible
         heads = slice(head, head + 1) if plain else ALL
         scores = self.scoring(self.q[None, heads, queries], self.k[None, heads, keys])
@@ -70,7 +70,7 @@ class Derived:
 
     @torch.inference_mode()
     def weights(self, head: int, queries: slice = ALL, keys: slice = ALL) -> Tensor:
-        """What each query spends on each key, (queries, keys)."""
+        """Return the weights of each query over the keys, (queries, keys)."""
         if self.logsumexp is None:
             rows = masked_softmax(self.scores(head, queries), self.mask(queries))
             return rows[:, keys]
@@ -91,10 +91,10 @@ def derive(
     interventions: Iterable[Intervention] = (),
     logsumexp: Tensor | None = None,
 ) -> Derived:
-    """The attention at `place`, such as "encoder.0.self", from a run that recorded its q and k.
+    """Return the attention at `place`, such as "encoder.0.self", from recorded q and k.
 
-    `real` (M,) is true where a key is no padding; `interventions` are those of the run. Raises
-    `ValueError` where one of them acts between q and k and the weights: those must be recorded.
+    `real` (M,) is true where a key is not padding; `interventions` are those of the run. Raises
+    `ValueError` if one of them acts between q and k and the weights: then record the weights.
     """
     q, k = tensors[f"{place}.q"], tensors[f"{place}.k"]
     for one in interventions:

@@ -1,8 +1,8 @@
-"""What can be read out of a run: the logit lens, and what each part adds to a token's logit.
+"""The logit lens, and what each part adds to a token's logit.
 
-Computed from recorded tensors when it is asked for by name (``inside.…``); docs/inside.md says what
-is exact in it and what is not. What a layer hands on is x = LayerNorm(x + o) in a post-norm model;
-in a pre-norm one it is x + o, and one norm behind the last layer reads it.
+Computed from recorded tensors when selected by name (``inside.…``); docs/inside.md says what is
+exact and what is an approximation. A layer's output is x = LayerNorm(x + o) in a post-norm model;
+in a pre-norm one it is x + o, and one norm after the last layer reads it.
 
 Shapes: L decoder layers, H heads, T target rows, D features, V vocabulary. Row i writes
 `written[i]`; rows of padding write nothing: their numbers are NaN, their rank is 0.
@@ -24,28 +24,28 @@ from model.transformer.norms import Last
 from model.transformer.stacks import CANDIDATES, Transformer
 
 LENS = {
-    "probabilities": (LAYER, QUERY, RANK),  # of the ten that a layer's stream makes most probable
+    "probabilities": (LAYER, QUERY, RANK),  # of the ten most probable tokens after a layer
     "candidates": (LAYER, QUERY, RANK),  # their ids
-    "written": (LAYER, QUERY),  # the probability of the token that is written in the end
-    "rank": (LAYER, QUERY),  # its rank among all of the vocabulary, from 1
+    "written": (LAYER, QUERY),  # the probability of the token that is finally written
+    "rank": (LAYER, QUERY),  # its rank in the whole vocabulary, from 1
 }
 LOGIT = {
     "self": (LAYER, HEAD, QUERY),  # each head of self-attention, through W_O
     "cross": (LAYER, HEAD, QUERY),
     "ffn": (LAYER, QUERY),  # without its bias
     "bias": (LAYER, QUERY),  # b_O of both attentions, b_2
-    "norm": (LAYER, QUERY),  # β of the three norms; of a pre-norm model the last one's alone
+    "norm": (LAYER, QUERY),  # β of the three norms; in a pre-norm model, only of the last one
     "embedding": (QUERY,),
     "position": (QUERY,),
-    "total": (QUERY,),  # the logit itself, from the last stream: what the others add up to
+    "total": (QUERY,),  # the logit itself, from the last stream: the sum of the others
 }
 SUBLAYERS = ("self", "cross", "ffn")
-STREAM = ("norm", "residual")  # what a layer hands on: the one where post-norm, else the other
+STREAM = ("norm", "residual")  # a layer's output: the first if post-norm, otherwise the second
 WEIGHTS = ".weights"
 
 
 def names(recorded: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """What there is to see inside a model that records these names, with its dims."""
+    """Return the `inside` tensors of a model that records these names, with their dims."""
     if "decoder.0.ffn.residual" not in recorded:
         return {}
     places = [name.removesuffix(WEIGHTS) for name in recorded if name.endswith(WEIGHTS)]
@@ -61,7 +61,7 @@ def names(recorded: Collection[str]) -> dict[str, tuple[str, ...]]:
 
 
 def needed(selected: Iterable[str], layers: int) -> set[str]:
-    """The tensors to record for what is selected of these."""
+    """Return the tensors to record for the selected ones."""
     groups = {name.split(".")[1] for name in selected if name.startswith(INSIDE)}
     found: set[str] = set()
     if groups & {"lens", "logit"}:
@@ -81,7 +81,7 @@ def look(
     recorders: Sequence[Recorder],
     written: Sequence[Sequence[int]],
 ) -> None:
-    """Adds to each recorder what it selects of `names`; it has recorded what is `needed`."""
+    """Add to each recorder what it selects of `names`; it must have recorded what is `needed`."""
     for row, (recorder, ids) in enumerate(zip(recorders, written, strict=True)):
         groups = {name.split(".")[1] for name in recorder.select if name.startswith(INSIDE)}
         run = RecordedRun(model, recorder, ids)
@@ -96,45 +96,45 @@ def look(
 
 @dataclass(frozen=True)
 class RecordedRun:
-    """One request's: what was recorded, and the ids that its rows write."""
+    """One request's recorded tensors, and the ids that its rows write."""
 
     model: Transformer
     recorder: Recorder
     written: Sequence[int]
 
     def __getitem__(self, name: str) -> Tensor:
-        """A recorded tensor on the model's device."""
+        """Return a recorded tensor on the model's device."""
         return self.recorder.tensors[name].value.to(self.model.embedding.weight.device)
 
     @property
     def last_norm(self) -> Last | None:
-        """The norm that reads the stream of a pre-norm model; a post-norm one needs none."""
+        """The norm that reads the stream of a pre-norm model; None for a post-norm one."""
         norm = self.model.decoder_norm
         return norm if isinstance(norm, Last) else None
 
     def stream(self, layer: int) -> Tensor:
-        """What a decoder layer hands on (T, D), as the output matrix reads it."""
+        """Return the output of a decoder layer (T, D), as the output matrix reads it."""
         if self.last_norm is None:
             return self[f"decoder.{layer}.ffn.norm"]
         read: Tensor = self.last_norm(self[f"decoder.{layer}.ffn.residual"], NULL)
         return read
 
     def skips(self, name: str) -> bool:
-        """Whether a residual adds what came before; `drop` takes that away."""
+        """Return whether a residual includes its input; `drop` removes it."""
         made = self.recorder.interventions
         return not any(one.do == "drop" and one.at == name for one in made)
 
     def rows(self, values: Tensor, nothing: float) -> Tensor:
-        """`values` (…, written) with `nothing` in the rows behind, which write nothing: (…, T)."""
+        """Return `values` (…, written) padded with `nothing` for rows of padding: (…, T)."""
         behind = len(self.stream(0)) - len(self.written)
         return torch.nn.functional.pad(values, (0, behind), value=nothing)
 
 
 def lens(run: RecordedRun) -> dict[str, Tensor]:
-    """Each layer's stream through the output matrix, as if the layers behind it were not there.
+    """Return each layer's stream through the output matrix, as if later layers did not exist.
 
-    Exact for the last layer. The others' streams were never meant for this matrix: what they say
-    in it is a reading, not a computation of the model.
+    Exact for the last layer. The streams of other layers were not trained for this matrix: the
+    result is an interpretation, not a computation of the model.
 
     Source: logit lens, nostalgebraist 2020, "interpreting GPT: the logit lens".
     """
@@ -154,19 +154,19 @@ def lens(run: RecordedRun) -> dict[str, Tensor]:
 
 
 def contributions(run: RecordedRun) -> dict[str, Tensor]:
-    """What each part of the decoder adds to the logit of the token that a row writes.
+    """Return what each part of the decoder adds to the logit of the token that a row writes.
 
-    logit = e · x_L for the token's output embedding e, and every norm is affine once its σ is held:
+    logit = e · x_L for the token's output embedding e, and every norm is affine if its σ is fixed:
 
         LayerNorm(r) = γ ⊙ (r − mean(r)) / σ(r) + β
 
-    so the logit is a sum with one term for everything that was ever added to the stream. We walk
-    back with the direction d in which the stream is read: d = e at the end, and through a norm
-    d ← centred(γ ⊙ d) / σ. Mean and σ are those of this run. Float64 from what was recorded.
+    so the logit is a sum with one term for each contribution to the stream. Go back from the end
+    with the direction d in which the stream is read: d = e at the end, and through a norm
+    d ← centred(γ ⊙ d) / σ. Mean and σ are those of this run. Computed in float64.
 
     Source: direct logit attribution, Elhage et al. 2021, "A Mathematical Framework for Transformer
-    Circuits"; here with every norm on the way: of a post-norm model those of all later sublayers,
-    of a pre-norm one the last.
+    Circuits"; here including every norm on the path: in a post-norm model those of all later
+    sublayers, in a pre-norm one the last.
     """
     model, count = run.model, len(run.written)
     matrix = model.embedding.weight
@@ -206,7 +206,7 @@ def contributions(run: RecordedRun) -> dict[str, Tensor]:
 
 
 def _sublayers(model: Transformer, index: int) -> Iterator[tuple[str, nn.LayerNorm, Tensor]]:
-    """A decoder layer's sublayers, the last one first: place, norm, and the bias of its output."""
+    """Yield a decoder layer's sublayers, last one first: place, norm, and output bias."""
     layer = model.decoder[index]
     assert isinstance(layer, DecoderLayer)
     yield "ffn", layer.ffn_norm.norm, layer.ffn.W_2.bias
@@ -215,13 +215,13 @@ def _sublayers(model: Transformer, index: int) -> Iterator[tuple[str, nn.LayerNo
 
 
 def _bias(linear: nn.Linear) -> Tensor:
-    """Zeros where it has none."""
+    """Return the bias, or zeros if there is none."""
     none = linear.bias is None
     return linear.weight.new_zeros(linear.out_features) if none else linear.bias
 
 
 def _before(norm: nn.LayerNorm, d: Tensor, residual: Tensor) -> Tensor:
-    """The direction (T, D) in front of a norm that reads as `d` does behind it."""
+    """Return the direction (T, D) before a norm that corresponds to `d` after it."""
     scaled = d * norm.weight.double()
     variance = residual.double().var(dim=-1, correction=0, keepdim=True)
     sigma = (variance + norm.eps).sqrt()
@@ -229,7 +229,7 @@ def _before(norm: nn.LayerNorm, d: Tensor, residual: Tensor) -> Tensor:
 
 
 def _heads(model: Transformer, index: int, place: str, mix: Tensor, d: Tensor) -> Tensor:
-    """mix_h W_O_h · d of each head (H, T), from its `mix` (H, T, d_k)."""
+    """Return mix_h W_O_h · d of each head (H, T), from its `mix` (H, T, d_k)."""
     layer = model.decoder[index]
     attention = getattr(layer, f"{place}_attention")
     read = d @ attention.W_o.weight.double()  # (T, H · d_k)

@@ -1,8 +1,8 @@
 """What a head does, in a few numbers and one word.
 
-`tally` adds up a head's rows, `Tally.means` are its numbers, `patterns` its word. Tallies add, so
-a report over many sentences is ``patterns(tally(…) + tally(…))``. Which rows count, what is
-measured and from where on a pattern has its name is stated in docs/patterns.md.
+`tally` sums over a head's rows, `Tally.means` are its numbers, `patterns` its word. Tallies can be
+added, so a report over many sentences is ``patterns(tally(…) + tally(…))``. docs/patterns.md
+defines which rows count, the measures, and the thresholds of the patterns.
 
 Shapes: … any leading axes, the last of them usually heads; N queries, M keys.
 """
@@ -18,12 +18,12 @@ from torch import Tensor
 from model.text.tokens import PAD, Token
 from model.trace.tensor_tap import KEY, QUERY, NamedTensor, same
 
-LEAST = 2  # rows (pairs, for an alignment) without which there is nothing to say
-HALF = 0.5  # heads that put more than half of their weight on one place (Clark et al. 2019)
-ALIGNED = 0.4  # of the weight with which a head could tell all words apart, one to one
-BROAD = 0.9  # of the entropy of looking everywhere alike
+LEAST = 2  # rows (for an alignment, pairs) needed to name a pattern
+HALF = 0.5  # of the weight on one position (Clark et al. 2019)
+ALIGNED = 0.4  # of the weight of a perfect one-to-one alignment
+BROAD = 0.9  # of the entropy of uniform attention
 
-# A pattern and the measure that makes it, with the least that it takes; the first one holds.
+# The patterns with their measures and thresholds; the first one that holds is used.
 RULES = (
     ("previous-token", "previous", HALF),
     ("itself", "itself", HALF),
@@ -41,9 +41,9 @@ PATTERNS = (*(pattern for pattern, *_ in RULES), MIXED, NONE)
 
 @dataclass(frozen=True)
 class Axes:
-    """What the rows and columns of an attention stand for; neither holds padding.
+    """The tokens of the rows and columns of an attention, without padding.
 
-    `queries` are the tokens that rows are read as: in cross attention those that they write.
+    `queries` are the tokens that rows stand for: in cross-attention those that they write.
     """
 
     queries: Sequence[Token]  # N
@@ -52,7 +52,7 @@ class Axes:
 
     @property
     def special(self) -> tuple[Tensor, Tensor]:
-        """True where a query (N), where a key (M) is a special token."""
+        """Masks of the queries (N) and keys (M), true for special tokens."""
         rows, columns = (
             torch.tensor([token.special for token in side]) for side in (self.queries, self.keys)
         )
@@ -60,7 +60,7 @@ class Axes:
 
     @property
     def same(self) -> Tensor:
-        """True (N, M) where a key is the query's word elsewhere: one text, whatever the case."""
+        """A mask (N, M), true where a key is the query's word elsewhere, ignoring case."""
         known: dict[str, int] = {}
         rows, columns = (
             torch.tensor([known.setdefault(_word(token), len(known)) for token in side])
@@ -73,13 +73,13 @@ class Axes:
 
 @dataclass(frozen=True)
 class Tally:
-    """Sums over rows, and how many rows they are of: by measure, each (…)."""
+    """Sums over rows and the number of rows, by measure, each (…)."""
 
     sums: Mapping[str, Tensor]
     counts: Mapping[str, Tensor]
 
     def __add__(self, other: Tally) -> Tally:
-        """The same heads over the rows of both."""
+        """Return the tally of the same heads over the rows of both."""
         return Tally(
             {name: total + other.sums[name] for name, total in self.sums.items()},
             {name: count + other.counts[name] for name, count in self.counts.items()},
@@ -87,15 +87,15 @@ class Tally:
 
     @property
     def means(self) -> dict[str, Tensor]:
-        """Each measure (…); NaN where no row counts."""
+        """Return the mean of each measure (…); NaN where no row counts."""
         return {name: total / self.counts[name] for name, total in self.sums.items()}
 
 
 def tally(weights: Tensor, axes: Axes, mask: Tensor | None = None) -> Tally:
-    """The measures of every head, added up over the rows that have a choice.
+    """Sum the measures of every head over the rows that have a choice.
 
     `weights` (…, N, M) sum to 1 over M; `mask` (N, M) is true where a query may look. A row counts
-    if it may look at two keys at least and looks at anything at all.
+    if it can attend to at least two keys and attends to any.
     """
     queries, keys = weights.shape[-2:]
     may = torch.ones(queries, keys, dtype=torch.bool) if mask is None else mask
@@ -106,7 +106,7 @@ def tally(weights: Tensor, axes: Axes, mask: Tensor | None = None) -> Tally:
         found[name] = values.where(rows, 0).sum(-1), rows.sum(-1)
 
     def near(name: str, there: Tensor) -> None:
-        """Weight on the keys that are `there` (N, M), over the rows that may look at one."""
+        """Add the weight on the keys `there` (N, M), over the rows that can see one."""
         over(name, (weights * there).sum(-1), free & (there & may).any(-1))
 
     entropy = torch.special.entr(weights).sum(-1)
@@ -127,7 +127,7 @@ def tally(weights: Tensor, axes: Axes, mask: Tensor | None = None) -> Tally:
 
 
 def patterns(tally: Tally) -> list[str]:
-    """The pattern of each head (H): the first of `RULES` that holds."""
+    """Return the pattern of each head (H): the first of `RULES` that holds."""
     means = tally.means
     return [
         _pattern(
@@ -159,7 +159,7 @@ class Summary:
 
 
 def needed(places: Sequence[str]) -> list[str]:
-    """The tensors that summaries of these attentions are made from."""
+    """Return the tensors needed for summaries of these attentions."""
     return [f"{place}.{name}" for place in places for name in ("weights", "mask")]
 
 
@@ -169,9 +169,9 @@ def summary(
     texts: Mapping[str, Sequence[Token]],
     written: Sequence[Token] = (),
 ) -> Summary:
-    """The summary of an attention of a trace; padding, which stands last, is left out.
+    """Return the summary of an attention of a trace, without the padding at the end.
 
-    `texts` are the tokens read, by text; `written` those that rows of cross attention write.
+    `texts` are the tokens read, by text; `written` those that rows of cross-attention write.
     """
     weights, mask = (tensors[name] for name in needed([place]))
     sides = weights.over[QUERY], weights.over[KEY]
@@ -198,11 +198,11 @@ def _pattern(measure: Callable[[str], float | None]) -> str:
 
 
 def _alignment(weights: Tensor, axes: Axes) -> tuple[Tensor, Tensor]:
-    """How nearly words are told apart one to one: 1 for a permutation.
+    """Measure how close the attention is to a one-to-one alignment: 1 for a permutation.
 
-    Each word that is written points at the key it looks at most. Of several that point at one key
-    the hardest counts; special keys do not. The weights of these pairs, and how many pairs there
-    could be.
+    Each written word is paired with its key of largest weight. Special keys are left out; of
+    several words with one key, only the largest weight counts. Returns the sum of these weights,
+    and the possible number of pairs.
     """
     rows, columns = (~special for special in axes.special)
     words = weights[..., rows, :]

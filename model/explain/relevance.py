@@ -1,14 +1,14 @@
-"""How much the translation's log-probability hangs on each weight of attention.
+"""How much the translation's log-probability depends on each attention weight.
 
     relevance = ∂ log P(target | source) / ∂A ⊙ A
 
-with log P summed over all rows that write a token. To first order it is what log P would lose if
-this weight alone were zero, all later layers included and nothing renormalised: an approximation
-wherever the weight is not small. One backward pass gives all heads of all layers.
+with log P summed over all rows that write a token. To first order this is what log P would lose if
+this weight alone were zero, including all later layers, without renormalising: an approximation
+unless the weight is small. One backward pass gives all heads of all layers.
 
 Source: Barkan et al. 2021, Grad-SAM; Chefer et al. 2021, Generic Attention-model Explainability,
-section 3. Both keep the positive part and take the mean of all heads; here every head has its own
-with its sign.
+section 3. Both keep the positive part and average over the heads; here every head keeps its own
+values with their sign.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from model.transformer.stacks import Transformer
 
 @dataclass(frozen=True)
 class TokenBatch:
-    """Ids and where they are no padding: (B, S) and (B, T)."""
+    """Ids and masks that are true for real tokens: (B, S) and (B, T)."""
 
     source: Tensor
     source_real: Tensor
@@ -34,13 +34,13 @@ class TokenBatch:
     target_real: Tensor
 
     def row(self, index: int, lengths: Mapping[str, int]) -> TokenBatch:
-        """One row, cut to its own lengths: a batch of one."""
+        """Return one row, cut to its own lengths: a batch of one."""
         sides = {SOURCE: (self.source, self.source_real), TARGET: (self.target, self.target_real)}
         parts = [part[index : index + 1, : lengths[side]] for side in sides for part in sides[side]]
         return TokenBatch(*parts)
 
     def copy(self) -> TokenBatch:
-        """The same in tensors of one's own: made outside of inference mode, gradients may pass."""
+        """Return a copy made outside inference mode, so that gradients can pass."""
         parts = (self.source, self.source_real, self.target, self.target_real)
         return TokenBatch(*(part.clone() for part in parts))
 
@@ -55,7 +55,7 @@ class Held:
 
 
 class Probes(Tap):
-    """What another tap makes of every tensor, with a handle on all weights by their place."""
+    """A tap around another one that keeps a handle on all weights by place."""
 
     def __init__(
         self, inner: Tap, held: dict[str, Held], place: str = "", over: dict[str, str] | None = None
@@ -85,9 +85,9 @@ def relevance(
     recorder: Recorder,
     written: Sequence[int],
 ) -> None:
-    """Hands a recorder the relevance (H, N, M) of every attention, in a run of its own.
+    """Give a recorder the relevance (H, N, M) of every attention, in a separate run.
 
-    `batch` is of this request alone, because what gradients need is kept to the end of a run. The
+    `batch` has only this request, because what gradients need is kept to the end of a run. The
     run has the recorder's interventions; row i writes `written[i]`.
     """
     changing = Recorder((), recorder.lengths, recorder.own, recorder.interventions)

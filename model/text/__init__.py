@@ -1,1 +1,1 @@
-"""Text to ids and back, with offsets."""
+"""Tokenization: text to ids and back, with offsets."""

@@ -1,4 +1,4 @@
-"""Which of a model's languages a text is in, by the script that it is written in."""
+"""Detection of a text's language, among a model's languages, by its script."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-# What is counted of each script: words where it parts them, else characters. Between equal counts
-# the one further down wins: a Chinese sentence may hold as many Latin words as characters.
+# What is counted for each script: words if it separates them, otherwise characters. With equal
+# counts the later one wins: a Chinese sentence may have as many Latin words as characters.
 SCRIPTS = {
     "Latin": re.compile(r"[A-Za-zÀ-ɏ]+"),
     "Greek": re.compile(r"[\u0370-\u03ff\u1f00-\u1fff]+"),
@@ -20,7 +20,7 @@ SCRIPTS = {
     "Japanese": re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]"),  # kana and characters
     "Han": re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"),
 }
-# By language; all others are taken for Latin.
+# By language; all others are assumed to be Latin.
 USUAL = {
     **dict.fromkeys(("be", "bg", "kk", "mk", "mn", "ru", "sr", "uk"), "Cyrillic"),
     **dict.fromkeys(("ar", "fa", "ur"), "Arabic"),
@@ -35,16 +35,16 @@ USUAL = {
 
 
 def usual(language: str) -> str:
-    """The script that a language is usually written in."""
+    """Return the usual script of a language."""
     return USUAL.get(language, "Latin")
 
 
 @dataclass(frozen=True)
 class Detector:
-    """Tells languages apart by their scripts; those of one script count as the first of them.
+    """Tells languages apart by their scripts; of several with one script, the first is returned.
 
-    `scripts` says what a language is written in where that is not the usual; raises `ValueError`
-    for a script that is not known.
+    `scripts` gives the script of a language if it is not the usual one; raises `ValueError`
+    for an unknown script.
     """
 
     languages: tuple[str, ...]
@@ -57,11 +57,11 @@ class Detector:
                 raise ValueError(f"unknown script of {language}: {script}; known: {known}")
 
     def script(self, language: str) -> str:
-        """What a language is written in."""
+        """Return the script of a language."""
         return self.scripts.get(language, usual(language))
 
     def language(self, text: str) -> str:
-        """The language whose script has most in the text; the first one where none has any."""
+        """Return the language whose script occurs most in the text, or the first language."""
         order = list(SCRIPTS)
         found = [
             (len(SCRIPTS[script].findall(text)), order.index(script))

@@ -1,7 +1,7 @@
-"""One spelling for what reads the same, Chinese above all.
+"""Normalisation of characters that read the same, mostly in Chinese.
 
 Every fold keeps the number of code points, so offsets into the folded text are offsets into the
-text as it was sent.
+text as sent.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ import opencc
 from model.text.detect import SCRIPTS
 
 HAN, LATIN_WORD = SCRIPTS["Han"], SCRIPTS["Latin"]
-# Full-width Latin letters and digits are the ASCII ones, wider; full-width punctuation is Chinese.
+# Full-width Latin letters and digits become ASCII; full-width punctuation is kept, as Chinese.
 FULL_WIDTH = {
     wide: wide - 0xFEE0
     for first, last in ("09", "AZ", "az")
     for wide in range(ord(first) + 0xFEE0, ord(last) + 0xFEE1)
 }
-# What a text that is all in capitals keeps of them: the first letter of a sentence, and "I".
+# The capitals that remain when a text in capitals is lowered: the first of a sentence, and "I".
 KEPT = re.compile(r"(?:^|[.!?]\s)\W*\w|\bI\b")
 APOSTROPHE = re.compile(r"(?<=[A-Za-z])’(?=[A-Za-z])")
 
 
 def fold(text: str) -> str:
-    """One spelling for what reads the same; the length in code points stays.
+    """Normalise characters that read the same; the length in code points does not change.
 
     Traditional characters become simplified, compatibility ideographs and full-width letters and
-    digits the plain ones, a typographic apostrophe inside a word becomes "'", and a text that is
-    all in capitals becomes one that is not. Folding a folded text changes nothing.
+    digits become the plain ones, a typographic apostrophe inside a word becomes "'", and a text
+    entirely in capitals is lowered. Folding a folded text changes nothing.
     """
     text = APOSTROPHE.sub("'", text.translate(FULL_WIDTH))
     if not HAN.search(text):
@@ -41,7 +41,7 @@ def fold(text: str) -> str:
 
 
 def _is_shouted(text: str) -> bool:
-    """Whether nothing is in lower case, and two words could be; one may be an abbreviation."""
+    """Return whether at least two words are all in capitals; one may be an abbreviation."""
     # Composed, so that a letter and its accent count as one, however they were sent.
     composed = unicodedata.normalize("NFC", text)
     words = [word for word in LATIN_WORD.findall(composed) if len(word) > 1]
@@ -69,10 +69,10 @@ def _converter() -> opencc.OpenCC:
 
 @cache
 def _simplifications() -> dict[str, str]:
-    """The characters that are only traditional: outside GB 2312, and with a simplified form.
+    """Return the characters that are only traditional: outside GB 2312, with a simplified form.
 
     Their presence is the evidence that a text is traditional. Without it nothing is converted,
-    since 著 or 乾 are good simplified characters too.
+    since 著 and 乾 are also valid simplified characters.
     """
     table = {}
     for code in range(0x3400, 0xA000):
@@ -86,6 +86,6 @@ def _simplifications() -> dict[str, str]:
 
 
 def _simplified(text: str) -> str:
-    converted = _converter().convert(text)  # knows phrases: 看著 -> 看着, 著名 stays
+    converted = _converter().convert(text)  # handles phrases: 看著 -> 看着, 著名 is kept
     converted = converted if len(converted) == len(text) else text
     return "".join(_simplifications().get(character, character) for character in converted)

@@ -1,8 +1,8 @@
-"""Text to subword ids and back, with every token's place in the text as it was sent.
+"""Text to subword ids and back, with every token's offsets in the text as sent.
 
 The subwords are a byte-pair encoding (Sennrich et al. 2016) over both languages. Chinese
-characters, digits and punctuation marks stand alone, since an attention map of them reads well;
-a character outside the vocabulary becomes its UTF-8 bytes, so any text passes.
+characters, digits and punctuation marks are separate tokens, so that an attention map is easy to
+read; a character outside the vocabulary becomes its UTF-8 bytes, so any text can be encoded.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SPACES = normalizers.Sequence(
 
 @dataclass(frozen=True)
 class Token:
-    """A subword and its place.
+    """A subword and its offsets.
 
     `text` starts with a real space where a word does. `start` and `end` are half-open, in Unicode
     code points of the text as sent; the byte pieces of one character share its span, and a special
@@ -54,15 +54,15 @@ class Token:
 
 
 def normalise(text: str) -> str:
-    """What `decode(encode(text))` gives back: folded (see `fold`), NFC, single spaces, stripped."""
+    """Return what `decode(encode(text))` returns: folded, NFC, single spaces, stripped."""
     normalised: str = SPACES.normalize_str(fold(text))
     return normalised
 
 
 class Tokenizer:
-    """A joint vocabulary and the rules around it.
+    """A joint vocabulary and its rules.
 
-    A control token such as ``<pad>`` is an id that only the code can write: typed, it is text.
+    Only the code can produce control tokens such as ``<pad>``: typed, it is ordinary text.
     """
 
     def __init__(self, backend: Backend) -> None:
@@ -71,7 +71,7 @@ class Tokenizer:
         tags = {match[1]: text for text in vocabulary if (match := TAG.fullmatch(text))}
         self._ids = {text: vocabulary[text] for text in (PAD, BOS, EOS, *tags.values())}
         self._pieces = {id_: text for text, id_ in vocabulary.items()}
-        # In the order of training, which is that of the columns of its pairs.
+        # In the order of training, which is the order of the columns of its pairs.
         self.languages = tuple(sorted(tags, key=lambda code: vocabulary[tags[code]]))
         self.specials = frozenset(self._ids.values())
         self.pad, self.bos, self.eos = (self._ids[text] for text in (PAD, BOS, EOS))
@@ -84,10 +84,10 @@ class Tokenizer:
         languages: Iterable[str] = ("en", "zh"),
         alphabet: int = 3000,
     ) -> Tokenizer:
-        """Learns at most `vocabulary` subwords; the `alphabet` commonest characters are kept.
+        """Learn at most `vocabulary` subwords, with the `alphabet` most frequent characters.
 
-        Of characters that are equally common the first by code point are: the same texts always
-        make the same vocabulary.
+        Equally frequent characters are ordered by code point, so that the same texts always give
+        the same vocabulary.
         """
         backend = _backend(models.BPE(byte_fallback=True))
         folded = [backend.normalizer.normalize_str(fold(text)) for text in texts]
@@ -106,24 +106,24 @@ class Tokenizer:
 
     @classmethod
     def of_words(cls, texts: Iterable[str], languages: Iterable[str]) -> Tokenizer:
-        """Every word and mark of the texts is a token, whole; others become their bytes."""
+        """Create a vocabulary of whole words and marks; all other text becomes bytes."""
         backend = _backend(models.BPE())
         folded = (backend.normalizer.normalize_str(fold(text)) for text in texts)
         split = backend.pre_tokenizer.pre_tokenize_str
         words = dict.fromkeys(word for text in folded for word, _ in split(text))
         pieces = [PAD, BOS, EOS, *(f"<2{code}>" for code in languages), *BYTES, *words]
         vocabulary = {piece: id_ for id_, piece in enumerate(pieces)}
-        # Without merges nothing is put together, so a word must be looked up before it is cut.
+        # Without merges nothing is joined, so a word must be looked up before it is split.
         bpe = models.BPE(vocab=vocabulary, merges=[], byte_fallback=True, ignore_merges=True)
         return cls(_backend(bpe))
 
     @classmethod
     def load(cls, path: Path) -> Tokenizer:
-        """Reads what `save` wrote."""
+        """Read a file written by `save`."""
         return cls(Backend.from_file(str(path)))
 
     def save(self, path: Path) -> None:
-        """Writes the vocabulary and its rules as JSON."""
+        """Write the vocabulary and its rules as JSON."""
         self._backend.save(str(path))
 
     def __len__(self) -> int:
@@ -131,20 +131,20 @@ class Tokenizer:
         return size
 
     def tag(self, language: str) -> Token:
-        """Opens a source: asks for a translation into `language` (Johnson et al. 2017)."""
+        """Return the first token of a source: translate into `language` (Johnson et al. 2017)."""
         return self.control(f"<2{language}>")
 
     def control(self, text: str) -> Token:
-        """A control token: `PAD`, `BOS`, `EOS` or a tag."""
+        """Return a control token: `PAD`, `BOS`, `EOS` or a tag."""
         return Token(text, self._ids[text], 0, 0, special=True)
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
-        """The bare ids of many texts at once, for training."""
+        """Return the bare ids of many texts at once, for training."""
         encodings = self._backend.encode_batch_fast([fold(text) for text in texts])
         return [encoding.ids for encoding in encodings]
 
     def encode(self, text: str) -> list[Token]:
-        """The tokens of `text`, without control tokens."""
+        """Return the tokens of `text`, without control tokens."""
         encoding = self._backend.encode(fold(text))
         pieces = zip(encoding.tokens, encoding.ids, encoding.offsets, strict=True)
         starts = {start for start, _ in encoding.offsets}
@@ -153,14 +153,14 @@ class Tokenizer:
             for index, (piece, id_, (start, end)) in enumerate(pieces)
         ]
         if encoding.tokens[:1] == [SPACE]:
-            # Nobody typed it, so it covers nothing.
+            # It was not in the text, so its span is empty.
             tokens[0] = replace(tokens[0], end=tokens[0].start)
         return tokens
 
     def written(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
-        """The text that `ids` spell, and each id as a token with its span of that text.
+        """Return the text that `ids` spell, and each id as a token with its span of that text.
 
-        Control tokens spell nothing; bytes that make no character are left out.
+        Control tokens spell nothing; bytes that form no character are left out.
         """
         pieces = [self._pieces[id_] for id_ in ids]
         spelled = [self._spelled(id_, piece) for id_, piece in zip(ids, pieces, strict=True)]
@@ -178,7 +178,7 @@ class Tokenizer:
         return _text(data), tuple(tokens)
 
     def token(self, id_: int, *, first: bool = False) -> Token:
-        """An id as a token without a place; as the `first` one of a text it needs no space."""
+        """Return an id as a token without offsets; the `first` of a text has no leading space."""
         piece, special = self._pieces[id_], id_ in self.specials
         return Token(piece if special else _shown(piece, first), id_, 0, 0, special)
 
@@ -192,13 +192,13 @@ class Tokenizer:
 
 def _shown(piece: str, first: bool) -> str:
     shown = piece.replace(SPACE, " ")
-    # A text's first word has the space that every word has; nobody typed it.
+    # A text's first word has the space that every word has, although it was not typed.
     return shown.removeprefix(" ") or shown if first else shown
 
 
 def _closed(text: str, end: int, starts: set[int]) -> int:
-    # A composed character's span takes in the combining marks that it was composed of, unless
-    # they have become tokens of their own.
+    # A composed character's span includes the combining marks it was composed from, unless
+    # they are separate tokens.
     while end < len(text) and end not in starts and unicodedata.combining(text[end]):
         end += 1
     return end
@@ -209,7 +209,7 @@ def _text(data: bytes) -> str:
 
 
 def _span(data: bytes, begin: int, end: int) -> tuple[int, int]:
-    start = len(_text(data[:begin]))  # a character that is not complete is not counted
+    start = len(_text(data[:begin]))  # incomplete characters are not counted
     while end < len(data) and data[end] & 0xC0 == 0x80:
         end += 1
     return start, len(_text(data[:end]))
@@ -221,8 +221,8 @@ def _backend(bpe: models.BPE) -> Backend:
         [
             SPACES,
             normalizers.Replace(" ", SPACE),
-            # A word at the start of a text gets the space that it has everywhere else, so that
-            # it is the same subword there; Chinese and punctuation do without.
+            # A word at the start of a text gets the same leading space as elsewhere, so that it is
+            # the same subword; Chinese and punctuation have none.
             normalizers.Prepend(SPACE),
             normalizers.Replace(Regex(rf"^{SPACE}(?!{WORD})"), ""),
         ]
@@ -234,7 +234,7 @@ def _backend(bpe: models.BPE) -> Backend:
 
 
 def _without_added_tokens(backend: Backend) -> Backend:
-    # What the trainer adds as special tokens would be matched in a typed text too.
+    # Tokens added as special by the trainer would also be matched in typed text.
     model = json.loads(backend.to_str())["model"]
     merges = [tuple(merge) for merge in model["merges"]]
     return _backend(models.BPE(vocab=model["vocab"], merges=merges, byte_fallback=True))

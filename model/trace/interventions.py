@@ -1,7 +1,7 @@
-"""Changing the machine: an intervention replaces a named tensor while the model runs.
+"""Interventions: replace a named tensor while the model runs.
 
 An effect is one line in `EFFECTS`: the tensors it acts on, and a function of such a tensor of one
-request, without the batch axis. All else (which head, which request, in what order) is done here.
+request, without the batch axis. Everything else (which head, request and order) is handled here.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ HEADS, TENSOR, ORDER, TEXT = "heads", "tensor", "order", "text"  # what an effec
 
 @dataclass(frozen=True)
 class Scene:
-    """What an effect may know beside the tensor that it changes.
+    """What an effect may use besides the tensor that it changes.
 
-    `queries` and `keys` count the request's own tokens on either axis, without padding (None: there
-    is none): what an effect does to them must not depend on how far the batch is filled up.
+    `queries` and `keys` are the numbers of the request's own tokens on the two axes, without
+    padding (None: no padding): the result must not depend on how far the batch is padded.
     """
 
-    start: int = 0  # the position of the first query: a cache hands over new rows alone
+    start: int = 0  # the position of the first query: with a cache, only new rows are computed
     queries: int | None = None
     keys: int | None = None
-    text: str | None = None  # that the key axis follows
-    seen: Mapping[str, Tensor] = field(default_factory=dict)  # what was born before it, by name
+    text: str | None = None  # the text that the key axis follows
+    seen: Mapping[str, Tensor] = field(default_factory=dict)  # tensors computed before it, by name
 
 
 Change = Callable[[Tensor, Any, Scene], Tensor]
@@ -41,13 +41,13 @@ Change = Callable[[Tensor, Any, Scene], Tensor]
 
 @dataclass(frozen=True)
 class Effect:
-    """What is put in the place of a tensor, and how a request says which one it means.
+    """A replacement for a tensor, and how a request refers to it.
 
-    `tensors` are patterns of names. Which one `at` means:
+    `tensors` are patterns of names. `at` can be:
 
     HEADS   an attention; `change` gets one head of its tensor, or all of them
-    TENSOR  the whole name of a tensor
-    ORDER   the same, of a text that is there from the start: what is written has no order yet
+    TENSOR  the full name of a tensor
+    ORDER   the same, for a text given from the start: a text being written has no order yet
     TEXT    a text: all of these tensors whose keys are its tokens
     """
 
@@ -57,11 +57,11 @@ class Effect:
 
     @property
     def heads(self) -> bool:
-        """Whether it may be done to one head."""
+        """Whether it may be applied to one head."""
         return self.at == HEADS
 
     def places(self, names: Iterable[str], attentions: Attentions) -> set[str]:
-        """What an intervention's `at` may say in a model that records `names`."""
+        """Return the valid values of an intervention's `at` in a model that records `names`."""
         if self.at == TEXT:
             return {one.key for one in attentions}
         found = {name for name in names if self._acts_on(name)}
@@ -70,7 +70,7 @@ class Effect:
         return {name.rpartition(".")[0] for name in found} if self.heads else found
 
     def means(self, name: str, at: str, keys: str | None) -> bool:
-        """Whether `at` means the tensor `name`, whose key axis follows the text `keys`."""
+        """Return whether `at` refers to the tensor `name` with a key axis over the text `keys`."""
         if not self._acts_on(name):
             return False
         if self.at == TEXT:
@@ -90,7 +90,7 @@ def _cooled(scores: Tensor, temperature: float, _: Scene) -> Tensor:
 
 
 def _cut(scores: Tensor, edge: tuple[int, int], scene: Scene) -> Tensor:
-    """The softmax gives −∞ no weight and spreads it over the other keys."""
+    """Remove an edge: the softmax gives −∞ no weight and spreads it over the other keys."""
     row, key = edge[0] - scene.start, edge[1]
     if not 0 <= row < scores.shape[-2] or key >= scores.shape[-1]:
         return scores
@@ -101,7 +101,7 @@ def _cut(scores: Tensor, edge: tuple[int, int], scene: Scene) -> Tensor:
 
 @dataclass(frozen=True)
 class Cell:
-    """A weight to set; with `renormalise` the others of its row share what is left."""
+    """A weight to set; with `renormalise` the others of its row share the rest."""
 
     query: int
     key: int
@@ -124,15 +124,15 @@ def _set(weights: Tensor, cell: Cell, scene: Scene) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
-    """What is put in the place of others: weights (…, N', M'), or a mean (…, d_k)."""
+    """A replacement: weights (…, N', M'), or a mean (…, d_k)."""
 
     value: Tensor
 
 
 def _frozen(weights: Tensor, frozen: Pattern, scene: Scene) -> Tensor:
-    """The pattern's rows in place of ours, zero where it has no key; ours beyond its end.
+    """Replace weights by the pattern's: zero where it has no key, unchanged beyond its rows.
 
-    Only the request's own tokens are looked at: what the pattern has for keys beyond them is lost.
+    Only the request's own tokens matter: the pattern's weights for keys beyond them are dropped.
     """
     pattern = frozen.value[..., scene.start : scene.queries, : scene.keys]
     rows = min(pattern.shape[-2], weights.shape[-2])
@@ -146,7 +146,7 @@ def _frozen(weights: Tensor, frozen: Pattern, scene: Scene) -> Tensor:
 
 
 def _hidden(mask: Tensor, token: int, _: Scene) -> Tensor:
-    """Nobody may look at this token of a text."""
+    """Hide this token of a text from all queries."""
     if token >= mask.shape[-1]:  # not written yet
         return mask
     mask = mask.clone()
@@ -155,28 +155,28 @@ def _hidden(mask: Tensor, token: int, _: Scene) -> Tensor:
 
 
 def _shuffled(position: Tensor, seed: int, scene: Scene) -> Tensor:
-    """The request's own positions in another order; the same seed, the same order."""
+    """Put the request's own positions in another order; the same seed gives the same order."""
     length = len(position) if scene.queries is None else scene.queries
     order = torch.randperm(length, generator=torch.Generator().manual_seed(seed))
     return torch.cat([position[:length][order.to(position.device)], position[length:]])
 
 
 def _without(value: Tensor, _: Any, scene: Scene) -> Tensor:
-    """A sum without what it adds to: no position, or of a residual the sublayer's output alone."""
+    """Drop a term of a sum: the position, or the sublayer's input in a residual."""
     return scene.seen.get("output", torch.zeros_like(value))
 
 
 def _mean(mix: Tensor, mean: Pattern, _: Scene) -> Tensor:
-    """The same at every position: `mean` (…, d_k) in place of `mix` (…, N, d_k)."""
+    """Replace `mix` (…, N, d_k) by `mean` (…, d_k) at every position."""
     return mean.value[..., None, :].expand_as(mix)
 
 
 EFFECTS: dict[str, Effect] = {
-    # No weight, so the head mixes nothing and W_O adds nothing for it.
+    # No weight, so the head's mix is zero and W_O adds nothing for it.
     "zero": Effect(("*.weights",), _nothing),
     # Equal scores: the mask and the softmax then spread the weight over the keys allowed.
     "uniform": Effect(("*.scores",), _nothing),
-    # What the head adds on average over training data.
+    # The head's average over training data.
     "mean": Effect(("*.mix",), _mean),
     "set": Effect(("*.weights",), _set),
     "cut": Effect(("*.scores",), _cut),
@@ -190,9 +190,9 @@ EFFECTS: dict[str, Effect] = {
 
 @dataclass(frozen=True)
 class Intervention:
-    """Does `do` (a key of `EFFECTS`) `at` a place: to one of its heads, or to all of it.
+    """Applies `do` (a key of `EFFECTS`) at the place `at`: to one of its heads, or to all of it.
 
-    `value` is what the effect takes: a `Cell` for "set", (query, key) for "cut", a number for
+    `value` is the argument of the effect: a `Cell` for "set", (query, key) for "cut", a number for
     "temperature", a token for "mask", a seed for "shuffle", another `Request` for "freeze".
     """
 
@@ -202,13 +202,13 @@ class Intervention:
     value: Hashable = None
 
     def concerns(self, name: str, keys: str | None) -> bool:
-        """Whether it changes the tensor `name`, or must have seen it to change another."""
+        """Return whether it changes the tensor `name`, or must see it to change another."""
         return _concerns(self.do, self.at, name, keys)
 
     def __call__(self, name: str, value: Tensor, scene: Scene) -> Tensor:
-        """`value` (*dims of the tensor), changed if it is the tensor meant.
+        """Return `value` (*dims of the tensor), changed if this is the tensor meant.
 
-        Returns `value` itself, not a copy, where there is nothing to change.
+        Returns `value` itself, not a copy, if there is nothing to change.
         """
         effect = EFFECTS[self.do]
         if not effect.means(name, self.at, scene.text):

@@ -1,4 +1,4 @@
-"""Choosing tensors by name patterns."""
+"""Selection of tensors by name patterns."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from functools import lru_cache
 from model.errors import Excess, InputError
 
 LOGITS = ".logits"
-EMBEDDING = "embedding"  # the parameter; a text's own is "source.embedding"
-INSIDE = "inside."  # computed from the others: only by patterns that begin so
+EMBEDDING = "embedding"  # the parameter; the embeddings of a text are "source.embedding"
+INSIDE = "inside."  # computed from the others; matched only by patterns with this prefix
 MAX_PATTERNS = 256
 NOUNS = {
     "select": ("unknown-tensor", "tensor"),
@@ -19,10 +19,10 @@ NOUNS = {
 
 
 def select(patterns: Sequence[str], names: Iterable[str], field: str = "select") -> tuple[str, ...]:
-    """The names, in the model's order, that any pattern (`*`, `?`, `[…]`) matches.
+    """Return the names, in the model's order, that match any pattern (`*`, `?`, `[…]`).
 
-    Raises `InputError` for a pattern that matches nothing; `field` is where they stand in the
-    request.
+    Raises `InputError` for a pattern that matches nothing; `field` is the path of the patterns in
+    the request.
     """
     if len(patterns) > MAX_PATTERNS:
         detail = f"{field} has more than {MAX_PATTERNS} patterns"
@@ -31,11 +31,11 @@ def select(patterns: Sequence[str], names: Iterable[str], field: str = "select")
     return _select(tuple(patterns), tuple(names), field)
 
 
-@lru_cache(maxsize=64)  # a trace asks several times, and the next one mostly the same
+@lru_cache(maxsize=64)  # called several times per trace, mostly with the same patterns
 def _select(patterns: tuple[str, ...], known: tuple[str, ...], field: str) -> tuple[str, ...]:
     chosen: set[str] = set()
     for index, pattern in enumerate(patterns):
-        # A whole name is the commonest pattern, and matches itself alone.
+        # A full name is the most common pattern, and matches only itself.
         matched = [pattern] if pattern in known else [n for n in known if matches(pattern, n)]
         if not matched:
             at = f"{field}[{index}]"
@@ -46,13 +46,13 @@ def _select(patterns: tuple[str, ...], known: tuple[str, ...], field: str) -> tu
 
 
 def present(patterns: Iterable[str], names: Iterable[str]) -> list[str]:
-    """The patterns that match a name, of those that a model need not have."""
+    """Return the patterns that match a name, for names that a model need not have."""
     known = list(names)
     return [pattern for pattern in patterns if any(matches(pattern, name) for name in known)]
 
 
 def matches(pattern: str, name: str) -> bool:
-    """Whether a pattern names it; what is large, or computed, only where that is meant."""
+    """Return whether a pattern matches; large or computed tensors only if meant explicitly."""
     large = name == EMBEDDING or name.endswith(LOGITS)  # only when named in full
     if large or (name.startswith(INSIDE) and not pattern.startswith(INSIDE)):
         return name == pattern

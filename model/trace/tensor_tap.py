@@ -1,14 +1,14 @@
-"""What happened inside one run: named tensors, and the tap that records and replaces them.
+"""Named tensors, and the tap that records and replaces them during one run.
 
-Every quantity of the paper is passed through the tap in the line where it is born:
+Every quantity of the paper passes through the tap in the line that computes it:
 
     weights = tap("weights", softmax(scores), (HEAD, QUERY, KEY))
 
-The tap is made for one request and handed down as an argument, so nothing is global and two
-requests never meet. The base class is the null tap: it returns what it was given.
+The tap is made for one request and passed down as an argument, so nothing is global and requests
+cannot interfere. The base class is the null tap: it returns its argument.
 
-Inside the model a tensor carries a leading batch axis that `dims` does not name. A `NamedTensor`
-is one request's: the batch axis is gone, and so is the padding that batching brought.
+Inside the model a tensor has a leading batch axis that `dims` does not name. A `NamedTensor`
+belongs to one request: the batch axis and the padding of the batch have been removed.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from torch import Tensor
 
 from model.trace.interventions import Intervention, Scene
 
-QUERY = "query"  # the position that looks
-KEY = "key"  # the position that is looked at
+QUERY = "query"  # the position that attends
+KEY = "key"  # the position that is attended to
 HEAD = "head"
 LAYER = "layer"
 CHANNEL = "channel"  # one of a head's d_k features
 FEATURE = "feature"  # one of the residual stream's d_model features
 HIDDEN = "hidden"  # one of the feed-forward layer's d_ff units
 VOCAB = "vocab"
-IN = "in"  # rows of a matrix that multiplies from the right: x @ W
+IN = "in"  # rows of a matrix applied as x @ W
 OUT = "out"
 POSITION = "position"  # a place in a text, from 0
 OFFSET = "offset"  # of a key from a query
@@ -43,7 +43,7 @@ TARGET = "target"
 
 
 def same(one: Tensor, other: Tensor) -> bool:
-    """Whether two tensors on the CPU are equal, NaN and NaN too."""
+    """Return whether two tensors on the CPU are equal, treating NaN as equal to NaN."""
     if one.shape != other.shape or one.dtype != other.dtype:
         return False
     return bool(((one == other) | (one.isnan() & other.isnan())).all())
@@ -53,8 +53,8 @@ def same(one: Tensor, other: Tensor) -> bool:
 class NamedTensor:
     """A tensor on the CPU whose axes have names; `over` says which tokens an axis follows.
 
-    `dims` = ("head", "query", "key") with `over` = {"query": "target", "key": "source"} is cross
-    attention: rows are target tokens, columns source tokens. NumPy takes it as an array.
+    `dims` = ("head", "query", "key") with `over` = {"query": "target", "key": "source"} is
+    cross-attention: rows are target tokens, columns source tokens. NumPy accepts it as an array.
     """
 
     dims: tuple[str, ...]
@@ -89,23 +89,23 @@ class Tap:
     """The null tap: records nothing, replaces nothing, costs nothing."""
 
     def begin(self, start: int) -> Tap:
-        """The tap for a step of decoding whose first new token stands at `start`."""
+        """Return the tap for a decoding step whose first new token is at position `start`."""
         return self
 
     def at(self, place: str, **over: str) -> Tap:
-        """The tap for a place inside this one; `over` says what its query and key axes follow."""
+        """Return the tap for a place in this one; `over` says what query and key axes follow."""
         return self
 
     def keep(self, rows: Sequence[int]) -> Tap:
-        """The tap for a batch whose row i was row `rows[i]`; a row may have become several."""
+        """Return the tap for a batch whose row i was row `rows[i]`; rows may be repeated."""
         return self
 
     def wants(self, name: str) -> bool:
-        """Whether `name` is recorded here, for what is computed only to be seen."""
+        """Return whether `name` is recorded here, for values computed only for recording."""
         return False
 
     def __call__(self, name: str, value: Tensor, dims: tuple[str, ...]) -> Tensor:
-        """Passes `value` (batch, *dims) on, perhaps recorded, perhaps replaced."""
+        """Pass `value` (batch, *dims) on, possibly recorded, possibly replaced."""
         return value
 
 
@@ -114,10 +114,10 @@ NULL = Tap()
 
 @dataclass
 class Recorder:
-    """What one request wants of its row of a batch: tensors kept, interventions made.
+    """What one request needs from its row of a batch: tensors to keep, interventions to apply.
 
-    `lengths` gives the rows to keep of the axes that follow a text, by the text's name, `own` how
-    many of them are the request's tokens and no padding (all, where it does not say).
+    `lengths` gives, by text, the rows to keep of axes that follow it; `own` says how many of them
+    are the request's own tokens rather than padding (all, if not given).
     """
 
     select: Collection[str] = ()
@@ -128,11 +128,11 @@ class Recorder:
     _outputs: dict[str, Tensor] = field(default_factory=dict, repr=False)
 
     def changes(self, name: str, over: Mapping[str, str]) -> bool:
-        """Whether an intervention has to see the tensor of this name and these axes."""
+        """Return whether an intervention needs the tensor with this name and these axes."""
         return any(one.concerns(name, over.get(KEY)) for one in self.interventions)
 
     def replace(self, name: str, value: Tensor, over: Mapping[str, str], start: int = 0) -> Tensor:
-        """`value` (*dims) after every intervention, in order; its first query is at `start`."""
+        """Return `value` (*dims) after all interventions; its first query is at `start`."""
         place, _, last = name.rpartition(".")
         scene = Scene(
             start=start,
@@ -143,35 +143,35 @@ class Recorder:
         )
         for intervention in self.interventions:
             value = intervention(name, value, scene)
-        if last == "output":  # what a residual is without its skip
+        if last == "output":  # the residual without its skip connection
             self._outputs[place] = value
         return value
 
     def record(
         self, name: str, value: Tensor, dims: tuple[str, ...], over: Mapping[str, str]
     ) -> None:
-        """Keeps `value` (*dims), cut to this request's own lengths."""
+        """Keep `value` (*dims), cut to this request's own lengths."""
         followed = {dim: over[dim] for dim in dims if dim in over}
         for axis, dim in enumerate(dims):
             if dim in followed and followed[dim] in self.lengths:
                 value = value.narrow(axis, 0, self.lengths[followed[dim]])
-        # A clone, since a view would keep the whole batch's memory alive.
+        # A clone, since a view would keep the memory of the whole batch alive.
         self.tensors[name] = NamedTensor(dims, followed, value.detach().clone().cpu())
 
 
 @dataclass
 class Minders:
-    """The rows of a batch, in order, that do anything with a tensor."""
+    """The rows of a batch, in order, that record or change a tensor."""
 
     change: list[int]
     record: list[int]
 
 
 class BatchTap(Tap):
-    """Hands row i of every tensor to the i-th request's recorder.
+    """Passes row i of every tensor to the i-th request's recorder.
 
-    Most tensors are nobody's. Who minds a name is looked up once, for all steps of a decoding:
-    `minders` is shared by all taps that are made from one.
+    Most tensors concern no row. The rows for a name are looked up once, for all steps of a
+    decoding: all taps made from one share `minders`.
     """
 
     def __init__(
@@ -211,7 +211,7 @@ class BatchTap(Tap):
         if minders.change:
             value = self._changed(name, value, minders.change)
         if minders.record:
-            seen = value.detach().cpu()  # from a GPU all rows at once
+            seen = value.detach().cpu()  # from a GPU, all rows at once
             for index in minders.record:
                 self.rows[index].record(name, seen[index], dims, self.over)
         return value
@@ -222,7 +222,7 @@ class BatchTap(Tap):
             own = value[index]
             replaced = self.rows[index].replace(name, own, self.over, self.start)
             if replaced is not own:
-                if value is given:  # may be shared, and stays as it was
+                if value is given:  # may be shared and must not change
                     value = value.clone()
                 value[index] = replaced
         return value
@@ -241,7 +241,7 @@ class BatchTap(Tap):
 
 
 class NameTap(Tap):
-    """Writes down every name that fires, with its dims: the list that selections are held to."""
+    """Collects all names that fire, with their dims; selections are checked against them."""
 
     def __init__(self, names: dict[str, tuple[str, ...]], place: str = "") -> None:
         self.names = names
