@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from playwright.sync_api import Frame, Page, expect
 
 from tests.browser.watch import Watch
@@ -77,6 +78,22 @@ def framed(page: Page, address: str) -> Frame:
     return frame
 
 
+def weights(share: dict[str, Any], place: str, head: int) -> NDArray[Any]:
+    """Compute a head's weights from the queries, keys and mask that the share holds."""
+    tensors = share["trace"]["tensors"]
+    q, k = (np.array(tensors[f"{place}.{name}"]["data"])[head] for name in ("q", "k"))
+    mask = np.array(tensors[f"{place}.mask"]["data"], dtype=bool)
+    scores = np.where(mask, np.exp(q @ k.T / np.sqrt(q.shape[-1])), 0)
+    found: NDArray[Any] = scores / scores.sum(-1, keepdims=True)
+    return found
+
+
+def shows(frame: Frame, expected: NDArray[Any]) -> None:
+    """Check that the figure shows these weights; a masked cell has none."""
+    seen = np.array(frame.evaluate(CHARTS, "#view")[0]["values"], dtype=float)
+    np.testing.assert_allclose(np.nan_to_num(seen), expected, atol=1e-4)
+
+
 def test_a_share_is_seen_in_another_sites_page(
     page: Page, watch: Watch, live_server: AppServer, framing: Framing, share: dict[str, Any]
 ) -> None:
@@ -84,13 +101,7 @@ def test_a_share_is_seen_in_another_sites_page(
     address = framing(f'<iframe src="{url}" width="900" height="600"></iframe>')
     frame = framed(page, address)
     frame.wait_for_function(DRAWN)
-    tensors = share["trace"]["tensors"]
-    q, k = (
-        np.array(tensors[f"decoder.1.cross.{name}"]["data"])[STATE["head"]] for name in ("q", "k")
-    )
-    scores = np.exp(q @ k.T / np.sqrt(q.shape[-1]))
-    seen = np.array(frame.evaluate(CHARTS, "#view")[0]["values"], dtype=float)
-    np.testing.assert_allclose(seen, scores / scores.sum(-1, keepdims=True), atol=1e-4)
+    shows(frame, weights(share, "decoder.1.cross", STATE["head"]))
     expect(frame.locator("#caption")).to_contain_text("Layer 2, head 4")
     link = frame.get_by_role("link")
     expect(link).to_have_text('Headlight · The cat "sits" & sleeps. · open')
@@ -136,3 +147,64 @@ def test_the_snippet_is_what_a_page_needs(
     frame = page.frames[1]
     frame.wait_for_function(DRAWN)
     expect(page.locator("iframe")).to_have_attribute("title", f"Headlight: {STATE['source']}")
+
+
+@pytest.mark.parametrize("served", [True, False], ids=["served", "model gone"])
+@pytest.mark.parametrize(("width", "height"), [(900, 600), (600, 400)])
+def test_its_reader_goes_to_another_head_by_keyboard(
+    page: Page,
+    watch: Watch,
+    live_server: AppServer,
+    framing: Framing,
+    share: dict[str, Any],
+    width: int,
+    height: int,
+    served: bool,
+) -> None:
+    if not served:
+        page.route("**/api/models", lambda route: route.fulfill(json=[]))
+    url = f"{live_server.url}/embed/{share['id']}"
+    size = f'width="{width}" height="{height}"'
+    frame = framed(page, framing(f'<iframe src="{url}" {size} style="border:0"></iframe>'))
+    frame.wait_for_function(DRAWN)
+    expect(frame.locator("#caption")).to_contain_text("Layer 2, head 4")
+    figure, bar = (frame.locator(place).bounding_box() for place in ("#view .matrix", ".place-bar"))
+    assert figure
+    assert bar
+    top = page.locator("iframe").bounding_box()
+    assert top
+    assert bar["height"] <= 40
+    assert bar["y"] + bar["height"] <= figure["y"]
+    assert figure["y"] + figure["height"] <= top["y"] + height, "the figure is not scrolled away"
+
+    frame.locator("#kind").focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(frame.locator("#caption")).to_contain_text("Layer 1, head 4")
+    for _ in range(3):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(frame.locator("#caption")).to_contain_text("Layer 1, head 5")
+    shows(frame, weights(share, "decoder.0.cross", 4))
+    frame.get_by_label("Kind of attention").select_option("Encoder")
+    expect(frame.locator("[data-of=head] output")).to_have_text("5")
+    expect(frame.locator("#view .labels.rows")).to_contain_text("cat")
+    shows(frame, weights(share, "encoder.0.self", 4))
+    link = frame.get_by_role("link").get_attribute("href") or ""
+    assert link.endswith("?lang=en&block=encoder&layer=0&head=4")
+
+
+def test_its_pickers_are_those_that_the_view_has_a_use_for(
+    page: Page, watch: Watch, live_server: AppServer, framing: Framing
+) -> None:
+    for view, seen in {"lines": ["layer"], "heads": [], "qkv": ["layer", "head"]}.items():
+        made = httpx.post(
+            f"{live_server.url}/api/shares",
+            json={"state": {**STATE, "view": view}},
+            trust_env=False,
+        )
+        url = f"{live_server.url}/embed/{made.json()['id']}"
+        frame = framed(page, framing(f'<iframe src="{url}" width="900" height="600"></iframe>'))
+        frame.wait_for_function(DRAWN)
+        steppers = frame.locator(".place-bar .stepper:visible")
+        assert [one.get_attribute("data-of") for one in steppers.all()] == seen, view

@@ -8,6 +8,7 @@ import { table, thumbnail } from "../draw/head-grid.js";
 import { sequential } from "../draw/scale.js";
 import { mean } from "../data/wire.js";
 import { bindMap } from "./model-map.js";
+import { bindSteppers } from "./steppers.js";
 
 /** @typedef {import("./types.js").Desk} Desk */
 /** @typedef {import("../state/store.js").Page} Page */
@@ -56,7 +57,7 @@ export function bindPickers(context) {
   store.subscribe(({ link }) => link.layer, () => show({ head: true }));
   store.subscribe(({ link }) => [link.head, link.view], () => show({}));
   context.onTheme(() => show({ layer: true, head: true }));
-  steppers(store);
+  bindSteppers(context);
 }
 
 /**
@@ -99,25 +100,4 @@ function layerMean({ model, trace }, state) {
   const found = tensorAt(trace, place(model, state, "weights"));
   if (!found) return null;
   return { ...mean(found), may: (trace && alike(model, trace, state)?.data) ?? null };
-}
-
-/**
- * The phone's bar: one step back or on, in reach of a thumb.
- * @param {import("../state/store.js").Store} store
- */
-function steppers(store) {
-  for (const which of /** @type {Which[]} */ (["layer", "head"])) {
-    const bar = find(`.stepper[data-of="${which}"]`);
-    for (const button of bar.querySelectorAll("button")) {
-      button.addEventListener("click", () => {
-        const { model, link } = store.get();
-        if (!model) return;
-        const count = extent(model, link.block)[`${which}s`];
-        store.go({ [which]: (link[which] + Number(button.dataset.step) + count) % count });
-      });
-    }
-    const show = () => (find("output", bar).textContent = String(store.get().link[which] + 1));
-    store.subscribe(({ link }) => link[which], show);
-    show();
-  }
 }

@@ -4,9 +4,9 @@
  */
 
 import { find } from "../lib/dom.js";
-import { extent } from "../data/attentions.js";
 import { REMOTE, alone, arrow } from "../parts/arrow-keys.js";
 import { view } from "../views/index.js";
+import { step } from "./steppers.js";
 
 /** @typedef {import("./types.js").Desk} Desk */
 
@@ -39,10 +39,10 @@ export function bindKeys(context) {
       if (found) return found;
     }
     if (!store.get().link.options.projector) return null;
-    if (REMOTE[key]) return () => step(context, "head", REMOTE[key]);
+    if (REMOTE[key]) return () => step(store, "head", REMOTE[key]);
     const [down, right] = (!within(TAKES_ARROWS) && arrow(event)) || [0, 0];
     if (!down && !right) return null;
-    return () => step(context, down ? "layer" : "head", down + right);
+    return () => step(store, down ? "layer" : "head", down + right);
   }
 
   document.addEventListener("keydown", (event) => {
@@ -65,19 +65,6 @@ function turn({ store, figure, announce, t }, by) {
   const next = views[(Math.max(at, 0) + by + views.length) % views.length];
   store.go({ view: next.id });
   announce(next.name(t));
-}
-
-/**
- * Round and round, as on the phone's bar.
- * @param {Desk} context
- * @param {"layer" | "head"} which
- * @param {number} by
- */
-function step({ store }, which, by) {
-  const { model, link } = store.get();
-  if (!model) return;
-  const count = extent(model, link.block)[`${which}s`];
-  if (count) store.go({ [which]: (link[which] + by + count) % count });
 }
 
 function recall() {

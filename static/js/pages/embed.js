@@ -4,6 +4,7 @@ import { createApi } from "../data/api.js";
 import { createDesk } from "./main-figure.js";
 import { find } from "../lib/dom.js";
 import { bindChanges } from "../chrome/intervention-chips.js";
+import { bindKinds, bindSteppers } from "../chrome/steppers.js";
 import { bindStage } from "../chrome/view-tabs.js";
 import { frozen } from "../state/data-sources.js";
 import { read } from "../state/address.js";
@@ -22,7 +23,22 @@ async function start() {
   const desk = createDesk({ store, source, status }, api, { messages, plotly });
   bindChanges(desk);
   bindStage(desk);
+  bindSteppers(desk);
+  bindKinds(desk);
+  bindOrigin(desk);
   await desk.figure.run();
+}
+
+/**
+ * The link to the share opens at the place that the reader has chosen.
+ * @param {import("../chrome/types.js").Desk} desk
+ */
+function bindOrigin({ store }) {
+  const origin = /** @type {HTMLAnchorElement} */ (find("#origin"));
+  store.subscribe(({ link }) => [link.block, link.layer, link.head], ({ link: { block, layer, head } }, _, from) => {
+    if (from !== "moved") return;
+    origin.search = String(new URLSearchParams({ lang, block, layer: String(layer), head: String(head) }));
+  });
 }
 
 void start();
