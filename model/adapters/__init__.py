@@ -1,1 +1,1 @@
-"""From a request to a trace, for any model."""
+"""Adapters: turn a request into a trace, for any model."""

@@ -1,4 +1,4 @@
-"""From a request to rows of tokens, and from rows to a batch."""
+"""Conversion of requests to rows of tokens, and of rows to a batch."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from model.errors import Excess, InputError
 from model.text.detect import Detector
 from model.text.tokens import EOS, PAD, Token, Tokenizer
 
-KEPT = 64  # texts that need not be tokenized again, the latest
+KEPT = 64  # recently tokenized texts that are cached
 
 
 class Rows:
-    """Reads requests as a model's tokens, `most` a row, on its device."""
+    """Tokenizes requests for a model, at most `most` tokens per row, on its device."""
 
     def __init__(
         self,
@@ -32,14 +32,14 @@ class Rows:
         self.directions = directions
         self.most = most
         self.device = device
-        # A request is read when it is checked and when it is run.
+        # A request is tokenized both when it is checked and when it is run.
         self._encoded = lru_cache(KEPT)(tokenizer.encode)
 
     def direction(self, request: Request) -> str:
-        """The direction asked for, or else the one that the source's script suggests.
+        """Return the requested direction, or the one suggested by the source's script.
 
-        That is the first one where no direction begins with the script's language. Raises
-        `InputError` for one that the model was not trained to translate.
+        If no direction starts with the script's language, this is the first one. Raises
+        `InputError` for a direction that the model was not trained in.
         """
         if request.direction is None:
             source = self.detector.language(request.source)
@@ -53,27 +53,27 @@ class Rows:
         return request.direction
 
     def source(self, request: Request) -> list[Token]:
-        """What the encoder reads: the target's language, the pieces and <eos>.
+        """Return what the encoder reads: the target language's tag, the pieces and <eos>.
 
-        Raises `InputError` for an empty text, or one of more tokens than the model reads.
+        Raises `InputError` for an empty text, or one with more tokens than the model can read.
         """
         pieces = self._pieces("source", request.source)
         tag = self.tokenizer.tag(self.direction(request).split("-")[1])
         return self._fitting("source", [tag, *pieces, self.tokenizer.control(EOS)])
 
     def target(self, request: Request) -> list[Token] | None:
-        """What a given target writes: its pieces and <eos>. Raises `InputError` as `source`."""
+        """Return what a given target writes: its pieces and <eos>; raises as `source` does."""
         if request.target is None:
             return None
         pieces = self._pieces("target", request.target)
         return self._fitting("target", [*pieces, self.tokenizer.control(EOS)])
 
     def padded(self, tokens: list[Token], pad_to: int | None) -> list[Token]:
-        """The tokens with <pad> up to `pad_to`."""
+        """Return the tokens padded with <pad> up to `pad_to`."""
         return tokens + [self.tokenizer.control(PAD)] * ((pad_to or 0) - len(tokens))
 
     def batch(self, rows: Sequence[Sequence[Token]]) -> tuple[Tensor, Tensor]:
-        """Ids (B, longest), and true where they are no padding."""
+        """Return ids (B, longest), and a mask that is true where they are not padding."""
         ids = nn.utils.rnn.pad_sequence(
             [torch.tensor([token.id for token in row]) for row in rows],
             batch_first=True,
@@ -84,7 +84,7 @@ class Rows:
     def _pieces(self, field: str, text: str) -> list[Token]:
         pieces = self._encoded(text)
         if not pieces:
-            raise InputError("empty-text", field, f"{field} has no text in it")
+            raise InputError("empty-text", field, f"{field} is empty")
         return pieces
 
     def _fitting(self, field: str, tokens: list[Token]) -> list[Token]:

@@ -1,7 +1,7 @@
-"""What interventions take, looked up for a whole batch of requests at once.
+"""The values of interventions, computed for a whole batch of requests at once.
 
-`freeze` takes the weights of another sentence, which has to be run for them: each different one of
-a batch once, all of them together, whichever requests ask for it and at however many places.
+`freeze` needs the weights of another sentence, which has to be run: each distinct sentence of
+a batch is run once, all in one batch, however many requests and places use it.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from model.errors import Excess, InputError
 from model.trace.interventions import Intervention, Pattern
 
 MAX_SENTENCES = 8  # that one request may freeze: each is a run of the model
-ROWS = 16  # of these in one batch
+ROWS = 16  # frozen sentences in one batch
 
 Run = Callable[[Sequence[Request]], list[Trace]]
 
 
 def frozen(interventions: Sequence[Intervention]) -> dict[Request, int]:
-    """The different sentences that are frozen, each by the first intervention that has it.
+    """Return the distinct frozen sentences, each with the index of its first intervention.
 
     Raises `InputError` for more than `MAX_SENTENCES`.
     """
@@ -35,7 +35,7 @@ def frozen(interventions: Sequence[Intervention]) -> dict[Request, int]:
     if len(found) > MAX_SENTENCES:
         detail = (
             f"interventions freeze {len(found)} different sentences; "
-            f"at most {MAX_SENTENCES} are taken"
+            f"at most {MAX_SENTENCES} are allowed"
         )
         excess = Excess(MAX_SENTENCES, "entries", len(found))
         raise InputError("too-long", "interventions", detail, excess)
@@ -45,7 +45,7 @@ def frozen(interventions: Sequence[Intervention]) -> dict[Request, int]:
 def bind(
     requests: Sequence[Request], run: Run, means: Mapping[str, Tensor], device: torch.device
 ) -> list[tuple[Intervention, ...]]:
-    """Each request's interventions, with the patterns and means that they take as values.
+    """Return each request's interventions, with patterns and means as values.
 
     Equal interventions share one pattern.
     """
@@ -64,7 +64,7 @@ def bind(
 
 
 def _weights(requests: Sequence[Request], run: Run) -> dict[tuple[Request, str], Tensor]:
-    """The weights (head, query, key) that are frozen, by sentence and name."""
+    """Return the frozen weights (head, query, key), by sentence and name."""
     names: dict[Request, dict[str, None]] = {}
     for one in _all(requests):
         if one.do == "freeze":
@@ -85,7 +85,7 @@ def _all(requests: Sequence[Request]) -> Iterator[Intervention]:
 
 
 def _alone(freeze: Intervention) -> Request:
-    """The sentence of a freeze, with nothing selected, changed or padded."""
+    """Return the sentence of a freeze, with nothing selected, changed or padded."""
     sentence = cast(Request, freeze.value)
     return replace(sentence, select=(), summarise=(), interventions=(), pad_to=None)
 

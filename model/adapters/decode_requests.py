@@ -1,4 +1,4 @@
-"""Writing the targets of a batch of requests, all at once or step by step."""
+"""Decoding the targets of a batch of requests, all at once or step by step."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ from model.trace.interventions import Intervention
 from model.trace.tensor_tap import NULL, SOURCE, BatchTap, Recorder, Tap
 from model.transformer.stacks import Transformer
 
-KNOWN = 512  # decodings kept, the latest
-BEAMS = 256  # open in a batch at most, which bounds the memory of their keys and values
+KNOWN = 512  # recent decodings that are cached
+BEAMS = 256  # open in a batch at most, to limit the memory of their keys and values
 Ids = tuple[int, ...]
-BEYOND_SOURCE = 50  # how much longer than its source a translation may get (section 6.1)
+BEYOND_SOURCE = 50  # how much longer than its source a translation may be (section 6.1)
 
 
 @dataclass(frozen=True)
 class Row:
-    """A request, its tokens, and its interventions with what they take looked up."""
+    """A request, its tokens, and its interventions with their values."""
 
     request: Request
     source: list[Token]
     made: tuple[Intervention, ...]
-    target: list[Token] | None = None  # where it is given
+    target: list[Token] | None = None  # if it is given
 
 
 class Writer:
-    """Decodes for an adapter, which says how rows become a batch."""
+    """Decodes for an adapter, which provides the batching."""
 
     def __init__(
         self,
@@ -52,16 +52,16 @@ class Writer:
         self.batch = batch
         self._known: LRUCache[Hashable, Ids] = LRUCache(KNOWN)
         self._lock = Lock()
-        # Ids that are not written.
+        # Ids that are never written.
         self.never = torch.tensor(sorted(tokenizer.specials - {tokenizer.eos}))
 
     def limit(self, request: Request, source: Sequence[Token]) -> int:
-        """How many tokens are written at most."""
+        """Return the maximum number of tokens to write."""
         most = min(self.model.config.max_tokens, len(source) + BEYOND_SOURCE)
         return min(most, request.decode.max_tokens or most)
 
     def check(self, request: Request, source: Sequence[Token]) -> None:
-        """Raises `InputError` for a prefix that cannot be written: <eos> ends a sentence."""
+        """Raise `InputError` for an impossible prefix: <eos> ends a sentence."""
         prefix, limit = request.decode.prefix, self.limit(request, source)
         if len(prefix) > limit:
             detail = f"decode.prefix has {len(prefix)} tokens; at most {limit} are written here"
@@ -73,13 +73,13 @@ class Writer:
             never = self.tokenizer.specials - ({self.tokenizer.eos} if last else set())
             if not 0 <= id_ < len(self.tokenizer) or id_ in never:
                 field = f"decode.prefix[{index}]"
-                detail = f"{field} must be the id of a token that can stand there"
+                detail = f"{field} must be the id of a token that is allowed there"
                 raise InputError("unknown-token", field, detail)
 
     def known(self, rows: Sequence[Row]) -> dict[int, Ids]:
-        """The ids of the rows whose target is given, or has been decoded before.
+        """Return the ids of rows whose target is given or has already been decoded.
 
-        Whoever looks at another layer of the same sentence asks for the same decoding again.
+        Looking at another layer of the same sentence requests the same decoding again.
         """
         found: dict[int, Ids] = {}
         for index, row in enumerate(rows):
@@ -87,7 +87,7 @@ class Writer:
             if row.target is not None:
                 found[index] = tuple(token.id for token in row.target)
             elif self.is_complete(row, prefix):
-                found[index] = prefix  # leaves nothing to write
+                found[index] = prefix  # nothing left to write
         with self._lock:
             for index, row in enumerate(rows):
                 if index not in found and (key := self._key(row)) in self._known:
@@ -95,15 +95,15 @@ class Writer:
         return found
 
     def is_complete(self, row: Row, ids: Ids) -> bool:
-        """Whether nothing is written behind these ids."""
+        """Return whether nothing is written after these ids."""
         return ids[-1:] == (self.tokenizer.eos,) or len(ids) >= self.limit(row.request, row.source)
 
     def is_greedy(self, row: Row) -> bool:
-        """Whether each of its tokens is the most probable one, and nothing is changed inside."""
+        """Return whether every token is the most probable one and nothing is intervened on."""
         return row.request.decode.method == "greedy" and not row.made
 
     def within(self, ids: Sequence[int], row: Row) -> Ids:
-        """Some ids up to what ends the row, or to one that is not of the vocabulary."""
+        """Return ids up to the end of the row, or up to one outside the vocabulary."""
         limit, kept = self.limit(row.request, row.source), list[int]()
         for id_ in ids[:limit]:
             if not 0 <= id_ < len(self.tokenizer):
@@ -114,19 +114,19 @@ class Writer:
         return tuple(kept)
 
     def remember(self, row: Row, ids: Ids) -> None:
-        """Keeps what decoding a row finds."""
+        """Cache the result of decoding a row."""
         with self._lock:
             self._known[self._key(row)] = ids
 
     @torch.inference_mode()
     def steps(self, row: Row) -> Iterator[SearchStep]:
-        """The steps of one row, each taken when it is asked for."""
+        """Yield the steps of one row, each computed on demand."""
         for step in self._search(row):
             yield step
-        self.remember(row, step.written[0].ids)  # whoever has watched looks inside next
+        self.remember(row, step.written[0].ids)  # a trace usually follows
 
     def search(self, rows: Sequence[Row]) -> list[Ids]:
-        """The ids that decoding finds: greedy and sampled rows in one batch, beams in others."""
+        """Return the decoded ids: greedy and sampled rows in one batch, beams in others."""
         beams = [index for index, row in enumerate(rows) if row.request.decode.method == "beam"]
         others = [index for index in range(len(rows)) if index not in beams]
         found = dict(zip(others, self._written([rows[index] for index in others]), strict=True))
@@ -137,7 +137,7 @@ class Writer:
         return [found[index] for index in range(len(rows))]
 
     def beams(self, rows: Sequence[Row]) -> list[tuple[Hypothesis, ...]]:
-        """The hypotheses that beam search finds for each row, best first."""
+        """Return the hypotheses that beam search finds for each row, best first."""
         found, some, width = list[tuple[Hypothesis, ...]](), list[Row](), 0
         for row in rows:
             if some and width + row.request.decode.beam > BEAMS:
@@ -154,12 +154,12 @@ class Writer:
         return write_beams(self._reader(rows), self.tokenizer, [self._beam(row) for row in rows])
 
     def _key(self, row: Row) -> Hashable:
-        """All that a decoding hangs on."""
+        """Return everything that a decoding depends on."""
         ids = tuple(token.id for token in row.source)
         return ids, row.request.decode, row.request.interventions
 
     def _written(self, rows: Sequence[Row]) -> list[Ids]:
-        """What greedy decoding or sampling writes for each row, all in one batch."""
+        """Return the result of greedy decoding or sampling for each row, all in one batch."""
         if not rows:
             return []
         limits = [self.limit(row.request, row.source) for row in rows]
@@ -168,7 +168,7 @@ class Writer:
         return write(reader, self.tokenizer, limits, [_draw(row) for row in rows], prefixes)
 
     def _search(self, row: Row) -> Iterator[SearchStep]:
-        """The steps of one row."""
+        """Yield the steps of one row."""
         reader = self._reader([row])
         if row.request.decode.method == "beam":
             asked = self._beam(row)
@@ -184,7 +184,7 @@ class Writer:
         return Beam(limit, decode.beam, decode.length_penalty, decode.prefix)
 
     def _reader(self, rows: Sequence[Row]) -> Reader:
-        """Reads the sources of some rows."""
+        """Return a reader that has read the sources of some rows."""
         recorders = [
             Recorder(own={SOURCE: len(row.source)}, interventions=row.made) for row in rows
         ]
@@ -193,7 +193,7 @@ class Writer:
 
 
 def _draw(row: Row) -> Draw | None:
-    """What its tokens are drawn from; None where each is the most probable."""
+    """Return the sampling options of a row; None for greedy decoding."""
     decode = row.request.decode
     if decode.method != "sample":
         return None

@@ -1,4 +1,4 @@
-"""Drafts: what a translation probably is, guessed fast, for our own model to check."""
+"""Drafts: fast guesses of translations, which our own model verifies."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ Ids = Sequence[int]
 log = logging.getLogger(__name__)
 
 
-Drafts = Callable[[], Sequence[Ids]]  # waits until they are made
+Drafts = Callable[[], Sequence[Ids]]  # waits until they are ready
 
 
 class Drafter(Protocol):
-    """Guesses translations. Nothing that it says is believed."""
+    """Guesses translations. The result never depends on a draft."""
 
     def draft(self, sources: Sequence[Ids], begun: Sequence[Ids], most: int) -> Drafts:
-        """Begins a target for each source that begins with what is `begun`, at most `most` ids."""
+        """Start drafting a target for each source that begins with `begun`, at most `most` ids."""
 
 
 class FastDrafter:
-    """Greedy decoding with CTranslate2, matrices and activations in bytes, on the CPU."""
+    """Greedy decoding with CTranslate2, with matrices and activations in bytes, on the CPU."""
 
     def __init__(self, translator: Translator, never: Ids) -> None:
         self.translator = translator
         self.never = [[str(id_)] for id_ in never]
 
     def draft(self, sources: Sequence[Ids], begun: Sequence[Ids], most: int) -> Drafts:
-        """As `Drafter` says, on a thread of CTranslate2's; nothing for all where it fails."""
+        """As in `Drafter`, on a thread of CTranslate2; returns empty drafts if it fails."""
         try:
             coming = self.translator.translate_batch(
                 [_names(ids) for ids in sources],
@@ -45,7 +45,7 @@ class FastDrafter:
                 beam_size=1,
                 suppress_sequences=self.never,
                 max_decoding_length=most,
-                max_input_length=0,  # as long as it is
+                max_input_length=0,  # no limit
                 return_end_token=True,
                 asynchronous=True,
             )
@@ -67,10 +67,10 @@ def _nothing(sources: Sequence[Ids], error: Exception) -> Sequence[Ids]:
 
 
 def open_drafter(bundle: Bundle, cache: Path) -> Drafter | None:
-    """What drafts for a bundle, converted into the folder `cache`; None where nothing can.
+    """Return a drafter for a bundle, converted into the folder `cache`; None if there is none.
 
-    That is so without CTranslate2, or for a model that it does not know. A cache that cannot be
-    written or read is told as a warning.
+    There is none without CTranslate2, or for a model that it does not support. A cache that cannot
+    be written or read is logged as a warning.
     """
     try:
         return _opened(bundle, exported(bundle, cache))
@@ -95,8 +95,8 @@ def _opened_anew(bundle: Bundle, cache: Path) -> Drafter | None:
 def _opened(bundle: Bundle, folder: Path) -> FastDrafter:
     from ctranslate2 import Translator
 
-    # One thread: a step of a few rows is too little for two, and its threads and torch's would wait
-    # for each other (59 ms a sentence with two, 8 with one).
+    # One thread: a step of a few rows is too little work for two, and its threads and torch's would
+    # wait for each other (59 ms per sentence with two, 8 with one).
     translator = Translator(str(folder), device="cpu", inter_threads=1, intra_threads=1)
     return FastDrafter(translator, sorted(bundle.tokenizer.specials - {bundle.tokenizer.eos}))
 

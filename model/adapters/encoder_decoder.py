@@ -1,4 +1,4 @@
-"""What makes a model answer with a Trace. Here: the Transformer of this repository."""
+"""The adapter of this repository's Transformer: it answers requests with traces."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ def load(
     measured: bool = True,
     drafts: Path | None = None,
 ) -> EncoderDecoder:
-    """The model of a bundle: a folder, or the name of one that ships with Headlight.
+    """Load the model of a bundle: a folder, or the name of one that ships with Headlight.
 
-    `device` is "auto" (CUDA if there is one), "cpu" or "cuda". Without `measured` what lies beside
-    the weights is not read, and may be of others. With a folder for `drafts` greedy decoding takes
-    less time, where CTranslate2 is installed, and gives the same. Raises `ValueError` where what
-    is measured is of other weights.
+    `device` is "auto" (CUDA if there is one), "cpu" or "cuda". Without `measured`, measurements
+    next to the weights are not read, and may be of other weights. With a folder for `drafts`,
+    greedy decoding is faster if CTranslate2 is installed, with the same results. Raises
+    `ValueError` if the measurements are of other weights.
     """
     shipped = CHECKPOINTS / path
     folder = shipped if shipped.is_dir() else Path(path)
@@ -73,13 +73,13 @@ Written = tuple[str, Sequence[Token]]  # what a row writes, as text and as token
 
 @dataclass(frozen=True)
 class Passed:
-    """A row of a pass, and what came of it."""
+    """A row of a pass, and its results."""
 
     row: Row
-    texts: Mapping[str, tuple[Token, ...]]  # what was read, with padding
+    texts: Mapping[str, tuple[Token, ...]]  # what was read, including padding
     written: Written
     recorder: Recorder
-    logprobs: Tensor  # (T, V), T perhaps with padding
+    logprobs: Tensor  # (T, V), where T may include padding
 
 
 class EncoderDecoder(Adapter):
@@ -115,7 +115,7 @@ class EncoderDecoder(Adapter):
         self._writer = Writer(self.model, self.tokenizer, self.rows.batch)
 
     def validate(self, request: Request) -> None:
-        """Raises `InputError` naming the first field that this model cannot take."""
+        """Raise `InputError` for the first field that is invalid for this model."""
         source, target = self.rows.source(request), self.rows.target(request)
         self._selected(request)
         select(request.summarise, self.info.places, "summarise")
@@ -130,10 +130,10 @@ class EncoderDecoder(Adapter):
             check_range("pad_to", request.pad_to, longest, self.info.max_tokens)
 
     def run(self, requests: Sequence[Request]) -> list[Trace]:
-        """Decodes what has no target, then runs all as one batch and records it.
+        """Decode requests without a target, then run and record all of them as one batch.
 
-        A row whose target was a draft, and a wrong one, is decoded again with a better one. The
-        first drafts are made while the encoder reads.
+        A row whose target was a wrong draft is decoded again with a better one. The
+        first drafts are made while the encoder runs.
         """
         with torch.inference_mode():
             rows = self._rows(requests)
@@ -158,11 +158,11 @@ class EncoderDecoder(Adapter):
 
     @torch.inference_mode()
     def hypotheses(self, requests: Sequence[Request]) -> list[tuple[Hypothesis, ...]]:
-        """Return what beam search finds for each request, best first; `method` is not read."""
+        """Return what beam search finds for each request, best first; `method` is ignored."""
         return self._writer.beams(self._rows(requests))
 
     def write(self, request: Request) -> Decoding:
-        """Writing a translation, step by step (see `model.decode.search`)."""
+        """Return a decoding, step by step (see `model.decode.search`)."""
         source = self.rows.source(request)
         limited = replace(request.decode, max_tokens=self._writer.limit(request, source))
         return Decoding(
@@ -174,15 +174,15 @@ class EncoderDecoder(Adapter):
         )
 
     def written(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
-        """The text that ids spell, and the ids as its tokens."""
+        """Return the text that ids spell, and the ids as its tokens."""
         return self.tokenizer.written(ids)
 
     def token(self, id_: int, *, first: bool = False) -> Token:
-        """An id as a token without a place."""
+        """Return an id as a token without offsets."""
         return self.tokenizer.token(id_, first=first)
 
     def matrices(self, patterns: Sequence[str]) -> dict[str, NamedTensor]:
-        """The parameters that the patterns name (see `model.transformer.parameters`)."""
+        """Return the parameters that match the patterns (see `model.transformer.parameters`)."""
         return {name: self._parameters[name] for name in select(patterns, self._parameters)}
 
     def _rows(self, requests: Sequence[Request]) -> list[Row]:
@@ -194,7 +194,7 @@ class EncoderDecoder(Adapter):
         ]
 
     def _bound(self, requests: Sequence[Request]) -> list[tuple[Intervention, ...]]:
-        """Their interventions with what these take at hand."""
+        """Return the interventions with their values."""
         return bind(requests, self.run, self.means, self.device)
 
     def _check_frozen(self, sentence: Request, field: str) -> None:
@@ -204,7 +204,7 @@ class EncoderDecoder(Adapter):
             raise InputError(error.kind, f"{field}.{error.field}", error.detail) from error
 
     def _recorder(self, row: Row) -> Recorder:
-        """What records a row, as far as the encoder needs to know it."""
+        """Return a recorder for a row, as far as the encoder needs it."""
         lengths = {SOURCE: len(self._source(row))}
         own = {SOURCE: len(row.source)}
         return Recorder(self._recorded(row.request), lengths, own, row.made)
@@ -216,7 +216,7 @@ class EncoderDecoder(Adapter):
         read: Read,
         written: Sequence[Written],
     ) -> list[Passed]:
-        """One pass of the decoder over all rows, each writing what is `written`."""
+        """Run one pass of the decoder over all rows, each writing what is in `written`."""
         bos = self.tokenizer.control(BOS)
         wrote = [tokens for _, tokens in written]
         targets = [
@@ -264,7 +264,7 @@ class EncoderDecoder(Adapter):
         return select(request.select, self.selectable)
 
     def _recorded(self, request: Request) -> set[str]:
-        """What is selected, and what summaries and the view inside are made from."""
+        """Return what is selected, and what summaries and `inside` tensors are computed from."""
         selected = self._selected(request)
         layers = self.info.layers["decoder"]
         made_from = needed(self._summarised(request)), inside_needed(selected, layers)

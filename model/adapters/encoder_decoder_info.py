@@ -1,4 +1,4 @@
-"""What an encoder–decoder says of itself: its table of attentions, and what it can."""
+"""The description of an encoder–decoder: its table of attentions, and its capabilities."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from model.trace.tensor_tap import SOURCE, TARGET, NameTap
 from model.transformer.config import ModelConfig
 from model.transformer.positions import POSITIONS, EachLayer
 
-# Those of the paper (section 3.2.3).
+# The paper's (section 3.2.3).
 MASKS = {"encoder.self": PADDING, "decoder.self": CAUSAL, "decoder.cross": PADDING}
 
 
 def info_of(bundle: Bundle, id_: str, measured: Measured) -> ModelInfo:
-    """What the model of a bundle says of itself; its weights are not looked at."""
+    """Return the description of a bundle's model, without using its weights."""
     config = bundle.model.config
     return ModelInfo(
         id=id_,
@@ -55,7 +55,7 @@ def info_of(bundle: Bundle, id_: str, measured: Measured) -> ModelInfo:
 
 
 def recorded_names(bundle: Bundle) -> dict[str, tuple[str, ...]]:
-    """Every name that fires, with its dims: a run says which there are."""
+    """Return every name that fires, with its dims, found by a run."""
     names: dict[str, tuple[str, ...]] = {}
     ids = torch.tensor([[bundle.tokenizer.bos]], device=bundle.device)
     with torch.inference_mode():
@@ -71,9 +71,9 @@ def attentions(
     scoring: str = SCALED_DOT,
     positions: str = "none",
 ) -> Iterator[AttentionInfo]:
-    """The table of attentions of an encoder–decoder with so many layers, as they run.
+    """Return the table of attentions of an encoder–decoder with these layers, in order.
 
-    `masks` are by stack and kind, as `ModelConfig.masks` names them. Positions that change scores
+    `masks` are by stack and kind, as in `ModelConfig.masks`. Positions that change scores
     are part of the scoring of self-attention.
     """
     placed = scoring if POSITIONS[positions].fusible else f"{scoring} & {positions}"
@@ -92,9 +92,9 @@ def attentions(
 
 
 def capabilities(config: ModelConfig, measured: Measured) -> frozenset[str]:
-    """What an encoder–decoder can, given its variant and what was measured of it."""
+    """Return the capabilities of an encoder–decoder, given its variant and measurements."""
     lacks = {
-        # What is added behind the embedding is no part of the sum.
+        # Positions added after the embedding are not part of the sum.
         "contributions": issubclass(POSITIONS[config.positions], EachLayer),
         "mean": not measured.means,
         "learning": measured.learning is None,

@@ -1,4 +1,4 @@
-"""One pass of a batch through the model in two halves, every row of it recorded."""
+"""One pass of a batch through the model in two halves, with every row recorded."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from model.text.tokens import Token
 from model.trace.tensor_tap import SOURCE, BatchTap, Recorder
 from model.transformer.stacks import Transformer
 
-ENCODING = ("source", "encoder.")  # how names begin up to the encoder's end
+ENCODING = ("source", "encoder.")  # prefixes of names up to the encoder's end
 
 
 @dataclass(frozen=True)
 class Read:
-    """What the encoder made of a batch: ids and mask (B, S), memory (B, S, d_model)."""
+    """The encoder's result for a batch: ids and mask (B, S), memory (B, S, d_model)."""
 
     ids: Tensor
     real: Tensor
     memory: Tensor
 
     def rows(self, indices: Sequence[int]) -> Read:
-        """Some rows of it."""
+        """Return some of its rows."""
         picked = list(indices)
         if picked == list(range(len(self.ids))):
             return self
@@ -39,10 +39,10 @@ def encode(
     recorders: Sequence[Recorder],
     sources: Sequence[Sequence[Token]],
 ) -> Read:
-    """Reads the sources, and records what is asked for of each.
+    """Run the encoder, and record what each request selects.
 
-    Rows that read the same, and neither record nor change anything of it differently, are run
-    once: most of a sweep over heads is.
+    Rows with the same input that record and change the same encoder tensors are run
+    only once; this applies to most of a sweep over heads.
     """
     ids, real = rows.batch(sources)
     first: dict[Hashable, int] = {}
@@ -63,10 +63,10 @@ def decode(
     targets: Sequence[Sequence[Token]],
     written: Sequence[Sequence[Token]],
 ) -> Tensor:
-    """Reads the targets, and records what is asked for of each row.
+    """Run the decoder, and record what each row selects.
 
     `written` is what the row's target writes, without padding. Returns log-probabilities
-    (B, T, V) on the CPU, T the longest target.
+    (B, T, V) on the CPU, where T is the longest target.
     """
     ids, real = rows.batch(targets)
     tap = BatchTap(recorders)
@@ -78,7 +78,7 @@ def decode(
 
 
 def _encoding(recorder: Recorder, index: int) -> Hashable:
-    """What a row does to the encoder; nobody else's if it records there."""
+    """Return what a row does to the encoder; unique if it records there."""
     if any(name.startswith(ENCODING) for name in recorder.select):
         return index
     made = tuple(one for one in recorder.interventions if one.at.startswith(ENCODING))

@@ -1,4 +1,4 @@
-"""What is asked of a model and what it answers, whatever model it is."""
+"""Requests to a model and their results, for any model."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ from model.trace.tensor_tap import NamedTensor
 Method = Literal["greedy", "beam", "sample"]
 METHODS = get_args(Method)
 CANDIDATES = ".candidates"  # tensors of ids
-SHOWN = 4  # names that a long list says in full
+SHOWN = 4  # names that a long list spells out
 
 
 @dataclass(frozen=True)
 class Decode:
-    """How to write the target when none is given (section 6.1)."""
+    """How to write the target if none is given (section 6.1)."""
 
     method: Method = "greedy"
     beam: Annotated[int, Interval(ge=1, le=16)] = 4
-    """Hypotheses kept (for `beam`)."""
+    """Number of hypotheses kept (for `beam`)."""
     length_penalty: Annotated[float, Interval(ge=0, le=5)] = 0.6
     """α of the length penalty (for `beam`)."""
     max_tokens: int | None = None
-    """Tokens written at most; absent: 50 more than the source has, as in the paper."""
+    """Maximum number of tokens; absent: 50 more than the source, as in the paper."""
     temperature: Temperature = 1.0
     """Below 1 safer, above 1 bolder (for `sample`)."""
     top_k: Annotated[int, Interval(ge=1, le=1_000_000)] | None = None
-    """Draw from the k most probable tokens; absent: from all (for `sample`)."""
+    """Sample from the k most probable tokens; absent: from all (for `sample`)."""
     top_p: Probability = 1.0
-    """Draw from the fewest tokens with this probability together (for `sample`)."""
+    """Sample from the fewest tokens that together have this probability (for `sample`)."""
     seed: Seed = 0
-    """The same seed draws the same (for `sample`)."""
+    """The same seed gives the same samples (for `sample`)."""
     prefix: tuple[int, ...] = ()
-    """Ids of the vocabulary that it begins with, whatever the method."""
+    """Ids of the vocabulary that the text begins with, for any method."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,8 @@ class Request:
     """One sentence to run through a model."""
 
     source: str
-    direction: str | None = None  # "en-zh"; None: by script
-    target: str | None = None  # None: decode one; else score this one
+    direction: str | None = None  # "en-zh"; None: detected from the script
+    target: str | None = None  # None: decode one; otherwise score this one
     decode: Decode = field(default_factory=Decode)
     interventions: tuple[Intervention, ...] = ()
     select: tuple[str, ...] = ("*.weights",)  # patterns of tensor names
@@ -61,7 +61,7 @@ class Request:
     pad_to: int | None = None
 
 
-# What patterns that name more than a run records begin with, and what they take.
+# Prefixes of patterns that select more than a run records, and what they need.
 INSIDE_NEEDS = {
     "inside.lens.": "lens",
     "inside.logit.": "contributions",
@@ -70,7 +70,7 @@ INSIDE_NEEDS = {
 
 
 def needs(request: Request) -> Iterator[tuple[str, str]]:
-    """What a model must be able to do for a request, and the field that asks for it."""
+    """Yield the capabilities that a request needs, with the field that needs them."""
     if request.target is not None:
         yield "score", "target"
     for index, pattern in enumerate(request.select):
@@ -83,11 +83,11 @@ def needs(request: Request) -> Iterator[tuple[str, str]]:
 
 
 class RequestOptions(TypedDict, total=False):
-    """What may be said beside a sentence: the other fields of a `Request`, in looser types."""
+    """Options besides a sentence: the other fields of a `Request`, in looser types."""
 
     direction: str | None
     target: str | None
-    decode: Decode | str  # a method by itself, or with its numbers
+    decode: Decode | str  # a method alone, or with its options
     interventions: Iterable[Intervention]
     select: Iterable[str] | str  # one pattern or several
     summarise: Iterable[str] | str
@@ -95,9 +95,9 @@ class RequestOptions(TypedDict, total=False):
 
 
 def ask(sentence: str | Request, **options: Unpack[RequestOptions]) -> Request:
-    """The request for a sentence; with options, a given request is changed in these.
+    """Return a request for a sentence; with options, a given request is changed in these.
 
-    Raises `TypeError` for an option that there is not.
+    Raises `TypeError` for an unknown option.
     """
     fields: dict[str, Any] = {
         name: TIGHTEN[name](given) if name in TIGHTEN else given for name, given in options.items()
@@ -120,46 +120,46 @@ TIGHTEN: dict[str, Callable[[Any], Any]] = {
 
 @dataclass(frozen=True)
 class Output:
-    """What was written, or scored: one log-probability (nats) a token."""
+    """The text that was written, or scored, with one log-probability (nats) per token."""
 
     text: str
     tokens: tuple[Token, ...]
     logprobs: tuple[float, ...]
     ranks: tuple[int, ...]
-    """The place of each token among all of the vocabulary, from 1."""
+    """The rank of each token in the whole vocabulary, from 1."""
     score: float
-    """Sum of `logprobs` over the length penalty."""
+    """The sum of `logprobs` divided by the length penalty."""
     finished: bool
     """Whether it ends in `<eos>`."""
 
 
 @dataclass(frozen=True, repr=False)
 class Trace:
-    """One request's answer; `trace["encoder.0.self.weights"]` is one of its tensors.
+    """The result of one request; `trace["encoder.0.self.weights"]` is one of its tensors.
 
     `texts` are what was read: `trace.texts[tensor.over["key"]]` are the tokens of an axis. Row i of
-    what writes has read the last text's token i and writes `output.tokens[i]`. It is plain data:
-    it can be sent to another process, and is equal there.
+    a decoder tensor has read the last text's token i and writes `output.tokens[i]`. A trace is
+    plain data: it can be sent to another process, and the copy compares equal.
     """
 
     model: ModelInfo
     request: Request
-    texts: Mapping[str, tuple[Token, ...]]  # "source" and "target", or one "text"
+    texts: Mapping[str, tuple[Token, ...]]  # "source" and "target", or "text"
     tensors: Mapping[str, NamedTensor]
     written: Output | None = None  # None: nothing was written or scored
-    direction: str | None = None  # "en-zh", of a model that translates
+    direction: str | None = None  # "en-zh", for a translation model
     summaries: Mapping[str, Summary] = field(default_factory=dict)  # by attention
-    pieces: Mapping[int, Token] = field(default_factory=dict)  # what ids in `….candidates` mean
+    pieces: Mapping[int, Token] = field(default_factory=dict)  # tokens for ids in `….candidates`
 
     @property
     def output(self) -> Output:
-        """What was written or scored; a `LookupError` where the model only read."""
+        """What was written or scored; raises `LookupError` if the model only read."""
         if self.written is None:
             raise LookupError(f"{self.model.id} wrote nothing here")
         return self.written
 
     def __getitem__(self, name: str) -> NamedTensor:
-        """The tensor of a name; a `KeyError` that says what was selected if it is not there."""
+        """Return a tensor by name; raises a `KeyError` that lists the recorded ones."""
         if name not in self.tensors:
             raise KeyError(f"{name} is not in this trace, which has {_list(self.tensors)}")
         return self.tensors[name]
@@ -186,7 +186,7 @@ class Trace:
 
 
 def candidates(tensors: Mapping[str, NamedTensor]) -> list[int]:
-    """The ids, in order, that tensors of candidates hold: those whose `pieces` a trace needs."""
+    """Return the ids in candidate tensors, in order: those whose `pieces` a trace needs."""
     found = [tensor.value for name, tensor in tensors.items() if name.endswith(CANDIDATES)]
     return sorted({id_ for value in found for id_ in value.flatten().tolist()})
 
@@ -199,10 +199,10 @@ def _list(names: Iterable[str]) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Decoding:
-    """A text that is being written; the model takes a step whenever one is asked for.
+    """A text being written; the model takes each step on demand.
 
-    All its steps must be taken on one thread. The last one's `written[0]` is what a trace finds.
-    All but `steps` is plain data.
+    All its steps must be taken on one thread. The last one's `written[0]` is the result of a trace.
+    Everything but `steps` is plain data.
     """
 
     model: ModelInfo
@@ -213,14 +213,14 @@ class Decoding:
 
 
 class Adapter(Protocol):
-    """What makes any model answer with a Trace. Its methods may be called from any thread."""
+    """The interface that makes any model answer with a Trace; its methods are thread-safe."""
 
     info: ModelInfo
-    names: Collection[str]  # of the tensors that a run records
-    learning: Learning | None = None  # how it was learned, where that was watched
+    names: Collection[str]  # names of the tensors that a run records
+    learning: Learning | None = None  # how it learned, if that was recorded
 
     def trace(self, sentence: str | Request, **options: Unpack[RequestOptions]) -> Trace:
-        """One sentence, seen inside; `options` are the other fields of a `Request`.
+        """Run one sentence and return its trace; `options` are the other fields of a `Request`.
 
         Raises `InputError` for what this model cannot answer.
         """
@@ -230,16 +230,16 @@ class Adapter(Protocol):
         return trace
 
     def check(self, request: Request) -> None:
-        """Raises `InputError` for a request that this model cannot answer; cheap."""
+        """Raise `InputError` for a request that this model cannot answer; cheap."""
         for capability, where in needs(request):
             self.info.require(capability, where)
         self.validate(request)
 
     def validate(self, request: Request) -> None:
-        """Raises `InputError` for what only this model can judge: its tokens, places, names."""
+        """Raise `InputError` for what only this model can judge: its tokens, places, names."""
 
     def takes(self, request: Request) -> bool:
-        """Whether this model can answer the request."""
+        """Return whether this model can answer the request."""
         try:
             self.check(request)
         except InputError:
@@ -247,10 +247,10 @@ class Adapter(Protocol):
         return True
 
     def run(self, requests: Sequence[Request]) -> list[Trace]:
-        """Answers several checked requests as one batch; none sees another's interventions."""
+        """Answer several checked requests as one batch; their interventions do not interfere."""
 
     def decode(self, sentence: str | Request, **options: Unpack[RequestOptions]) -> Decoding:
-        """Writing a text, step by step; a target and what is selected are not looked at.
+        """Return a decoding, step by step; a target and the selection are ignored.
 
         Raises `InputError` for what this model cannot answer.
         """
@@ -260,20 +260,20 @@ class Adapter(Protocol):
         return self.write(request)
 
     def write(self, request: Request) -> Decoding:
-        """The decoding of a checked request, by a model that can `decode`."""
+        """Return the decoding of a checked request, for a model that can `decode`."""
         raise LookupError(f"{self.info.id} writes nothing")
 
     def written(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
-        """The text that ids spell, and each of them as a token with its span of that text."""
+        """Return the text that ids spell, and each as a token with its span of that text."""
 
     def token(self, id_: int, *, first: bool = False) -> Token:
-        """An id as a token without a place; as the `first` one of a text it needs no space."""
+        """Return an id as a token without offsets; the `first` of a text has no leading space."""
 
     def parameters(self, select: Sequence[str]) -> dict[str, NamedTensor]:
-        """Matrices and vectors by name; raises `InputError` for a pattern that matches none."""
+        """Return matrices and vectors by name; raises `InputError` if a pattern matches none."""
         self.info.require("parameters", "select")
         return self.matrices(select)
 
     def matrices(self, select: Sequence[str]) -> dict[str, NamedTensor]:
-        """The parameters that patterns name, of a model that shows its `parameters`."""
+        """Return the parameters that match patterns, for a model with `parameters`."""
         raise LookupError(f"{self.info.id} shows nothing")

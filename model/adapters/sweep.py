@@ -1,4 +1,4 @@
-"""Which heads matter: each is taken out once, and what was written is scored again.
+"""Which heads matter: ablate each one once, and score the written text again.
 
 For a row t that writes the token y_t, with p the model's next-token distribution there and p' the
 one without the head:
@@ -6,11 +6,11 @@ one without the head:
     delta_t      = log p'(y_t) − log p(y_t)
     divergence_t = KL(p ‖ p') = Σ_y p(y) (log p(y) − log p'(y))
 
-both in nats. All rows read the same target (teacher forcing), so a row says what a head does to
-this token and not to those before it.
+both in nats. All rows read the same target (teacher forcing), so a row shows what a head does to
+this token, not to those before it.
 
 Source: Michel et al. 2019, "Are Sixteen Heads Really Better than One?", section 3.2
-(one head at a time; there, what is told is BLEU).
+(one head at a time; they report BLEU).
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from model.trace.name_patterns import LOGITS
 
 Ablated = Literal["zero", "uniform", "mean"]
 ABLATED = get_args(Ablated)
-TOKENS = 768  # read in one run at most: no more than some long sentences of other people
+TOKENS = 768  # read in one run at most, about as many as some long sentences in a batch
 
 
 @dataclass(frozen=True)
 class Ablation:
-    """What a head's absence changes, a number a row."""
+    """The effect of removing a head, one number per row."""
 
     at: str
     head: int
@@ -46,16 +46,16 @@ class Ablation:
 
 @dataclass(frozen=True)
 class Sweep:
-    """All heads, one after the other; the model runs whenever a batch is asked for."""
+    """All heads, one after the other; the model runs each batch on demand."""
 
-    base: Trace  # with the request's own interventions alone
-    rows: tuple[int, ...]  # the rows that are told of
-    heads: int  # how many there are
+    base: Trace  # with only the request's own interventions
+    rows: tuple[int, ...]  # the reported rows
+    heads: int  # number of heads
     batches: Iterator[list[Ablation]]
 
 
 def check(adapter: Adapter, request: Request, effect: str) -> None:
-    """Raises `InputError` for what cannot be swept; cheap."""
+    """Raise `InputError` for a request that cannot be swept; cheap."""
     adapter.info.require("sweep", "model")
     adapter.check(request)
     if effect not in ABLATED:
@@ -71,7 +71,7 @@ def check(adapter: Adapter, request: Request, effect: str) -> None:
 def sweep(
     adapter: Adapter, request: Request, effect: str = "zero", row: int | None = None
 ) -> Sweep:
-    """Takes each head out once, some at a time, on top of the request's interventions.
+    """Ablate each head once, several at a time, on top of the request's interventions.
 
     Without a target the model writes one first. Raises `InputError` as `check` does, and for a
     row that is not written.
@@ -83,7 +83,7 @@ def sweep(
     if row is not None:
         check_range("row", row, 0, len(written) - 1)
     rows = tuple(range(len(written))) if row is None else (row,)
-    # The very ids: a text could be cut into others.
+    # The exact ids: the text could be split into others.
     forced = replace(
         base.request,
         target=None,
@@ -119,7 +119,7 @@ def _ablated(
 
 @dataclass(frozen=True)
 class Written:
-    """What the rows looked at write: logits (rows, V), and of their tokens log-probabilities."""
+    """The reported rows' logits (rows, V), and the log-probabilities of their tokens."""
 
     logits: Tensor
     chosen: Tensor  # (rows,)
@@ -135,14 +135,14 @@ class Written:
         return cls(logits, chosen, logits.gather(1, ids) - chosen[:, None])
 
     def logprobs(self) -> Tensor:
-        """Of every token (rows, V)."""
+        """Return the log-probability of every token (rows, V)."""
         return self.logits - self.normaliser
 
 
 def _ablation(one: Intervention, before: Written, chances: Tensor, after: Written) -> Ablation:
-    """`chances` (rows, V) are the probabilities before."""
+    """Return the effect of one head; `chances` (rows, V) are the probabilities before."""
     assert one.head is not None
-    # Σ p = 1, so the normalisers come out of the sum; without a second softmax over everything.
+    # Σ p = 1, so the normalisers can be taken out of the sum, without a second softmax.
     lost = torch.linalg.vecdot(chances, before.logits - after.logits)
     divergence = lost - (before.normaliser - after.normaliser)[:, 0]
     delta = after.chosen - before.chosen

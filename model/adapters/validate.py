@@ -1,4 +1,4 @@
-"""What a request must satisfy, whatever its sentence is."""
+"""Checks of requests that do not depend on their sentence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from model.trace.interventions import EFFECTS, Cell, Intervention
 
 
 def check_decode(decode: Decode, max_tokens: int) -> None:
-    """Raises `InputError` for an unknown method or a number out of range."""
+    """Raise `InputError` for an unknown method or a number out of range."""
     if decode.method not in METHODS:
         raise InputError(
             "unknown-method", "decode.method", f"decode.method must be one of {', '.join(METHODS)}"
@@ -32,10 +32,10 @@ def check_interventions(
     attentions: Attentions,
     lengths: Mapping[str, int],
 ) -> None:
-    """Raises `InputError` for an effect, a place, a head or a value that cannot be.
+    """Raise `InputError` for an invalid effect, place, head or value.
 
-    `names` are the tensors that the model records, `lengths` the most tokens of each text, without
-    padding: alone and in decoding there is none to change.
+    `names` are the tensors that the model records, `lengths` the maximum number of tokens of each
+    text without padding, since decoding has no padding to change.
     """
     table = {one.place: one for one in attentions}
     for index, intervention in enumerate(interventions):
@@ -47,11 +47,11 @@ def check_interventions(
         effect = EFFECTS[intervention.do]
         places = effect.places(names, attentions)
         if intervention.at not in places:
-            known = f', such as "{min(places)}"' if places else "; this effect has none in it"
+            known = f', such as "{min(places)}"' if places else "; this effect has none there"
             detail = f"{field}.at must be a place of the model{known}"
             raise InputError("unknown-place", f"{field}.at", detail)
         if intervention.head is not None and not effect.heads:
-            detail = f"{field}.head must be left out: {intervention.do} is not of a head"
+            detail = f"{field}.head must be left out: {intervention.do} does not apply to a head"
             raise InputError("unknown-field", f"{field}.head", detail)
         if intervention.head is not None:
             heads = table[intervention.at].heads
@@ -65,14 +65,14 @@ def _check_value(
     attention: AttentionInfo | None,
     lengths: Mapping[str, int],
 ) -> None:
-    """What the effect takes: a token that there is, a number in its range."""
+    """Check the effect's value: an existing token, a number in its range."""
     value: Any = intervention.value
     queries, keys = (lengths[attention.query], lengths[attention.key]) if attention else (0, 0)
     causal = attention is not None and attention.causal
     match intervention.do:
         case "set":
             check_range(f"{field}.set[0]", value.query, 0, queries - 1)
-            # While a row of the decoder is written, there is no later token to look at.
+            # While a row of the decoder is being written, there is no later token.
             check_range(f"{field}.set[1]", value.key, 0, value.query if causal else keys - 1)
             _check_limits(f"{field}.set[2]", value.value, intervals(Cell)["value"])
         case "cut":
@@ -87,7 +87,7 @@ def _check_value(
 
 
 def _check_limits(field: str, value: float | None, limits: Interval | None) -> None:
-    """Raises `InputError` for a number outside its type's interval, which names both ends."""
+    """Raise `InputError` for a number outside its type's range, naming both ends."""
     if limits is not None and value is not None:
         low: Any = limits.ge
         high: Any = limits.le
@@ -95,6 +95,6 @@ def _check_limits(field: str, value: float | None, limits: Interval | None) -> N
 
 
 def check_range(field: str, value: float, low: float, high: float) -> None:
-    """Raises `InputError` unless `low` ≤ `value` ≤ `high`; NaN is out of every range."""
+    """Raise `InputError` unless `low` ≤ `value` ≤ `high`; NaN is always out of range."""
     if not low <= value <= high:
         raise InputError("out-of-range", field, f"{field} must be from {low} to {high}")

@@ -1,19 +1,19 @@
-"""What the rows of a batch write: drafted, checked by the pass that is run anyway, and corrected.
+"""What the rows of a batch write: drafted, verified by the pass that is needed anyway, corrected.
 
 A trace runs its target through the model in one pass (teacher forcing), which says at every
-position which token the model would write after those before it. So a pass over a guess checks it:
+position which token the model would write next. A pass over a draft therefore verifies it:
 
     draft      A  B  C  D ⟨eos⟩
     the model  A  B  E  …             A, B and E are what greedy decoding writes
-    draft      A  B  E  F ⟨eos⟩       again, behind what is certain
-    the model  A  B  E  F ⟨eos⟩       the same all along: this pass is the answer
+    draft      A  B  E  F ⟨eos⟩       again, after the accepted part
+    the model  A  B  E  F ⟨eos⟩       the same everywhere: this pass is the result
 
-By induction that is greedy decoding, if a pass and a step of decoding find the same token most
-probable. They add in another order, so the last digits differ: where the best two tokens are nearer
-to each other than `MARGIN`, nothing is taken as certain and decoding itself decides.
+By induction this equals greedy decoding, if a pass and a decoding step agree on the most probable
+token. They add in a different order, so the last digits differ: if the best two tokens are closer
+than `MARGIN`, the draft is not accepted and decoding itself decides.
 
 Source: Leviathan et al. 2023, "Fast Inference from Transformers via Speculative Decoding", with
-every draft token judged by the largest probability instead of by chance.
+every draft token checked against the largest probability instead of sampled.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ TRIES = 3  # drafts of a row before it is decoded
 class Targets:
     """What each row writes, as far as it is known, while a batch is being answered.
 
-    The first drafts are begun at once, so that the encoder can read meanwhile.
+    The first drafts are started at once, so that the encoder can run meanwhile.
     """
 
     def __init__(self, writer: Writer, drafter: Drafter | None, rows: Sequence[Row]) -> None:
@@ -49,7 +49,7 @@ class Targets:
         self._begin()
 
     def of(self, indices: Sequence[int]) -> list[Ids]:
-        """What some rows write: what is known of it, or else a draft, or else what decoding finds.
+        """Return what some rows write: the known ids, otherwise a draft, otherwise decoded ids.
 
         `agrees` says whether a draft was right.
         """
@@ -62,9 +62,9 @@ class Targets:
         return [self._drafts.get(index) or self._known[index] for index in indices]
 
     def agrees(self, index: int, logprobs: Tensor) -> bool:
-        """Whether a row writes what `of` said, by the pass over it: `logprobs` (T, V), on the CPU.
+        """Return whether the pass over a row, `logprobs` (T, V) on the CPU, agrees with `of`.
 
-        Where not, what is certain is kept and `of` must be asked again.
+        If not, the accepted part is kept and `of` must be called again.
         """
         draft = self._drafts.pop(index, None)
         if draft is None:
@@ -83,7 +83,7 @@ class Targets:
         return False
 
     def _begin(self) -> None:
-        """Begins drafts of those rows that are without; `of` waits for them."""
+        """Start drafts for the rows without one; `of` waits for them."""
         drafted, self._undrafted = self._undrafted, []
         if not drafted or not self.drafter:
             return
@@ -105,11 +105,11 @@ class Targets:
 
 
 def verified(draft: Ids, logprobs: Tensor, never: Tensor, begun: int) -> Ids | None:
-    """What greedy decoding writes, as far as a pass over a draft tells; it begins as is `begun`.
+    """Return what greedy decoding writes, as far as a pass over a draft shows; starts with `begun`.
 
-    That is the draft up to where the model would write another token, and that token. None where
-    two tokens are too near to each other to tell. `logprobs` (T, V) are those of the draft's T
-    tokens, `never` the ids that are not written.
+    This is the draft up to where the model would write another token, and that token. None if
+    two tokens are too close to decide. `logprobs` (T, V) are those of the draft's T
+    tokens, `never` the ids that are never written.
     """
     ids = torch.tensor(draft)[begun:]
     allowed = logprobs[begun : len(draft)].index_fill(1, never.cpu(), -torch.inf)

@@ -1,1 +1,1 @@
-"""A trained model on disk: weights, vocabulary, card and what was measured of it."""
+"""A trained model on disk: weights, vocabulary, card and measurements."""

@@ -1,4 +1,4 @@
-"""The model card: what a bundle is, what it was trained on and how well it does, as Markdown."""
+"""The model card in Markdown: what a bundle is, its training data, and how good it is."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import Any
 from model.bundle.markdown import table
 from model.bundle.weights import CARD, CONFIG, TRAINING, digest_of
 
-TEMPLATE = "card.template.md"  # lies in the bundle: what no command can know
+TEMPLATE = "card.template.md"  # in the bundle: what no command can know
 
 
 def write_card(bundle: Path) -> None:
-    """Writes the card into the bundle."""
+    """Write the card into the bundle."""
     (bundle / CARD).write_text(card(bundle), encoding="utf-8")
 
 
 def card(bundle: Path) -> str:
-    """The bundle's template, filled with its figures.
+    """Return the bundle's template, filled with its figures.
 
-    Raises `ValueError` when the figures were measured on other weights, or when the template asks
-    for what is not known.
+    Raises `ValueError` if the figures were measured on other weights, or if the template uses
+    an unknown name.
     """
     figures = json.loads((bundle / "figures.json").read_text(encoding="utf-8"))
     digest = digest_of(bundle)
@@ -45,7 +45,7 @@ def card(bundle: Path) -> str:
         "hours": f"{training['seconds'] / 3600:.1f}",
     }
     if not template.is_valid():
-        raise ValueError(f"{bundle / TEMPLATE}: a $ before no name; a dollar sign is $$")
+        raise ValueError(f"{bundle / TEMPLATE}: a $ without a name; write $$ for a dollar sign")
     if unknown := sorted(set(template.get_identifiers()) - known.keys()):
         raise ValueError(
             f"{bundle / TEMPLATE}: ${unknown[0]} is none of ${', $'.join(sorted(known))}"

@@ -1,7 +1,7 @@
-"""A bundle as CTranslate2 reads it: its weights in bytes, in a cache, by the bundle's digest.
+"""A bundle converted for CTranslate2: its weights in bytes, in a cache, by the bundle's digest.
 
 CTranslate2 (https://github.com/OpenNMT/CTranslate2) decodes a Transformer several times as fast as
-torch does and shows nothing of what happens inside. Nothing needs it.
+torch, without access to what happens inside. It is optional.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from model.transformer.positions import Table
 if TYPE_CHECKING:
     from ctranslate2.specs import TransformerSpec
 
-STORED = "int8"  # matrices in bytes with a scale a row, all else in float32
+STORED = "int8"  # matrices in bytes with one scale per row, the rest in float32
 EPSILON = 1e-5  # of torch's layer norm
 
 
 class UnknownToEngineError(ValueError):
-    """CTranslate2 has no such Transformer."""
+    """CTranslate2 does not support this Transformer."""
 
 
 def exported(bundle: Bundle, cache: Path, *, anew: bool = False) -> Path:
-    """The folder in `cache` that CTranslate2 loads, written if it is not there, or `anew`.
+    """Return the folder in `cache` that CTranslate2 loads, written if it is missing, or if `anew`.
 
-    It appears whole or not at all: it is written under another name, by one process at a time.
-    Raises `UnknownToEngineError`, `ImportError` without CTranslate2, and `OSError` where `cache`
+    It appears completely or not at all: it is written under another name, by one process at a time.
+    Raises `UnknownToEngineError`, `ImportError` without CTranslate2, and `OSError` if `cache`
     cannot be written.
     """
     folder = cache / f"{bundle.digest}-{STORED}"
@@ -45,7 +45,7 @@ def exported(bundle: Bundle, cache: Path, *, anew: bool = False) -> Path:
     with FileLock(folder.with_suffix(".lock")):
         if anew or not folder.is_dir():
             spec = specification(bundle)
-            for old in (partial, folder):  # of a process that was killed; of no use any more
+            for old in (partial, folder):  # left by a killed process, or outdated
                 rmtree(old, ignore_errors=True)
             partial.mkdir()
             spec.save(str(partial))
@@ -54,9 +54,9 @@ def exported(bundle: Bundle, cache: Path, *, anew: bool = False) -> Path:
 
 
 def specification(bundle: Bundle) -> TransformerSpec:
-    """The bundle's model as CTranslate2 describes one.
+    """Return the bundle's model as a CTranslate2 specification.
 
-    A token is called by its id, since CTranslate2 takes and gives words. Raises
+    Tokens are named by their ids, since CTranslate2 works with words. Raises
     `UnknownToEngineError`, and `ImportError` without CTranslate2.
     """
     from ctranslate2.specs import TransformerSpec
@@ -83,11 +83,11 @@ def specification(bundle: Bundle) -> TransformerSpec:
     embedding = _array(model.embedding.weight)
     spec.encoder.embeddings[0].weight = embedding
     spec.decoder.embeddings.weight = embedding
-    spec.decoder.projection.weight = embedding  # the three are one (section 3.4)
+    spec.decoder.projection.weight = embedding  # the three matrices are shared (section 3.4)
     names = [str(id_) for id_ in range(config.vocabulary)]
     spec.register_source_vocabulary(names)
     spec.register_target_vocabulary(names)
-    spec.config.unk_token = names[tokenizer.pad]  # there is none: any text is spelled
+    spec.config.unk_token = names[tokenizer.pad]  # there is none: any text can be encoded
     spec.config.bos_token = spec.config.decoder_start_token = names[tokenizer.bos]
     spec.config.eos_token = names[tokenizer.eos]
     spec.config.layer_norm_epsilon = EPSILON
@@ -110,7 +110,7 @@ def _check(config: ModelConfig) -> None:
 
 
 def _layer(there: Any, here: EncoderLayer | DecoderLayer) -> None:
-    """Fills the specification of a layer with the layer's weights."""
+    """Fill the specification of a layer with the layer's weights."""
     _self_attention(there.self_attention, here.self_attention, here.self_norm)
     if isinstance(here, DecoderLayer):
         _cross_attention(there.attention, here.cross_attention, here.cross_norm)
@@ -137,7 +137,7 @@ def _ffn(there: Any, here: FeedForward, norm: AddNorm) -> None:
 
 
 def _linear(there: Any, *here: torch.nn.Linear) -> None:
-    """Several of the same input become one."""
+    """Combine several projections of the same input into one."""
     there.weight = _array(torch.cat([one.weight for one in here]))
     there.bias = _array(torch.cat([one.bias for one in here]))
 

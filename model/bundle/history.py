@@ -1,8 +1,8 @@
-"""What a bundle may hold of how its model was learned: `learning.safetensors`.
+"""The training history in a bundle: `learning.safetensors`.
 
-For each example and each snapshot the weights of every attention,
-``"{example}.{step}.encoder.0.self.weights"`` (head, query, key) in bytes of 1/255, and in the
-metadata, under ``"learning"``, what `Learning` says. `python -m model measure history` writes it.
+For each example and each snapshot it has the weights of every attention,
+``"{example}.{step}.encoder.0.self.weights"`` (head, query, key) in bytes of 1/255; the metadata
+has a `Learning` under ``"learning"``. `python -m model measure history` writes it.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from model.trace.attentions import Attentions
 
 @dataclass(frozen=True)
 class SnapshotScores:
-    """The model at one step of its training; what is measured is measured on the same dev pairs."""
+    """The model at one step of its training, measured on the same dev pairs at every step."""
 
     step: int
-    loss: float  # nats a token
-    bleu: Mapping[str, float]  # by direction, greedy
+    loss: float  # nats per token
+    bleu: Mapping[str, float]  # by direction, greedy decoding
 
 
 @dataclass(frozen=True)
 class WatchedSentence:
-    """A sentence, what the trained model makes of it, and what each snapshot made of it."""
+    """A sentence, the trained model's translation, and each snapshot's translation."""
 
     source: str
     direction: str
@@ -43,7 +43,7 @@ class WatchedSentence:
 
 @dataclass(frozen=True)
 class Learning:
-    """A training run to look back on."""
+    """The history of a training run."""
 
     digest: str  # of the trained model's bundle
     snapshots: Sequence[SnapshotScores]
@@ -51,7 +51,7 @@ class Learning:
     weights: Mapping[str, Tensor]  # "{example}.{step}.{place}.weights": (H, N, M), bytes
 
     def of(self, example: int) -> dict[str, Tensor]:
-        """The weights of one example, ``"{step}.{place}.weights"``."""
+        """Return the weights of one example, ``"{step}.{place}.weights"``."""
         prefix = f"{example}."
         return {
             name.removeprefix(prefix): value
@@ -60,7 +60,7 @@ class Learning:
         }
 
     def check(self, attentions: Attentions) -> None:
-        """Raises `ValueError` where it is of other attentions than the model's."""
+        """Raise `ValueError` if its attentions are not the model's."""
         shapes = {
             f"{index}.{snapshot.step}.{one.place}.weights": (
                 one.heads,
@@ -72,11 +72,11 @@ class Learning:
             for one in attentions
         }
         if {name: tuple(value.shape) for name, value in self.weights.items()} != shapes:
-            raise ValueError("how the model was learned does not fit the model")
+            raise ValueError("the training history does not fit the model")
 
 
 def save(learning: Learning, path: Path) -> None:
-    """Writes what `load_learning` reads."""
+    """Write a file that `load_learning` reads."""
     told = {
         "digest": learning.digest,
         "snapshots": [asdict(snapshot) for snapshot in learning.snapshots],
@@ -87,7 +87,7 @@ def save(learning: Learning, path: Path) -> None:
 
 
 def load_learning(path: Path) -> Learning:
-    """Reads `learning.safetensors`."""
+    """Read `learning.safetensors`."""
     with safe_open(path, framework="pt") as opened:
         told: dict[str, Any] = json.loads(opened.metadata()["learning"])
     return Learning(

@@ -6,6 +6,6 @@ from collections.abc import Iterable, Sequence
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A header, a rule and the rows; a cell is taken as it is."""
+    """Return a header, a rule and the rows; cells are not escaped."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)

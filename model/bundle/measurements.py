@@ -1,4 +1,4 @@
-"""What may lie beside a bundle's weights, measured of them.
+"""Measurements that may be stored next to a bundle's weights.
 
 means.safetensors     each head's mean output over training data
                       (`python -m model measure mean-outputs`)
@@ -7,8 +7,8 @@ training.json         how it was trained (`python -m model train`)
 learning.safetensors  attention at steps of the training run (`python -m model measure history`)
 zoo.json              what a model of the zoo learned, and how well (`python -m model zoo measure`)
 
-Those that were measured name the digest of the weights that they are of, and are refused beside
-others.
+Measured files contain the digest of their weights, and are rejected with
+other weights.
 """
 
 from __future__ import annotations
@@ -29,32 +29,32 @@ MEANS = "means.safetensors"
 LEARNING = "learning.safetensors"
 REPORT = "report.json"
 ZOO = "zoo.json"
-# Which rows of cross attention align a word: those that write it, or those that read it, one later.
+# Which rows of cross-attention align a word: those that write it, or the next ones, which read it.
 WRITES, READS = "writes", "reads"
 
 
 @dataclass(frozen=True)
 class Aligner:
-    """The head of the cross attention that is nearest to alignments made by people, by its rows."""
+    """The cross-attention head closest to human word alignment, for one kind of rows."""
 
     layer: int
     head: int
     error_rate: float
-    """AER on pairs that it was not chosen by, 0 to 1."""
+    """AER on pairs that were not used to choose it, 0 to 1."""
     rows: Literal["writes", "reads"]
-    """Those that write a word, or those that read it, one later."""
+    """Rows that write a word, or the next ones, which read it."""
 
 
 @dataclass(frozen=True)
 class Taught:
-    """A head of the cross attention that training asked to align, by its rows, from a step on."""
+    """A cross-attention head that training supervised to align, by its rows, from a step on."""
 
     layer: int
     head: int
     rows: Literal["writes", "reads"]
-    """Those that write a word, or those that read it, one later."""
+    """Rows that write a word, or the next ones, which read it."""
     since: int
-    """The step of the training from which on it did."""
+    """The training step from which it was supervised."""
 
 
 @dataclass(frozen=True)
@@ -62,15 +62,15 @@ class ZooEntry:
     """What a model of the zoo learned, and how its recipe differs from the plain one."""
 
     name: str
-    """Its line of the zoo's table."""
+    """Its line in the zoo's table."""
     task: str
     changed: Mapping[str, str | int | float]
-    """Options of the model or of its training, by name; none for the plain model of a task."""
+    """Options of the model or of its training, by name; empty for the plain model of a task."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What is known of a model beyond its weights; nothing of it changes what it answers."""
+    """Measurements of a model; none of them changes its replies."""
 
     means: Mapping[str, Tensor] = field(default_factory=dict)  # "encoder.1.self.mix": (H, d_k)
     aligners: tuple[Aligner, ...] = ()
@@ -80,7 +80,7 @@ class Measured:
 
 
 def load_measured(folder: Path, bundle: Bundle) -> Measured:
-    """Whatever of it is there; raises `ValueError` for what is of other weights."""
+    """Read the measurements that exist; raises `ValueError` for those of other weights."""
     return Measured(
         means_of(folder, bundle),
         aligners_of(folder, bundle),
@@ -91,7 +91,7 @@ def load_measured(folder: Path, bundle: Bundle) -> Measured:
 
 
 def means_of(folder: Path, bundle: Bundle) -> dict[str, Tensor]:
-    """The means that lie beside the weights, if any do."""
+    """Read the means stored next to the weights, if any."""
     path, config = folder / MEANS, bundle.model.config
     if not path.is_file():
         return {}
@@ -104,7 +104,7 @@ def means_of(folder: Path, bundle: Bundle) -> dict[str, Tensor]:
 
 
 def aligners_of(folder: Path, bundle: Bundle) -> tuple[Aligner, ...]:
-    """The best head for alignment by each kind of rows, the better first, if a report has them."""
+    """Return the best aligning head for each kind of rows, best first, if there is a report."""
     path = folder / REPORT
     if not path.is_file():
         return ()
@@ -112,14 +112,14 @@ def aligners_of(folder: Path, bundle: Bundle) -> tuple[Aligner, ...]:
     _of(path, "measure heads", report["digest"], bundle)
     found = report["alignment"]["best"] if report["alignment"] else []
     if isinstance(found, dict):
-        raise ValueError(f"{path}: it is of an earlier version; run measure heads again")
+        raise ValueError(f"{path}: it was written by an earlier version; run measure heads again")
     return tuple(
         Aligner(best["layer"], best["head"], best["reported on"], best["rows"]) for best in found
     )
 
 
 def taught_of(folder: Path) -> tuple[Taught, ...]:
-    """The heads that a guide taught, if the bundle says how it was trained."""
+    """Return the heads supervised by a guide, if the bundle says how it was trained."""
     path = folder / TRAINING
     if not path.is_file():
         return ()
@@ -128,7 +128,7 @@ def taught_of(folder: Path) -> tuple[Taught, ...]:
 
 
 def learning_of(folder: Path, bundle: Bundle) -> Learning | None:
-    """How the model was learned, if that was kept."""
+    """Read the training history, if it is stored."""
     path = folder / LEARNING
     if not path.is_file():
         return None
@@ -138,7 +138,7 @@ def learning_of(folder: Path, bundle: Bundle) -> Learning | None:
 
 
 def zoo_entry_of(folder: Path, bundle: Bundle) -> ZooEntry | None:
-    """What a model of the zoo learned; None for any other model."""
+    """Return what a model of the zoo learned; None for any other model."""
     path = folder / ZOO
     if not path.is_file():
         return None

@@ -4,10 +4,10 @@ config.json          languages and their scripts, name and hyperparameters
 tokenizer.json       vocabulary and its rules
 weights.safetensors  parameters, half precision by default
 README.md            the model card: data, licences, metrics, limits
-training.json        how it was trained; here only the directions that were, if not all
-SHA256SUMS           what the other three were when they were written (`sha256sum --check`)
+training.json        how it was trained; used here only for its directions, if not all
+SHA256SUMS           digests of the other three as written (`sha256sum --check`)
 
-What was measured of the weights may lie beside them (`model.bundle.measurements`).
+Measurements may be stored next to the weights (`model.bundle.measurements`).
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ CONFIG, TOKENIZER, WEIGHTS, CARD, SUMS, TRAINING = (
 
 @dataclass(frozen=True)
 class Bundle:
-    """What a folder holds, read and put together."""
+    """The contents of a bundle's folder."""
 
     name: str
     languages: tuple[str, ...]
-    directions: tuple[str, ...]  # that it was trained to translate, such as "en-zh"
+    directions: tuple[str, ...]  # trained directions, such as "en-zh"
     model: Transformer
     tokenizer: Tokenizer
     digest: str
@@ -54,14 +54,14 @@ class Bundle:
 
     @property
     def device(self) -> torch.device:
-        """Where the weights are."""
+        """The device of the weights."""
         return self.model.embedding.weight.device
 
 
 def digest_of(folder: Path) -> str:
-    """SHA-256 (hex) of everything that decides what the model answers.
+    """Return the SHA-256 (hex) of everything that determines the model's output.
 
-    Not of what was measured of it, which names the digest of the weights that it is of.
+    Measurements are not included, since they contain the digest of their weights.
     """
     return _digest_of(_sums(folder))
 
@@ -78,7 +78,7 @@ def _digest_of(sums: Mapping[str, str]) -> str:
 
 
 def _check(folder: Path, sums: Mapping[str, str]) -> None:
-    """Raises `ValueError` for a file that is not what SHA256SUMS says; a bundle may have none."""
+    """Raise `ValueError` for a file that does not match SHA256SUMS; a bundle may have none."""
     told = folder / SUMS
     if not told.is_file():
         return
@@ -86,8 +86,8 @@ def _check(folder: Path, sums: Mapping[str, str]) -> None:
         expected, _, name = line.partition("  ")
         if (found := sums.get(name)) != expected:
             raise ValueError(
-                f"{folder / name}: its SHA-256 is {found}, {SUMS} says {expected}: the file was "
-                "changed or cut on its way"
+                f"{folder / name}: its SHA-256 is {found}, but {SUMS} has {expected}: the file was "
+                "modified or truncated"
             )
 
 
@@ -99,13 +99,13 @@ def save_bundle(
     name: str,
     dtype: torch.dtype = torch.float16,
 ) -> None:
-    """Writes everything but the card, which `python -m model measure scores` writes.
+    """Write everything but the card, which `python -m model measure scores` writes.
 
-    Keys have no bias in a bundle. The softmax takes it away again, whatever it is,
+    Keys have no bias in a bundle. The softmax cancels it, whatever it is,
 
         softmax_j(q · (k_j + b)) = softmax_j(q · k_j + q · b) = softmax_j(q · k_j),
 
-    so the weights are the same to rounding; but scores would be shown that say nothing.
+    so the weights are the same up to rounding, and scores are not shown with a meaningless offset.
     """
     folder.mkdir(parents=True, exist_ok=True)
     described = {
@@ -127,10 +127,10 @@ def save_bundle(
 
 
 def load_bundle(folder: Path, device: str | torch.device = "cpu") -> Bundle:
-    """Reads a folder; the weights become float32.
+    """Read a folder; the weights become float32.
 
-    Raises `FileNotFoundError` for a folder that is no bundle and `ValueError` where its parts do
-    not fit each other, or are not those that were written.
+    Raises `FileNotFoundError` for a folder that is not a bundle, and `ValueError` if its parts do
+    not fit together, or have changed since they were written.
     """
     for name in (CONFIG, TOKENIZER, WEIGHTS):
         if not (folder / name).is_file():
@@ -142,7 +142,7 @@ def load_bundle(folder: Path, device: str | torch.device = "cpu") -> Bundle:
     tokenizer = Tokenizer.load(folder / TOKENIZER)
     if len(tokenizer) != config.vocabulary:
         raise ValueError(
-            f"{folder}: the tokenizer has {len(tokenizer)} subwords, the config says "
+            f"{folder}: the tokenizer has {len(tokenizer)} subwords, but the config has "
             f"{config.vocabulary}"
         )
     model = Transformer(config)
@@ -165,7 +165,7 @@ def load_bundle(folder: Path, device: str | torch.device = "cpu") -> Bundle:
 
 
 def _directions(folder: Path, languages: tuple[str, ...]) -> tuple[str, ...]:
-    """Those that the training record names, or every one between two languages."""
+    """Return the directions in the training record, or all between two languages."""
     every = tuple(f"{source}-{target}" for source, target in permutations(languages, 2))
     path = folder / TRAINING
     if not path.is_file():

@@ -1,5 +1,5 @@
-"""What `python -m model` can do: a file a command, named after it.
+"""The commands of `python -m model`: one file per command.
 
-Each has `add_arguments(parser)` and `run(asked)`; its docstring is its help. What a command does is
+Each has `add_arguments(parser)` and `run(asked)`; its docstring is its help. The work itself is
 in `model.train` and `model.measure`.
 """

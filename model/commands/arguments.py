@@ -1,4 +1,4 @@
-"""Arguments that several commands take, each in one place."""
+"""Arguments shared by several commands."""
 
 from __future__ import annotations
 
@@ -11,42 +11,42 @@ DEFAULT = CHECKPOINTS / "en-zh"
 
 
 def bundle(parser: argparse.ArgumentParser) -> None:
-    """The bundle that is measured; the shipped one if none is named."""
+    """Add the bundle to measure; by default the shipped one."""
     parser.add_argument(
         "bundle", type=Path, nargs="?", default=DEFAULT, help="a model's folder (the shipped one)"
     )
 
 
 def train_files(parser: argparse.ArgumentParser, told: str) -> None:
-    """Parallel text, in one or more files."""
+    """Add files of parallel text."""
     parser.add_argument("--train", type=Path, nargs="+", required=True, metavar="TSV", help=told)
 
 
 def dev_file(parser: argparse.ArgumentParser, told: str, required: bool = False) -> None:
-    """Parallel text that was not trained on."""
+    """Add a file of parallel text that was not used for training."""
     parser.add_argument("--dev", type=Path, required=required, metavar="TSV", help=told)
 
 
 def test_sets(parser: argparse.ArgumentParser) -> None:
-    """What is translated to be scored: whole test sets, and sentences as people type them."""
+    """Add what to translate and score: whole test sets, and sentences as people type them."""
     parser.add_argument(
         "--test", type=_named, action="append", default=[], metavar="NAME=TSV", help="a test set"
     )
-    parser.add_argument("--typed", type=Path, metavar="TSV", help="to be typed as people do")
+    parser.add_argument("--typed", type=Path, metavar="TSV", help="dev sentences, to be varied")
 
 
 def jobs(parser: argparse.ArgumentParser) -> None:
-    """How many processes share the work."""
-    parser.add_argument("--jobs", type=int, default=1, help="at a time, on a thread each (1)")
+    """Add the number of processes that share the work."""
+    parser.add_argument("--jobs", type=int, default=1, help="processes, one thread each (1)")
 
 
 def device(parser: argparse.ArgumentParser) -> None:
-    """Where the model runs."""
+    """Add the device that runs the model."""
     parser.add_argument("--device", default="auto", help="auto, cpu or cuda (auto)")
 
 
 def languages(parser: argparse.ArgumentParser) -> None:
-    """What the columns of parallel text are in, and which way is taken."""
+    """Add the languages of the columns, and the direction."""
     parser.add_argument("--languages", nargs=2, default=["en", "zh"], metavar=("A", "B"))
     parser.add_argument("--one-way", action="store_true", help="from A to B only")
 

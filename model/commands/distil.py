@@ -5,8 +5,8 @@
 Every teacher translates each distinct sentence of either language by beam search; all score every
 translation in both directions, and the best one is kept. A row of the file is
 `language<TAB>first<TAB>second`: the language that was translated into, then both texts.
-`--back distilled.tsv` trains the direction into that language on it, beside the pairs. Interrupted,
-the same line goes on.
+`--back distilled.tsv` trains the direction into that language on it, in addition to the pairs.
+After an interruption, the same command continues.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Measure how many of the sentences that people type first come out right.
+"""Measure how many of the sentences that people type first are translated correctly.
 
     python -m model measure gate runs/mine/bundle
 
 translates each sentence of `model/measure/gate.tsv` greedily, in the direction that the page would
-detect, and prints the share right by kind and direction and what is wrong.
+detect, and prints the share of correct ones by kind and direction, and the incorrect ones.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from model.measure.gate import GATE, failures, measure_gate, table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the bundle and the gate."""
+    """Add the bundle and the gate."""
     arguments.bundle(parser)
     parser.add_argument(
         "--gate", type=Path, default=GATE, metavar="TSV", help="kind, sentence, pattern (our own)"
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(asked: argparse.Namespace) -> None:
-    """Measures and prints."""
+    """Measure and print."""
     passages = measure_gate(asked.bundle, asked.gate, asked.device)
     print(table(passages))
     print(f"\n{failures(passages)}")

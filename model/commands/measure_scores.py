@@ -2,9 +2,9 @@
 
     python -m model measure scores --test Tatoeba=tatoeba/test.tsv --typed tatoeba/dev.tsv
 
-What is not asked for stays as it is in `figures.json`, if that is of the same weights; without
-either nothing is measured anew, and the card is written again. The figures carry the digest of the
-weights that they were measured on.
+Figures that are not requested are kept in `figures.json`, if they are of the same weights; without
+either option nothing is measured, and only the card is written again. The figures include the
+digest of their weights.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from model.measure.scores import measure, write_figures
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the bundle and what it translates."""
+    """Add the bundle and what it translates."""
     arguments.bundle(parser)
     arguments.test_sets(parser)
     arguments.languages(parser)
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(asked: argparse.Namespace) -> None:
-    """Measures what is asked for, then writes the card."""
+    """Measure what is requested, then write the card."""
     if asked.test or asked.typed:
         first, second = asked.languages
         ways = 1 if asked.one_way else 2

@@ -3,10 +3,10 @@ r"""Train variants of a run and measure each on dev: ablations, and searches for
     python -m model measure variants runs/shapes shapes.txt --test tatoeba=dev.tsv -- \
         --train pairs.tsv --dev dev.tsv --steps 2000
 
-A line of the file is `name: options`, those of `train`, which come after the common ones behind
-`--` ($VARIABLES are put in). Every variant is trained with every seed and translates the test sets
-greedily; then the table is printed, in Markdown. Run the same line again after an interruption:
-what is done stays, the rest goes on.
+Each line of the file is `name: options`, options of `train` that follow the common ones after
+`--` ($VARIABLES are substituted). Every variant is trained with every seed and translates the test
+sets greedily; then the table is printed, in Markdown. After an interruption, run the same command
+again: finished runs are kept, the rest continues.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from model.measure.training_variants import (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the variants and what they translate."""
-    parser.add_argument("folder", type=Path, help="where every run has a folder")
+    """Add the variants and what they translate."""
+    parser.add_argument("folder", type=Path, help="parent folder of all runs")
     parser.add_argument("variants", type=Path, help="lines of `name: options`")
     arguments.test_sets(parser)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1], help="(1)")
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(asked: argparse.Namespace) -> None:
-    """Trains and measures what is not done yet, then prints the table."""
+    """Train and measure what is not done yet, then print the table."""
     runs = argparse.ArgumentParser(prog="python -m model train")
     train.add_arguments(runs)
     lines = read_variants(asked.variants.read_text(encoding="utf-8"))

@@ -3,8 +3,8 @@
     python -m model recipe runs/second-edition experiments/second-edition.toml
 
 Each stage of the file trains a run, averages bundles or distils a train set, in a folder of its
-name (`model.train.recipe` describes the file). What is done stays, and what was interrupted goes on
-when the same line is run again. The last line names the result and its digest.
+name (`model.train.recipe` describes the file). When the same command is run again, finished stages
+are kept and an interrupted one continues. The last line names the result and its digest.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from model.train.recipe import read_recipe, run_recipe
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the folder, the recipe, and how far to go."""
-    parser.add_argument("folder", type=Path, help="where every stage has a folder")
+    parser.add_argument("folder", type=Path, help="parent folder of all stages")
     parser.add_argument("recipe", type=Path, help="a TOML file of stages")
     parser.add_argument("--until", metavar="STAGE", help="the last stage to run")
-    parser.add_argument("--minutes", type=float, help="stop and save the state after so long")
+    parser.add_argument("--minutes", type=float, help="save the state and stop after this time")
     arguments.device(parser)
     arguments.jobs(parser)
 
 
 def run(asked: argparse.Namespace) -> None:
-    """Run what is left and print what happens, to standard error."""
+    """Run the remaining stages and print progress to standard error."""
     began = told = time.monotonic()
     stages = read_recipe(asked.recipe, asked.folder)
     try:
@@ -44,7 +44,7 @@ def run(asked: argparse.Namespace) -> None:
                     told = now if isinstance(event, Step) else told
                     _tell(event)
                 if asked.minutes is not None and now - began >= asked.minutes * 60:
-                    print("stopped; the same line goes on", file=sys.stderr)
+                    print("stopped; run the same command to continue", file=sys.stderr)
                     return
     except RefusedError as error:
         sys.exit(str(error))

@@ -2,9 +2,9 @@
 
     python -m model train runs/mine --train pairs.tsv --dev dev.tsv
 
-Run the same line again after an interruption: training resumes where it was. The result is
-`runs/mine/bundle`, which the server takes as HEADLIGHT_MODELS="mine=runs/mine/bundle". Options can
-also come from a JSON or TOML file (`--plan`); those on the command line go first.
+After an interruption, run the same command again: training resumes where it stopped. The result is
+`runs/mine/bundle`, which the server loads with HEADLIGHT_MODELS="mine=runs/mine/bundle". Options
+can also come from a JSON or TOML file (`--plan`); the command line takes precedence.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from model.train.plan import PLAN_OPTIONS, PlanOption, TrainingPlan, read_plan
 from model.train.prepare import RefusedError
 from model.train.run import train
 
-EVERY = 15.0  # seconds between two lines about steps
+EVERY = 15.0  # seconds between progress lines
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the folder, a plan's file, and every option of a plan, from its dataclasses."""
+    """Add the folder, a plan's file, and every option of a plan, from its dataclasses."""
     parser.add_argument("folder", type=Path, help=PLAN_OPTIONS["folder"].help)
     parser.add_argument("--plan", type=Path, help="a JSON or TOML file with any of these options")
     for name, option in PLAN_OPTIONS.items():
@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _how(option: PlanOption) -> dict[str, Any]:
-    """How argparse reads an option; one that is not on the line leaves no trace."""
+    """Return argparse's arguments for an option; options not given leave no trace."""
     how: dict[str, Any] = {"default": argparse.SUPPRESS, "help": option.help}
     if option.kind is bool:
         return how | {"action": argparse.BooleanOptionalAction}
@@ -59,9 +59,9 @@ def _how(option: PlanOption) -> dict[str, Any]:
 
 
 def plan_of(asked: argparse.Namespace) -> TrainingPlan:
-    """The plan that a command line makes, on top of its `--plan` file if it names one.
+    """Return the plan of a command line, on top of its `--plan` file, if any.
 
-    Raises `ValueError` for what is no plan.
+    Raises `ValueError` for an invalid plan.
     """
     file = read_plan(asked.plan) if asked.plan else {}
     said = {name: value for name, value in vars(asked).items() if name in PLAN_OPTIONS}
@@ -69,7 +69,7 @@ def plan_of(asked: argparse.Namespace) -> TrainingPlan:
 
 
 def run(asked: argparse.Namespace) -> None:
-    """Trains and prints what it is told, to standard error."""
+    """Train and print progress to standard error."""
     told = time.monotonic()
     try:
         for event in train(plan_of(asked)):
@@ -84,7 +84,7 @@ def run(asked: argparse.Namespace) -> None:
 
 
 def line_of(event: Event) -> str | None:
-    """An event in a line; None where it is not worth one."""
+    """Return an event as one line, or None if it is not worth printing."""
     match event:
         case Tidied():
             counts = ", ".join(f"{name} {count:,}" for name, count in event.counts.items())

@@ -1,1 +1,1 @@
-"""Offline measurements of a trained model; the server imports none of it."""
+"""Offline measurements of a trained model; the server imports none of them."""

@@ -1,6 +1,6 @@
-"""Which head of the cross attention aligns best, by alignments made by people.
+"""Which cross-attention head aligns best, compared with human word alignment.
 
-Chosen on the first half of them, and told of the other.
+Chosen on the first half of the pairs, reported on the second.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from model.measure.word_alignment import (
     read_aligned_pairs,
 )
 
-LEAST = [step / 20 for step in range(13)]  # bounds on a link's weight that are tried
+LEAST = [step / 20 for step in range(13)]  # thresholds of a link's weight to try
 
 
 @dataclass(frozen=True)
 class Half:
-    """Hand-aligned pairs, and the links of each that were read off both ways, by where."""
+    """Hand-aligned pairs, and the links found for each in both directions, by place."""
 
     pairs: list[AlignedPair]
     there: dict[Looked, list[dict[Link, float]]]
     back: dict[Looked, list[dict[Link, float]]]
 
     def rates(self, key: Looked, least: float = 0.0) -> list[float]:
-        """Error rates one way, the other way and with both joined, of links of enough weight."""
+        """Return error rates one way, the other way and with both joined, above a weight."""
         there = [kept(links, least) for links in self.there[key]]
         back = [mirrored(kept(links, least)) for links in self.back[key]]
         both = [grown(*links) for links in zip(there, back, strict=True)]
@@ -46,7 +46,7 @@ class Half:
 
 
 def alignment(adapter: EncoderDecoder, folder: Path, languages: Sequence[str]) -> dict[str, Any]:
-    """Error rates on two halves: what is best is chosen on the first, and told of the second."""
+    """Return error rates on two halves: the best is chosen on the first, reported on the second."""
     pairs = read_aligned_pairs(folder)
     middle = len(pairs) // 2
     first, second = languages
@@ -79,9 +79,9 @@ def alignment(adapter: EncoderDecoder, folder: Path, languages: Sequence[str]) -
 
 
 def firm(halves: Sequence[Half], head: Mapping[str, Any], ways: Sequence[str]) -> dict[str, Any]:
-    """The least weight of a link with which a head errs least on the first half, both ways.
+    """Return the threshold of link weights with the lowest error on the first half, both ways.
 
-    And its error rates on the other half with it.
+    Also returns its error rates on the second half.
     """
     key = f"{head['layer']}.{head['head']}", head["rows"]
     one, other = halves
@@ -93,7 +93,7 @@ def firm(halves: Sequence[Half], head: Mapping[str, Any], ways: Sequence[str]) -
 def best_heads(
     rates: Sequence[Mapping[Looked, Sequence[float]]],
 ) -> list[dict[str, Any]]:
-    """The head that errs least on the first half, over both directions, by each kind of rows.
+    """Return the head with the lowest error on the first half, both ways, per kind of rows.
 
     The better of the two comes first.
     """

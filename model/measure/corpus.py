@@ -1,4 +1,4 @@
-"""Parallel text as a model's own batches, to be measured on."""
+"""Parallel text in batches for a model, for measurements."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from model.bundle.weights import Bundle
 from model.train.data import Corpus, TokenBatch
 from model.train.pairs import TextPair, both_ways
 
-BATCH = 4096  # tokens, padding included
+BATCH = 4096  # tokens, including padding
 
 
 def batches_of(bundle: Bundle, pairs: Sequence[TextPair], seed: int = 0) -> list[TokenBatch]:
-    """The pairs both ways, in batches in an order that `seed` decides, on the bundle's device."""
+    """Return the pairs in both directions, in batches in a seeded order, on the bundle's device."""
     first, second = bundle.languages
     examples = both_ways(pairs, (first, second))
     limit = bundle.model.config.max_tokens

@@ -1,7 +1,7 @@
-"""How many of the sentences that people type first come out right: the gate.
+"""The gate: how many of the sentences that people type first are translated correctly.
 
-`gate.tsv` has a kind, a sentence and a regular expression a line: a translation is right where all
-of it matches once it is made `plain`, so that marks, capitals and contractions do not count.
+Each line of `gate.tsv` has a kind, a sentence and a regular expression: a translation is correct if
+all of it matches after `plain`, so that marks, capitals and contractions do not count.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ GATE = Path(__file__).with_name("gate.tsv")
 
 MARKS = re.compile('[!！?？,，、。；;…“”"„「」『』～~\ufe0f]')
 COLON = re.compile(r"[:：](?!\d|//)")
-STOP = re.compile(r"\.+(?=\s|$|[^\x00-\x7f])|^\.+")  # none in 3.14 or example.com
+STOP = re.compile(r"\.+(?=\s|$|[^\x00-\x7f])|^\.+")  # not in 3.14 or example.com
 BRACKETS = str.maketrans("（）【】’–—", "()[]'--")
 AM = "(it|he|she|that|there|what|where|who|how|this|here|name)"
 CONTRACTIONS = (
@@ -48,11 +48,11 @@ CHINESE = (
 
 @dataclass(frozen=True)
 class Gated:
-    """A sentence that people type first, and what is right as its translation."""
+    """A sentence that people type first, and the pattern of a correct translation."""
 
     kind: str
     text: str
-    pattern: str  # of all of the plain translation
+    pattern: str  # matches the whole plain translation
     direction: str  # such as "en-zh", as the page detects it
 
     @cached_property
@@ -60,13 +60,13 @@ class Gated:
         return re.compile(self.pattern)
 
     def passes(self, translation: str) -> bool:
-        """Whether the translation is right."""
+        """Return whether the translation is correct."""
         return bool(self._right.fullmatch(plain(translation, self.direction[-2:])))
 
 
 @dataclass(frozen=True)
 class Passage:
-    """What a model made of a sentence of the gate."""
+    """A model's translation of a sentence of the gate."""
 
     gated: Gated
     translation: str
@@ -74,9 +74,9 @@ class Passage:
 
 
 def read_gate(path: Path = GATE) -> list[Gated]:
-    """The sentences of a gate between English and Chinese.
+    """Read the sentences of a gate between English and Chinese.
 
-    Raises `ValueError` naming the line that has another shape, or whose pattern is none.
+    Raises `ValueError` for a malformed line, or an invalid pattern.
     """
     languages = ("en", "zh")
     detector = Detector(languages)
@@ -93,7 +93,7 @@ def read_gate(path: Path = GATE) -> list[Gated]:
 
 
 def plain(translation: str, language: str) -> str:
-    """What patterns are about: lower case, no marks, contractions in full; Chinese unspaced."""
+    """Return text as in patterns: lower case, no marks or contractions, Chinese unspaced."""
     text = fold(translation).translate(BRACKETS).lower()
     text = STOP.sub("", COLON.sub(" ", MARKS.sub("", text)))
     rules = CHINESE if language == "zh" else CONTRACTIONS
@@ -103,7 +103,7 @@ def plain(translation: str, language: str) -> str:
 
 
 def passed(adapter: Adapter, gate: Sequence[Gated]) -> list[Passage]:
-    """What a model makes of the sentences, greedily, in their order."""
+    """Return a model's greedy translations of the sentences, in order."""
     written: dict[Gated, str] = {}
     for direction in sorted({one.direction for one in gate}):
         mine = [one for one in gate if one.direction == direction]
@@ -113,12 +113,12 @@ def passed(adapter: Adapter, gate: Sequence[Gated]) -> list[Passage]:
 
 
 def measure_gate(bundle: Path, path: Path = GATE, device: str = "cpu") -> list[Passage]:
-    """What a bundle makes of the sentences of a gate."""
+    """Return a bundle's translations of the sentences of a gate."""
     return passed(load(bundle.resolve(), device, measured=False), read_gate(path))
 
 
 def table(passages: Sequence[Passage]) -> str:
-    """The share that is right by kind and direction, in Markdown."""
+    """Return the share of correct translations by kind and direction, in Markdown."""
     directions = sorted({one.gated.direction for one in passages})
     kinds = [*dict.fromkeys(one.gated.kind for one in passages)]
     rows = [["kind", *directions, "all"], ["---", *["--:"] * (len(directions) + 1)]]
@@ -130,7 +130,7 @@ def table(passages: Sequence[Passage]) -> str:
 
 
 def failures(passages: Sequence[Passage]) -> str:
-    """The sentences that did not come out right, a line each."""
+    """Return the sentences that were not translated correctly, one per line."""
     wrong = [one for one in passages if not one.right]
     return "\n".join(f"{one.gated.kind}: {one.gated.text} -> {one.translation}" for one in wrong)
 

@@ -1,4 +1,4 @@
-"""What every head of a model does over many sentences, and what the model is worth without it."""
+"""What every head of a model does over many sentences, and the loss without it."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ Head = tuple[str, int]  # "encoder.0.self", 3
 
 
 def write_report(folder: Path, dev: Path, align: Path | None, count: int) -> None:
-    """Writes `report.json` into a bundle: its heads over so many of the dev pairs, drawn by seed 0.
+    """Write `report.json` into a bundle: its heads over `count` dev pairs, drawn with seed 0.
 
-    Raises `ValueError` where the bundle has no means.
+    Raises `ValueError` if the bundle has no means.
     """
     bundle = load_bundle(folder)
     means = means_of(folder, bundle)
@@ -58,7 +58,7 @@ def write_report(folder: Path, dev: Path, align: Path | None, count: int) -> Non
 def heads(
     adapter: EncoderDecoder, bundle: Bundle, pairs: Sequence[TextPair], means: Mapping[str, Tensor]
 ) -> dict[str, Any]:
-    """What every head does over the pairs, both ways, the translation given."""
+    """Return what every head does over the pairs, both ways, with the translation given."""
     batches = batches_of(bundle, pairs)
     tallies, doubles = _watched(adapter, examples_as_requests(pairs, bundle.languages))
     silent = {a: torch.zeros_like(means[f"{a}.mix"]) for a in adapter.info.places}
@@ -90,7 +90,7 @@ def heads(
 
 
 def examples_as_requests(pairs: Sequence[TextPair], languages: Sequence[str]) -> list[Request]:
-    """Both ways, with all weights and masks."""
+    """Return requests in both directions, with all weights and masks."""
     first, second = languages
     return [
         Request(*texts, select=("*.weights", "*.mask"))
@@ -102,7 +102,7 @@ def examples_as_requests(pairs: Sequence[TextPair], languages: Sequence[str]) ->
 def _watched(
     adapter: EncoderDecoder, requests: Sequence[Request]
 ) -> tuple[dict[str, Tally], dict[Head, tuple[Head, float]]]:
-    """Each attention's tally, and each head's nearest double of its kind and how far it is."""
+    """Return each attention's tally, and each head's most similar head with its distance."""
     tallies: dict[str, Tally] = {}
     apart: dict[str, Tensor] = {}  # kind: (heads, heads), nats summed over sentences
     for start in range(0, len(requests), BATCH):
@@ -136,9 +136,9 @@ def _tally(trace: Trace, attention: AttentionInfo) -> Tally:
 
 
 def divergences(weights: Tensor) -> Tensor:
-    """Weights (H, N, M) -> (H, H): Jensen–Shannon divergence of two heads, mean over rows, nats.
+    """Return the Jensen–Shannon divergence (H, H) of every two heads of weights (H, N, M).
 
-    Source: Clark et al. 2019, What Does BERT Look At?, section 6.
+    Mean over rows, in nats. Source: Clark et al. 2019, What Does BERT Look At?, section 6.
     """
     entropy = torch.special.entr(weights).sum(-1)  # (H, N)
     middle = (weights[:, None] + weights[None]) / 2

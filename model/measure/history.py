@@ -1,4 +1,4 @@
-"""How a model was learned: its attention over a few sentences, at steps along the training run."""
+"""How a model learned: its attention on a few sentences, at steps of the training run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LONGEST = 40  # an untrained model does not know when to stop
 
 
 def fixed(bundle: Bundle, sentences: Sequence[str]) -> list[Request]:
-    """The sentences, and what the bundle writes of them as their targets."""
+    """Return the sentences with the bundle's own translations as targets."""
     requests = [Request(text) for text in sentences]
     traces = EncoderDecoder(bundle, bundle.name).run(requests)
     return [
@@ -47,14 +47,14 @@ def watch(
     tests: Sequence[TestSet],
     batches: Sequence[TokenBatch],
 ) -> Learning:
-    """Reads the requests with the `weights` of each step in place of the bundle's own."""
+    """Run the requests with the `weights` of each step instead of the bundle's own."""
     traces = EncoderDecoder(bundle, bundle.name).run(requests)
     final = {name: value.clone() for name, value in bundle.model.state_dict().items()}
     kept: dict[str, Tensor] = {}
     snapshots, texts = [], []
     for step in sorted(weights):
         bundle.model.load_state_dict(dict(weights[step]))
-        adapter = EncoderDecoder(bundle, bundle.name)  # a new one: an adapter remembers its answers
+        adapter = EncoderDecoder(bundle, bundle.name)  # a new one: an adapter caches its results
         short = Decode(max_tokens=LONGEST)
         bleu = {
             test.direction: float(
@@ -85,12 +85,12 @@ def watch(
 
 
 def joined(earlier: Learning, later: Learning) -> Learning:
-    """A run looked back on in two goes.
+    """Return a history recorded in two parts.
 
-    Raises `ValueError` where they are over other sentences or targets.
+    Raises `ValueError` if they have different sentences or targets.
     """
     if [e.tokens for e in earlier.examples] != [e.tokens for e in later.examples]:
-        raise ValueError("what is there is of other sentences or targets")
+        raise ValueError("the existing history has other sentences or targets")
     return Learning(
         later.digest,
         [*earlier.snapshots, *later.snapshots],
@@ -105,11 +105,11 @@ def joined(earlier: Learning, later: Learning) -> Learning:
 def write_history(
     folder: Path, snapshots: Sequence[Path], final: int, dev: Path, sources: int, extend: bool
 ) -> None:
-    """Writes `learning.safetensors` into a bundle that is at step `final`.
+    """Write `learning.safetensors` into a bundle that is at step `final`.
 
-    A snapshot's step is its file's name. BLEU is of so many sources a direction.
+    A snapshot's step is its file's name. BLEU is measured on this many sources per direction.
 
-    Raises `ValueError` where what is there is to be extended by earlier steps, or is of other
+    Raises `ValueError` if the existing history is to be extended by earlier steps, or has other
     sentences.
     """
     bundle = load_bundle(folder)

@@ -1,8 +1,8 @@
-"""What each head is worth: how much worse the model guesses the next token without it.
+"""The importance of each head: how much worse the model predicts the next token without it.
 
-A head goes by its `mix`: silent (zeros), or saying what it says on average (see
-`model.measure.mean_outputs`). What is measured is the cross-entropy over given translations, in
-nats a written token.
+A head's `mix` is replaced by zeros, or by its mean (see
+`model.measure.mean_outputs`). The measure is the cross-entropy on given translations, in
+nats per written token.
 
 Source: Michel et al. 2019, Are Sixteen Heads Really Better than One?, section 3.
 """
@@ -21,7 +21,7 @@ from model.transformer.stacks import Transformer
 
 
 class Instead(Tap):
-    """Puts `value` (d_k) in the place of one head's mix at one attention, everywhere."""
+    """Replaces one head's mix at one attention by `value` (d_k), at every position."""
 
     def __init__(self, attention: str, head: int, value: Tensor, place: str = "") -> None:
         self.attention = attention
@@ -44,7 +44,7 @@ class Instead(Tap):
 def costs(
     model: Transformer, batches: Sequence[TokenBatch], instead: Mapping[str, Tensor]
 ) -> Iterator[tuple[str, int, float]]:
-    """Attention, head, and what the loss rises by with `instead` ("encoder.0.self": (H, d_k))."""
+    """Yield attention, head, and the rise of the loss with `instead`, (H, d_k) by attention."""
     whole = dev_loss(model, batches)
     for attention, values in instead.items():
         for head, value in enumerate(values):

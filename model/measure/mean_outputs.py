@@ -1,4 +1,4 @@
-"""Each head's mean output over training data: what `mean` puts in the place of a head.
+"""Each head's mean output over training data: what `mean` replaces a head's mix with.
 
 Source: mean ablation as in Wang et al. 2022, Interpretability in the Wild.
 """
@@ -25,9 +25,9 @@ MIX = "mix"
 
 
 class Summing(Tap):
-    """Adds up every head's mix over the positions that are no padding.
+    """Sums every head's mix over the positions that are not padding.
 
-    `real` says by side which those are: (B, S) and (B, T); `sides` is told whose each sum is.
+    `real` marks those by side, (B, S) and (B, T); `sides` records the side of each sum.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Summing(Tap):
 
 
 def means(model: Transformer, batches: Iterable[TokenBatch]) -> dict[str, Tensor]:
-    """The mean mix (head, channel) of every attention, teacher-forced, by name.
+    """Return the mean mix (head, channel) of every attention, teacher-forced, by name.
 
     A position of the source counts once for each encoder head, one of the target once for each
     decoder head.
@@ -79,7 +79,7 @@ def means(model: Transformer, batches: Iterable[TokenBatch]) -> dict[str, Tensor
 
 
 def write_means(folder: Path, train: Sequence[Path], count: int, seed: int = 0) -> Path:
-    """Writes `means.safetensors` into a bundle, over so many pairs that `seed` draws; its path."""
+    """Write `means.safetensors` into a bundle, over `count` seeded pairs; returns its path."""
     bundle = load_bundle(folder)
     everything = [pair for path in train for pair in read_pairs(path)]
     drawn = random.Random(seed).sample(everything, min(count, len(everything)))

@@ -1,4 +1,4 @@
-"""How good a bundle's translations are: the figures that its model card shows."""
+"""How good a bundle's translations are: the figures in its model card."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from model.train.workers import spread
 
 FIGURES = "figures.json"
 SEARCHES: tuple[Method, ...] = ("greedy", "beam")
-SENTENCES = "sentences.txt"  # one a line, of our own, in no corpus that was trained on
+SENTENCES = "sentences.txt"  # our own, one per line, in none of the training corpora
 
 
 def write_figures(bundle: Path, new: dict[str, Any]) -> None:
-    """Writes `figures.json`; what was not measured stays if it is of the same weights."""
+    """Write `figures.json`; other figures are kept if they are of the same weights."""
     path = bundle / FIGURES
     old = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     if old.get("digest") == new["digest"]:
@@ -41,11 +41,11 @@ def measure(
     ways: int,
     jobs: int,
 ) -> dict[str, Any]:
-    """BLEU and chrF of every test set, direction and method, and the sentences of our own.
+    """Return BLEU and chrF of every test set, direction and method, and sample translations.
 
-    The columns of the test sets are in `languages`; one way is from the first to the second.
+    `languages` are those of the columns; one-way is from the first to the second.
     """
-    # On a thread each: one sentence at a time is too little work to share.
+    # One thread each: a single sentence is too little work to share.
     tasks: list[tuple[Any, ...]] = [
         (_scored, bundle, device, name, test, method)
         for name, path in tests.items()
@@ -67,9 +67,9 @@ def _called(work: Callable[..., Any], *rest: Any) -> Any:
 
 
 def as_typed(bundle: Path, device: str, path: Path, count: int = 200) -> list[dict[str, Any]]:
-    """BLEU of sentences before and after each of `augment.KINDS`, at most `count` a direction.
+    """Return BLEU of sentences before and after each of `augment.KINDS`, `count` per direction.
 
-    The rows of a kind are those that lend themselves to it; greedy, one reference each.
+    Only sentences to which a kind applies are used; greedy, one reference each.
     """
     adapter = load(bundle.resolve(), device, measured=False)
     first, second = adapter.info.languages
@@ -99,7 +99,7 @@ def as_typed(bundle: Path, device: str, path: Path, count: int = 200) -> list[di
 def _made(
     kind: Kind, examples: Sequence[TrainingExample]
 ) -> list[tuple[TrainingExample, TrainingExample]]:
-    """Examples and what `kind` makes of them, where it makes something."""
+    """Yield examples with their variants of a `kind`, if it applies."""
     chance = random.Random(0)
     made = ((one, kind(one, partial(chance.choice, examples), chance)) for one in examples)
     return [(one, new) for one, new in made if new]
@@ -127,7 +127,7 @@ def _scored(
 
 
 def sentences(bundle: Path, adapter: Adapter) -> list[dict[str, str]]:
-    """What the model makes of the sentences beside it: greedily, as on the page, and by beam."""
+    """Return translations of the bundle's sentences: greedy, as on the page, and by beam."""
     path = bundle / SENTENCES
     texts = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     made = []

@@ -1,4 +1,4 @@
-"""Variants of a training run, each trained and measured, side by side in a table."""
+"""Variants of a training run, each trained and measured, compared in a table."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ class Variant:
 def measured_variants(
     variants: Sequence[Variant], tests: Mapping[str, Path], typed: Path | None, jobs: int
 ) -> list[Row]:
-    """Trains and measures what is not done yet."""
+    """Train and measure what is not done yet."""
     return list(spread(trained, [(variant, tests, typed) for variant in variants], jobs))
 
 
 def read_variants(text: str) -> dict[str, list[str]]:
-    """Name and options of each line.
+    """Return the name and options of each line.
 
-    Raises `ValueError` naming a line of another shape, or with the name of one before it.
+    Raises `ValueError` for a malformed line, or a repeated name.
     """
     variants: dict[str, list[str]] = {}
     for number, line in enumerate(text.splitlines(), 1):
@@ -54,15 +54,15 @@ def read_variants(text: str) -> dict[str, list[str]]:
         if not colon or not name.strip():
             raise ValueError(f"line {number} is not `name: options`: {line!r}")
         if folder_name(name.strip()) in map(folder_name, variants):
-            raise ValueError(f"line {number} has the name of another: {name.strip()!r}")
+            raise ValueError(f"line {number} repeats the name: {name.strip()!r}")
         variants[name.strip()] = shlex.split(os.path.expandvars(options))
     return variants
 
 
 def trained(variant: Variant, tests: Mapping[str, Path], typed: Path | None) -> Row:
-    """One run: trained to its end, measured, and written down as `row.json` in its folder.
+    """Train one run to its end, measure it, and write `row.json` in its folder.
 
-    Raises `ValueError` where the folder holds what was trained or measured otherwise.
+    Raises `ValueError` if the folder has a run trained or measured differently.
     """
     plan = variant.plan
     asked = {
@@ -74,7 +74,7 @@ def trained(variant: Variant, tests: Mapping[str, Path], typed: Path | None) -> 
     if path.is_file():
         held = json.loads(path.read_text())
         if held["asked"] != asked:
-            raise ValueError(f"{plan.folder} holds a run by {held['asked']}, not {asked}")
+            raise ValueError(f"{plan.folder} has a run with {held['asked']}, not {asked}")
     else:
         bundle = bundle_of(plan)
         seed = plan.options.seed
@@ -86,12 +86,12 @@ def trained(variant: Variant, tests: Mapping[str, Path], typed: Path | None) -> 
 
 
 def folder_name(name: str) -> str:
-    """A variant's name as it stands in a path."""
+    """Return a variant's name as it is used in a path."""
     return name.replace(" ", "-")
 
 
 def measured(bundle: Path, tests: Mapping[str, Path], typed: Path | None) -> dict[str, Any]:
-    """Size, time, dev loss, and greedy BLEU by test set and direction."""
+    """Return size, time, dev loss, and greedy BLEU by test set and direction."""
     progress = json.loads((bundle / TRAINING).read_text())
     model = load_bundle(bundle).model
     found: dict[str, Any] = {
@@ -112,7 +112,7 @@ def measured(bundle: Path, tests: Mapping[str, Path], typed: Path | None) -> dic
 
 
 def side_by_side(rows: Sequence[Row]) -> str:
-    """Markdown: a line for each variant, the mean of its seeds, and of several half their range."""
+    """Return Markdown: a line per variant, with the mean of its seeds and half their range."""
     by_name: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         by_name[row["name"]].append(row)

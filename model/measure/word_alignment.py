@@ -1,12 +1,12 @@
-"""Word alignment out of cross attention, and how far it is from one made by people.
+"""Word alignment from cross-attention, and its error against human alignment.
 
-A written word is aligned to the source word that it looks at most. Weights of a source word's
-pieces are added up, rows of a written word's pieces averaged. The rows are those that *write* a
-piece, as on the page (Garg et al. 2019), or those that *read* it, one later: by then the decoder
-knows which word it is to be aligned (Chen et al. 2020, "shift", arXiv:2004.14837).
+A written word is aligned to the source word with the most weight. Weights on a source word's
+pieces are summed, rows of a written word's pieces averaged. The rows are those that *write* a
+piece, as on the page (Garg et al. 2019), or the next ones, which *read* it: by then the decoder
+knows which word is to be aligned (Chen et al. 2020, "shift", arXiv:2004.14837).
 
-Sources: alignment error rate, Och & Ney 2003, section 2; two directions as one, Koehn, Och & Marcu
-2003, section 4; links that are too faint left out, Dou & Neubig 2021 (arXiv:2101.08231).
+Sources: alignment error rate, Och & Ney 2003, section 2; two directions combined, Koehn, Och &
+Marcu 2003, section 4; faint links left out, Dou & Neubig 2021 (arXiv:2101.08231).
 """
 
 from __future__ import annotations
@@ -26,29 +26,30 @@ from model.trace.tensor_tap import NamedTensor
 
 Link = tuple[int, int]  # a word of the first text, a word of the second, from 0
 BATCH = 16
-JOINED = "both, joined"  # both directions' links as one
+JOINED = "both, joined"  # the links of both directions combined
 # The weights, "2.3" (layer 2, head 3), "2" (mean of a layer's heads) or "all", and the rows.
 Looked = tuple[str, str]
 
 
 @dataclass(frozen=True)
 class AlignedPair:
-    """Two texts in words, and the links between them: sure ones, and all that may be."""
+    """Two texts in words, and the links between them: sure ones and possible ones."""
 
     first: tuple[str, ...]
     second: tuple[str, ...]
     sure: frozenset[Link]
-    possible: frozenset[Link]  # the sure ones among them
+    possible: frozenset[Link]  # including the sure ones
 
     def swapped(self) -> AlignedPair:
-        """The same from the other side."""
+        """Return the pair with its sides swapped."""
         return AlignedPair(self.second, self.first, mirrored(self.sure), mirrored(self.possible))
 
 
 def read_aligned_pairs(folder: Path) -> list[AlignedPair]:
-    """`sentences.txt` has ``first ||| second`` a line, `gold.txt` links: ``1-2`` sure, ``1p2``.
+    """Read `sentences.txt`, with ``first ||| second`` per line, and `gold.txt`, with links.
 
-    Links count words from 1. Raises `ValueError` for files of different length.
+    Links count words from 1: ``1-2`` sure, ``1p2`` possible. Raises `ValueError` for different
+    lengths.
     """
     sentences = (folder / "sentences.txt").read_text(encoding="utf-8").splitlines()
     gold = (folder / "gold.txt").read_text(encoding="utf-8").splitlines()
@@ -76,7 +77,7 @@ def error_rate(found: Iterable[Set[Link]], pairs: Iterable[AlignedPair]) -> floa
 
 
 def joined(words: Sequence[str], language: str) -> tuple[str, list[tuple[int, int]]]:
-    """The words as one text, and where in it each stands (half open)."""
+    """Return the words as one text, and the half-open span of each."""
     space = "" if language == "zh" else " "
     text, spans = "", []
     for word in words:
@@ -87,12 +88,12 @@ def joined(words: Sequence[str], language: str) -> tuple[str, list[tuple[int, in
 
 
 def membership(tokens: Sequence[Token], spans: Sequence[tuple[int, int]]) -> Tensor:
-    """(words, tokens): 1 where a token is a piece of a word, by their places in the text."""
+    """Return (words, tokens): 1 where a token is a piece of a word, by their offsets."""
     belongs = torch.zeros(len(spans), len(tokens))
     for column, token in enumerate(tokens):
         if token.special:
             continue
-        middle = max(token.start, token.end - 1)  # a leading space is the word's before it
+        middle = max(token.start, token.end - 1)  # a leading space belongs to the previous word
         for row, (start, end) in enumerate(spans):
             if start <= middle < end:
                 belongs[row, column] = 1
@@ -100,7 +101,7 @@ def membership(tokens: Sequence[Token], spans: Sequence[tuple[int, int]]) -> Ten
 
 
 def words(weights: Tensor, written: Tensor, source: Tensor) -> Tensor:
-    """Weights (…, T, S) between tokens -> (…, written words, source words) between words.
+    """Convert weights (…, T, S) between tokens to (…, written words, source words).
 
     `written` (words, T) and `source` (words, S) are memberships.
     """
@@ -109,7 +110,7 @@ def words(weights: Tensor, written: Tensor, source: Tensor) -> Tensor:
 
 
 def links(between: Tensor, written: Tensor) -> dict[Link, float]:
-    """(source word, written word) for each written word that has tokens, with the weight there.
+    """Return (source word, written word) with its weight for each written word that has tokens.
 
     `between` is (W, S).
     """
@@ -119,15 +120,15 @@ def links(between: Tensor, written: Tensor) -> dict[Link, float]:
 
 
 def kept(links: Mapping[Link, float], least: float = 0.0) -> frozenset[Link]:
-    """The links of at least so much weight."""
+    """Return the links with at least this weight."""
     return frozenset(link for link, weight in links.items() if weight >= least)
 
 
 def grown(one: Set[Link], other: Set[Link]) -> frozenset[Link]:
-    """Two directions' links as one: those of both, and what grows out of them (grow-diag).
+    """Combine the links of two directions: those in both, and what grows from them (grow-diag).
 
-    A link of either is taken if it touches one that is taken, sideways or diagonally, and one of
-    its words is not linked yet; again and again, in order, until none is (Koehn, Och & Marcu 2003,
+    A link of either is added if it touches one already taken, sideways or diagonally, and one of
+    its words is not linked yet; repeated in order until nothing changes (Koehn, Och & Marcu 2003,
     Statistical Phrase-Based Translation, section 4).
     """
     taken, left = set(one & other), sorted(one ^ other)
@@ -142,21 +143,21 @@ def grown(one: Set[Link], other: Set[Link]) -> frozenset[Link]:
 
 
 def fitting(adapter: Adapter, pairs: Sequence[AlignedPair], direction: str) -> list[AlignedPair]:
-    """The pairs, source first, that are no longer than what the model reads."""
+    """Return the pairs, source first, that are no longer than what the model can read."""
     return [pair for pair in pairs if adapter.takes(_request(adapter, pair, direction))]
 
 
 def mirrored(links: Iterable[Link]) -> frozenset[Link]:
-    """The same from the other side."""
+    """Return the links with their sides swapped."""
     return frozenset((b, a) for a, b in links)
 
 
 def aligned(
     adapter: Adapter, pairs: Sequence[AlignedPair], direction: str
 ) -> dict[Looked, list[dict[Link, float]]]:
-    """Links (first word, second word) of every pair and their weights, from each place to look at.
+    """Return links (first word, second word) with weights for every pair, by place.
 
-    `pairs` have the source first. What is longer than the model reads raises `InputError`.
+    `pairs` have the source first. A text longer than the model can read raises `InputError`.
     """
     found: dict[Looked, list[dict[Link, float]]] = {}
     from_, to = direction.split("-")
@@ -188,7 +189,7 @@ def _request(adapter: Adapter, pair: AlignedPair, direction: str) -> Request:
 
 
 def _averages(layers: Iterable[NamedTensor]) -> dict[str, Tensor]:
-    """Each head's weights (T, S), each layer's mean, the mean of all."""
+    """Return each head's weights (T, S), each layer's mean, and the mean of all."""
     stack = torch.stack([layer.value for layer in layers])  # (layers, heads, T, S)
     named = {"all": stack.mean(dim=(0, 1))}
     for layer, heads in enumerate(stack):

@@ -51,7 +51,7 @@ class Slow(Adapter):
 
     def validate(self, request: Request) -> None:
         if not request.source:
-            raise InputError("empty-text", "source", "source has no text in it")
+            raise InputError("empty-text", "source", "source is empty")
 
     def run(self, requests: Sequence[Request]) -> list[Trace]:
         self.batches.append([request.source for request in requests])

@@ -150,7 +150,7 @@ class OneText(Adapter):
     def validate(self, request: Request) -> None:
         tokens = self.read(replace(request, pad_to=None))
         if len(tokens) == 1:
-            raise InputError("empty-text", TEXT, "text has no text in it")
+            raise InputError("empty-text", TEXT, "text is empty")
         check_range("text", len(tokens), 2, self.info.max_tokens)
         check_decode(request.decode, self.info.max_tokens)
         select(request.select, self.names)

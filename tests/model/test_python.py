@@ -62,7 +62,7 @@ def test_options_are_fields_of_a_request(options: Any, expected: Any) -> None:
 
 
 def test_what_cannot_be_answered_is_said(tiny: EncoderDecoder) -> None:
-    with pytest.raises(InputError, match="source has no text in it"):
+    with pytest.raises(InputError, match="source is empty"):
         tiny.trace(" ")
     with pytest.raises(InputError, match=re.escape("select[0] names no tensor")):
         tiny.trace("The cat", select="nothing")
