@@ -6,7 +6,8 @@ import { two } from "../lib/numbers.js";
 import { el } from "../lib/render.js";
 import { quoted } from "../draw/token.js";
 import { row } from "../data/wire.js";
-import { blockAt, extent, taught } from "../data/attentions.js";
+import { blockAt, extent, place, taught } from "../data/attentions.js";
+import { changes, found } from "../state/interventions.js";
 
 /** @typedef {import("../state/types.js").Context} Context */
 /** @typedef {import("../compute/row-summary.js").Finding} Finding */
@@ -23,21 +24,50 @@ export function compose({ say, t }, page, hovered) {
   const { matrix, rows, cols, choice } = read;
   const at = litIn(page, hovered, read).row ?? litIn(page, null, read).row;
   if (at === null || at >= matrix.rows) return null;
-  const found = finding(row(matrix, at));
+  const said = finding(row(matrix, at));
   const keys =
-    "keys" in found
-      ? found.keys.map((i) => el("span", { className: "as-key" }, quoted(cols.steps[i].writes)))
+    "keys" in said
+      ? said.keys.map((i) => el("span", { className: "as-key" }, quoted(cols.steps[i].writes)))
       : [];
   const decodes = blockAt(page).writes;
-  const words = choice.pool === "max" ? most(found, t) : sentence(found, decodes, t);
-  return say(words, {
+  const off = said.kind === "nothing" && choice.pool === "one" && isOff(page);
+  const words = off ? t("{place}: this head is off; it contributes nothing.") : choice.pool === "max" ? most(said, t) : sentence(said, decodes, t);
+  const { by, col } = litIn(page, null, read);
+  const pinned = by === "pin" && col !== null && litIn(page, hovered, read).col === col && choice.pool === "one";
+  const asked = pinned ? looker(matrix, col) : null;
+  // A pinned key asks the other way round: who looks at it?
+  const answer = asked && [" ", ...say(t("At {key} {query} looks most ({weight})."), {
+    key: el("span", { className: "as-key" }, quoted(cols.steps[col ?? 0].writes)),
+    query: el("span", { className: "as-query" }, quoted(rows.steps[asked.row].writes)),
+    weight: two(asked.weight),
+  })];
+  return [...say(words, {
     place: el("span", { className: "place" }, whereabouts(page, choice, t)),
     query: el("span", { className: "as-query" }, quoted(rows.steps[at].writes)),
     key: keys[0],
     other: keys[1],
     count: keys.length,
-    weight: "weight" in found ? two(found.weight) : "",
-  });
+    weight: "weight" in said ? two(said.weight) : "",
+  }), ...(answer ?? [])];
+}
+
+/**
+ * The row that looks most at a key.
+ * @param {import("../data/wire.js").Matrix} matrix
+ * @param {number} col
+ * @returns {{row: number, weight: number} | null}  null: none does
+ */
+function looker({ rows, cols, values }, col) {
+  let best = { row: -1, weight: 0 };
+  for (let row = 0; row < rows; row++)
+    if (values[row * cols + col] > best.weight) best = { row, weight: values[row * cols + col] };
+  return best.weight >= 0.005 ? best : null;
+}
+
+/** Whether the head that is looked at is switched off. @param {import("../state/store.js").Page} page */
+function isOff({ link, model }) {
+  const done = found(changes(link), { at: place(model, link), head: link.head, do: "zero" });
+  return done?.do === "zero";
 }
 
 /**
@@ -49,7 +79,7 @@ export function compose({ say, t }, page, hovered) {
 function whereabouts({ link, model }, { pool, hides }, t) {
   const layer = link.layer + 1;
   const heads = model ? extent(model, link.block).heads : 0;
-  const place = {
+  const name = {
     one: () =>
       model && taught(model, link)
         ? t("Layer {layer}, head {head}, taught to align", { layer, head: link.head + 1 })
@@ -57,7 +87,7 @@ function whereabouts({ link, model }, { pool, hides }, t) {
     mean: () => t("Layer {layer}, mean of {heads} heads", { layer, heads }),
     max: () => t("Layer {layer}, maximum of {heads} heads", { layer, heads }),
   }[pool]();
-  return hides ? t("{place}, special tokens left out", { place }) : place;
+  return hides ? t("{place}, special tokens left out", { place: name }) : name;
 }
 
 /**

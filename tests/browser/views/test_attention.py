@@ -219,3 +219,31 @@ def test_another_head_changes_only_what_it_says(workspace: Workspace) -> None:
         "() => document.getAnimations().filter(({ playState }) => playState === 'running').length"
     )
     assert workspace.page.evaluate(moving) == 0
+
+
+def test_a_head_that_is_off_stands_beside_itself_as_trained(workspace: Workspace) -> None:
+    place = {"block": "encoder", "layer": 1, "head": 2, "query": 3}
+    workspace.open(source="The dog is tired, so it sleeps.", **place)
+    trained = workspace.charts()[0].values
+    workspace.find("#switch-head").click()
+    expect(workspace.find("#caption")).to_contain_text("this head is off; it contributes nothing")
+    expect(workspace.find(".as-trained h3")).to_have_text("As trained")
+    workspace.settled()
+    changed, before = workspace.charts()
+    assert not changed.values.any()
+    np.testing.assert_allclose(before.values, trained)
+    boxes = [workspace.boxes(f".before-after {one}")[0] for one in (".as-trained", "section")]
+    assert boxes[0]["x"] < boxes[1]["x"], "before stands before after"
+    workspace.find("#switch-head").click()
+    expect(workspace.find(".as-trained")).to_be_hidden()
+
+
+def test_a_pinned_key_says_who_looks_at_it(workspace: Workspace) -> None:
+    workspace.open(source="The dog is tired, so it sleeps.", block="cross", layer=1, head=2)
+    values = workspace.charts()[0].values
+    workspace.find("#source-tokens .chip").nth(2).click()
+    most = int(np.nanargmax(values[:, 2]))
+    said = workspace.find("#caption")
+    expect(said).to_contain_text(f"looks most ({values[most, 2]:.2f})")
+    row = workspace.find("#target-tokens .chip").nth(most).locator(".token").last.inner_text()
+    expect(said).to_contain_text(f"“{row}”" if f"“{row}”" in said.inner_text() else row)

@@ -12,6 +12,7 @@ import { createMatrix } from "../../parts/matrix.js";
 import { litIn, pairIn, reading, tokenAt } from "../../state/heatmap-data.js";
 import { COVER } from "../../compute/aggregate-attention.js";
 import { sequential } from "../../draw/scale.js";
+import { createTrained, questions } from "./as-trained.js";
 import { notes } from "./notes.js";
 import { padding } from "./padding.js";
 
@@ -24,6 +25,9 @@ const FLOOR = 1e-4;
 const RANGE = /** @type {[number, number]} */ ([0, 1]);
 /** Pixels that a matrix gets however little is left on the screen: a line a row, up to so many. */
 const LEAST = { of: 340, line: 16, most: 620 };
+
+/** Pixels: from where two matrices stand side by side, and between them. */
+const [PAIR, GAP] = [640, 28];
 
 /** @type {View} */
 export const attention = {
@@ -40,6 +44,8 @@ export const attention = {
     ...SHARED,
   },
   needs: ({ model, link }) => [place(model, link, "weights"), place(model, link, "mask")],
+  asks: questions,
+  keeps: () => [],
   settle,
   mount,
 };
@@ -62,18 +68,22 @@ function mount(context, root) {
   const pad = padding(context);
   bar.append(pad.element);
   const key = legend(context);
-  const matrix = createMatrix(context, {
-    label: t("Attention weights. Arrow keys move the cell, Escape lets go."),
+  /** @type {Omit<import("../../parts/matrix.js").Options, "label" | "tip">} */
+  const gestures = {
     onHover: (place) => store.hover(place && refs(context, place)),
     onPick: (place, how) => pick(context, place, how),
     picked() {
       const found = reading(store.get());
       return found && pairIn(store.get(), null, found);
     },
-    tip: (cell) => tip(context, cell),
-  });
+  };
+  const label = t("Attention weights. Arrow keys move the cell, Escape lets go.");
+  const matrix = createMatrix(context, { ...gestures, label, tip: (cell) => tip(context, cell) });
+  const trained = createTrained(context, gestures);
+  const title = h("h3", {}, t("Changed"));
+  const both = h("div", { className: "before-after" }, h("section", {}, title, matrix.element), trained.element);
   const below = h("ul", { className: "notes" });
-  root.append(bar, matrix.element, key.element, below);
+  root.append(bar, both, key.element, below);
   const around = heightOf(bar, key.element);
 
   function draw() {
@@ -86,21 +96,30 @@ function mount(context, root) {
     const shade = { stops: sequential(context.theme()), range: RANGE, floor };
     render(below, notes(context, found, floor ?? null).map((line) => el("li", {}, line)));
     key.show({ shade, covers: new Set(found.cover) });
-    const { width, height, wide } = context.room();
+    const { width: whole, height, wide } = context.room();
+    const pair = trained.there();
+    const beside = pair && whole >= PAIR;
+    const width = beside ? Math.floor((whole - GAP) / 2) : whole;
+    title.hidden = !pair;
+    both.classList.toggle("pair", beside);
     // The legend and a line of the notes stay in sight; a phone scrolls anyway.
     const least = Math.min(Math.max(LEAST.of, found.matrix.rows * LEAST.line + 130), LEAST.most);
-    matrix.draw({
-      matrix: found.matrix,
-      cover: found.cover,
-      ends: { shares: found.sinks, label: endsLabel(context, found) },
+    const shared = {
       shade,
-      rows: found.rows.steps,
-      cols: found.cols.steps,
       titles: { rows: t("query (looks)"), cols: t("key (looked at)") },
       width,
       height: wide ? Math.max(height - around.now() - 32, least) : height,
       stretch: 2.4,
+    };
+    matrix.draw({
+      ...shared,
+      matrix: found.matrix,
+      cover: found.cover,
+      ends: pair ? null : { shares: found.sinks, label: endsLabel(context, found) },
+      rows: found.rows.steps,
+      cols: found.cols.steps,
     });
+    trained.draw(shared, found.matrix);
     light();
   }
 
@@ -109,11 +128,13 @@ function mount(context, root) {
     if (!found) return;
     const { row, col } = litIn(store.get(), store.hovered(), found);
     matrix.mark({ row, col });
+    trained.mark({ row, col });
   }
 
   function destroy() {
     around.stop();
     matrix.destroy();
+    trained.destroy();
   }
 
   return {
