@@ -1,4 +1,4 @@
-/** What a view lets one choose, behind a button where the view wants its picture to stand first. */
+/** A view's options, behind a button where its picture is to stand first: in views that fold them, and on a phone in all. */
 
 import { find } from "../lib/dom.js";
 import { chosen } from "../state/link.js";
@@ -9,6 +9,7 @@ import { createDisclosure } from "./disclosure.js";
 export function bindOptions({ store, t }) {
   const root = document.documentElement;
   const button = find("#options");
+  const narrow = window.matchMedia("(max-width: 899px)");
   const panel = createDisclosure(
     button,
     () => document.querySelector("#view > .options"),
@@ -20,10 +21,14 @@ export function bindOptions({ store, t }) {
     const { frame, options = {} } = view(link.view);
     // What is chosen otherwise than at first is counted, so that it is not overlooked.
     const n = Object.keys(chosen(link, options)).length + Number(Boolean(link.pad_to));
-    button.hidden = !frame.folds;
+    const folds = Boolean(frame.folds) || narrow.matches;
+    root.dataset.folds = folds ? "yes" : "no";
+    button.hidden = !folds || !document.querySelector("#view > .options");
     button.textContent = n ? t("Options ({n})", { n }) : t("Options");
-    if (!frame.folds) panel.close();
+    if (button.hidden) panel.close();
   }
+  narrow.addEventListener("change", show);
+  store.subscribe(({ link }) => link.view, panel.close);
   store.subscribe(({ link }) => [link.view, link.options, link.pad_to], show);
   show();
 }
