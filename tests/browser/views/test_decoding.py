@@ -80,7 +80,7 @@ def test_columns_are_the_rows_of_the_three_attentions(workspace: Workspace, head
 
 def test_it_opens_at_its_beginning(workspace: Workspace) -> None:
     begin(workspace)
-    expect(workspace.find(".theatre .finding")).to_contain_text("Step 1:")
+    expect(workspace.find("#caption")).to_contain_text("Step 1:")
     expect(workspace.find("#target-tokens .as-query")).to_have_count(1)
 
 
