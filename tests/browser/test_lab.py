@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
+from model.lab.scaling import scaling
 from tests.browser.axe import violations
 from tests.browser.watch import Watch
 from tests.servers import AppServer
@@ -428,6 +429,34 @@ def test_the_workspace_leads_here(lab: Lab) -> None:
     lab.page.goto(lab.url)
     lab.page.get_by_role("link", name="By hand").click()
     expect(lab.page.locator(".worked li").first).to_be_visible()
+
+
+def test_why_scores_are_divided(lab: Lab) -> None:
+    lab.open("?lang=en")
+    says = lab.page.locator("#scaling .finding")
+    found = scaling(6, 0)
+    dot, scaled = found["dot"], found["scaled"]
+    expect(says).to_contain_text(
+        f"At d_k = 64 the products have a standard deviation of {dot.spread[6]:.2f}"
+    )
+    assert lab.page.locator("#scaling svg").count() == 3
+    slider = lab.page.locator("[name=dk]")
+    slider.fill("9")
+    expect(says).to_contain_text(f"gradient is {dot.gradient[9]:.2f}")
+    expect(says).to_contain_text(f"and {scaled.gradient[9]:.2f}.")
+    rows = lab.page.locator("#scaling .both-ways table").last.locator("tbody tr")
+    weights = [f"{one:.2f}" if one >= 0.005 else "<0.01" for one in dot.weights[9]]
+    expect(rows.first.locator("td")).to_have_text(weights)
+    lab.page.get_by_role("button", name="Draw other vectors").click()
+    again = scaling(6, 1)["dot"]
+    expect(says).to_contain_text(f"gradient is {again.gradient[9]:.2f}")
+    assert (lab.link["f_dk"], lab.link["f_seed"]) == (["9"], ["1"])
+    lab.page.reload()
+    expect(says).to_contain_text(f"gradient is {again.gradient[9]:.2f}")
+    lab.page.locator("[name=keys]").fill("40")
+    expect(lab.page.locator("[data-why=keys]")).to_have_text("A whole number from 2 to 32.")
+    lab.page.get_by_role("link", name="What a layer costs").click()
+    expect(lab.page.locator("#layer-costs")).to_be_in_viewport()
 
 
 def test_formulas_for_numbers_of_ones_own(lab: Lab) -> None:
