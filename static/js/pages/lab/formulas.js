@@ -107,7 +107,7 @@ function rateCurve({ t, theme }, width, warmup) {
   const look = theme();
   return plot(
     {
-      curves: [{ name: "", values, colour: look.ink }],
+      curves: [{ name: "lr", values, colour: look.ink }],
       range: [0, Math.max(...values)],
       titles: { x: t("Step"), y: t("Learning rate") },
       places: steps.map(counted),
