@@ -16,6 +16,7 @@ from tests.browser.axe import violations
 from tests.browser.watch import Watch
 from tests.servers import AppServer
 
+FINDING = ".lab-finding .finding"
 OWN = math.exp(1 / math.sqrt(3)) / (math.exp(1 / math.sqrt(3)) + 2)
 PASTE = """([input, text]) => {
     const clipboardData = new DataTransfer();
@@ -70,7 +71,7 @@ def test_it_opens_on_the_identity_example(lab: Lab) -> None:
     lab.open()
     other = f"{(1 - OWN) / 2:.4f}"
     lab.expect_row("Weights", 0, [f"{OWN:.4f}", other, other])
-    expect(lab.page.locator(".lab-finding .finding")).to_have_text(f"the looks most at the: {OWN:.2f}.")
+    expect(lab.page.locator(FINDING)).to_have_text(f"the looks most at the: {OWN:.2f}.")
     expect(lab.step("Mask")).to_have_count(0)
     assert lab.link["x"] == ["1_0_0*0_1_0*0_0_1"]
 
@@ -184,7 +185,7 @@ def test_a_hidden_step_is_asked_for(lab: Lab) -> None:
     lab.page.get_by_role("button", name="Hide Weights and ask for it").click()
     step = lab.step("Weights")
     expect(step).not_to_contain_text("0.4711")
-    expect(lab.page.locator(".lab-finding .finding")).to_have_text("Compute the hidden numbers by hand.")
+    expect(lab.page.locator(FINDING)).to_have_text("Compute the hidden numbers by hand.")
     first = step.get_by_role("textbox").first
     for text, right in [("0.46", False), ("0.5", False), ("x", False), ("0.47", True)]:
         first.fill(text)
@@ -213,7 +214,7 @@ def test_fractions(lab: Lab) -> None:
 def test_shuffled_words_have_the_same_outputs_until_there_are_positions(lab: Lab) -> None:
     lab.open()
     lab.page.get_by_label("Example").select_option("shuffle")
-    says = lab.page.locator(".lab-finding .finding")
+    says = lab.page.locator(FINDING)
     expect(says).to_contain_text("each has the same output as before")
     moves = lab.page.locator(".lab-finding td[data-at]")
     expect(moves).to_have_text(["0", "0", "0", "0"])
@@ -330,7 +331,7 @@ def test_a_share_opens_on_what_was_seen_and_a_change_leaves_it(lab: Lab) -> None
     lab.page.goto(f"{url}?lang=en")
     lab.expect_row("Value vectors", 0, ["0.3333", "1", "1"])
     expect(lab.cell("w_v", 0, 0)).to_have_value("1/3")
-    expect(lab.page.locator(".lab-finding .finding")).to_contain_text("each has the same output as before")
+    expect(lab.page.locator(FINDING)).to_contain_text("each has the same output as before")
     expect(lab.page.locator("#frozen")).to_be_visible()
     assert "/api/lab" not in asked  # what was frozen is shown
     assert urlsplit(lab.page.url).path == urlsplit(url).path
