@@ -91,7 +91,8 @@ def _identity(services: Services, wanted: ShareRequest, maker: Maker) -> str:
     asked = wanted.model_dump(mode="json", exclude_unset=True)
     digest = ""
     if not isinstance(wanted.state, LabShareState):
-        name = services.catalog.pick(wanted.state.model)
+        with within("state"):
+            name = services.catalog.pick(wanted.state.model)
         digest = services.catalog.describe(name).digest
     document = [maker.address, maker.token, formats.FORMAT, digest, asked]
     return orjson.dumps(document, option=orjson.OPT_SORT_KEYS).decode()

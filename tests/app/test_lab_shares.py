@@ -145,8 +145,9 @@ async def test_nothing_else_is_asked_for_it(client: httpx.AsyncClient) -> None:
 
 async def test_it_is_charged_and_limited(serving: Serving) -> None:
     async with serving(max_work=60, work_per_second=0.001) as client:
-        for status in (201, 201, 429):
-            response = await client.post("/api/shares", json={"state": STATE})
+        for n, status in enumerate((201, 201, 429)):
+            state = STATE | {"link": f"{STATE['link']}&n={n}"}
+            response = await client.post("/api/shares", json={"state": state})
             assert response.status_code == status
     async with serving(max_shares_per_minute=1) as client:
         await made(client, STATE)

@@ -32,7 +32,8 @@ def _quiet(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
 def test_without_the_package(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, alone: list[Trace]
 ) -> None:
-    for name in [name for name in sys.modules if name.partition(".")[0] == "ctranslate2"]:
+    known = {name for name in sys.modules if name.partition(".")[0] == "ctranslate2"}
+    for name in known | {"ctranslate2"}:
         monkeypatch.setitem(sys.modules, name, None)
     model = load("en-zh", "cpu", drafts=tmp_path)
     assert isinstance(model, EncoderDecoder)
