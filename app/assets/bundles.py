@@ -65,7 +65,7 @@ PAGES = {
         ],
         [*NARROW, "chrome/projector", "access"],
     ),
-    "embed": Page(["pages/workspace", *FIGURE], [*NARROW, "pages/embed"]),
+    "embed": Page(["pages/workspace", *FIGURE, "chrome/place-bar"], [*NARROW, "pages/embed"]),
     "handout": Page([*FRAME, *FIGURE, "chrome/export"], [*NARROW, "pages/handout"]),
     "lab": Page(
         [*FRAME, "chrome/share", *FIGURE, *LAB, "chrome/export"],
@@ -75,7 +75,7 @@ PAGES = {
     "lab-embed": Page(["pages/workspace", *FIGURE, *LAB], ["pages/embed"], views=False),
     "lab-handout": Page([*FRAME, *FIGURE, *LAB], ["pages/lab"], views=False),
     "zoo": Page([*FRAME, *FIGURE], [*NARROW, "pages/zoo", "access"]),
-    "train": Page([*FRAME, *FIGURE], [*NARROW, "pages/train", "access"]),
+    "train": Page([*FRAME, *FIGURE, "chrome/place-bar"], [*NARROW, "pages/train", "access"]),
     "docs": Page([], ["pages/docs"], views=False),
     "problem": Page([], ["pages/workspace"], views=False),
 }

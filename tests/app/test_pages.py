@@ -226,3 +226,14 @@ async def test_a_copy_that_is_ready_is_sent_as_it_is(serving: Serving, tmp_path:
             assert response.headers["content-encoding"] == encoding
             assert int(response.headers["content-length"]) < 2_000_000
             assert response.content == vendored()["plotly.min.js"].read_bytes()
+
+
+@pytest.mark.parametrize("path", ["/", "/lab", "/zoo", "/train"])
+async def test_every_page_opens(client: httpx.AsyncClient, path: str) -> None:
+    """With all that its template includes, and the script and stylesheet that it names."""
+    page = await client.get(path, headers={"Accept": "text/html"})
+    assert page.status_code == 200
+    files = re.findall(r'"(/static/[^"]+/page/[^"]+)"', page.text)
+    assert len(files) == 2
+    for file in files:
+        assert (await client.get(file)).status_code == 200

@@ -6,8 +6,8 @@ import { find } from "../lib/dom.js";
 import { trouble } from "../parts/problem-line.js";
 import { readQuery, writeQuery } from "../state/address.js";
 import { createDesk } from "./main-figure.js";
-import { bindStage } from "../chrome/view-tabs.js";
-import { bindPickers } from "../chrome/head-pickers.js";
+import { bindScreen } from "../chrome/figure-height.js";
+import { bindKinds, bindSteppers } from "../chrome/steppers.js";
 import { linkTo, storeOf } from "../views/create-figure.js";
 import { VIEWS } from "../views/index.js";
 import { bindChoices } from "./train/choices.js";
@@ -16,6 +16,7 @@ import { createFollower } from "./train/follower.js";
 import { createShown, probed } from "./train/shown.js";
 import { bindStatusLine } from "./train/status-line.js";
 import { bindTimeline } from "./train/timeline.js";
+import { bindViews } from "./train/views.js";
 import { bindProbes } from "./train/probes.js";
 import { format, parse } from "./train/link.js";
 
@@ -35,8 +36,10 @@ async function start() {
   const source = probed();
   const status = { root: find("#stage") };
   const desk = createDesk({ store, source, offer, status, free: asked.figure.head === undefined }, api, { messages, plotly });
-  bindStage(desk);
-  bindPickers(desk);
+  bindScreen(desk.figure);
+  bindViews(desk);
+  bindSteppers(desk);
+  bindKinds(desk);
 
   const failed = trouble(desk, () => void again());
   find("#problem").replaceWith(failed.element);
