@@ -111,7 +111,7 @@ def test_it_fits_and_can_be_read_in_chinese_and_dark(
     workspace.page.set_viewport_size({"width": width, "height": 800})
     handout = opened(block="decoder", lang="zh", theme="dark")
     expect(handout.find("html")).to_have_attribute("lang", "zh-Hans")
-    assert re.match(r"第 2 层第 3 头", handout.find("#caption").inner_text())
+    assert re.match(r"第 2 层第 3 个头", handout.find("#caption").inner_text())
     assert handout.pixels([(3, 400)])[0] == (15, 18, 24)
     assert handout.page.evaluate("document.documentElement.scrollWidth") == width
     assert handout.page.evaluate(SMALL_LABELS) == []

@@ -185,8 +185,8 @@ def test_fits_and_can_be_read(workspace: Workspace, view: str, width: int, lang:
 def test_chinese_interface(workspace: Workspace) -> None:
     workspace.open(lang="zh")
     expect(workspace.find("html")).to_have_attribute("lang", "zh-Hans")
-    assert re.match(r"第 \d 层第 \d 头", workspace.find("#caption").inner_text())
-    assert workspace.figure()[1][0][0] == "查询（看）"
+    assert re.match(r"第 \d 层第 \d 个头", workspace.find("#caption").inner_text())
+    assert workspace.figure()[1][0][0] == "查询（谁在看）"
     assert workspace.find("#source-tokens .token").nth(1).get_attribute("lang") == "zh-Hans"
     source = workspace.link["source"]
     workspace.find("#language").click()

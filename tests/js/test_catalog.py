@@ -1,5 +1,6 @@
 """What the page says is in the catalog, and every language says all of it."""
 
+import json
 import re
 from collections.abc import Iterator
 
@@ -15,6 +16,33 @@ KEYWORDS: dict[str, None] = {"_": None, "t": None}
 JINJA = {"newstyle_gettext": "true", "trimmed": "true"}
 METHODS = [("templates/**.html", "jinja2"), ("static/js/**.js", "javascript")]
 PLACES = re.compile(r"\{\w+\}|%\(\w+\)s")
+# One term for one thing: what is written on the left is always said as on the right.
+TERMS = {
+    "松开|放开|固定的格|取消固定": "取消选定",
+    "格子|每格": "单元格",
+    "特殊标记": "特殊词元",
+    "机器": "模型",
+    "假如": "改一改，看结果",
+    "定格|冻结": "保存",
+    "抽签|抽中|抽到": "采样",
+    "出局": "未入选",
+    "打点": "以圆点标出",
+    "写法": "解码方式",
+    "按文字判断": "自动检测",
+    "要紧": "重要",
+    "系于": "对……敏感",
+    "受过对齐": "训练时加入了对齐监督",
+    r"第 ?(\d+|\{\w+\}) ?头|[上下]一头": "第 3 个头",
+    r"^第一个$|第一个词元": "首词元",
+    r"^交叉$|^流$|^特殊$": "交叉注意力、注意力流、特殊词元",
+    "查询（看）": "查询（谁在看）",
+    "得分": "分数",
+    "屏蔽": "遮蔽",
+    "学习式": "可学习",
+    "源句|源语句": "原句",
+    "纳特": "奈特",
+    "您": "你",
+}
 
 
 def said() -> set[str]:
@@ -57,3 +85,25 @@ def test_chinese_is_punctuated_in_chinese() -> None:
     for message in messages(read("zh/LC_MESSAGES/messages.po")):
         text = str(message.string)
         assert not re.search(r"[\u4e00-\u9fff][,:;?!]|[,:;?!][\u4e00-\u9fff]", text), text
+
+
+def chinese() -> Iterator[str]:
+    """Every Chinese text of the page."""
+    for message in messages(read("zh/LC_MESSAGES/messages.po")):
+        yield str(message.string)
+    for entry in json.loads((ROOT / "static/glossary.json").read_text("utf-8")).values():
+        yield from entry["zh"].values()
+
+
+@pytest.mark.parametrize("variant", TERMS)
+def test_chinese_has_one_term_for_one_thing(variant: str) -> None:
+    found = [text for text in chinese() if re.search(variant, text)]
+    assert not found, f"say {TERMS[variant]}: {found}"
+
+
+@pytest.mark.parametrize("path", ["messages.pot", "zh/LC_MESSAGES/messages.po"])
+def test_catalog_holds_each_message_once(path: str) -> None:
+    lines = (LOCALE / path).read_text("utf-8").splitlines()
+    heads = sum(line.startswith("msgid ") for line in lines)
+    assert heads == 1 + len(list(messages(read(path)))), "a message stands twice"
+    assert not [line for line in lines if line.startswith(("#~", "<<<<", "====", ">>>>"))]

@@ -102,11 +102,12 @@ def test_every_control_makes_what_it_says(workspace: Workspace) -> None:
 def test_the_same_in_chinese(workspace: Workspace) -> None:
     workspace.open(**START, lang="zh")
     workspace.find(".change-panel").get_by_text("关闭", exact=True).click()
-    expect(workspace.find(".change-chip")).to_have_text(re.compile("交叉，第 2 层，第 3 头：关闭"))
+    switched = re.compile("交叉注意力，第 2 层，第 3 个头：关闭")
+    expect(workspace.find(".change-chip")).to_have_text(switched)
     _, expected = effects(workspace.url, OFF)
     np.testing.assert_allclose(probabilities(workspace.page, len(expected)), expected, atol=0.00501)
     workspace.find(".mask-tokens .chip").nth(2).click()
-    expect(workspace.find(".change-chip").last).to_have_text(re.compile("遮住 mother"))
+    expect(workspace.find(".change-chip").last).to_have_text(re.compile("遮蔽 mother"))
     workspace.find("#changes").get_by_text("全部撤销").click()
     expect(workspace.find("#changes")).to_be_hidden()
 
