@@ -24,7 +24,7 @@ class InputError(ValueError):
     """
 
     def __init__(self, kind: str, field: str, detail: str, excess: Excess | None = None) -> None:
-        super().__init__(kind, field, detail, excess)  # all of them, so that it can be pickled
+        super().__init__(kind, field, detail, excess)  # all of them, so that it can cross processes
         self.kind = kind
         self.field = field
         self.detail = detail

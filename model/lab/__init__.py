@@ -1,1 +1,1 @@
-"""Attention by hand: matrices of one's own through the parts of the Transformer, step by step."""
+"""Attention by hand: your own matrices through the parts of the Transformer, step by step."""

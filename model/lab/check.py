@@ -1,7 +1,7 @@
-"""Whether the lab's numbers are numbers, and its matrices fit each other.
+"""Checks that the lab's numbers are numbers, and that its matrices match.
 
-What is wrong is named by field, row and column (from 1), and by the limit; a text that was sent is
-not repeated.
+Errors name the field, row and column (from 1), and the limit; text that was sent is
+never repeated.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ KINDS = {str: "text", bool: "true or false", type(None): "nothing", dict: "an ob
 
 
 def check(asked: LabRequest) -> None:
-    """Raises InputError for what is no matrix, no vector, or does not fit the others."""
+    """Raise InputError for an invalid matrix or vector, or one that does not match the others."""
     for name in MATRICES:
         if (matrix := getattr(asked, name)) is not None:
             check_matrix(name, matrix)
@@ -38,7 +38,7 @@ def check(asked: LabRequest) -> None:
 
 
 def check_matrix(name: str, matrix: Sequence[Sequence[Any]]) -> None:
-    """Rows of equal length, 1 to 64 of them with 1 to 64 numbers."""
+    """Check for rows of equal length, 1 to 64 of them with 1 to 64 numbers."""
     _sized(matrix, name, "", "rows")
     for i, row in enumerate(matrix):
         field, place = f"{name}[{i}]", f"row {i + 1}"
@@ -49,14 +49,14 @@ def check_matrix(name: str, matrix: Sequence[Sequence[Any]]) -> None:
 
 
 def check_vector(field: str, vector: Sequence[Any], place: str = "") -> None:
-    """1 to 64 numbers."""
+    """Check for 1 to 64 numbers."""
     _sized(vector, field, place, "numbers")
     for j, value in enumerate(vector):
         check_number(f"{field}[{j}]", value, f"{place}, column {j + 1}".removeprefix(", "))
 
 
 def check_number(field: str, value: object, place: str) -> None:
-    """A finite number that is not too large."""
+    """Check for a finite number that is not too large."""
     where = f"{field} ({place})"
     if isinstance(value, bool) or not isinstance(value, int | float):
         kind = KINDS.get(type(value), "a list")
@@ -70,11 +70,11 @@ def check_number(field: str, value: object, place: str) -> None:
 
 
 def check_relative(asked: LabRequest) -> None:
-    """Offsets are whole numbers, and either added or multiplied."""
+    """Check that offsets are whole numbers, and either added or multiplied."""
     relative = asked.relative
     assert relative is not None
     if (relative.add is None) == (relative.multiply is None):
-        raise InputError("missing", "relative", "relative takes one of add and multiply")
+        raise InputError("missing", "relative", "relative must have one of add and multiply")
     name = "add" if relative.add is not None else "multiply"
     for offset, value in (relative.add or relative.multiply or {}).items():
         field = f"relative.{name}"
@@ -85,7 +85,7 @@ def check_relative(asked: LabRequest) -> None:
 
 
 def check_list(field: str, values: Sequence[Any] | None, kind: type, told: str) -> None:
-    """As many as a matrix has rows, each of them a `kind`."""
+    """Check for as many entries as a matrix has rows, each of them a `kind`."""
     if values is None:
         return
     _sized(values, field, "", "entries")
@@ -99,9 +99,9 @@ def _sized(values: Any, field: str, place: str, unit: str) -> None:
     if not isinstance(values, Sequence) or isinstance(values, str):
         raise InputError("wrong-type", field, f"{where} must be a list of {unit}")
     if not values:
-        raise InputError("too-short", field, f"{where} takes at least 1 of its {unit}")
+        raise InputError("too-short", field, f"{where} has no {unit}; it must have at least 1")
     if len(values) > SIDE:
-        detail = f"{where} takes at most {SIDE} {unit}, not {len(values)}"
+        detail = f"{where} may have at most {SIDE} {unit}, not {len(values)}"
         raise InputError("too-long", field, detail, Excess(SIDE, "entries", len(values)))
 
 
@@ -110,37 +110,37 @@ def _count(n: int, unit: str) -> str:
 
 
 class Fit:
-    """Sizes against each other; rows and columns are those of the convention that was asked for."""
+    """Checks of matching sizes; rows and columns are those of the requested convention."""
 
     def __init__(self, asked: LabRequest) -> None:
         self.asked = asked
         self.column = asked.convention == "column"
 
     def size(self, name: str, axis: int) -> int:
-        """Rows (0) or columns (1) of a matrix as the row convention has it."""
+        """Return the rows (0) or columns (1) of a matrix in the row convention."""
         matrix = getattr(self.asked, name)
         return len(matrix[0]) if axis ^ self.column else len(matrix)
 
     def count(self, name: str, axis: int) -> str:
-        """How many of an axis of the row convention there are, in the one that was asked for."""
+        """Return the size of an axis of the row convention, worded in the requested convention."""
         return _count(self.size(name, axis), "column" if axis ^ self.column else "row")
 
     def same(self, name: str, axis: int, other: str, other_axis: int) -> None:
-        """Two matrices agree in an axis each."""
+        """Check that two matrices agree in one axis each."""
         if self.size(name, axis) != self.size(other, other_axis):
             have, wants = self.count(name, axis), self.count(other, other_axis)
-            detail = f"{name} has {have}, but {other} has {wants}: they must be as many"
+            detail = f"{name} has {have}, but {other} has {wants}: the numbers must be equal"
             raise InputError("does-not-fit", name, detail)
 
     def length(self, name: str, wants: int, reason: str) -> None:
-        """A vector, if it is there, has so many numbers."""
+        """Check that a vector, if given, has this many numbers."""
         vector = getattr(self.asked, name)
         if vector is not None and len(vector) != wants:
-            detail = f"{name} has {_count(len(vector), 'number')}; {reason} asks for {wants}"
+            detail = f"{name} has {_count(len(vector), 'number')}; {reason} needs {wants}"
             raise InputError("does-not-fit", name, detail)
 
     def needs(self, name: str, *others: str) -> None:
-        """`name`, if it is there, comes with the others."""
+        """Check that `name`, if given, comes with the others."""
         if getattr(self.asked, name) in (None, False):
             return
         for other in others:
@@ -148,18 +148,18 @@ class Fit:
                 raise InputError("missing", other, f"{name} needs {other}")
 
     def all(self) -> None:
-        """Raises InputError for the first pair that does not fit."""
+        """Raise InputError for the first pair that does not match."""
         self.projections()
         self.parts()
         width = self.sublayers()
         if self.asked.w_vocab is not None and self.size("w_vocab", 0) != width:
             have = self.count("w_vocab", 0)
-            detail = f"w_vocab has {have}; what it multiplies has {width} features"
+            detail = f"w_vocab has {have}; its input has {width} features"
             raise InputError("does-not-fit", "w_vocab", detail)
         self.target_ids()
 
     def projections(self) -> None:
-        """The W_q, W_k, W_v, W_o and their biases."""
+        """Check W_q, W_k, W_v, W_o and their biases."""
         memory = "x" if self.asked.memory is None else "memory"
         for name, read in (("w_q", "x"), ("w_k", memory), ("w_v", memory)):
             self.same(name, 0, read, 1)
@@ -177,7 +177,7 @@ class Fit:
                 self.length(f"b_{letter}", self.size(f"w_{letter}", 1), f"w_{letter}")
 
     def parts(self) -> None:
-        """Scoring, mask and padding."""
+        """Check scoring, mask and padding."""
         asked = self.asked
         heads, channels = asked.heads, self.size("w_q", 1) // asked.heads
         if asked.scoring == "additive" and asked.w is None:
@@ -187,7 +187,7 @@ class Fit:
             if vector is None:
                 continue
             if asked.scoring != "additive":
-                detail = f"{name} is of additive scoring, not of {asked.scoring}"
+                detail = f"{name} belongs to additive scoring, not to {asked.scoring}"
                 raise InputError("does-not-fit", name, detail)
             if len(vector) not in (channels, heads * channels):
                 told = f"{channels} (d_k)" + (f" or {heads * channels}" if heads > 1 else "")
@@ -199,7 +199,7 @@ class Fit:
         self.length("padding", keys, "a token that is looked at each")
 
     def sublayers(self) -> int:
-        """Residual, norm and feed-forward; returns how many features come out."""
+        """Check residual, norm and feed-forward; returns the number of output features."""
         asked, features = self.asked, self.size("x", 1)
         width = self.size("w_v" if asked.w_o is None else "w_o", 1)
         adds = asked.residual or asked.norm is not None
@@ -228,7 +228,7 @@ class Fit:
         return self.size("w_2", 1)
 
     def target_ids(self) -> None:
-        """An id of the vocabulary for each token."""
+        """Check for one id of the vocabulary per token."""
         targets = self.asked.targets
         self.needs("targets", "w_vocab")
         if targets is None:

@@ -1,8 +1,8 @@
-"""The lab's computation, by the parts of `model.transformer` in float64: nothing is computed anew.
+"""The lab's computation, by the parts of `model.transformer` in float64.
 
-What passes the tap is a step; a few that lie between two of these are asked of the same parts.
+What passes through the tap is a step; the few values in between are computed by the same parts.
 
-Shapes: N tokens, M tokens that are looked at, H heads, D features, V vocabulary; batches of one.
+Shapes: N tokens, M tokens attended to, H heads, D features, V vocabulary; batches of one.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ RULES["causal-window"] = "causal & window-{}"
 
 @torch.inference_mode()
 def compute(asked: LabRequest) -> Steps:
-    """Every step by name; in the column convention the last two axes of each are swapped.
+    """Return every step by name; in the column convention the last two axes of each are swapped.
 
-    Raises InputError for numbers that are none, and for matrices that do not fit.
+    Raises InputError for invalid numbers, and for matrices that do not match.
     """
     check(asked)
     if asked.convention == "column":
@@ -58,7 +58,7 @@ def compute(asked: LabRequest) -> Steps:
 
 
 def turned(asked: LabRequest) -> LabRequest:
-    """The same request with every matrix transposed, in the row convention."""
+    """Return the same request with every matrix transposed, in the row convention."""
     matrices: dict[str, Any] = {
         name: list(zip(*matrix, strict=True))
         for name in MATRICES
@@ -75,7 +75,7 @@ def _transposed(step: Step) -> Step:
 
 
 class Lab:
-    """One request, in the row convention, as parts."""
+    """One request, in the row convention, as model parts."""
 
     def __init__(self, asked: LabRequest) -> None:
         self.asked = asked
@@ -88,7 +88,7 @@ class Lab:
         self.found: dict[str, NamedTensor] = self.recorder.tensors
 
     def steps(self) -> Steps:
-        """All of them."""
+        """Return all steps."""
         asked, tap = self.asked, BatchTap([self.recorder])
         attention = attention_of(asked)
         mask = self.mask()
@@ -108,13 +108,13 @@ class Lab:
                 last = NORMS[asked.norm].last(x.shape[-1])
                 x = (last.double() if isinstance(last, nn.Module) else last)(x, tap.at("final"))
             self.predict(x[0])
-        if asked.norm is None:  # a part that changes nothing stood in its place
+        if asked.norm is None:  # a part that changes nothing took its place
             for name in ("norm", "ffn.norm"):
                 self.found.pop(name, None)
         return Steps({n: Step(one.dims, one.value.numpy()) for n, one in self.found.items()})
 
     def input(self) -> Tensor:
-        """What is attended to: `x`, with positions added where they were asked for."""
+        """Return what is attended to: `x`, with positions if requested."""
         if self.asked.positions is None:
             return self.x
         _, length, width = self.x.shape
@@ -126,7 +126,7 @@ class Lab:
         return x
 
     def mask(self) -> Tensor:
-        """True where a query may look, (1, N, M)."""
+        """Return a mask (1, N, M), true where a query may look."""
         asked, keys = self.asked, self.order.keys
         rule = masks.named(RULES[asked.mask].format(asked.window))
         padding = asked.padding or [False] * len(keys)
@@ -136,14 +136,14 @@ class Lab:
     def added(
         self, x: Tensor, sublayer: Any, gamma: Vector | None, beta: Vector | None, tap: Tap
     ) -> Tensor:
-        """The sublayer in its residual and norm, as far as they were asked for."""
+        """Apply the sublayer with its residual and norm, as far as requested."""
         if not self.asked.residual and self.asked.norm is None:
             return cast(Tensor, sublayer(x))
         part = norm_of(self.asked, x.shape[-1], gamma, beta)
         return cast(Tensor, part(x, sublayer, tap))
 
     def between(self, attention: MultiHeadAttention) -> None:
-        """What lies between two of the attention's steps, put where it belongs."""
+        """Add the values between two steps of the attention, in order."""
         steps = dict(self.found)
         self.found.clear()
         for name, step in steps.items():
@@ -154,7 +154,7 @@ class Lab:
                 self.note("concat", attention.join(step.value[None])[0], (QUERY, FEATURE))
 
     def scored(self, attention: MultiHeadAttention, q: Tensor, k: Tensor) -> None:
-        """Scores before they are scaled, and before positions change them."""
+        """Add the scores before scaling, and before positions change them."""
         pairs = (HEAD, QUERY, KEY)
         if self.asked.scoring == "scaled":
             self.note("products", Dot(0, 0)(q, k)[0], pairs)
@@ -164,7 +164,7 @@ class Lab:
             self.note("position", self.order.positions.of(*at)[0], (QUERY, KEY))
 
     def predict(self, x: Tensor) -> None:
-        """Logits, probabilities and, where there are targets, the loss in nats a token."""
+        """Add logits, probabilities and, if there are targets, the loss in nats per token."""
         asked = self.asked
         assert asked.w_vocab is not None
         embedding = tensor(asked.w_vocab).T.contiguous()
@@ -186,5 +186,5 @@ class Lab:
         self.note("loss", cross_entropy(x, embedding, written, smoothing), ())
 
     def note(self, name: str, value: Tensor, dims: tuple[str, ...]) -> None:
-        """Keeps a step that passes no tap."""
+        """Keep a step that does not pass through the tap."""
         self.found[name] = NamedTensor(dims, {}, value)

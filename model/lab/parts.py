@@ -16,12 +16,12 @@ SCALED = {"dot": "dot", "scaled": "scaled-dot"}
 
 
 def tensor(values: Matrix | Vector) -> Tensor:
-    """Nested lists as float64."""
+    """Convert nested lists to float64."""
     return torch.tensor(values, dtype=torch.float64)
 
 
 def linear(w: Matrix, b: Vector | None) -> nn.Linear:
-    """x W + b, with `w` (in, out) as the row convention writes it."""
+    """Return x W + b, with `w` (in, out) as in the row convention."""
     made = nn.Linear(1, 1, bias=b is not None)  # its parameters are replaced
     made.in_features, made.out_features = len(w), len(w[0])
     made.weight = frozen(tensor(w).T)
@@ -31,12 +31,12 @@ def linear(w: Matrix, b: Vector | None) -> nn.Linear:
 
 
 def frozen(value: Tensor) -> nn.Parameter:
-    """A parameter that is not learned."""
+    """Return a parameter that is not trained."""
     return nn.Parameter(value, requires_grad=False)
 
 
 def attention_of(asked: LabRequest) -> MultiHeadAttention:
-    """The attention with the matrices that were asked for."""
+    """Return the attention with the requested matrices."""
     made = MultiHeadAttention(asked.heads, asked.heads)  # its parameters are replaced
     name = SCALED.get(asked.scoring, "additive" if asked.b is None else "additive-bias")
     made.scoring = SCORINGS[name](asked.heads, len(asked.w_q[0]) // asked.heads)
@@ -52,13 +52,13 @@ def attention_of(asked: LabRequest) -> MultiHeadAttention:
 
 
 def each_head(vector: Vector, asked: LabRequest) -> Tensor:
-    """(H, d_k), from one vector for all heads or one for each."""
+    """Return (H, d_k), from one vector for all heads or one for each."""
     d_k = len(asked.w_q[0]) // asked.heads
     return tensor(vector).view(-1, d_k).expand(asked.heads, d_k)
 
 
 def positions_of(asked: LabRequest, length: int) -> Positions:
-    """What the request says of offsets, for so many positions."""
+    """Return the requested relative positions, for this many positions."""
     if asked.relative is None:
         return Positions()
     kind = Relative if asked.relative.add is not None else RelativeProduct
@@ -70,7 +70,7 @@ def positions_of(asked: LabRequest, length: int) -> Positions:
 
 
 def norm_of(asked: LabRequest, width: int, gamma: Vector | None, beta: Vector | None) -> AddNorm:
-    """The residual with the norm that was asked for, or with none."""
+    """Return the residual with the requested norm, or with none."""
     made = NORMS[asked.norm or "post"](width, 0.0).double().eval()
     made.norm.eps = asked.epsilon
     if gamma is not None:
@@ -83,7 +83,7 @@ def norm_of(asked: LabRequest, width: int, gamma: Vector | None, beta: Vector | 
 
 
 def ffn_of(asked: LabRequest) -> FeedForward:
-    """The feed-forward network with the matrices that were asked for."""
+    """Return the feed-forward network with the requested matrices."""
     assert asked.w_1 is not None
     assert asked.w_2 is not None
     made = FeedForward(1, 1)  # its parameters are replaced

@@ -1,8 +1,8 @@
-"""What the lab takes: matrices as nested lists, and which parts they go through.
+"""Requests to the lab: matrices as nested lists, and the parts that they go through.
 
 In the row convention `x` is tokens × features and matrices multiply from the right, x W; in the
-column convention `x` is features × tokens and they multiply from the left, W x: each matrix is the
-transpose of what it would be. Vectors are the same in both.
+column convention `x` is features × tokens and they multiply from the left, W x: each matrix is
+transposed. Vectors are the same in both.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ Offsets = Mapping[str, Number]
 
 @dataclass(frozen=True)
 class Relative:
-    """A number for each offset of a key from its query, added to the scores or multiplied."""
+    """A number per offset of a key from its query, added to the scores or multiplied."""
 
     add: Offsets | None = None
-    """By offset, such as {"-1": 0.5}; 0 where an offset is not named."""
+    """By offset, such as {"-1": 0.5}; 0 for offsets that are not listed."""
     multiply: Offsets | None = None
-    """The same as factors; 1 where an offset is not named."""
+    """The same as factors; 1 for offsets that are not listed."""
     clip: Width | None = None
-    """Offsets beyond it count as it."""
+    """Larger offsets count as this one."""
 
 
 @dataclass(frozen=True)
 class LabRequest:
-    """One attention, and as many of the later steps as there are matrices for."""
+    """One attention, and those of the later steps that have matrices."""
 
     x: Matrix
     """A row for each token (column convention: a column)."""
@@ -50,9 +50,9 @@ class LabRequest:
     w_k: Matrix
     w_v: Matrix
     memory: Matrix | None = None
-    """What is looked at; absent: `x` itself."""
+    """What the keys and values are computed from; absent: `x` itself."""
     w_o: Matrix | None = None
-    """Absent: the output is the heads side by side."""
+    """Absent: the output is the concatenation of the heads."""
     b_q: Vector | None = None
     b_k: Vector | None = None
     b_v: Vector | None = None
@@ -60,22 +60,22 @@ class LabRequest:
     heads: Heads = 1
     scoring: Literal["dot", "scaled", "additive"] = "scaled"
     w: Vector | None = None
-    """Of additive scoring, w · tanh(q + k + b): a number for each channel of a head, or for each
+    """For additive scoring, w · tanh(q + k + b): a number for each channel of a head, or for each
     channel of each head, head by head."""
     b: Vector | None = None
-    """Of additive scoring, like `w`; absent: none."""
+    """For additive scoring, like `w`; absent: none."""
     positions: Literal["sinusoidal"] | None = None
-    """The paper's table, added to `x` before anything else; `memory` stays as it is."""
+    """The paper's table, added to `x` before anything else, and not to `memory`."""
     relative: Relative | None = None
     mask: Literal["causal", "window", "causal-window"] | None = None
     window: Width | None = None
-    """Keys fewer than so many positions away may be looked at."""
+    """Only keys fewer than this many positions away are visible."""
     padding: Sequence[bool] | None = None
-    """For each key whether it is padding, which nobody looks at."""
+    """For each key, whether it is padding, which is always masked."""
     residual: bool = False
     """Add `x` to the output."""
     norm: Literal["post", "pre"] | None = None
-    """Layer norm behind the residual (post) or in front of the attention (pre); both add `x`."""
+    """Layer norm after the residual (post) or before the attention (pre); both add `x`."""
     gamma: Vector | None = None
     """Absent: ones."""
     beta: Vector | None = None
@@ -83,7 +83,7 @@ class LabRequest:
     epsilon: Epsilon = 1e-5
     """Added to the variance by every layer norm."""
     w_1: Matrix | None = None
-    """Of FFN(x) = max(0, x W_1 + b_1) W_2 + b_2; residual and norm are as the attention's."""
+    """For FFN(x) = max(0, x W_1 + b_1) W_2 + b_2; residual and norm as for the attention."""
     b_1: Vector | None = None
     w_2: Matrix | None = None
     b_2: Vector | None = None
@@ -94,7 +94,7 @@ class LabRequest:
     targets: Sequence[int] | None = None
     """The id of each token."""
     shift: bool = True
-    """Each row is to predict the next row's target, the last one nothing; else its own."""
+    """Whether each row predicts the next row's target, the last one nothing; otherwise its own."""
     label_smoothing: Probability = 0.0
     convention: Literal["row", "column"] = "row"
 
@@ -109,10 +109,10 @@ class Step:
 
 @dataclass(frozen=True)
 class Steps:
-    """All of them by name, in the order in which they come about."""
+    """All steps by name, in the order of computation."""
 
     steps: Mapping[str, Step] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Any:
-        """The numbers of a step."""
+        """Return the numbers of a step."""
         return self.steps[name].value

@@ -23,7 +23,7 @@ PARTS = {"dot": "dot", "scaled": "scaled-dot"}
 
 @dataclass(frozen=True)
 class Scaling:
-    """What a scoring gives at each of `WIDTHS`, as float64 arrays."""
+    """The results of a scoring at each of `WIDTHS`, as float64 arrays."""
 
     scores: Any
     """(width, K) of the first sample."""
@@ -38,7 +38,7 @@ class Scaling:
 
 
 def scaling(keys: int, seed: int) -> dict[str, Scaling]:
-    """The same vectors with `dot` and with `scaled` scoring, for so many keys."""
+    """Return the results of `dot` and `scaled` scoring on the same vectors, for `keys` keys."""
     rows: dict[str, list[dict[str, Tensor]]] = {name: [] for name in PARTS}
     for width in WIDTHS:
         q, k = drawn(width, keys, seed)
@@ -51,7 +51,7 @@ def scaling(keys: int, seed: int) -> dict[str, Scaling]:
 
 
 def drawn(width: int, keys: int, seed: int) -> tuple[Tensor, Tensor]:
-    """Queries (S, 1, d_k) and keys (S, K, d_k) of a seed: standard normal, float64."""
+    """Return seeded queries (S, 1, d_k) and keys (S, K, d_k): standard normal, float64."""
     generator = torch.Generator().manual_seed(seed)
     shape = (SAMPLES, 1 + keys, width)
     both = torch.randn(shape, generator=generator, dtype=torch.float64)
@@ -72,7 +72,7 @@ def _measured(scoring: Scoring, q: Tensor, k: Tensor) -> dict[str, Tensor]:
 
 
 def softmax_jacobian(scores: Tensor) -> Tensor:
-    """∂ softmax(scores)_i / ∂ scores_j as autograd has it: (S, K) -> (S, K, K)."""
+    """Return ∂ softmax(scores)_i / ∂ scores_j by autograd: (S, K) -> (S, K, K)."""
     with torch.enable_grad():
         scores = scores.clone().requires_grad_()
         weights = scores.softmax(dim=-1)

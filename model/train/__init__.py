@@ -1,1 +1,1 @@
-"""Training: parallel text in, a model bundle out. `model.train.run.train` is the way in."""
+"""Training: from parallel text to a model bundle; `model.train.run.train` is the entry point."""

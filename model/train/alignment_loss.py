@@ -1,10 +1,11 @@
-"""Two heads of the cross attention taught to look at what a token translates.
+"""Alignment supervision of two cross-attention heads.
 
-What they are to look at comes from the corpus alone: how often pieces stand in each other's
-translations (IBM model 1, Brown et al. 1993), with a prior for the diagonal (Dyer et al. 2013,
-fast_align), taken where both directions agree (Liang et al. 2006). The loss is a cross-entropy
-with them, as in Garg et al. 2019, Jointly Learning to Align and Translate (arXiv:1909.02074); rows
-of links are not made to add up to 1, so that a token counts by how sure its links are.
+The alignment comes from the corpus alone: how often pieces occur in each other's
+translations (IBM model 1, Brown et al. 1993), with a diagonal prior (Dyer et al. 2013,
+fast_align), combined by agreement of both directions (Liang et al. 2006). The loss is the
+cross-entropy with it, as in Garg et al. 2019, Jointly Learning to Align and Translate
+(arXiv:1909.02074); rows of links are not normalised to 1, so that a token counts by how certain its
+links are.
 
 Shapes: B batch, S source tokens, T target tokens, V vocabulary.
 """
@@ -23,8 +24,8 @@ from model.trace.tensor_tap import Tap
 from model.train.data import Corpus, TokenBatch
 from model.transformer.config import ModelConfig
 
-ROUNDS = 5  # of expectation and maximisation, as fast_align
-UNALIGNED = 0.08  # how probable it is beforehand that nothing is translated: p_0 of fast_align
+ROUNDS = 5  # of expectation–maximisation, as in fast_align
+UNALIGNED = 0.08  # prior probability that nothing is translated: p_0 of fast_align
 TENSION = 4.0  # how strongly the diagonal is preferred: λ of fast_align
 SIZE = 30_000  # tokens of a batch to count in
 WRITER, READER = 0, 1  # the heads
@@ -32,13 +33,13 @@ WRITER, READER = 0, 1  # the heads
 
 @dataclass(frozen=True)
 class Lexicon:
-    """How probable a piece is in the translation of another: t(said | given), (given V, said V)."""
+    """Probability of a piece in the translation of another: t(said | given), (given V, said V)."""
 
     table: Tensor
 
     @classmethod
     def learned(cls, corpus: Corpus, vocabulary: int) -> Lexicon:
-        """Counts in every example, both ways: each side is said, given the other."""
+        """Estimate it from every example, in both directions."""
         found = cls(torch.ones(vocabulary, vocabulary, device=corpus.device))
         for _ in range(ROUNDS):
             counts = torch.zeros_like(found.table)
@@ -51,19 +52,19 @@ class Lexicon:
         return found
 
     def links(self, batch: TokenBatch) -> Tensor:
-        """(B, T, S): how sure it is that a written token translates a source token, 0 to 1.
+        """Return (B, T, S): the certainty that a written token translates a source token, 0 to 1.
 
-        Rows add up to at most 1, and to little where a token translates nothing in particular.
+        Rows sum to at most 1, and to little if a token translates nothing in particular.
         """
         (_, _, there), (_, _, back) = self._both_ways(batch)
         agreed = there[:, :, 1:] * back[:, :, 1:].transpose(1, 2)
-        return F.pad(agreed, (1, 0))  # the tag is nobody's word
+        return F.pad(agreed, (1, 0))  # the tag translates no word
 
     def _both_ways(self, batch: TokenBatch) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-        """Twice (given ids, said ids, shares (B, said, given)): the target said, then the source.
+        """Yield (given ids, said ids, shares (B, said, given)): the target said, then the source.
 
-        What is given begins with what stands for nothing: the tag of a source, <bos> of a target
-        (which does so in both languages, and claims half of what a tag does).
+        The first given token stands for nothing: the tag of a source, <bos> of a target
+        (which is shared by both languages, and gets half the share of a tag).
         """
         target = torch.cat([batch.read[:, :1], batch.written], dim=1)
         real = F.pad(batch.target_real, (1, 0), value=True)
@@ -75,7 +76,7 @@ class Lexicon:
 
 
 def prior(said: Tensor, given: Tensor) -> Tensor:
-    """How probable links are beforehand (B, said, given), by how near to the diagonal they are.
+    """Return the prior probability of links (B, said, given), by their distance to the diagonal.
 
     `said` and `given` are true where there is no padding; the first of `given` stands for nothing.
     """
@@ -86,19 +87,19 @@ def prior(said: Tensor, given: Tensor) -> Tensor:
 
 
 def _place(real: Tensor) -> Tensor:
-    """Where a token stands in its row, 0 to 1; `real` (B, N)."""
+    """Return the relative position of a token in its row, 0 to 1; `real` (B, N)."""
     count = real.sum(dim=1, keepdim=True)
     return torch.arange(1, real.shape[1] + 1, device=real.device) / count.clamp(min=1)
 
 
 def check(config: ModelConfig) -> None:
-    """Raises `ValueError` for a model that has no two heads to teach."""
+    """Raise `ValueError` for a model without two heads to supervise."""
     if config.heads < 2:
         raise ValueError(f"a guide needs two heads, not {config.heads}")
 
 
 def taught(config: ModelConfig, since: int | None) -> list[dict[str, int | str]]:
-    """The heads that a guide has taught since a step, if it has, counted from 0."""
+    """Return the heads supervised by a guide since a step, counted from 0; none without a guide."""
     heads = (config.decoder_layers - 1, WRITER, WRITES), (0, READER, READS)
     return [
         {"layer": layer, "head": head, "rows": rows, "since": since}
@@ -109,12 +110,11 @@ def taught(config: ModelConfig, since: int | None) -> list[dict[str, int | str]]
 
 @dataclass(frozen=True)
 class Guide:
-    """Draws two heads of the cross attention to what tokens translate.
+    """Supervises two cross-attention heads with word alignment.
 
-    Head 1 of the last layer looks at what the token that is being written translates, head 2 of
-    the first layer at what the token that was read last does: the first layer knows hardly more
-    than that token, and the last one what is to come of it.
-
+    Head 1 of the last layer attends to the source of the token being written, head 2 of
+    the first layer to the source of the token read last: the first layer knows hardly more
+    than that token, and the last one what will follow it.
     """
 
     lexicon: Lexicon
@@ -123,13 +123,13 @@ class Guide:
 
     @classmethod
     def of(cls, corpus: Corpus, config: ModelConfig, weight: float) -> Guide:
-        """Learns the lexicon of a corpus."""
+        """Estimate the lexicon of a corpus."""
         check(config)
         lexicon = Lexicon.learned(corpus, config.vocabulary)
         return cls(lexicon, config.decoder_layers, weight)
 
     def loss(self, weights: CrossWeights, batch: TokenBatch) -> Tensor:
-        """`weight` times the nats a written token between links and what the two heads look at."""
+        """Return `weight` times the cross-entropy of links and heads, in nats per written token."""
         first, last = weights.found[0], weights.found[self.layers - 1]  # (B, H, T, S)
         seen = torch.stack([last[:, WRITER], first[:, READER]], dim=1)
         writes = self.lexicon.links(batch)
@@ -141,7 +141,7 @@ class Guide:
 
 @dataclass
 class CrossWeights(Tap):
-    """Keeps the weights of the cross attention, a layer after the other, with their gradients."""
+    """Keeps the cross-attention weights, layer by layer, with their gradients."""
 
     place: str = ""
     found: list[Tensor] = field(default_factory=list)

@@ -1,7 +1,7 @@
-"""Made examples of what people type and corpora lack.
+"""Synthetic examples of what people type and corpora lack.
 
-`KINDS` are functions of an example, a function that draws others of its direction and a source of
-chance; they give a new example, or nothing where the first one does not lend itself to it.
+`KINDS` are functions of an example, a function that draws others of its direction, and a random
+generator; they return a new example, or None if the kind does not apply.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ Draw = Callable[[], TrainingExample]
 Kind = Callable[[TrainingExample, Draw, Chance], TrainingExample | None]
 
 FINAL = re.compile(r"[.。!！]+$")
-WORDS = re.compile(r"[A-Za-z’']+|\d+|[一-鿿]")  # of Chinese, characters
+WORDS = re.compile(r"[A-Za-z’']+|\d+|[一-鿿]")  # for Chinese, characters
 DIGITS = re.compile(r"(?<![\d.,])\d+(?!\d|[.,]\d)")
-# A name that stands in thousands of sentences, so that another one can stand in its place.
+# A name that occurs in thousands of sentences and can be replaced by another one.
 NAMES = (re.compile(r"\bTom\b"), re.compile("汤姆"))
 NARROW = str.maketrans("，。！？；：（）“”", ',.!?;:()""')
 CURLY = str.maketrans("'", "’")
@@ -33,12 +33,12 @@ EMOJI = "😀😂🙂😉😍😎🤔😢😭😡👍👎🙏👏💪🎉❤💔
 
 
 def spaced(a: str, b: str) -> str:
-    """Two sentences after one another, with a space unless a Chinese mark ends the first."""
+    """Join two sentences, with a space unless a Chinese mark ends the first."""
     return normalise(a + b if a[-1:] in MARKS else f"{a} {b}")
 
 
 def followed(one: TrainingExample, draw: Draw, more: int) -> TrainingExample:
-    """An example with so many others behind it."""
+    """Return an example followed by `more` others."""
     source, target = one.source, one.target
     for _ in range(more):
         two = draw()
@@ -47,7 +47,7 @@ def followed(one: TrainingExample, draw: Draw, more: int) -> TrainingExample:
 
 
 def joined(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
-    """Two, three or four sentences in one input, the fewer the likelier."""
+    """Two, three or four sentences in one input, fewer being more likely."""
     return followed(one, draw, chance.choice((1, 1, 1, 2, 2, 3)))
 
 
@@ -62,7 +62,7 @@ def unmarked(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExampl
 
 
 def without_mark(one: TrainingExample) -> TrainingExample | None:
-    """An example whose source has lost its final mark; nothing if it has none, or is only that."""
+    """Remove the final mark of the source; returns None if there is none, or nothing else."""
     source = FINAL.sub("", one.source)
     return (
         TrainingExample(source, one.target, one.language)
@@ -81,7 +81,7 @@ def lower(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample |
 
 
 def short(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
-    """A word or three: corpora have few, and they are what people type first."""
+    """One to three words: corpora have few, and people type them first."""
     if len(WORDS.findall(one.source)) > 3:
         return None
     return chance.choice((unmarked, lower))(one, draw, chance) or one
@@ -100,14 +100,14 @@ def marks(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample |
 
 
 def name(chance: Chance) -> str:
-    """A name that nobody has: two or three syllables, in Latin letters."""
+    """Return an invented name: two or three syllables, in Latin letters."""
     count = chance.choice((2, 2, 3))
     syllables = (chance.choice(part) for _ in range(count) for part in (ONSETS, VOWELS, CODAS))
     return "".join(syllables).capitalize()
 
 
 def named(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
-    """With an unheard-of name, spelt alike on both sides: what is to be learnt is to copy it."""
+    """With an invented name, spelt alike on both sides, so that copying is learnt."""
     made = name(chance)
     sides = []
     for text in (one.source, one.target):
@@ -120,7 +120,7 @@ def named(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample |
 
 
 def numbered(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
-    """With other digits, where both sides have the same."""
+    """With other digits, if both sides have the same."""
     numbers = DIGITS.findall(one.source)
     if not numbers or sorted(numbers) != sorted(DIGITS.findall(one.target)):
         return None
@@ -135,14 +135,14 @@ def numbered(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExampl
 
 
 def with_emoji(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
-    """With one to three emoji behind it, which are to come through."""
+    """Followed by one to three emoji, which are to be copied."""
     tail = chance.choice(EMOJI) * chance.choice((1, 1, 1, 2, 3))
     gap = chance.choice(("", " "))
     source, target = normalise(one.source + gap + tail), normalise(one.target + gap + tail)
     return TrainingExample(source, target, one.language)
 
 
-KINDS: dict[Kind, int] = {  # how many tickets each has
+KINDS: dict[Kind, int] = {  # relative frequencies
     joined: 12,
     paragraph: 4,
     unmarked: 3,
@@ -157,9 +157,9 @@ KINDS: dict[Kind, int] = {  # how many tickets each has
 
 
 def augment(examples: Sequence[TrainingExample], share: float, seed: int) -> list[TrainingExample]:
-    """New examples, `share` as many as there are, by lot among `KINDS`; the others stay.
+    """Return the examples with new ones, `share` times as many, of kinds drawn from `KINDS`.
 
-    Seeded, and the same for the same examples.
+    Seeded: the same examples give the same result.
     """
     chance = random.Random(seed)
     by_language: dict[str, list[TrainingExample]] = {}
@@ -170,7 +170,7 @@ def augment(examples: Sequence[TrainingExample], share: float, seed: int) -> lis
     made: list[TrainingExample] = []
     for _ in range(round(share * len(examples))):
         [kind] = chance.choices(kinds, tickets)
-        for _ in range(200):  # a kind that fits none of so many examples fits none
+        for _ in range(200):  # a kind that applies to none of these is skipped
             one = chance.choice(examples)
             new = kind(one, draws[one.language], chance)
             if new is not None:
@@ -180,6 +180,6 @@ def augment(examples: Sequence[TrainingExample], share: float, seed: int) -> lis
 
 
 def unmark(examples: Sequence[TrainingExample], share: float, seed: int) -> list[TrainingExample]:
-    """The examples, `share` of whose sources lose their final mark where they have one; seeded."""
+    """Return the examples with `share` of the sources' final marks removed; seeded."""
     chance = random.Random(seed)
     return [(without_mark(one) if chance.random() < share else None) or one for one in examples]

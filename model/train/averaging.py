@@ -1,4 +1,4 @@
-"""The mean of several models' weights: a run's last checkpoints, or runs that went on from one."""
+"""The mean of several models' weights: a run's last checkpoints, or runs continued from one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from model.bundle.weights import TOKENIZER, TRAINING, WEIGHTS, load_bundle, save
 
 
 def average(paths: Sequence[Path]) -> dict[str, Tensor]:
-    """The mean of the weights in several files (section 6.1)."""
+    """Return the mean of the weights in several files (section 6.1)."""
     total = {name: value.double() for name, value in load_file(paths[0]).items()}
     for path in paths[1:]:
         for name, value in load_file(path).items():
@@ -22,9 +22,9 @@ def average(paths: Sequence[Path]) -> dict[str, Tensor]:
 
 
 def average_bundles(folder: Path, paths: Sequence[Path]) -> None:
-    """Writes the mean of several bundles as one; how it was trained is told of the first.
+    """Write the mean of several bundles as one; the training record is that of the first.
 
-    Raises `ValueError` where one has another shape or vocabulary than the first.
+    Raises `ValueError` if one has another shape or vocabulary than the first.
     """
     bundles = [load_bundle(path) for path in paths]
     first = bundles[0]

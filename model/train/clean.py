@@ -1,7 +1,7 @@
-"""Pairs made tidy: one spelling for each language, and what is no translation left out.
+"""Cleaning of pairs: consistent spelling in each language, and bad translations dropped.
 
-A rule is a function of a pair that gives a pair or nothing, and `RULES` is their order. Sources
-are tidied as well: what people type instead comes back by `model.train.augment`.
+A rule is a function from a pair to a pair or None; `RULES` gives their order. Sources
+are cleaned as well: `model.train.augment` adds back the variants that people type.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ENDS = ".。!！?？…"
 ENGLISH = (
     (re.compile("[“”„«»＂]|``|''"), '"'),
     (re.compile("[‘’`]"), "'"),
-    (re.compile(r" (?=(?:'(?:s|t|re|ve|d|m|ll)|n't)\b)"), ""),  # corpora that come in tokens
+    (re.compile(r" (?=(?:'(?:s|t|re|ve|d|m|ll)|n't)\b)"), ""),  # for tokenized corpora
     (re.compile(r"n 't\b"), "n't"),
     (re.compile(r" (?=[,.?!;:)](?:[\s\"]|$))"), ""),
     (re.compile(r"(?<=[.?!])\.$(?<!\.\.\.)"), ""),
@@ -46,7 +46,7 @@ QUOTED = re.compile('["＂„]([^"＂„”]*)["＂”]')
 
 
 def english(text: str) -> str:
-    """Straight quotes, contractions and punctuation joined to their words."""
+    """Normalise to straight quotes, with contractions and punctuation joined to their words."""
     text = INVISIBLE.sub("", text)
     for pattern, replacement in ENGLISH:
         text = pattern.sub(replacement, text)
@@ -54,7 +54,7 @@ def english(text: str) -> str:
 
 
 def chinese(text: str) -> str:
-    """Full-width marks, curly quotes, no spaces between characters."""
+    """Normalise to full-width marks, curly quotes, no spaces between characters."""
     text = INVISIBLE.sub("", text)
     text = BESIDE_HAN.sub(lambda found: WIDE[found[0].strip()], text)
     text = BRACKETS.sub(lambda found: f"（{found[1] or found[2]}）", text)
@@ -68,7 +68,7 @@ TIDY: Mapping[str, Callable[[str], str]] = {"en": english, "zh": chinese}
 
 
 def tidy(pair: TextPair, languages: Languages) -> TextPair | None:
-    """One spelling; a language without rules is left as it is."""
+    """Normalise the spelling; a language without rules is not changed."""
     first, second = (
         TIDY.get(code, normalise)(text) for code, text in zip(languages, pair, strict=True)
     )
@@ -76,7 +76,7 @@ def tidy(pair: TextPair, languages: Languages) -> TextPair | None:
 
 
 def ended(pair: TextPair, languages: Languages) -> TextPair | None:
-    """A full stop where only the other side has one: the mark is copied, not guessed."""
+    """Add a full stop if only the other side has one: the mark is copied, not guessed."""
     first, second = pair
     stop = {"zh": "。"}
     if first[-1:] in ".。" and second[-1:].isalpha():
@@ -87,7 +87,7 @@ def ended(pair: TextPair, languages: Languages) -> TextPair | None:
 
 
 def written(pair: TextPair, languages: Languages) -> TextPair | None:
-    """Without letters, or in the script of the other language: no translation."""
+    """Drop pairs without letters, or in the script of the other language."""
     for code, text in zip(languages, pair, strict=True):
         han, latin = len(HAN.findall(text)), len(LATIN_WORD.findall(text))
         if not LETTER.search(text):
@@ -100,9 +100,9 @@ def written(pair: TextPair, languages: Languages) -> TextPair | None:
 
 
 def proportionate(pair: TextPair, languages: Languages) -> TextPair | None:
-    """Without sentences that are four times as long as their translation, give or take a phrase.
+    """Drop sentences that are four times as long as their translation, give or take a phrase.
 
-    Nor with any of more than 60 words. A Chinese character counts as two thirds of a word, and so
+    Also those with more than 60 words. A Chinese character counts as two thirds of a word, and so
     does any other mark in Chinese.
     """
     lengths = sorted(
@@ -117,20 +117,20 @@ RULES: tuple[Rule, ...] = (tidy, ended, written, proportionate)
 
 
 def key(text: str) -> str:
-    """What two spellings of a sentence share: letters and digits in lower case."""
+    """Return what two spellings of a sentence share: letters and digits in lower case."""
     return "".join(LETTER.findall(normalise(text).lower()))
 
 
 def unseen(pairs: Iterable[TextPair], held_out: Iterable[TextPair]) -> list[TextPair]:
-    """Without the pairs that share a sentence with a held-out one, marks and capitals aside."""
+    """Drop the pairs that share a sentence with a held-out one, ignoring marks and capitals."""
     held = {key(text) for pair in held_out for text in pair}
     return [pair for pair in pairs if not held & {key(pair[0]), key(pair[1])}]
 
 
 def clean(pairs: Iterable[TextPair], languages: Languages) -> tuple[list[TextPair], Counter[str]]:
-    """The pairs that are left, and how many each rule changed or left out, by its name.
+    """Return the remaining pairs, and how many each rule changed or dropped, by its name.
 
-    Pairs that are alike, marks and capitals aside, are kept once.
+    Pairs that differ only in marks and capitals are kept once.
     """
     counts: Counter[str] = Counter()
     seen: set[TextPair] = set()

@@ -14,7 +14,7 @@ from model.train.pairs import TrainingExample
 
 @dataclass(frozen=True)
 class TokenBatch:
-    """Ids, padded, and their masks (true = no padding): (B, S) and (B, T)."""
+    """Padded ids and their masks (true = not padding): (B, S) and (B, T)."""
 
     source: Tensor  # tag, pieces, <eos>
     source_real: Tensor
@@ -24,14 +24,14 @@ class TokenBatch:
 
     @property
     def tokens(self) -> Tensor:
-        """How many tokens are no padding, source and target together."""
+        """The number of tokens that are not padding, source and target together."""
         return self.source_real.sum() + self.target_real.sum()
 
 
 class Corpus:
     """Examples as ids on a device; those longer than `max_tokens` are left out.
 
-    Raises `ValueError` where none is left.
+    Raises `ValueError` if none is left.
     """
 
     def __init__(
@@ -58,13 +58,13 @@ class Corpus:
         return len(self.source.lengths)
 
     def count(self, size: int) -> int:
-        """How many batches an epoch has, give or take a few for another epoch's order."""
+        """Return the number of batches of an epoch, which varies slightly with its order."""
         return len(self._plan(size, 0, 0))
 
     def batches(self, size: int, seed: int, epoch: int, skip: int = 0) -> Iterator[TokenBatch]:
-        """One epoch, without its first `skip` batches, in an order that seed and epoch decide.
+        """Yield one epoch without its first `skip` batches, in an order given by seed and epoch.
 
-        A batch holds at most `size` tokens, padding included, source and target together.
+        A batch has at most `size` tokens, including padding, source and target together.
         """
         for rows in self._plan(size, seed, epoch)[skip:]:
             yield self._batch(rows.to(self.device))
@@ -75,11 +75,11 @@ class Corpus:
             yield self.kept[rows], self._batch(rows.to(self.device))
 
     def _plan(self, size: int, seed: int, epoch: int) -> list[Tensor]:
-        """The rows of each batch."""
+        """Return the rows of each batch."""
         generator = torch.Generator().manual_seed(seed * 1_000_003 + epoch)
         lengths = torch.stack([self.source.lengths, self.target.lengths]).cpu()  # (2, examples)
-        # Sources of a length share a batch, and among them targets of a length, so that
-        # little is padding. The noise gives each epoch other neighbours.
+        # Sources of similar length share a batch, and among them targets of similar length, so that
+        # there is little padding. The noise gives each epoch other neighbours.
         noise = torch.rand(lengths.shape, generator=generator) * 2
         source, target = (lengths + noise).unbind()
         order = target.argsort()
@@ -96,14 +96,14 @@ class Corpus:
 
 @dataclass(frozen=True)
 class _Flat:
-    """Rows of ids end to end."""
+    """Rows of ids, concatenated."""
 
     ids: Tensor  # (total,)
     starts: Tensor  # (rows,)
     lengths: Tensor  # (rows,)
 
     def padded(self, rows: Tensor, pad: int) -> tuple[Tensor, Tensor]:
-        """The rows as (B, longest) and where they are no padding."""
+        """Return the rows as (B, longest), and a mask that is true where they are not padding."""
         lengths = self.lengths[rows]
         offsets = torch.arange(int(lengths.max()), device=rows.device)
         real = offsets[None, :] < lengths[:, None]
@@ -120,7 +120,7 @@ def _flat(rows: Sequence[list[int]], device: torch.device) -> _Flat:
 def _segmented(
     examples: Sequence[TrainingExample], tokenizer: Tokenizer
 ) -> Iterator[tuple[list[int], list[int]]]:
-    """Tag, pieces and <eos>; <bos>, pieces and <eos>."""
+    """Return tag, pieces and <eos>; <bos>, pieces and <eos>."""
     sources = tokenizer.ids([example.source for example in examples])
     targets = tokenizer.ids([example.target for example in examples])
     tags = {language: tokenizer.tag(language).id for language in tokenizer.languages}
@@ -132,7 +132,7 @@ def _segmented(
 
 
 def _groups(lengths: Sequence[tuple[int, int]], size: int) -> list[tuple[int, int]]:
-    """Cuts rows (source length, target length) into runs of at most `size` tokens once padded."""
+    """Split rows (source length, target length) into runs of at most `size` padded tokens."""
     groups, begin, source, target = [], 0, 0, 0
     for index, (a, b) in enumerate(lengths):
         source, target = max(source, a), max(target, b)

@@ -31,7 +31,7 @@ from model.train.run_state import write_text
 from model.train.workers import spread
 
 SOURCES = 64  # sentences in a batch of beam searches
-TOKENS = 4000  # in a batch that is scored
+TOKENS = 4000  # in a batch to score
 ASKED = "asked.json"
 
 Row = tuple[str, str, str]  # language of what the teachers wrote, then both texts
@@ -45,7 +45,7 @@ class Teaching:
     beam: int = 4  # proposals of each teacher
     reverse: float = 1.0  # w: weight of log P(x | y)
     device: str = "cpu"
-    part: int = 2000  # sentences that are done at a time, and kept when interrupted
+    part: int = 2000  # sentences saved at a time, which survive an interruption
 
 
 def distil(
@@ -53,9 +53,9 @@ def distil(
 ) -> Generator[Distilled, None, None]:
     """Write rows `language<TAB>first<TAB>second` to `out`, one for each sentence of the pairs.
 
-    The language is that of what the teachers wrote; `--back` trains the direction into it. Parts
-    that are done are kept beside `out` until all are: interrupted, the same call goes on. Raises
-    `RefusedError` where these parts were asked for otherwise.
+    The language is that of the teachers' text; `--back` trains the direction into it. Finished
+    parts are stored next to `out` until all are done: after an interruption, the same call
+    continues. Raises `RefusedError` if existing parts were made with other options.
     """
     pairs = [pair for path in train for pair in read_pairs(path)]
     languages = _teachers(teaching.teachers, teaching.device)[0].info.languages
@@ -109,7 +109,7 @@ def distilled(teaching: Teaching, texts: Sequence[str], direction: str) -> list[
 def proposals(
     teacher: EncoderDecoder, texts: Sequence[str], direction: str, beam: int
 ) -> list[list[str]]:
-    """Return the finished translations of each text, best first; none of what is too long."""
+    """Return the finished translations of each text, best first; none if it is too long."""
     asked = [
         Request(text, direction, decode=Decode("beam", beam=beam), select=()) for text in texts
     ]
@@ -126,9 +126,9 @@ def proposals(
 
 @torch.inference_mode()
 def mean_logprobs(teacher: EncoderDecoder, examples: Sequence[TrainingExample]) -> Tensor:
-    """Return log P(target | source) / |target| of each example (N,), in nats a token.
+    """Return log P(target | source) / |target| of each example (N,), in nats per token.
 
-    −inf where an example is too long for the model.
+    −inf if an example is too long for the model.
     """
     found = torch.full((len(examples),), -torch.inf, dtype=torch.float64)
     if not examples:
@@ -151,7 +151,7 @@ def _teachers(paths: tuple[Path, ...], device: str) -> list[EncoderDecoder]:
 
 
 def _sources(pairs: Sequence[TextPair], languages: Sequence[str]) -> Mapping[str, Sequence[str]]:
-    """The distinct texts of each side by the direction in which they are read."""
+    """Return the distinct texts of each side, by the direction in which they are read."""
     return {
         f"{language}-{languages[1 - side]}": [*dict.fromkeys(pair[side] for pair in pairs)]
         for side, language in enumerate(languages)
@@ -159,7 +159,7 @@ def _sources(pairs: Sequence[TextPair], languages: Sequence[str]) -> Mapping[str
 
 
 def _claim(parts: Path, asked: Mapping[str, object]) -> None:
-    """Raise `RefusedError` where the parts are of something else that was asked for."""
+    """Raise `RefusedError` if existing parts were made with other options."""
     wanted = json.loads(json.dumps(asked, default=str))
     parts.mkdir(parents=True, exist_ok=True)
     if not (parts / ASKED).is_file():
@@ -169,5 +169,5 @@ def _claim(parts: Path, asked: Mapping[str, object]) -> None:
         f"{name} {held[name]}, not {value}" for name, value in wanted.items() if held[name] != value
     ]:
         raise RefusedError(
-            f"{parts} holds parts with {'; '.join(other)}. Delete them or name another file"
+            f"{parts} has parts with {'; '.join(other)}. Delete them or choose another file"
         )

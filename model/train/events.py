@@ -1,10 +1,10 @@
-"""What a training run tells whoever listens: plain data, in types that JSON has.
+"""Events of a training run: plain data, in types that JSON has.
 
     for event in train(plan):
         match event:
             case Look(): print(event.step, event.dev)
 
-Losses are in nats a written token, times in seconds, steps and epochs from the run's beginning.
+Losses are in nats per written token, times in seconds, steps and epochs from the run's start.
 """
 
 from __future__ import annotations
@@ -15,46 +15,46 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Tidied:
-    """Pairs of text were read and tidied; the first to come are those of the train set."""
+    """Pairs of text were read and cleaned; the first such event is for the train set."""
 
     kept: int
     read: int
-    counts: Mapping[str, int]  # how many pairs each rule left out or changed
+    counts: Mapping[str, int]  # how many pairs each rule dropped or changed
 
 
 @dataclass(frozen=True)
 class Started:
-    """The model and the data are in place."""
+    """The model and the data are ready."""
 
     parameters: int
     examples: int
     device: str
     threads: int
-    step: int  # the one that it goes on from
-    epoch: int  # the one under way, from 0
+    step: int  # the step that training continues from
+    epoch: int  # the current one, from 0
 
 
 @dataclass(frozen=True)
 class Step:
-    """The weights were changed once."""
+    """The weights were updated once."""
 
     step: int
-    epoch: float  # the one under way in part
-    epochs: int  # at most
-    loss: float  # of this batch, smoothed
-    mean: float  # of the batches since the last look
+    epoch: float  # including the fraction of the current one
+    epochs: int  # maximum
+    loss: float  # of this batch, with label smoothing
+    mean: float  # over the batches since the last look
     rate: float  # the learning rate
-    tokens: int  # that were read and written, in all
-    seconds: float  # in all
-    left: float  # seconds at most, as fast as until now
+    tokens: int  # read and written, in total
+    seconds: float  # in total
+    left: float  # seconds at most, at the speed so far
 
 
 @dataclass(frozen=True)
 class Look:
-    """The dev loss was measured and a checkpoint kept."""
+    """The dev loss was measured and a checkpoint saved."""
 
     step: int
-    train: float  # mean since the last look, smoothed
+    train: float  # mean since the last look, with label smoothing
     dev: float
     best: float  # the smallest dev loss
     best_step: int
@@ -63,7 +63,7 @@ class Look:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The weights were kept for good."""
+    """The weights were saved permanently."""
 
     step: int
     path: str
@@ -79,27 +79,27 @@ class Finished:
 
 @dataclass(frozen=True)
 class Distilled:
-    """A part of a train set was translated by teachers."""
+    """A part of a train set has been translated by teachers."""
 
     done: int  # parts
-    parts: int  # in all
+    parts: int  # in total
 
 
 @dataclass(frozen=True)
 class StageBegun:
-    """A stage of a recipe goes on, or begins."""
+    """A stage of a recipe starts or continues."""
 
     name: str
     number: int  # from 1
-    stages: int  # in all
+    stages: int  # in total
 
 
 @dataclass(frozen=True)
 class StageDone:
-    """A stage of a recipe is done, now or before."""
+    """A stage of a recipe is finished, now or earlier."""
 
     name: str
-    result: str  # where it is
+    result: str  # its path
     digest: str  # SHA-256 of the bundle's weights, config and tokenizer, or of the file
 
 

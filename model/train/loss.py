@@ -1,4 +1,4 @@
-"""What training makes smaller."""
+"""Training losses."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from model.transformer.stacks import Transformer
 
 
 def autocast(device: torch.device, precision: str) -> AbstractContextManager[None]:
-    """Matrix products in bfloat16, sums and softmax in float32, if `precision` is "bf16".
+    """Return autocast: matrix products in bfloat16, sums and softmax in float32, for "bf16".
 
-    "auto" takes bfloat16 on CUDA, and on a CPU that has instructions for it: others are slower so.
+    "auto" uses bfloat16 on CUDA, and on a CPU with instructions for it; others are slower with it.
     """
     bf16 = precision == "bf16" or (precision == "auto" and fast_in_bf16(device))
     return torch.autocast(device.type, torch.bfloat16, enabled=bf16)
 
 
 def fast_in_bf16(device: torch.device) -> bool:
-    """Whether the device has instructions for products in bfloat16."""
+    """Return whether the device has instructions for products in bfloat16."""
     if device.type != "cpu":
         return device.type == "cuda"
     able = torch.cpu.get_capabilities()
@@ -35,9 +35,9 @@ def fast_in_bf16(device: torch.device) -> bool:
 
 
 def states(model: Transformer, batch: TokenBatch, tap: Tap = NULL) -> tuple[Tensor, Tensor]:
-    """The decoder's output (tokens, d_model) where something is to be written, and ids (tokens,).
+    """Return the decoder's output (tokens, d_model) at written positions, and ids (tokens,).
 
-    Padding is dropped before the output matrix, the widest one, is multiplied.
+    Padding is dropped before multiplying by the output matrix, the widest one.
     """
     memory = model.encode(batch.source, batch.source_real, tap)
     x = model.decode(batch.read, batch.target_real, memory, batch.source_real, tap)
@@ -47,13 +47,13 @@ def states(model: Transformer, batch: TokenBatch, tap: Tap = NULL) -> tuple[Tens
 
 
 def answers(model: Transformer, batch: TokenBatch, tap: Tap = NULL) -> tuple[Tensor, Tensor]:
-    """Logits (tokens, V) where something is to be written, and what is: ids (tokens,)."""
+    """Return logits (tokens, V) at written positions, and the written ids (tokens,)."""
     x, written = states(model, batch, tap)
     return model.logits(x).float(), written
 
 
 def divergence(p: Tensor, q: Tensor) -> Tensor:
-    """The mean of KL(p‖q) and KL(q‖p) over rows of logits (tokens, V), in nats a token."""
+    """Return the mean of KL(p‖q) and KL(q‖p) over rows of logits (tokens, V), in nats per token."""
     p, q = p.log_softmax(dim=-1), q.log_softmax(dim=-1)
     there = F.kl_div(q, p, log_target=True, reduction="batchmean")
     back = F.kl_div(p, q, log_target=True, reduction="batchmean")
@@ -67,13 +67,13 @@ def training_loss(
     r_drop: float,
     guide: Guide | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """What is minimised, and the cross-entropy alone for the log; nats a written token.
+    """Return the loss to minimise, and the cross-entropy alone for the log; nats per written token.
 
-    With label smoothing ε the wanted distribution gives 1 − ε to the token that is written and
+    With label smoothing ε the target distribution gives 1 − ε to the written token and
     spreads ε over the vocabulary (section 5.4).
 
-    With R-Drop (Wu et al. 2021) the batch runs twice, under two dropout masks, and the two answers
-    are drawn together. With a guide two heads are drawn to what tokens translate.
+    With R-Drop (Wu et al. 2021) the batch runs twice, with two dropout masks, and the divergence of
+    the two outputs is added. With a guide, the alignment loss of two heads is added.
     """
     if r_drop:
         batch = _twice(batch)
@@ -103,7 +103,7 @@ def _twice(batch: TokenBatch) -> TokenBatch:
 def dev_loss(
     model: Transformer, batches: Sequence[TokenBatch], precision: str = "float32", tap: Tap = NULL
 ) -> float:
-    """Nats a token over all batches, without smoothing or dropout."""
+    """Return nats per token over all batches, without smoothing or dropout."""
     training = model.training
     model.eval()
     total, count = 0.0, 0

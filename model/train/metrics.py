@@ -1,4 +1,4 @@
-"""How good the translations are: BLEU and chrF by sacreBLEU, against every reference there is."""
+"""Translation quality: BLEU and chrF by sacreBLEU, against all references."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from model.train.pairs import read_rows
 class TestSet:
     """Distinct sources and, for each, every distinct reference."""
 
-    __test__ = False  # no test case, whatever pytest makes of the name
+    __test__ = False  # not a test case, despite its name
 
     direction: str
     sources: tuple[str, ...]
@@ -25,10 +25,10 @@ class TestSet:
 
 
 def read_test_sets(path: Path, languages: tuple[str, str] = ("en", "zh")) -> list[TestSet]:
-    """Both directions of `group<TAB>a<TAB>b` (see `read_rows`), as they are written.
+    """Read both directions of `group<TAB>a<TAB>b` (see `read_rows`), unchanged.
 
-    Rows of a group translate each other; without a group column the rows with the same source are
-    one.
+    Rows of a group translate each other; without a group column, rows with the same source form a
+    group.
     """
     rows = read_rows(path)
     sets = []
@@ -48,7 +48,7 @@ def read_test_sets(path: Path, languages: tuple[str, str] = ("en", "zh")) -> lis
 def translate(
     adapter: Adapter, texts: Sequence[str], direction: str, decode: Decode, batch: int = 64
 ) -> list[str]:
-    """Translations in the order of `texts`; "" for one that is too long for the model."""
+    """Return translations in the order of `texts`; "" for one that is too long for the model."""
     asked = [Request(text, direction, decode=decode, select=()) for text in texts]
     readable = [row for row, request in enumerate(asked) if adapter.takes(request)]
     order = sorted(readable, key=lambda row: len(texts[row]))
@@ -61,12 +61,12 @@ def translate(
 
 
 def score(test: TestSet, hypotheses: Sequence[str]) -> Mapping[str, float | str]:
-    """BLEU and chrF with their sacreBLEU signatures; Chinese by the `zh` tokenizer."""
+    """Return BLEU and chrF with their sacreBLEU signatures; Chinese uses the `zh` tokenizer."""
     width = max(map(len, test.references))
     columns = [[row[i] if i < len(row) else None for row in test.references] for i in range(width)]
     bleu = BLEU(tokenize="zh" if test.direction.endswith("zh") else "13a")
     chrf = CHRF()
-    # None pads short reference lists, which sacreBLEU takes but does not say in its types.
+    # None pads short reference lists; sacreBLEU accepts this, although its types do not say so.
     bleu_score = bleu.corpus_score(hypotheses, columns)  # type: ignore[arg-type]
     chrf_score = chrf.corpus_score(hypotheses, columns)  # type: ignore[arg-type]
     return {

@@ -23,9 +23,9 @@ class TrainingExample:
 
 
 def read_rows(path: Path, columns: tuple[int, ...] = (2, 3)) -> list[list[str]]:
-    """The columns of each line, tab-separated: two texts, perhaps a group in front of them.
+    """Return the tab-separated columns of each line: two texts, optionally after a group.
 
-    Reads `.gz` too. Raises `ValueError` naming the line that has another shape.
+    Reads `.gz` too. Raises `ValueError` for a malformed line.
     """
     data = path.read_bytes()
     text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8")
@@ -38,13 +38,13 @@ def read_rows(path: Path, columns: tuple[int, ...] = (2, 3)) -> list[list[str]]:
 
 
 def read_pairs(path: Path) -> list[TextPair]:
-    """The texts of each row (see `read_rows`), normalised; without rows that lack one."""
+    """Return the texts of each row (see `read_rows`), normalised; incomplete rows are dropped."""
     pairs = ((normalise(row[-2]), normalise(row[-1])) for row in read_rows(path))
     return [(first, second) for first, second in pairs if first and second]
 
 
 def both_ways(pairs: Iterable[TextPair], languages: Languages) -> list[TrainingExample]:
-    """Each pair as two examples, one a direction."""
+    """Return each pair as two examples, one per direction."""
     first, second = languages
     return [
         example
@@ -54,7 +54,7 @@ def both_ways(pairs: Iterable[TextPair], languages: Languages) -> list[TrainingE
 
 
 def read_back(path: Path) -> list[tuple[str, TextPair]]:
-    """The language that people wrote and the texts of each row that `back-translate` made."""
+    """Return the language of the human text, and the texts of each row by `back-translate`."""
     return [
         (row[0], (normalise(row[1]), normalise(row[2]))) for row in read_rows(path, columns=(3,))
     ]

@@ -1,6 +1,6 @@
-"""What a training run is told: one frozen record, which JSON and TOML can hold.
+"""The plan of a training run: one frozen record, which can be written as JSON or TOML.
 
-In a file, the options of all parts lie side by side, as on the command line:
+In a file, the options of all parts are side by side, as on the command line:
 
     train = ["pairs.tsv"]
     dev = ["dev.tsv"]
@@ -21,7 +21,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 from model.train.options import TrainingOptions
 from model.transformer.config import ModelConfig
 
-VOCABULARY = 8000  # subwords, at most
+VOCABULARY = 8000  # maximum number of subwords
 
 
 @dataclass(frozen=True)
@@ -29,43 +29,43 @@ class TrainingData:
     """What to learn from. The string beside a type is the option's help on the command line."""
 
     train: Annotated[tuple[Path, ...], "TSV files, .gz or not"]
-    dev: Annotated[tuple[Path, ...], "TSV files to stop by"]
-    held_out: Annotated[tuple[Path, ...], "TSV files that train must not touch"] = ()
-    back: Annotated[tuple[Path, ...], "TSV files that back-translate made"] = ()
-    start_from: Annotated[Path | None, "a run's folder or a bundle, from which it goes on"] = None
-    soften: Annotated[float, "times W_q and W_k of the run taken over"] = 1.0
-    raw: Annotated[bool, "neither tidy nor filter the pairs"] = False
+    dev: Annotated[tuple[Path, ...], "TSV files for early stopping"]
+    held_out: Annotated[tuple[Path, ...], "TSV files whose sentences are kept out of training"] = ()
+    back: Annotated[tuple[Path, ...], "TSV files from back-translate"] = ()
+    start_from: Annotated[Path | None, "a run's folder or a bundle to continue from"] = None
+    soften: Annotated[float, "factor on W_q and W_k of the run to start from"] = 1.0
+    raw: Annotated[bool, "neither clean nor filter the pairs"] = False
     languages: Annotated[tuple[str, str], "of the columns"] = ("en", "zh")
     one_way: Annotated[bool, "train the first to the second only"] = False
-    augment: Annotated[float, "made examples a real one"] = 0.15
-    generate: Annotated[float, "generated examples a real one, of what people type first"] = 0.0
-    unmark: Annotated[float, "share of sources that lose their final mark"] = 0.0
-    unread: Annotated[tuple[Path, ...], "TSV files of whose sentences none is ever a source"] = ()
+    augment: Annotated[float, "synthetic examples per real one"] = 0.15
+    generate: Annotated[float, "generated examples of what people type first, per real one"] = 0.0
+    unmark: Annotated[float, "share of sources whose final mark is removed"] = 0.0
+    unread: Annotated[tuple[Path, ...], "TSV files whose sentences are never used as a source"] = ()
 
     @property
     def directions(self) -> list[str]:
-        """What is trained to be translated: both ways, or the first one only."""
+        """The trained directions: both, or only the first."""
         first, second = self.languages
         return [f"{first}-{second}", *([] if self.one_way else [f"{second}-{first}"])]
 
 
 @dataclass(frozen=True)
 class TrainingPlan:
-    """A run: where, what to learn from, how, and the model's shape.
+    """A training run: its folder, data, optimisation, and the model's shape.
 
-    `model.vocabulary` is the most subwords there may be; the pairs may yield fewer. Which kernel
-    the attention runs in is chosen by the device.
+    `model.vocabulary` is the maximum number of subwords; the pairs may yield fewer. The device
+    determines the attention kernel.
     """
 
-    folder: Annotated[Path, "where the run keeps everything"]
+    folder: Annotated[Path, "the run's folder"]
     data: TrainingData
     options: TrainingOptions = field(default_factory=TrainingOptions)
     model: ModelConfig = field(default_factory=lambda: ModelConfig(VOCABULARY))
     device: Annotated[str, "auto, cpu or cuda"] = "auto"
-    name: Annotated[str, "what the page calls the model"] = "English ↔ Chinese"
+    name: Annotated[str, "the model's name on the page"] = "English ↔ Chinese"
 
     def to_json(self) -> dict[str, Any]:
-        """All options side by side, in types that JSON has."""
+        """Return all options side by side, in types that JSON has."""
         told = {}
         for name, option in PLAN_OPTIONS.items():
             told[name] = getattr(getattr(self, option.part) if option.part else self, name)
@@ -74,9 +74,9 @@ class TrainingPlan:
 
     @classmethod
     def from_json(cls, told: Mapping[str, Any]) -> TrainingPlan:
-        """Reads what `to_json` gives; what is left out has its default.
+        """Read the result of `to_json`; omitted options have their defaults.
 
-        Raises `ValueError` for an option that there is not, that is missing, or of another type.
+        Raises `ValueError` for an unknown or missing option, or one of the wrong type.
         """
         if unknown := sorted(told.keys() - PLAN_OPTIONS.keys()):
             raise ValueError(f"a training plan has no {', '.join(unknown)}")
@@ -92,19 +92,19 @@ class TrainingPlan:
 
 @dataclass(frozen=True)
 class PlanOption:
-    """One name that a plan's file and the command line know."""
+    """An option in a plan's file and on the command line."""
 
     name: str
-    part: str  # which part of the plan has it; "": the plan itself
+    part: str  # the part of the plan that has it; "": the plan itself
     kind: Any  # its type, without None
     optional: bool  # whether it may be None
-    default: Any  # MISSING where it must be given
+    default: Any  # MISSING if it is required
     help: str
 
     def read(self, value: Any) -> Any:
-        """A value out of JSON, TOML or a command line in the type that the plan has.
+        """Convert a value from JSON, TOML or a command line to the option's type.
 
-        Raises `ValueError` for one of another type.
+        Raises `ValueError` for a value of the wrong type.
         """
         if value is None and self.optional:
             return None
@@ -162,7 +162,7 @@ PLAN_OPTIONS = {
 
 
 def read_plan(path: Path) -> dict[str, Any]:
-    """The options in a file, JSON or, by its ending, TOML."""
+    """Read the options in a file: JSON or, by its suffix, TOML."""
     text = path.read_text(encoding="utf-8")
     told: dict[str, Any] = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
     return told

@@ -1,4 +1,4 @@
-"""From a plan's files to the examples that a run learns from and looks at."""
+"""From a plan's files to the examples for training and for the dev loss."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ Telling = Generator[Tidied, None, list[TextPair]]
 
 
 class RefusedError(ValueError):
-    """A run that cannot be as it was asked for; the message says why, for a command to print."""
+    """A run that is not possible as requested; the message says why, for a command to print."""
 
 
 def every_pair(paths: Sequence[Path]) -> list[TextPair]:
-    """The pairs of all files, one file after the other."""
+    """Return the pairs of all files, in order."""
     return [pair for path in paths for pair in read_pairs(path)]
 
 
 def tidied(pairs: Sequence[TextPair], data: TrainingData) -> Telling:
-    """Tells what becomes of the pairs; returns those to learn from, tidied unless wanted raw.
+    """Yield the counts of the cleaning; returns the pairs to train on, cleaned unless raw.
 
-    Raises `RefusedError` where none is left.
+    Raises `RefusedError` if none is left.
     """
     kept = unseen(pairs, every_pair([*data.dev, *data.held_out]))
     counts = Counter({"held out": len(pairs) - len(kept)})
@@ -54,9 +54,9 @@ def tidied(pairs: Sequence[TextPair], data: TrainingData) -> Telling:
 def train_examples(
     pairs: Sequence[TextPair], data: TrainingData, seed: int
 ) -> Generator[Tidied, None, list[TrainingExample]]:
-    """The pairs both ways, back-translations, made examples of both, and generated ones.
+    """Return the pairs in both directions, back-translations, synthetic and generated examples.
 
-    Final marks are dropped last, and what is not to be read is left out.
+    Final marks are removed last, and examples that must not be read are left out.
     """
     examples = _ways(pairs, data)
     examples += yield from _back(data)
@@ -70,14 +70,14 @@ def train_examples(
 
 
 def dev_examples(data: TrainingData) -> list[TrainingExample]:
-    """What the run looks at, as it is in the files."""
+    """Return the examples for the dev loss, unchanged."""
     return _ways(every_pair(data.dev), data)
 
 
 def tokenizer_of(
     folder: Path, pairs: Sequence[TextPair], size: int, data: TrainingData
 ) -> Tokenizer:
-    """The run's tokenizer; learnt from the pairs if its folder has none."""
+    """Return the run's tokenizer; trained on the pairs if its folder has none."""
     path = folder / TOKENIZER
     if not path.is_file():
         texts: Iterator[str] = (text for pair in pairs for text in pair)
@@ -92,7 +92,7 @@ def _ways(pairs: Sequence[TextPair], data: TrainingData) -> list[TrainingExample
 
 
 def _back(data: TrainingData) -> Generator[Tidied, None, list[TrainingExample]]:
-    """Back-translations, tidied too, each into the language that people wrote.
+    """Return back-translations, cleaned too, each into the language of the human text.
 
     Raises `ValueError` for a language that is not trained.
     """

@@ -1,4 +1,4 @@
-"""The random numbers of one run, apart from everybody else's."""
+"""The random numbers of one run, separate from all others."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from torch import Tensor
 
 
 class Chance:
-    """Lends a run's random states to torch, whose layers draw from global ones.
+    """Gives torch a run's random states, since its layers use the global generators.
 
     Inside ``with chance:`` torch draws from the run's states, one on the CPU and one on the run's
-    device; outside it goes on as if the run had drawn nothing, and draws there do not touch the
-    run. The global states belong to the process: two runs at a time need a process each.
+    device; outside, torch's own sequence continues as if the run had drawn nothing, and does not
+    affect the run. The global states belong to the process: two runs at once need a process each.
     """
 
     def __init__(self, seed: int, device: torch.device) -> None:
@@ -35,7 +35,7 @@ class Chance:
         self._swap()
 
     def _swap(self) -> None:
-        """Exchanges the run's states and torch's."""
+        """Exchange the run's states with torch's."""
         for device, own in self.states.items():
             if device.type == "cpu":
                 self.states[device] = torch.get_rng_state()
@@ -45,10 +45,10 @@ class Chance:
                 torch.cuda.set_rng_state(own, device)
 
     def tensors(self) -> dict[str, Tensor]:
-        """The states by name, for a file: ``random.cpu`` and perhaps ``random.cuda``."""
+        """Return the states by name, for a file: ``random.cpu`` and possibly ``random.cuda``."""
         return {f"random.{device.type}": state for device, state in self.states.items()}
 
     def restore(self, tensors: dict[str, Tensor]) -> None:
-        """Takes up the states that `tensors` gave; a device not among them keeps its own."""
+        """Restore the states returned by `tensors`; a device not among them keeps its own."""
         for device, state in self.states.items():
             self.states[device] = tensors.get(f"random.{device.type}", state)

@@ -65,11 +65,11 @@ class Stage:
 
     @property
     def result(self) -> Path:
-        """The bundle or the file that it makes."""
+        """The bundle or file that it creates."""
         return self.folder / {"train": BUNDLE, "average": BUNDLE, "distil": ROWS}[self.do]
 
     def run(self, device: str, jobs: int) -> Generator[Event, None, None]:
-        """Do what is not done yet. Interrupted, it goes on where it was."""
+        """Do what is not done yet; after an interruption it continues where it stopped."""
         options = dict(self.options)
         if self.do == "train":
             yield from train(self.plan(device))
@@ -81,22 +81,22 @@ class Stage:
             yield from distil(Teaching(**options, device=device), files, self.result, jobs)
 
     def plan(self, device: str = "auto") -> TrainingPlan:
-        """The training run of a stage that trains."""
+        """Return the training run of a stage that trains."""
         told = {**self.options, "folder": str(self.folder), "device": device}
         return TrainingPlan.from_json(told)
 
     def asked(self) -> Options:
-        """What the result depends on, as JSON holds it."""
+        """Return what the result depends on, in JSON types."""
         inputs = {path.parent.name: digest(path) for path in self.inputs}
         return {"do": self.do, "options": self.options, "inputs": inputs}
 
 
-# What a stage that does not train may say, and of which type; lists it must.
+# The options of a stage that does not train, with their types; lists are required.
 OWN: dict[str, dict[str, type]] = {
     "average": {"bundles": list},
     "distil": {"teachers": list, "train": list, "beam": int, "reverse": float, "part": int},
 }
-# Options that may name a stage, and what that must make.
+# Options that may name a stage, and what that stage must create.
 REFERRING = {
     "start_from": "a bundle",
     "bundles": "a bundle",
@@ -106,9 +106,9 @@ REFERRING = {
 
 
 def read_recipe(path: Path, folder: Path) -> list[Stage]:
-    """Read the stages in their order; `folder` is where each has its own.
+    """Read the stages in order; `folder` is the parent of their folders.
 
-    Raises `ValueError`, naming stage and option, for what is no recipe.
+    Raises `ValueError`, naming stage and option, for an invalid recipe.
     """
     told = tomllib.loads(os.path.expandvars(path.read_text(encoding="utf-8")))
     if unknown := sorted(told.keys() - {"all", "stages"}):
@@ -129,8 +129,8 @@ def run_recipe(
 ) -> Generator[Event, None, None]:
     """Run the stages that are not done yet, up to `until`, and yield what happens.
 
-    Whoever stops listening stops the stage, whose state is saved; the same call goes on. Raises
-    `RefusedError` where a folder holds the result of another recipe, and `ValueError` where there
+    Leaving the loop stops the stage and saves its state; the same call continues. Raises
+    `RefusedError` if a folder has the result of another recipe, and `ValueError` if there
     is no stage `until`.
     """
     names = [stage.name for stage in stages]
@@ -141,8 +141,8 @@ def run_recipe(
         if done.is_file():
             held = json.loads(done.read_text(encoding="utf-8"))
             if held["asked"] != asked:
-                told = f"{stage.folder} holds the result of {held['asked']}, not {asked}"
-                raise RefusedError(f"{told}. Delete it or name another folder")
+                told = f"{stage.folder} has the result of {held['asked']}, not {asked}"
+                raise RefusedError(f"{told}. Delete it or choose another folder")
         else:
             yield StageBegun(stage.name, number, len(stages))
             yield from stage.run(device, jobs)
@@ -154,7 +154,7 @@ def run_recipe(
 
 
 def digest(result: Path) -> str:
-    """SHA-256 (hex) of a stage's result."""
+    """Return the SHA-256 (hex) of a stage's result."""
     if (result / CONFIG).is_file():
         return digest_of(result)
     return hashlib.sha256(result.read_bytes()).hexdigest()
@@ -177,7 +177,7 @@ def _stage(
         options[option] = _resolved(option, value, before, inputs)
     stage = Stage(name, do, options, folder / name, tuple(dict.fromkeys(inputs)))
     if do == "train":
-        stage.plan()  # raises for options that do not fit
+        stage.plan()  # raises for invalid options
     return stage
 
 
@@ -197,7 +197,7 @@ def _check(do: str, options: Options) -> None:
 
 
 def _resolved(option: str, value: Any, before: Mapping[str, Stage], inputs: list[Path]) -> Any:
-    """The value with the names of stages turned into paths; these results become inputs."""
+    """Return the value with stage names replaced by paths; these results become inputs."""
     if isinstance(value, list):
         return [_resolved(option, one, before, inputs) for one in value]
     if option not in REFERRING or not isinstance(value, str):

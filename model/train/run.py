@@ -1,4 +1,4 @@
-"""A whole training run, from text files to a bundle, as a generator of what happens."""
+"""A complete training run, from text files to a bundle, as a generator of events."""
 
 from __future__ import annotations
 
@@ -39,22 +39,21 @@ FREE = {"folder", "device", "name", "guide"} | {
 
 
 def train(plan: TrainingPlan) -> Generator[Event, None, None]:
-    """Trains, or goes on training, and tells every step; last comes the bundle in the run's folder.
+    """Train, or resume training, and yield every step; finally the bundle in the run's folder.
 
-    Whoever stops listening stops the run: its state is saved, its folder free, and the same plan
-    goes on from there as if it had never stopped, bit for bit on a CPU. So it does after a kill.
+    Leaving the loop stops the run: its state is saved, its folder is released, and the same plan
+    resumes it as if it had never stopped, bit for bit on a CPU. The same holds after a kill.
 
-    Raises `RefusedError` where another process trains in the folder, where the folder holds another
-    run, and where no pair is left to learn from; `ValueError` for files or options that do not
-    fit.
+    Raises `RefusedError` if another process trains in the folder, if the folder has another
+    run, or if no pair is left to train on; `ValueError` for invalid files or options.
     """
     plan.folder.mkdir(parents=True, exist_ok=True)
-    # Whoever listens may do so from one thread now and from another one then.
+    # The events may be consumed from different threads.
     lock = FileLock(plan.folder / "lock", timeout=0, thread_local=False)
     try:
         lock.acquire()
     except Timeout as error:
-        raise RefusedError(f"{plan.folder} is being trained by another process") from error
+        raise RefusedError(f"{plan.folder} is in use by another training process") from error
     try:
         yield from _train(plan)
     finally:
@@ -62,7 +61,7 @@ def train(plan: TrainingPlan) -> Generator[Event, None, None]:
 
 
 def bundle_of(plan: TrainingPlan) -> Path:
-    """Trains to the end, with nobody listening; the bundle's folder."""
+    """Train to the end without reporting events; returns the bundle's folder."""
     for _ in train(plan):
         pass
     return plan.folder / BUNDLE
@@ -79,7 +78,7 @@ def _train(plan: TrainingPlan) -> Generator[Event, None, None]:
     config = replace(plan.model, vocabulary=len(tokenizer))
     if options.guide:
         check(config)
-    # Not before: a plan that fails holds the folder to nothing.
+    # Not before: a plan that fails must not claim the folder.
     (plan.folder / HELD).write_text(held)
     examples = yield from train_examples(pairs, data, options.seed)
     corpus, dev = (
@@ -112,9 +111,9 @@ def _train(plan: TrainingPlan) -> Generator[Event, None, None]:
 
 
 def kernel_for(config: ModelConfig, options: TrainingOptions, device: torch.device) -> str:
-    """The kernel of attention to train with, "fused" where it computes the same and is faster.
+    """Return the attention kernel to train with: "fused" if it is equivalent and faster.
 
-    A guide looks inside; on a CPU torch's own kernel is slow in bfloat16 (docs/bench.md).
+    A guide needs the weights; on a CPU torch's own kernel is slow in bfloat16 (docs/bench.md).
     """
     blind = config.fusible and not options.guide
     return "fused" if blind and device.type != "cpu" else "explicit"
@@ -126,10 +125,10 @@ def _device(name: str) -> torch.device:
 
 
 def _held(plan: TrainingPlan) -> str:
-    """What the folder is held to, as JSON.
+    """Return the folder's original options, as JSON.
 
-    An option that was not there when the run began has its default, and one that is no more is
-    forgotten. Raises `RefusedError` when the folder holds another run.
+    An option that did not exist when the run began has its default, and one that no longer exists
+    is ignored. Raises `RefusedError` if the folder has another run.
     """
     wanted = {name: value for name, value in plan.to_json().items() if name not in FREE}
     path = plan.folder / HELD
@@ -139,5 +138,5 @@ def _held(plan: TrainingPlan) -> str:
         other = [f"{n} {held[n]}, not {v}" for n, v in sorted(wanted.items()) if held[n] != v]
         if other:
             told = "; ".join(other)
-            raise RefusedError(f"{plan.folder} holds a run with {told}. Name another folder")
+            raise RefusedError(f"{plan.folder} has a run with {told}. Choose another folder")
     return json.dumps(wanted, indent=1, sort_keys=True) + "\n"

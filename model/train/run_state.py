@@ -1,11 +1,11 @@
-"""A run's folder: everything that it needs to go on as if it had never stopped.
+"""A run's folder: everything needed to resume as if it had never stopped.
 
 lock                             held by the process that trains here
-run.json                         the plan: a resumed run is held to it
+run.json                         the plan, which a resumed run must match
 tokenizer.json
 state.safetensors                weights, Adam's moments, random-number states; JSON in its header
-checkpoints/007000.safetensors   the weights at the last looks, for averaging
-snapshots/000400.safetensors     the weights at steps each √2 times the last, to look back
+checkpoints/007000.safetensors   the weights at the last dev losses, for averaging
+snapshots/000400.safetensors     the weights at steps growing by √2, for the history
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ STATE = "state.safetensors"
 
 @dataclass
 class Progress:
-    """Where a run is."""
+    """The position of a run."""
 
-    epoch: int = 0  # the epoch under way
-    batch: int = 0  # batches of it that are done
+    epoch: int = 0  # the current epoch
+    batch: int = 0  # its finished batches
     step: int = 0
-    begun: int = 0  # the step at which Adam began
+    begun: int = 0  # the step at which Adam started
     seconds: float = 0.0
     tokens: int = 0
-    best: float = float("inf")  # dev loss, nats a token
+    best: float = float("inf")  # dev loss, nats per token
     best_step: int = 0
     looks: int = 0  # since the best
     guided: int | None = None  # the first step with a guide, if there was one
-    loss: float = 0.0  # smoothed train loss summed since the last look, nats a token
+    loss: float = 0.0  # smoothed train loss summed since the last look, nats per token
     history: list[dict[str, float]] = field(default_factory=list)
 
 
 def save_state(
     path: Path, model: Transformer, optimizer: Optimizer, chance: Chance, progress: Progress
 ) -> None:
-    """Writes the state beside the old one, then puts it in its place: a kill leaves one whole."""
+    """Write the state next to the old one, then replace it: a kill always leaves a complete one."""
     tensors = {f"model.{name}": value for name, value in model.state_dict().items()}
     for index, moments in optimizer.state_dict()["state"].items():
         for name, value in moments.items():
@@ -60,15 +60,15 @@ def save_state(
 
 
 def load_state(path: Path, model: Transformer, optimizer: Optimizer, chance: Chance) -> Progress:
-    """Puts model, optimizer and random numbers back; returns where the run was.
+    """Restore model, optimizer and random numbers; returns the position of the run.
 
-    Raises `ValueError` where the state is of a model of another shape.
+    Raises `ValueError` if the state is for a model of another shape.
     """
     tensors = load_file(path)
     try:
         model.load_state_dict(_under("model.", tensors))
     except RuntimeError as error:
-        raise ValueError(f"{path} holds a model of another shape: {error}") from error
+        raise ValueError(f"{path} has a model of another shape: {error}") from error
     state: dict[int, dict[str, Tensor]] = {}
     for key, value in _under("adam.", tensors).items():
         index, name = key.split(".")
@@ -81,15 +81,15 @@ def load_state(path: Path, model: Transformer, optimizer: Optimizer, chance: Cha
 
 
 def take_over(old: Path, new: Path, soften: float = 1.0) -> None:
-    """Starts the run in the folder `new` where `old` is, on other data from its first batch on.
+    """Start the run in the folder `new` from `old`, on other data from its first batch on.
 
-    `old` is the folder of a run, whose vocabulary, weights, moments, random numbers and count of
-    steps are taken over, or a bundle, which has neither moments
-    nor random numbers: Adam begins anew, and so does chance. W_q and W_k are
-    multiplied by `soften`, scores thus by its square: heads that have come to look at one token
-    each, whatever stands there, have hardly a gradient to leave it by.
+    `old` is the folder of a run, whose vocabulary, weights, moments, random numbers and step count
+    are copied, or a bundle, which has neither moments nor random numbers: then Adam and the random
+    numbers start afresh. W_q and W_k are multiplied by `soften`, so scores by its square: heads
+    that have come to attend to one token, whatever the sentence, otherwise get hardly any gradient
+    to change.
 
-    Raises `FileNotFoundError` where `old` is neither.
+    Raises `FileNotFoundError` if `old` is neither.
     """
     if (old / STATE).is_file():
         with safe_open(old / STATE, "pt") as opened:
@@ -100,7 +100,7 @@ def take_over(old: Path, new: Path, soften: float = 1.0) -> None:
         progress["begun"] = progress.get("step", 0)
         tensors = {f"model.{k}": v.float() for k, v in load_file(old / WEIGHTS).items()}
     else:
-        raise FileNotFoundError(f"{old} holds neither a run ({STATE}) nor a bundle ({WEIGHTS})")
+        raise FileNotFoundError(f"{old} has neither a run ({STATE}) nor a bundle ({WEIGHTS})")
     for name, value in tensors.items():
         if name.startswith("model.") and (".W_q." in name or ".W_k." in name):
             value *= soften
@@ -111,13 +111,13 @@ def take_over(old: Path, new: Path, soften: float = 1.0) -> None:
 
 
 def _written(path: Path) -> dict[str, Any]:
-    """Where the run that wrote a bundle was; the start of one if the bundle does not say."""
+    """Return the position of the run that wrote a bundle; the start if the bundle does not say."""
     told = json.loads(path.read_text()) if path.is_file() else {}
     return {f.name: told[f.name] for f in fields(Progress) if f.name in told}
 
 
 def write(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
-    """A safetensors file that is either the old one or the new one, never half of it."""
+    """Write a safetensors file atomically: it is the old or the new one, never half of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(".partial")
     plain = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
@@ -126,7 +126,7 @@ def write(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file that is either the old one or the new one, never half of it."""
+    """Write a text file atomically: it is the old or the new one, never half of it."""
     partial = path.with_name(f"{path.name}.partial")
     partial.write_text(text, encoding="utf-8")
     partial.replace(path)

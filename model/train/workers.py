@@ -1,4 +1,4 @@
-"""Work shared between processes: small models gain nothing from threads."""
+"""Work shared between processes, since small models gain nothing from threads."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Result = TypeVar("Result")
 def spread(
     work: Callable[..., Result], tasks: Iterable[Sequence[Any]], jobs: int
 ) -> Iterator[Result]:
-    """``work(*task)`` of every task, in order; `jobs` at a time, on a thread each.
+    """Return ``work(*task)`` of every task, in order; `jobs` at a time, on one thread each.
 
-    With one job the work is done here, otherwise in processes that are spawned.
+    With one job the work runs in this process, otherwise in spawned processes.
     """
     if jobs == 1:
         for task in tasks:

@@ -1,1 +1,1 @@
-"""The Transformer of the paper and its variants: a reader starts here."""
+"""The Transformer of the paper and its variants; start reading here."""

@@ -1,4 +1,4 @@
-"""Attention (section 3.2): what a query looks at, and what it takes from there.
+"""Attention (section 3.2): how a query weights the keys, and mixes their values.
 
 Shapes: B batch, H heads, N queries, M keys, d_k channels of a head. Masks are (B, N, M) booleans
 in which true means "may attend".
@@ -23,7 +23,7 @@ def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
     """Softmax over the keys that may be attended to; the others get exactly zero.
 
     `scores` (B, H, N, M), −∞ where an edge was cut; `mask` (B, 1, N, M). A fully masked row is all
-    zeros: that query looks nowhere, and neither NaN nor a uniform row would be the truth.
+    zeros: that query attends to nothing, so neither NaN nor a uniform row would be correct.
     """
     mask = mask & (scores > -torch.inf)
     lowest = torch.finfo(scores.dtype).min
@@ -40,7 +40,7 @@ def explicit(
     order: Order = NO_ORDER,
     dropout: float = 0.0,
 ) -> Tensor:
-    """Attention, every step of it visible to the tap.
+    """Attention, with every step visible to the tap.
 
         Attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V      with scaled dot-product scoring
 
@@ -66,9 +66,9 @@ def fused(
     order: Order = NO_ORDER,
     dropout: float = 0.0,
 ) -> Tensor:
-    """The same in one kernel of torch's: fast, and blind (nothing inside is recorded).
+    """The same in one fused kernel of torch: fast, but nothing inside is recorded.
 
-    Only for scores that are a multiple of q·k, and that no positions change.
+    Only for scores that are a multiple of q·k and that no positions change.
     """
     mix = F.scaled_dot_product_attention(
         q, k, v, attn_mask=mask[:, None], dropout_p=dropout, scale=scoring.scale
@@ -78,7 +78,7 @@ def fused(
 
 
 class Kernel(Protocol):
-    """The call shape of both."""
+    """The call signature of both kernels."""
 
     def __call__(
         self,
@@ -100,21 +100,21 @@ KERNELS: dict[str, Kernel] = {
 
 
 class MultiHeadAttention(nn.Module):
-    """h attentions side by side, each in its own d_k channels of the projections.
+    """h parallel attentions, each in its own d_k channels of the projections.
 
         MultiHead(Q, K, V) = Concat(head_1, …, head_h) W_O
         head_i = Attention(Q W_Q_i, K W_K_i, V W_V_i)
 
     The projections have biases unless `bias` is false: the paper leaves it open, and torch's module
-    has the same choice. The bias of the keys is never learned and stays zero: with dot products it
-    adds the same to every score of a row,
+    has the same choice. The bias of the keys is never trained and stays zero: with dot products it
+    adds the same number to every score of a row,
 
         q · (k_j + b) = q · k_j + q · b,
 
-    which the softmax over j takes away again. Its gradient is zero but for rounding, and Adam,
-    which divides gradients by their size, would walk on that rounding for ever. Additive scoring
+    which the softmax over j cancels. Its gradient is zero except for rounding, and Adam,
+    which divides gradients by their size, would follow that rounding forever. Additive scoring
     has the bias of the queries in the same sum. Only with rotary positions or a relative product
-    would it change weights; there it is left out too, so that all variants differ in one thing.
+    would it change weights; it is omitted there too, so that all variants differ in one thing.
 
     Source: Vaswani et al. 2017, section 3.2.2.
     """
@@ -149,10 +149,11 @@ class MultiHeadAttention(nn.Module):
         order: Order = NO_ORDER,
         kept: Callable[[Callable[[], KeysValues]], KeysValues] | None = None,
     ) -> Tensor:
-        """`x` (B, N, d_model) looks at `memory` (B, M, d_model); returns (B, N, d_model).
+        """Attend from `x` (B, N, d_model) to `memory` (B, M, d_model); returns (B, N, d_model).
 
-        `order` says where the tokens of self-attention stand. `kept` is a cache's say in which keys
-        and values are used (see `model.decode.search`); keys are kept as they are scored.
+        `order` gives the positions of self-attention's tokens. `kept` is a cache's function that
+        chooses the keys and values (see `model.decode.search`); keys are cached as used in the
+        scores.
         """
         q = order.on_qk(self.split(self.W_q(order.before_qk(x, tap))))
         q = tap("q", q, (HEAD, QUERY, CHANNEL))

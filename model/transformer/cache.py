@@ -1,4 +1,4 @@
-"""Keys and values kept between decoding steps, so that a step costs one token and not all."""
+"""A cache of keys and values between decoding steps, so that a step costs only one token."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ KeysValues = tuple[Tensor, Tensor]  # k and v, (B, H, M, d_k) each
 
 
 class LayerCache:
-    """One decoder layer's: its own keys grow by every token read, the source's stay."""
+    """The cache of a decoder layer: its own keys grow with every token, the source's do not."""
 
     def __init__(self) -> None:
         self.own: KeysValues | None = None
         self.source: KeysValues | None = None
 
     def grow(self, project: Callable[[], KeysValues]) -> KeysValues:
-        """Projects the new tokens and returns theirs behind all that came before."""
+        """Project the new tokens and return their keys and values after all earlier ones."""
         k, v = project()
         if self.own is not None:
             k, v = torch.cat([self.own[0], k], dim=2), torch.cat([self.own[1], v], dim=2)
@@ -26,15 +26,15 @@ class LayerCache:
         return self.own
 
     def once(self, project: Callable[[], KeysValues]) -> KeysValues:
-        """Projects the encoder's output the first time and returns that ever after."""
+        """Project the encoder's output the first time and return the same result afterwards."""
         if self.source is None:
             k, v = project()
-            # Head by head in memory: or else each step's product over several rows copies them.
+            # Contiguous by head; otherwise each step's product over several rows copies them.
             self.source = (k.contiguous(), v.contiguous())
         return self.source
 
     def select(self, rows: Tensor, sources: bool = True) -> None:
-        """Makes row i of the batch what row `rows[i]` was: beams move.
+        """Make row i of the batch what row `rows[i]` was, when beams are reordered.
 
         With `sources` False, each row keeps its source.
         """
@@ -45,13 +45,13 @@ class LayerCache:
 
 
 class Cache:
-    """The decoder's: a `LayerCache` for each layer, and how many tokens have been read."""
+    """The decoder's cache: a `LayerCache` per layer, and how many tokens have been read."""
 
     def __init__(self, layers: int) -> None:
         self.layers = [LayerCache() for _ in range(layers)]
         self.length = 0
 
     def select(self, rows: Tensor, sources: bool = True) -> None:
-        """Makes row i of the batch what row `rows[i]` was (see `LayerCache.select`)."""
+        """Make row i of the batch what row `rows[i]` was (see `LayerCache.select`)."""
         for layer in self.layers:
             layer.select(rows, sources)

@@ -35,10 +35,10 @@ VARIANTS: dict[str, Mapping[str, object]] = {
 class ModelConfig:
     """Hyperparameters, named as in Vaswani et al. 2017, Table 3.
 
-    Raises `ValueError`, naming the value and what it may be, when the parts do not fit together.
+    Raises `ValueError`, naming the value and the allowed values, if the parts are incompatible.
     """
 
-    vocabulary: int  # number of subword types, special ones included
+    vocabulary: int  # number of subword types, including special ones
     d_model: int = 256  # width of the residual stream
     heads: int = 8  # h; each head reads d_k = d_v = d_model / h channels
     d_ff: int = 1024  # width of the hidden layer of the feed-forward network
@@ -46,10 +46,10 @@ class ModelConfig:
     decoder_layers: int = 3
     dropout: float = 0.1  # P_drop, on every sublayer's output and on embedding + position
     attention_dropout: float = 0.0  # on the weights; the paper has none
-    max_tokens: int = 128  # longest source or target, special tokens included
-    norm: str = "post"  # where a sublayer's layer norm stands, a key of norms.NORMS
+    max_tokens: int = 128  # longest source or target, including special tokens
+    norm: str = "post"  # where a sublayer's layer norm is, a key of norms.NORMS
     positions: str = "sinusoidal"  # a key of positions.POSITIONS
-    max_offset: int | None = None  # of relative positions: offsets beyond it count as it
+    max_offset: int | None = None  # for relative positions: larger offsets are clipped to it
     kernel: str = "explicit"  # a key of attention.KERNELS
     scoring: str = "scaled-dot"  # a key of scoring.SCORINGS
     bias: bool = True  # of an attention's projections W_q, W_k, W_v and W_o
@@ -88,7 +88,7 @@ class ModelConfig:
 
     @property
     def fusible(self) -> bool:
-        """Whether torch's fused kernel computes its attention."""
+        """Whether torch's fused kernel can compute its attention."""
         return POSITIONS[self.positions].fusible and SCORINGS[self.scoring].fusible
 
     @property
@@ -106,12 +106,12 @@ class ModelConfig:
         }
 
     def to_json(self) -> dict[str, Any]:
-        """A plain mapping that `from_json` reads back."""
+        """Return a plain mapping that `from_json` reads."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> ModelConfig:
-        """Raises `ValueError` for a key that is not a hyperparameter."""
+        """Create a config; raises `ValueError` for an unknown hyperparameter."""
         unknown = sorted(set(values) - {field.name for field in fields(cls)})
         if unknown:
             raise ValueError(f"unknown hyperparameters: {unknown}")

@@ -1,4 +1,4 @@
-"""Cross-entropy with label smoothing (section 5.4): how far a prediction is off."""
+"""Cross-entropy with label smoothing (section 5.4)."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ CHUNK = 256  # rows of logits at a time
 
 
 def wanted(written: Tensor, vocabulary: int, smoothing: float) -> Tensor:
-    """The distributions that a prediction is held against: ids (N,) -> (N, V) float64.
+    """Return the target distributions: ids (N,) -> (N, V) float64.
 
-    1 − ε goes to the token that is written, and ε is spread over the vocabulary, that token
-    included (Szegedy et al. 2016, section 7).
+    The written token gets 1 − ε, and ε is spread over the whole vocabulary, including that token
+    (Szegedy et al. 2016, section 7).
     """
     return F.one_hot(written, vocabulary).double() * (1 - smoothing) + smoothing / vocabulary
 
 
 class _CrossEntropy(torch.autograd.Function):
-    """Rows in chunks that stay in the processor's cache, loss and gradients at once.
+    """Computes loss and gradients together, in chunks of rows that fit the processor's cache.
 
-    With p = softmax(l), V words and smoothing ε a row costs
+    With p = softmax(l), V words and smoothing ε, the loss of a row is
 
         −log p_y + ε l_y − ε/V Σ l,  and its gradient with respect to l is  p − (1 − ε) 1_y − ε/V.
     """
@@ -59,7 +59,7 @@ class _CrossEntropy(torch.autograd.Function):
 
 
 def cross_entropy(x: Tensor, embedding: Tensor, written: Tensor, smoothing: float) -> Tensor:
-    """The mean cross-entropy, with label smoothing, of logits x Eᵀ that are never all in memory.
+    """Return the mean smoothed cross-entropy of logits x Eᵀ that are never all in memory.
 
     `x` (N, d_model), `embedding` (V, d_model), `written` ids (N,) -> (). Equal to
     `F.cross_entropy(x @ embedding.T, written, label_smoothing=smoothing)`, and faster on a CPU

@@ -1,7 +1,7 @@
 """Dropout (section 5.4) from few random numbers.
 
-torch draws one number an entry on a CPU, a good part of a training step. A byte an entry is
-enough, and one draw makes eight of them (`make bench` compares).
+On a CPU torch draws one number per entry, which takes a good part of a training step. One byte per
+entry is enough, and one draw gives eight of them (`make bench` compares).
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ LEVELS = 256
 
 
 def keep(shape: torch.Size, p: float) -> Tensor:
-    """A mask of `shape`, true with the chance 1 − p, p rounded to 256ths; drawn on the CPU."""
+    """Return a mask, true with probability 1 − p, p rounded to 256ths; drawn on the CPU."""
     entries = shape.numel()
     draws = torch.empty(-(-entries // 8), dtype=torch.int64).random_(-(2**63), None)
     return (draws.view(torch.uint8)[:entries] >= round(p * LEVELS)).view(shape)
 
 
 class Dropout(nn.Module):
-    """Zeroes a share p of the entries while training, and scales the others by 1 / (1 − p)."""
+    """Zeroes a share p of the entries during training, and scales the others by 1 / (1 − p)."""
 
     def __init__(self, p: float) -> None:
         super().__init__()

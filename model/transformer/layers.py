@@ -16,7 +16,7 @@ from model.transformer.positions import Order
 
 
 class FeedForward(nn.Module):
-    """FFN(x) = max(0, x W_1 + b_1) W_2 + b_2, at every position alike (equation 2)."""
+    """FFN(x) = max(0, x W_1 + b_1) W_2 + b_2, the same at every position (equation 2)."""
 
     def __init__(self, d_model: int, d_ff: int) -> None:
         super().__init__()
@@ -30,7 +30,7 @@ class FeedForward(nn.Module):
 
 
 def attention_of(config: ModelConfig) -> MultiHeadAttention:
-    """A multi-head attention of the size and variant that the config names."""
+    """Return a multi-head attention with the size and variant of the config."""
     return MultiHeadAttention(
         config.d_model,
         config.heads,
@@ -42,7 +42,7 @@ def attention_of(config: ModelConfig) -> MultiHeadAttention:
 
 
 def norm_of(config: ModelConfig) -> AddNorm:
-    """A residual connection and layer norm of the size and variant that the config names."""
+    """Return a residual connection and layer norm with the size and variant of the config."""
     return NORMS[config.norm](config.d_model, config.dropout)
 
 

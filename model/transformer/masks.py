@@ -1,8 +1,8 @@
-"""Masks (section 3.2.3): which keys a query may look at. Booleans, true = may attend.
+"""Masks (section 3.2.3): which keys a query may attend to. Booleans, true = may attend.
 
 A mask is a rule `Mask(queries, keys) -> bool` on positions and one line in `MASKS`; rules combine
 with `&`. A config names them: "padding", "causal", "window-3", "causal & window-3". Padding is
-never looked at, whatever the rule, so "padding" alone leaves everything else open.
+always masked, whatever the rule, so "padding" alone masks nothing else.
 
 Shapes: B batch, N queries, M keys.
 """
@@ -19,13 +19,13 @@ from torch import Tensor
 
 
 class Mask:
-    """The rule's call shape: positions `queries` (N,) and `keys` (M,) -> (N, M) or (B, N, M).
+    """The signature of a rule: positions `queries` (N,) and `keys` (M,) -> (N, M) or (B, N, M).
 
-    An axis may be 1 where the answer is the same all along it.
+    An axis may have size 1 if the result is the same along it.
     """
 
     def __call__(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """True where the query may look at the key."""
+        """Return true where the query may look at the key."""
         raise NotImplementedError
 
     def __and__(self, other: Mask) -> Mask:
@@ -34,7 +34,7 @@ class Mask:
 
 @dataclass(frozen=True)
 class Both(Mask):
-    """What two rules allow together."""
+    """The keys that both rules allow."""
 
     first: Mask
     second: Mask
@@ -71,7 +71,7 @@ class Causal(Mask):
 
 @dataclass(frozen=True)
 class Window(Mask):
-    """Keys fewer than `size` positions away, on both sides; the query itself is one of them.
+    """Keys fewer than `size` positions away, on both sides, including the query itself.
 
     Together with `Causal` it is a sliding window over the last `size` tokens.
 
@@ -84,7 +84,7 @@ class Window(Mask):
         return (queries[:, None] - keys).abs() < self.size
 
 
-# What a config may say; "-n" after a name is what the rule is made with.
+# Names for configs; "-n" after a name is the argument of the rule.
 MASKS: dict[str, Callable[..., Mask]] = {
     "padding": Open,
     "causal": Causal,
@@ -94,17 +94,17 @@ SIZED = ("window",)
 
 
 def named(name: str) -> Mask:
-    """The rule of a name such as "causal & window-3".
+    """Return the rule for a name such as "causal & window-3".
 
-    Raises `ValueError`, naming the rules that there are.
+    Raises `ValueError`, naming the known rules.
     """
     return reduce(and_, [_one(part, name) for part in _parts(name)])
 
 
 def spelled(name: str) -> str:
-    """The name as it is told: "window-4&causal" is "causal & window-4", "padding" alone is itself.
+    """Return the canonical name: "window-4&causal" becomes "causal & window-4", "padding" is kept.
 
-    Rules stand in the order of `MASKS`, each once; "padding" adds nothing to another.
+    Rules are in the order of `MASKS`, each once; "padding" adds nothing to another rule.
     """
     order = [*MASKS]
     parts = sorted(set(_parts(name)), key=lambda one: (order.index(one.partition("-")[0]), one))
@@ -125,6 +125,6 @@ def _one(part: str, name: str) -> Mask:
 
 
 def allowed(rule: Mask, real: Tensor, queries: Tensor, keys: Tensor) -> Tensor:
-    """What `rule` allows and is not padding: `real` (B, all positions) -> (B, N, M)."""
+    """Return what `rule` allows and is not padding: `real` (B, all positions) -> (B, N, M)."""
     mask = (rule & Padding(real))(queries, keys)
     return mask.expand(real.shape[0], queries.shape[0], keys.shape[0])

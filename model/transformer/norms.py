@@ -1,4 +1,4 @@
-"""Where a sublayer's layer norm stands (sections 3.1 and 5.4).
+"""Where a sublayer's layer norm is applied (sections 3.1 and 5.4).
 
 A variant is an `AddNorm` and one line in `NORMS`.
 """
@@ -17,7 +17,7 @@ End = Callable[[Tensor, Tap], Tensor]
 
 
 class Last(nn.LayerNorm):
-    """The norm at a stack's end, seen by the tap."""
+    """The norm at the end of a stack, recorded by the tap."""
 
     def forward(self, x: Tensor, tap: Tap) -> Tensor:  # type: ignore[override]
         """(B, N, d_model) -> (B, N, d_model)."""
@@ -25,12 +25,12 @@ class Last(nn.LayerNorm):
 
 
 def unchanged(x: Tensor, tap: Tap) -> Tensor:
-    """A stack's end without a norm."""
+    """The end of a stack without a norm."""
     return x
 
 
 class AddNorm(nn.Module):
-    """A sublayer in its residual connection and layer norm."""
+    """A sublayer with its residual connection and layer norm."""
 
     def __init__(self, d_model: int, dropout: float) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ class AddNorm(nn.Module):
 
     @staticmethod
     def last(d_model: int) -> End:
-        """What a stack of these ends in."""
+        """Return what a stack of these ends with."""
         return unchanged
 
 
@@ -59,7 +59,7 @@ class PostNorm(AddNorm):
 class PreNorm(AddNorm):
     """x + Dropout(Sublayer(LayerNorm(x))) (Xiong et al. 2020, figure 1b).
 
-    It adds up what no norm has seen, so a stack of them ends in one.
+    Its sum is not normalised, so a stack of these ends with a norm.
     """
 
     def forward(self, x: Tensor, sublayer: Sublayer, tap: Tap) -> Tensor:

@@ -1,4 +1,4 @@
-"""The learnt matrices and vectors under the names of the paper, for checking a run by hand."""
+"""The learned matrices and vectors under the paper's names, for checking a run by hand."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Named = tuple[str, NamedTensor]
 
 
 def parameters(model: Transformer) -> Iterator[Named]:
-    """Every parameter, matrices as the paper multiplies them: `x @ W + b`.
+    """Yield every parameter, with matrices as the paper multiplies them: `x @ W + b`.
 
     The columns of W_q, W_k and W_v are the heads' channels, head by head: head i of h owns columns
-    i · d_k to (i + 1) · d_k. The same rows of W_o are that head's.
+    i · d_k to (i + 1) · d_k, and the same rows of W_o.
     """
     yield "embedding", _named((VOCAB, FEATURE), model.embedding.weight)
     for stack, layers, last in (

@@ -1,8 +1,8 @@
-"""Positions (section 3.5): what tells the model the order of the words.
+"""Positions (section 3.5): how the model knows the order of the words.
 
 A variant is a part that overrides one or more of the places where order can enter (`at_input`,
 `at_layer`, `before_qk`, `on_qk`, `on_scores`), and one line in `POSITIONS`. Each stack has its own,
-shared by its layers. Cross attention, whose queries and keys are of two texts, has none.
+shared by its layers. Cross-attention, whose queries and keys belong to two texts, has none.
 
 Shapes: B batch, H heads, N queries, M keys, d_k channels of a head.
 """
@@ -19,17 +19,17 @@ from model.trace.tensor_tap import FEATURE, HEAD, OFFSET, POSITION, QUERY, Tap
 
 
 class Positions(nn.Module):
-    """No positions: every place leaves what it is given as it is.
+    """No positions: every method returns its argument.
 
-    `length` is the most positions that there are; offsets beyond ±`max_offset` count as that one.
-    `at`, `queries` and `keys` are 0-based positions, integers. What a variant learns are parameters
-    of its own, made and initialised in `__init__`, whose axes it names in `learns`.
+    `length` is the maximum number of positions; offsets beyond ±`max_offset` are clipped.
+    `at`, `queries` and `keys` are 0-based integer positions. A variant with parameters
+    creates and initialises them in `__init__`, and names their axes in `learns`.
     """
 
     pairs = ""  # the size ("d_model" or "d_k") that must be even: sines and cosines come in pairs
     learns: Mapping[str, tuple[str, ...]] = {}
-    fusible = True  # `on_scores` leaves scores as they are, as torch's fused kernel does
-    clips = False  # reads `max_offset`
+    fusible = True  # `on_scores` does not change scores, so torch's fused kernel can be used
+    clips = False  # uses `max_offset`
 
     def __init__(
         self, length: int = 0, d_model: int = 0, heads: int = 1, max_offset: int | None = None
@@ -59,15 +59,15 @@ class Positions(nn.Module):
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """The positions of one pass: a part, and where the tokens stand."""
+    """The positions of one pass: a part, and the positions of the tokens."""
 
     positions: Positions
     queries: Tensor  # (N,) positions of the tokens read in this pass
-    keys: Tensor  # (M,) positions of all tokens that can be looked at
+    keys: Tensor  # (M,) positions of all tokens that can be attended to
 
     @classmethod
     def of(cls, positions: Positions, ids: Tensor, start: int = 0) -> Order:
-        """`ids` (B, N) that are read behind `start` others."""
+        """Return the order of `ids` (B, N) that are read after `start` others."""
         keys = torch.arange(start + ids.shape[1], device=ids.device)
         return cls(positions, keys[start:], keys)
 
@@ -101,7 +101,7 @@ class Table(Positions):
     table: Tensor
 
     def add(self, x: Tensor, at: Tensor, tap: Tap) -> Tensor:
-        """x + position, the position seen by the tap."""
+        """Return x + position, with the position recorded by the tap."""
         return x + tap("position", self.table[at].expand_as(x), (QUERY, FEATURE))
 
     def at_input(self, embedding: Tensor, at: Tensor, tap: Tap) -> Tensor:
@@ -110,13 +110,13 @@ class Table(Positions):
 
 
 class EachLayer(Table):
-    """The row is added to what each layer reads, the first one too, and not to the embedding.
+    """The row is added to the input of each layer, including the first, and not to the embedding.
 
     Source: Dehghani et al. 2019, "Universal Transformers", equation 4, without its time step.
     """
 
     def at_input(self, embedding: Tensor, at: Tensor, tap: Tap) -> Tensor:
-        """As it is."""
+        """Return the embedding unchanged."""
         return embedding
 
     def at_layer(self, x: Tensor, at: Tensor, tap: Tap) -> Tensor:
@@ -125,13 +125,13 @@ class EachLayer(Table):
 
 
 class OnQueriesAndKeys(Table):
-    """The row is added to what W_q and W_k multiply, in each layer; values know no order.
+    """The row is added to the input of W_q and W_k in each layer; values have no order.
 
     Source: Carion et al. 2020 (DETR), appendix A.3.
     """
 
     def at_input(self, embedding: Tensor, at: Tensor, tap: Tap) -> Tensor:
-        """As it is."""
+        """Return the embedding unchanged."""
         return embedding
 
     def before_qk(self, x: Tensor, at: Tensor, tap: Tap) -> Tensor:
@@ -140,7 +140,7 @@ class OnQueriesAndKeys(Table):
 
 
 def angles(length: int, channels: int) -> Tensor:
-    """pos / 10000^(2i / channels), (length, ⌈channels / 2⌉): a geometric progression of waves.
+    """Return pos / 10000^(2i / channels), (length, ⌈channels / 2⌉): a geometric series of waves.
 
     Float64, since at position 1000 a float32 angle is already off by 3e-5.
     """
@@ -151,7 +151,7 @@ def angles(length: int, channels: int) -> Tensor:
 
 
 def encoding(length: int, d_model: int) -> Tensor:
-    """Sines and cosines whose wavelengths form a geometric progression from 2π to 10000·2π.
+    """Return sines and cosines whose wavelengths grow geometrically from 2π to 10000·2π.
 
         PE(pos, 2i)   = sin(pos / 10000^(2i / d_model))
         PE(pos, 2i+1) = cos(pos / 10000^(2i / d_model))
@@ -166,7 +166,7 @@ def encoding(length: int, d_model: int) -> Tensor:
 
 
 def sinusoidal(length: int, d_model: int) -> Tensor:
-    """`encoding` in float32, as models add it."""
+    """Return `encoding` in float32, as models add it."""
     return encoding(length, d_model).float()
 
 
@@ -183,7 +183,7 @@ class Sinusoidal(Table):
 
 
 class Learned(Table):
-    """A table that is learned (section 3.5, Table 3 row E), at first as large as an embedding."""
+    """A learned table (section 3.5, Table 3 row E), initialised as large as an embedding."""
 
     learns: Mapping[str, tuple[str, ...]] = {"table": (POSITION, FEATURE)}
 
@@ -195,7 +195,7 @@ class Learned(Table):
 
 
 class Rotary(Positions):
-    """Queries and keys turned by their position, so that q·k sees the distance alone.
+    """Queries and keys rotated by their position, so that q·k depends only on the distance.
 
         (x_2i, x_2i+1) -> R(pos / 10000^(2i / d_k)) (x_2i, x_2i+1),  R(a) the rotation by a
 
@@ -215,7 +215,7 @@ class Rotary(Positions):
         self.register_buffer("sin", angle.sin().float(), persistent=False)
 
     def on_qk(self, x: Tensor, at: Tensor) -> Tensor:
-        """Each pair of neighbouring channels turned: (B, H, N, d_k)."""
+        """Rotate each pair of neighbouring channels: (B, H, N, d_k)."""
         cos, sin = self.cos[at], self.sin[at]  # (N, d_k / 2)
         even, odd = x[..., 0::2], x[..., 1::2]
         return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
@@ -226,15 +226,15 @@ class SinusoidalEachLayer(EachLayer, Sinusoidal):
 
 
 class LearnedEachLayer(EachLayer, Learned):
-    """A table that is learned, in each layer; all layers have the same."""
+    """A learned table, in each layer; shared by all layers."""
 
 
 class SinusoidalOnQueriesAndKeys(OnQueriesAndKeys, Sinusoidal):
-    """The paper's table, for queries and keys alone."""
+    """The paper's table, only for queries and keys."""
 
 
 class LearnedOnQueriesAndKeys(OnQueriesAndKeys, Learned):
-    """A table that is learned, for queries and keys alone."""
+    """A learned table, only for queries and keys."""
 
 
 class Relative(Positions):
@@ -249,7 +249,7 @@ class Relative(Positions):
     learns: Mapping[str, tuple[str, ...]] = {"pi": (HEAD, OFFSET)}
     fusible = False
     clips = True
-    neutral = 0.0  # what changes no score: π begins with it
+    neutral = 0.0  # leaves scores unchanged: the initial value of π
 
     def __init__(
         self, length: int, d_model: int, heads: int, max_offset: int | None = None
@@ -259,7 +259,7 @@ class Relative(Positions):
         self.pi = nn.Parameter(torch.full((heads, 2 * self.most + 1), self.neutral))
 
     def of(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """π of every query and key: (H, N, M)."""
+        """Return π for every query and key: (H, N, M)."""
         offsets = (keys - queries[:, None]).clamp(-self.most, self.most)
         return self.pi[:, offsets + self.most]
 

@@ -1,6 +1,6 @@
-"""Scoring (section 3.2.1): how well a query and a key fit.
+"""Scoring (section 3.2.1): how well a query and a key match.
 
-A scoring is a part of the shape `Scoring(q, k) -> scores` and one line in `SCORINGS`.
+A scoring is a part with the signature `Scoring(q, k) -> scores` and one line in `SCORINGS`.
 
 Shapes: B batch, H heads, N queries, M keys, d_k channels of a head.
 """
@@ -18,9 +18,9 @@ from model.trace.tensor_tap import CHANNEL, HEAD
 
 
 class Scoring(Protocol):
-    """The part's call shape: `q` (B, H, N, d_k), `k` (B, H, M, d_k) -> scores (B, H, N, M).
+    """The call signature: `q` (B, H, N, d_k), `k` (B, H, M, d_k) -> scores (B, H, N, M).
 
-    A scoring that learns is an `nn.Module` as well, initialises its parameters itself, and names
+    A scoring with parameters is also an `nn.Module`, initialises them itself, and names
     their axes in `learns`.
     """
 
@@ -35,7 +35,7 @@ class Scoring(Protocol):
 
 
 class ScaledDot:
-    """Q Kᵀ / √d_k: products of unit size whatever d_k is (Vaswani et al. 2017, equation 1)."""
+    """Q Kᵀ / √d_k: products of unit size for any d_k (Vaswani et al. 2017, equation 1)."""
 
     learns: Mapping[str, tuple[str, ...]] = {}
     fusible = True
@@ -49,7 +49,7 @@ class ScaledDot:
 
 
 class Dot:
-    """Q Kᵀ as it is (Luong et al. 2015, equation 8, "dot")."""
+    """Q Kᵀ without scaling (Luong et al. 2015, equation 8, "dot")."""
 
     learns: Mapping[str, tuple[str, ...]] = {}
     fusible = True
@@ -63,9 +63,9 @@ class Dot:
 
 
 class Additive(nn.Module):
-    """w · tanh(q_i + k_j), a w for each head (Bahdanau et al. 2015, appendix A.1.2).
+    """w · tanh(q_i + k_j), with one w per head (Bahdanau et al. 2015, appendix A.1.2).
 
-    Their W_a s and U_a h are our q and k. At first as large a score as `ScaledDot` gives.
+    Their W_a s and U_a h are our q and k. Initial scores are as large as those of `ScaledDot`.
     """
 
     learns: Mapping[str, tuple[str, ...]] = {"w": (HEAD, CHANNEL)}
@@ -87,7 +87,7 @@ class Additive(nn.Module):
 
 
 class AdditiveBias(Additive):
-    """w · tanh(q_i + k_j + b), a w and a b for each head; b begins as zero."""
+    """w · tanh(q_i + k_j + b), with one w and one b per head; b starts at zero."""
 
     learns: Mapping[str, tuple[str, ...]] = {"w": (HEAD, CHANNEL), "b": (HEAD, CHANNEL)}
 

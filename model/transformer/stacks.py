@@ -1,7 +1,6 @@
 """The Transformer (Vaswani et al. 2017, figure 1): an encoder, a decoder, one embedding matrix.
 
-Where this departs from the paper: the positions are computed at run time rather than stored, and
-nothing else.
+The only difference from the paper: positions are computed at run time rather than stored.
 
 Shapes: B batch, S source tokens, T target tokens, V vocabulary.
 """
@@ -47,11 +46,11 @@ class Transformer(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Xavier-uniform matrices, zero biases; embeddings that have unit size once scaled.
+        """Initialise Xavier-uniform matrices, zero biases, and embeddings of unit size once scaled.
 
-        W_q, W_k and W_v are drawn smaller by √½, as where they are one matrix (torch's module): at
-        full size the first steps saturate the softmax, and heads that look at one token each have
-        hardly a gradient to leave it by. Positions and scorings initialise their own.
+        W_q, W_k and W_v are smaller by √½, as if they were one matrix (as in torch's module): at
+        full size the first steps saturate the softmax, and heads that attend to a single token get
+        hardly any gradient to change. Positions and scorings initialise their own parameters.
         """
         for name, parameter in self.named_parameters():
             if parameter.dim() > 1 and name.endswith("weight"):
@@ -62,7 +61,7 @@ class Transformer(nn.Module):
         nn.init.normal_(self.embedding.weight, std=self.config.d_model**-0.5)
 
     def embed(self, ids: Tensor, order: Order, tap: Tap) -> Tensor:
-        """`ids` (B, N) where `order` says -> (B, N, d_model).
+        """Embed `ids` (B, N) at the positions in `order` -> (B, N, d_model).
 
         Embeddings times √d_model (section 3.4) plus positional encodings (section 3.5).
         """
@@ -90,10 +89,10 @@ class Transformer(nn.Module):
         tap: Tap = NULL,
         cache: Cache | None = None,
     ) -> Tensor:
-        """`target` ids (B, T) read after `memory` (B, S, d_model) -> (B, T, d_model).
+        """Decode `target` ids (B, T), read after `memory` (B, S, d_model) -> (B, T, d_model).
 
-        `real` (B, all tokens so far) is true where not padding. With a cache, `target` holds only
-        the tokens that it has not read yet.
+        `real` (B, all tokens so far) is true where not padding. With a cache, `target` has only
+        the tokens that have not been read yet.
         """
         order = Order.of(self.decoder_positions, target, start=cache.length if cache else 0)
         x = self.embed(target, order, tap.at("target", query=TARGET))

@@ -25,11 +25,11 @@ LONG = "猫" * 63
 @pytest.mark.parametrize(
     ("changes", "field", "kind", "words"),
     [
-        ({"source": ""}, "source", "empty-text", "no text"),
-        ({"source": " \n▁"}, "source", "empty-text", "no text"),
+        ({"source": ""}, "source", "empty-text", "is empty"),
+        ({"source": " \n▁"}, "source", "empty-text", "is empty"),
         ({"source": LONG}, "source", "text-too-long", "65 tokens; this model reads at most 64"),
         ({"target": LONG + "猫"}, "target", "text-too-long", "at most 64"),
-        ({"target": " "}, "target", "empty-text", "no text"),
+        ({"target": " "}, "target", "empty-text", "is empty"),
         ({"direction": "en-fr"}, "direction", "unknown-direction", "en-zh, zh-en"),
         ({"select": ("x",)}, "select[0]", "unknown-tensor", "names no tensor"),
         ({"select": ("a",) * 300}, "select", "too-many-patterns", "256"),
@@ -71,7 +71,7 @@ LONG = "猫" * 63
             {"interventions": (Intervention("target.position", "drop", 0),)},
             "interventions[0].head",
             "unknown-field",
-            "not of a head",
+            "does not apply to a head",
         ),
         (
             {"interventions": (Intervention("encoder.0.self", "zero", 4),)},

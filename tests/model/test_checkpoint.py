@@ -88,7 +88,7 @@ def test_a_file_that_is_not_as_it_was_written_is_named(
     copy = copied(bundle, tmp_path)
     assert subprocess.run(["sha256sum", "--check", "SHA256SUMS"], cwd=copy).returncode == 0
     (copy / name).write_bytes((copy / name).read_bytes()[:-1])
-    with pytest.raises(ValueError, match=rf"{name}: its SHA-256 is [0-9a-f]{{64}}, SHA256SUMS"):
+    with pytest.raises(ValueError, match=rf"{name}: its SHA-256 is [0-9a-f]{{64}}, but SHA256SUMS"):
         load_bundle(copy)
 
 
@@ -113,7 +113,7 @@ def test_parts_that_do_not_fit_are_named(bundle: Path, tmp_path: Path) -> None:
         load_bundle(copy)
     described["config"]["vocabulary"] = 1
     (copy / "config.json").write_text(json.dumps(described))
-    with pytest.raises(ValueError, match="subwords, the config says 1"):
+    with pytest.raises(ValueError, match="subwords, but the config has 1"):
         load_bundle(copy)
 
 

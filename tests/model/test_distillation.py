@@ -140,6 +140,6 @@ def test_parts_of_something_else_are_refused(teachers: tuple[Path, ...], tmp_pat
     events.close()
     line = ["distil", *map(str, teachers), "--train", str(train), "--out", str(out), "--beam", "3"]
     with pytest.raises(
-        SystemExit, match=r"out.tsv.parts holds parts with beam 2, not 3; part 1, not 2000"
+        SystemExit, match=r"out.tsv.parts has parts with beam 2, not 3; part 1, not 2000"
     ):
         main(line)

@@ -222,7 +222,7 @@ def test_an_edge_counts_queries_and_keys_by_their_own_texts(tiny: EncoderDecoder
         (Intervention("source", "mask", value=99), "do.mask", "from 0 to"),
         (Intervention("source", "mask", 1, 0), "head", "left out"),
         (Intervention("source.position", "shuffle", value=-1), "do.shuffle", "from 0"),
-        (Intervention("encoder.0.self", "freeze", 0, Request("")), "do.freeze.source", "no text"),
+        (Intervention("encoder.0.self", "freeze", 0, Request("")), "do.freeze.source", "is empty"),
     ],
 )
 def test_what_cannot_be_is_named(

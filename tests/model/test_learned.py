@@ -132,5 +132,5 @@ def test_learning_is_looked_back_on(data: list[str], counted: Path, tmp_path: Pa
 def test_other_sentences_are_not_added(learning: Learning) -> None:
     example = learning.examples[0]
     other = replace(example, tokens={**example.tokens, "target": example.written})
-    with pytest.raises(ValueError, match="of other sentences or targets"):
+    with pytest.raises(ValueError, match="has other sentences or targets"):
         joined(learning, replace(learning, examples=[other]))

@@ -156,12 +156,12 @@ def test_a_folder_keeps_to_its_recipe(recipe: Path, tmp_path: Path) -> None:
     for _ in run_recipe(stages, "cpu", until="branch-1"):
         pass
     recipe.write_text(RECIPE.replace("steps = 120", "steps = 100"), encoding="utf-8")
-    with pytest.raises(RefusedError, match=r"base holds the result of .*120.*, not .*100"):
+    with pytest.raises(RefusedError, match=r"base has the result of .*120.*, not .*100"):
         list(run_recipe(read_recipe(recipe, folder), "cpu"))
     # A stage that went on from other weights than lie there now is not what the recipe says.
     shutil.rmtree(folder / "base" / "bundle")
     shutil.copytree(folder / "branch-1" / "bundle", folder / "base" / "bundle")
-    with pytest.raises(RefusedError, match=r"branch-1 holds the result of"):
+    with pytest.raises(RefusedError, match=r"branch-1 has the result of"):
         list(run_recipe(stages, "cpu"))
 
 

@@ -97,7 +97,7 @@ def test_learning_to_count(data: list[str], counted: Path, tmp_path: Path) -> No
     assert (bundle / "training.json").read_text() == progress  # it had ended, so nothing changed
     assert json.loads(held.read_text()) == {**told, "adam_beta2": 0.98}
     with pytest.raises(
-        SystemExit, match=r"holds a run with adam_beta2 0\.98, not 0\.9; seed 1, not 2"
+        SystemExit, match=r"has a run with adam_beta2 0\.98, not 0\.9; seed 1, not 2"
     ):
         train([*line, "--seed", "2", "--adam-beta2", "0.9"])
     with pytest.raises(SystemExit, match="no pair is left of 600"):

@@ -20,7 +20,7 @@ def test_lines_of_variants(monkeypatch: pytest.MonkeyPatch) -> None:
     }
     with pytest.raises(ValueError, match="line 2 is not `name: options`: 'no colon'"):
         read_variants("a:\nno colon")
-    with pytest.raises(ValueError, match="line 3 has the name of another: 'a-b'"):
+    with pytest.raises(ValueError, match="line 3 repeats the name: 'a-b'"):
         read_variants("a b: --raw\n\na-b:")
 
 
@@ -75,5 +75,5 @@ def test_variants_are_trained_measured_and_kept(
     assert again.splitlines()[3:] == first.splitlines()[3:]
     assert "± " in again.splitlines()[2]
     assert again != first
-    with pytest.raises(ValueError, match=r"plain-1 holds a run by .*'steps': 4.*not .*'steps': 5"):
+    with pytest.raises(ValueError, match=r"plain-1 has a run with .*'steps': 4.*not .*'steps': 5"):
         main(command.replace("--steps 4", "--steps 5").split())

@@ -1,4 +1,4 @@
-"""Money, shares and measures in both languages."""
+"""Money, percentages and measures in both languages."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def money(chance: Chance) -> Said:
 
 
 def percent(chance: Chance) -> Said:
-    """A share in per cent."""
+    """A percentage."""
     number = chance.randint(1, 100)
     if chance.random() < 0.2:
         return Said(*[(f"{number}.{chance.randint(1, 9)}%",)] * 2)
@@ -70,7 +70,7 @@ def temperature(chance: Chance) -> Said:
 
 
 def height(chance: Chance) -> Said:
-    """How tall somebody is."""
+    """A person's height."""
     number = chance.randint(50, 99)
     tens, ones = divmod(number, 10)
     short = f"1.{number}" if ones else f"1.{tens}"

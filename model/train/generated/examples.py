@@ -1,4 +1,4 @@
-"""Examples out of the lists and slots, typed as people do."""
+"""Examples from the lists and slots, as people type them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from model.train.pairs import Languages, TrainingExample
 
 LANGUAGES = ("en", "zh")
 SLOT = re.compile(r"\{([a-z]+?)2?\}")  # {city2} is another city than {city}
-OPENS = re.compile(r"\{(?:field|country|word)\}.* .*[.?!]$")  # a slot that opens a sentence
-SOURCES = {lists.phrases: 4, lists.words: 1, lists.frames: 15}  # how many tickets each has
-# Slots whose values are hardly ever the same twice: the model must learn to copy or convert them.
+OPENS = re.compile(r"\{(?:field|country|word)\}.* .*[.?!]$")  # a slot at the start of a sentence
+SOURCES = {lists.phrases: 4, lists.words: 1, lists.frames: 15}  # relative frequencies
+# Slots whose values hardly ever repeat: the model must learn to copy or convert them.
 VARIED = frozenset(
     [
         "unheard",
@@ -39,15 +39,15 @@ VARIED = frozenset(
         "date",
     ]
 )
-MORE = 3  # extra tickets of a frame for each such slot
-# Blocks of pictures, so that what is learnt is to copy whatever stands there.
+MORE = 3  # extra weight of a frame for each such slot
+# Blocks of emoji, so that the model learns to copy any of them.
 PICTURES = [*augment.EMOJI, *map(chr, (*range(0x1F300, 0x1F650), *range(0x1F900, 0x1FA00)))]
 
 
 def with_emoji(
     one: TrainingExample, draw: augment.Draw, chance: random.Random
 ) -> TrainingExample | None:
-    """With one to three pictures of any kind behind it, which are to come through."""
+    """Followed by one to three emoji of any kind, which are to be copied."""
     tail = chance.choice((chance.choice(augment.EMOJI), chance.choice(PICTURES)))
     tail = chance.choice(("", " ")) + tail * chance.choice((1, 1, 1, 2, 3))
     return TrainingExample(normalise(one.source + tail), normalise(one.target + tail), one.language)
@@ -56,18 +56,18 @@ def with_emoji(
 def capitals(
     one: TrainingExample, draw: augment.Draw, chance: random.Random
 ) -> TrainingExample | None:
-    """English in capitals; a name inside Chinese keeps its own."""
+    """English in capitals; a name inside Chinese is not changed."""
     return augment.capitals(one, draw, chance) if one.language == "zh" else None
 
 
-SHAPES: dict[augment.Kind | None, int] = {  # and each way of typing; None: as it is
+SHAPES: dict[augment.Kind | None, int] = {  # ways of typing; None: unchanged
     None: 14,
     augment.lower: 3,
     capitals: 1,
     augment.marks: 1,
     with_emoji: 3,
 }
-PLAIN_HEART = 0.5  # share of emoji that come without the selector of their coloured form
+PLAIN_HEART = 0.5  # share of emoji without the selector of their coloured form
 COLOURED = "\ufe0f"
 
 
@@ -78,10 +78,10 @@ def generated(
     unread: Collection[str] = (),
     held: frozenset[str] = frozenset(),
 ) -> list[TrainingExample]:
-    """`count` examples, either direction by chance; seeded.
+    """Return `count` examples, in random directions; seeded.
 
     No source has its `key` in `unread`, and neither side has it in `held`. Raises `ValueError` for
-    other languages than English and Chinese.
+    languages other than English and Chinese.
     """
     if count and {*languages} != {*LANGUAGES}:
         raise ValueError(f"only {LANGUAGES} are generated, not {tuple(languages)}")
@@ -109,7 +109,7 @@ def _endless(seed: int) -> Iterator[TrainingExample]:
 
 
 def _tickets(said: Said) -> int:
-    """How often a phrase, word or frame is drawn, relative to others of its list."""
+    """Return how often a phrase, word or frame is drawn, relative to others of its list."""
     return 1 + MORE * sum(name.rstrip("2") in VARIED for name in {*_slots(said.en[0])})
 
 
@@ -118,9 +118,9 @@ def _itself(example: TrainingExample) -> TrainingExample:
 
 
 def filled(frame: Said, chance: random.Random) -> Said:
-    """A frame with values in its slots; what has none stays.
+    """Return a frame with values in its slots, or unchanged without slots.
 
-    A form of the frame has a form of each value: the first one the first, others any.
+    Each form of the frame gets a form of each value: the first gets the first, others any.
     """
     wanted = dict.fromkeys(name for form in (*frame.en, *frame.zh) for name in _slots(form))
     values: dict[str, Said] = {}
@@ -149,7 +149,7 @@ def _slots(form: str) -> list[str]:
 
 
 def _typed(said: Said, chance: random.Random) -> TrainingExample:
-    """One form, into the first one of the other language; never into English with Chinese in it."""
+    """Return one form, into the first one of the other language; no Chinese in English targets."""
     if HAN.search(said.en[0]) or chance.random() < 0.5:
         source, target, language = chance.choice(said.en), said.zh[0], "zh"
     else:
@@ -158,7 +158,7 @@ def _typed(said: Said, chance: random.Random) -> TrainingExample:
 
 
 def _hearted(one: TrainingExample, chance: random.Random) -> TrainingExample:
-    """Hearts and the like with or without their selector, alike on both sides."""
+    """Return hearts and similar emoji with or without their selector, alike on both sides."""
     source, target = (text.replace(COLOURED, "") for text in (one.source, one.target))
     if chance.random() < PLAIN_HEART:
         return TrainingExample(source, target, one.language)

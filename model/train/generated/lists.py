@@ -1,6 +1,6 @@
-"""Phrases, words, names and frames of our own, read from the lists beside this file.
+"""Our own phrases, words, names and frames, read from the lists next to this file.
 
-A line is `English forms = Chinese forms`, forms parted by "|"; "#" begins a comment.
+A line is `English forms = Chinese forms`, with forms separated by "|"; "#" starts a comment.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Said:
-    """One meaning in both languages: its forms, of which the first is what is to be written."""
+    """One meaning in both languages: its forms, of which the first is the one to write."""
 
     en: tuple[str, ...]
     zh: tuple[str, ...]
 
 
 Chance = random.Random
-Slot = Callable[[Chance], Said]  # a value, drawn by chance
+Slot = Callable[[Chance], Said]  # a random value
 
 
 def copied(text: str) -> Said:
-    """What is the same in both languages."""
+    """Return a text that is the same in both languages."""
     return Said((text,), (text,))
 
 
@@ -39,7 +39,7 @@ def phrases() -> tuple[Said, ...]:
 
 @cache
 def words() -> tuple[Said, ...]:
-    """Words that are typed by themselves."""
+    """Words that are typed alone."""
     return _sections("words.txt")[""]
 
 
@@ -51,14 +51,14 @@ def frames() -> tuple[Said, ...]:
 
 @cache
 def names() -> Mapping[str, tuple[Said, ...]]:
-    """Well-known names by their kind."""
+    """Well-known names, by kind."""
     return _sections("names.txt")
 
 
 def _sections(file: str) -> dict[str, tuple[Said, ...]]:
-    """The lines under each heading; those before the first one under "".
+    """Return the lines under each heading; those before the first one under "".
 
-    Raises `ValueError` naming the line that is not `English = Chinese`.
+    Raises `ValueError` for a line that is not `English = Chinese`.
     """
     sections: dict[str, list[Said]] = {}
     heading = ""

@@ -23,7 +23,7 @@ CHINESE_DIGITS = "零一二三四五六七八九十"
 
 
 def digits(number: int) -> str:
-    """A number from 0 to 99,999 in Chinese characters, as it is said: 一百零五."""
+    """Return a number from 0 to 99,999 in Chinese characters, as spoken: 一百零五."""
     if number < 10:
         return CHINESE_DIGITS[number]
     for unit, sign in ((10_000, "万"), (1000, "千"), (100, "百"), (10, "十")):
@@ -42,7 +42,7 @@ def digits(number: int) -> str:
 
 
 def size(chance: Chance, longest: int = 4, least: int = 1) -> int:
-    """A number of at most `longest` digits, short ones as often as long ones."""
+    """Return a number of at most `longest` digits, short ones as often as long ones."""
     return chance.randint(least, 10 ** chance.randint(1, longest) - 1)
 
 
@@ -53,7 +53,7 @@ def small(chance: Chance) -> Said:
 
 
 def age(chance: Chance) -> Said:
-    """Somebody's age."""
+    """A person's age."""
     number = chance.randint(3, 99)
     return Said((str(number),), (str(number), digits(number)))
 
@@ -74,7 +74,7 @@ def decimal(chance: Chance) -> Said:
 
 
 def bignumber(chance: Chance) -> Said:
-    """Millions and billions, which Chinese counts by 10⁴ and 10⁸."""
+    """Millions and billions, which Chinese counts in units of 10⁴ and 10⁸."""
     leading = chance.randint(1, 99)
     kind = chance.choice(("thousand", "million", "million", "billion"))
     if kind == "thousand":
@@ -99,7 +99,7 @@ def phone(chance: Chance) -> Said:
 
 
 def sum_(chance: Chance) -> Said:
-    """An equation in signs, written alike in both languages."""
+    """An equation in symbols, the same in both languages."""
     left, sign, right, result = _equation(chance)
     gap = chance.choice((" ", " ", ""))
     tail = chance.choice((f"{gap}={gap}{result}", f"{gap}={gap}{result}", f"{gap}={gap}?"))

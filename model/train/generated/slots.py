@@ -1,4 +1,4 @@
-"""Slots of a frame: each gives a value by chance, in both languages."""
+"""Slots of a frame: each returns a random value, in both languages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from model.train.generated.numbers import size
 
 
 def unheard(chance: Chance) -> Said:
-    """A name that nobody has, copied."""
+    """An invented name, copied."""
     return copied(name(chance))
 
 
@@ -22,12 +22,12 @@ def chinese(chance: Chance) -> Said:
 
 
 def english(chance: Chance) -> Said:
-    """An English word that is asked about, and stays."""
+    """An English word that is asked about, and not translated."""
     return copied(chance.choice(lists.words()).en[0])
 
 
 def url(chance: Chance) -> Said:
-    """An address on the web."""
+    """A web address."""
     scheme = chance.choice(("https://", "https://", "http://", "www.", ""))
     ending = chance.choice(("com", "com", "org", "net", "cn", "edu", "io"))
     path = chance.choice(("", "", f"/{_word(chance)}", f"/{_word(chance)}/{size(chance, 3)}"))
@@ -35,7 +35,7 @@ def url(chance: Chance) -> Said:
 
 
 def email(chance: Chance) -> Said:
-    """An address of mail."""
+    """An e-mail address."""
     ending = chance.choice(("com", "com", "org", "cn"))
     return copied(f"{_word(chance)}@{_word(chance)}.{ending}")
 
@@ -60,7 +60,7 @@ def listed(heading: str) -> Slot:
 
 
 def han(chance: Chance) -> Said:
-    """A Chinese word inside English, which stays."""
+    """A Chinese word inside English, not translated."""
     return copied(chance.choice(lists.words()).zh[0])
 
 
