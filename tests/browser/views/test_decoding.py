@@ -74,7 +74,11 @@ def test_columns_are_the_rows_of_the_three_attentions(workspace: Workspace, head
         weights = powers / powers.sum(axis=-1, keepdims=True)
         rows.append(weights[2] if heads_of == "head" else weights.mean(axis=0))
     seen = workspace.page.evaluate(STRIPS)
-    for block, row in zip(["cross", "decoder", "encoder"], rows, strict=True):
+    shown = dict(zip(["cross", "decoder", "encoder"], rows, strict=True))
+    if rows[0].argmax() in (0, len(rows[0]) - 1):  # a special token: how it was read says nothing
+        del shown["encoder"]
+    assert seen.keys() == shown.keys()
+    for block, row in shown.items():
         np.testing.assert_allclose(seen[block], row, atol=0.0051)
 
 
