@@ -129,7 +129,7 @@ def test_old_picture_stays_dimmed_while_the_next_is_on_its_way(workspace: Worksp
 
 def test_direction_is_by_script_and_can_be_chosen(workspace: Workspace) -> None:
     workspace.open(source="OK", target="好")
-    expect(workspace.find("#direction option").first).to_have_text("by script: English → Chinese")
+    expect(workspace.find("#direction option").first).to_have_text("Detected: English → Chinese")
     workspace.find("#direction").select_option("zh-en")
     workspace.drawn()
     assert workspace.link["direction"] == "zh-en"

@@ -120,7 +120,7 @@ function drawn(context) {
   const words = {
     title: [source.trim(), ...(trace.output.text ? [trace.output.text] : [])].join(" → "),
     place: [shown.name(t), block, layer, head, subject?.says(t)].filter(Boolean).join(" · "),
-    changed: changed.length ? `${t("Changed machine")}: ${changed.join(" · ")}` : "",
+    changed: changed.length ? `${t("Changed model")}: ${changed.join(" · ")}` : "",
     caption: (caption && find("#caption").textContent) || "",
     footer: ["Headlight", model?.name, model?.digest.slice(0, 12)].filter(Boolean).join(" · "),
   };

@@ -83,7 +83,7 @@ function fill(context, calculation) {
   write(find("#pair-mask"), Number.isNaN(weight)
     ? maskedSaid(t, maskAt(page), { query: tokenAt(rows, at.row), key: tokenAt(cols, at.col) })
     : cover[cell] === COVER.weak
-      ? t("open; dotted, as it is not among the strongest")
+      ? t("not masked; dotted because it is not among the strongest")
       : t("not masked"));
   const parts = cellBreakdown(context, read, at);
   const known = parts ? null : compute(page, read, at);

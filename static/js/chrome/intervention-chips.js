@@ -17,7 +17,7 @@ export function bindChanges(context) {
   const all = h("button", { type: "button", className: "button quiet" }, t("Undo all"));
   const wrong = h("p", { className: "change-problem", role: "alert", hidden: true });
   const { clear, drop, fixed } = editModel(context);
-  bar.append(h("b", {}, t("Changed machine")), list, all, wrong);
+  bar.append(h("b", {}, t("Changed model")), list, all, wrong);
   all.addEventListener("click", () => {
     clear();
     find("#stage").focus();

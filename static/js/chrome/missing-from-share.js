@@ -29,7 +29,7 @@ function kept(page) {
 
 /** @param {Context} context */
 export function bindUnfrozen({ store, t }) {
-  const back = h("button", { type: "button", className: "button" }, t("Show what was frozen"));
+  const back = h("button", { type: "button", className: "button" }, t("Show what was saved"));
   const line = h("div", { className: "not-frozen", role: "status", hidden: true }, h("p", {}, wording(t, new Problem("frozen"))), back);
   find(".figure").before(line);
   back.addEventListener("click", () => {

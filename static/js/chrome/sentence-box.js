@@ -55,8 +55,8 @@ export function bindSentence({ store, figure, t }) {
       ({ value }) => value === trace?.direction && !link.direction,
     );
     direction.options[0].text = found
-      ? t("by script: {direction}", { direction: found.text })
-      : t("by script");
+      ? t("Detected: {direction}", { direction: found.text })
+      : t("Detect");
     box.readOnly = direction.disabled = share !== null;
     box.lang = bcp47((link.direction ?? (trace?.direction || link.lang)).split("-")[0]);
   }

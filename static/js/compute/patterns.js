@@ -16,7 +16,7 @@
 export const measures = (t) => ({
   entropy: { name: t("entropy"), order: t("entropy, sharp heads first"), rising: true, unit: t("nats") },
   distance: { name: t("distance"), order: t("distance, far heads first"), unit: t("tokens") },
-  alignment: { name: t("alignment"), order: t("how nearly one to one words are told apart") },
+  alignment: { name: t("alignment"), order: t("how close to one-to-one") },
   previous: { name: t("previous token"), order: t("weight on the previous token") },
   itself: { name: t("itself"), order: t("weight on the token itself") },
   next: { name: t("next token"), order: t("weight on the next token") },
@@ -38,8 +38,8 @@ export const patterns = (t) => ({
   "first-token": { name: t("first"), says: t("Looks mostly at the first token.") },
   "last-token": { name: t("last"), says: t("Looks mostly at the last token.") },
   special: { name: t("special"), says: t("Looks mostly at special tokens.") },
-  alignment: { name: t("alignment"), says: t("Tells words apart: each looks at one of its own.") },
-  broad: { name: t("broad"), says: t("Looks almost everywhere alike.") },
+  alignment: { name: t("alignment"), says: t("Each word looks at a different word.") },
+  broad: { name: t("broad"), says: t("Attention is nearly uniform.") },
   mixed: { name: t("mixed"), says: t("No single place has most of its weight.") },
   none: { name: t("too few"), says: t("Too few rows have a choice to tell a pattern.") },
 });

@@ -45,7 +45,7 @@ const WORDING = {
   "quota-reached": (t) =>
     t("Your address has no room for another share. Delete one that is no longer needed."),
   "too-many-shares": (t) => t("Too many links in a short time. Wait a minute and share again."),
-  frozen: (t) => t("This was not frozen with the share, and its model is no longer served here."),
+  frozen: (t) => t("This was not saved with the share, and its model is no longer served here."),
   "not-given": (t) => t("This figure shows given numbers; there is no model to ask for others."),
   "nothing-drawn": (t) => t("There is nothing to save yet."),
   unmade: (t) => t("The file could not be made."),
@@ -95,7 +95,7 @@ export function wording(t, problem) {
   if (problem.kind === "no-means") return t("This model came without the means of its heads.");
   if (problem.kind === "does-not-fit" && problem.field === "options")
     return t("With these options the model has other parameters than the snapshot. Choose other options, or start a new run.");
-  if (problem.field.startsWith("interventions")) return t("A change to the machine cannot be made.");
+  if (problem.field.startsWith("interventions")) return t("A change to the model cannot be made.");
   const words = WORDING[problem.kind];
   return words
     ? words(t, problem)

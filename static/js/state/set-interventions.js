@@ -56,7 +56,7 @@ export function editModel({ store, t, announce }) {
     },
 
     clear() {
-      announce(t("All changes undone: this is the machine as it was trained."));
+      announce(t("All changes undone: this is the model as trained."));
       set([]);
     },
   };

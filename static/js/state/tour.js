@@ -122,7 +122,7 @@ export const STOPS = Object.freeze([
       title: t("Share it"),
       says: t("A link holds all that you see: the sentence, the view, the head, the cell and your changes."),
       task: t("Press “Share”."),
-      done: t("Whoever opens the link sees exactly this. That was the tour: now try a sentence of your own."),
+      done: t("Anyone who opens the link sees exactly this. That was the tour: now try a sentence of your own."),
     }),
   },
 ]);

@@ -210,6 +210,6 @@ function pointed({ link: { view: _view, block: _block, layer: _layer, head: _hea
 /** @param {Context} context */
 function letGo({ store, announce, t }) {
   store.hover(null);
-  if (store.get().link.query !== null) announce(t("Nothing is pinned any more."));
+  if (store.get().link.query !== null) announce(t("Unpinned."));
   store.go({ query: null, key: null });
 }

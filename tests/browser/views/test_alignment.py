@@ -173,7 +173,7 @@ def test_a_head_that_was_taught_is_called_so(workspace: Workspace) -> None:
     for layer, head in [*taught, (1, 3)]:
         workspace.open(**{**START, "layer": layer, "head": head})
         note = workspace.find(".aligned .note")
-        told = f"taught to align, one of {len(taught)}" in note.inner_text()
+        told = f"one of {len(taught)} heads trained with alignment supervision" in note.inner_text()
         assert told == ((layer, head) in taught)
         workspace.open(**{**START, "layer": layer, "head": head, "view": "heatmap"})
         caption = workspace.find("#caption .place")
@@ -187,7 +187,7 @@ def test_rows_that_read_are_said_as_such(workspace: Workspace) -> None:
     workspace.open(**START, query=2)
     said = workspace.find(".finding")
     expect(said).to_contain_text(f"while {START['target'][2]} is written")
-    workspace.find(".options label").get_by_text("read it").click()
+    workspace.find(".options label").get_by_text("having read it").click()
     assert workspace.link["rows"] == "reads"
     matrix, _ = expected(workspace, "head", reads=True)
     word = WORDS[int(matrix[2].argmax())]
@@ -208,7 +208,7 @@ def test_the_row_that_is_lit_by_itself_is_said_for_what_it_reads(workspace: Work
             break
     assert row
     expect(workspace.find(".finding")).to_contain_text(f"while {START['target'][row]} is written")
-    workspace.find(".options label").get_by_text("read it").click()
+    workspace.find(".options label").get_by_text("having read it").click()
     expect(workspace.find(".finding")).to_contain_text(f"once {START['target'][row - 1]} is read")
 
 

@@ -125,7 +125,7 @@ def test_heads_go_on_and_off(workspace: Workspace) -> None:
     expect(buttons).to_have_text(["all", "none", "only 5"])
     buttons.nth(1).click()
     assert not drawn(workspace)
-    expect(workspace.find(".weaving .note")).to_have_text("No head is on. ")
+    expect(workspace.find(".weaving .note")).to_have_text("Select at least one head. ")
     buttons.nth(0).click()
     assert workspace.link["heads"] == ALL
     buttons.nth(2).click()

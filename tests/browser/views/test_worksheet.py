@@ -117,7 +117,7 @@ def test_every_stage_is_what_the_layer_computes(workspace: Workspace, block: str
     for name in ("mix", "output", "norm", "ffn", "close"):
         if name in expected:
             rows = table(workspace, name, 1 if name == "output" else 0)
-            head = rows[0].index("worked out")
+            head = rows[0].index("computed")
             np.testing.assert_allclose(column(rows, head), expected[name][:4], atol=1e-3)
             np.testing.assert_allclose(column(rows, head + 1), expected[name][:4], atol=1e-3)
     if "hidden" in expected:

@@ -115,9 +115,9 @@ const compared = (context) => ({
 
 /** @param {Context["t"]} t @returns {Record<Which, string>} */
 const labels = (t) => ({
-  a: t("Attention weights of A. Arrow keys move the cell, Escape lets go."),
-  b: t("Attention weights of B. Arrow keys move the cell, Escape lets go."),
-  delta: t("B minus A. Arrow keys move the cell, Escape lets go."),
+  a: t("Attention weights of A. Arrow keys move the cell, Escape unpins."),
+  b: t("Attention weights of B. Arrow keys move the cell, Escape unpins."),
+  delta: t("B minus A. Arrow keys move the cell, Escape unpins."),
 });
 
 /**

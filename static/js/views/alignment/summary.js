@@ -86,7 +86,7 @@ export function nearest({ say, store, t }, page) {
   const here = excellence(page);
   const rate = Math.round((here?.error_rate ?? 0) * 100);
   const said = here
-    ? [t("★ Of all single heads this one is, by these rows, nearest to alignments made by people (alignment error rate {rate} %).", { rate })]
+    ? [t("★ On these rows, this is the single head closest to human word alignment (alignment error rate {rate} %).", { rate })]
     : [];
   const { layer, head } = best;
   const go = h("button", { type: "button" }, t("layer {layer}, head {head}", { layer: layer + 1, head: head + 1 }));
@@ -95,8 +95,8 @@ export function nearest({ say, store, t }, page) {
     store.go({ layer, head, options: { ...options, of: "head", rows: null } }, "chosen");
   });
   const way = here
-    ? t("Best of all, by the other rows: {place}.")
-    : t("★ The head nearest to alignments made by people: {place}.");
+    ? t("Closest on the other rows: {place}.")
+    : t("★ The head closest to human word alignment: {place}.");
   return [said, here === best ? [] : say(way, { place: go })]
     .filter((sentence) => sentence.length)
     .map((sentence) => h("span", {}, ...sentence));
@@ -121,7 +121,7 @@ export function remarks({ t }, { page: { link, model }, found }, least, faint) {
   ];
   if (link.options.of === "head" && model && taught(model, link))
     said.push(
-      t("This head was taught to align, one of {n}; what the others do they found for themselves.", { n: model.taught?.length ?? 0 }),
+      t("This is one of {n} heads trained with alignment supervision; the others learned what they do on their own.", { n: model.taught?.length ?? 0 }),
     );
-  return [...said, t("That a word is looked at does not prove that it is what was translated.")];
+  return [...said, t("Attention to a word does not prove that this word was translated.")];
 }

@@ -89,13 +89,13 @@ const choices = ({ store, t }) => [
   },
   {
     option: "rows",
-    label: t("Rows that"),
-    values: { writes: t("write the word"), reads: t("read it") },
+    label: t("Row used"),
+    values: { writes: t("predicting the word"), reads: t("having read it") },
     otherwise: () => rowsOf(store.get()),
   },
   {
     option: "least",
-    label: t("Lines from"),
+    label: t("Hide below"),
     range: [0, 50, 1],
     say: (value) => two(value / 100),
   },

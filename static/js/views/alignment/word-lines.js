@@ -37,7 +37,7 @@ export function createLines(context, gestures) {
     className: "alignment-lines",
     tabIndex: 0,
     role: "application",
-    "aria-label": t("Alignment of words. Arrow keys move through the written words, Escape lets go."),
+    "aria-label": t("Alignment of words. Arrow keys move through the written words, Escape unpins."),
   });
   /** @type {ReturnType<typeof drawn> | null} */
   let picture = null;

@@ -41,7 +41,7 @@ export function createTrained({ store, t, ...rest }, gestures) {
   let same = false;
   const matrix = createMatrix(context, {
     ...gestures,
-    label: t("Attention weights as trained. Arrow keys move the cell, Escape lets go."),
+    label: t("Attention weights as trained. Arrow keys move the cell, Escape unpins."),
     onHover: (place) => gestures.onHover(same ? place : null),
     onPick: (place, how) => same && gestures.onPick(place, how),
     tip({ row, col }) {

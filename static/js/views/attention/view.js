@@ -77,7 +77,7 @@ function mount(context, root) {
       return found && pairIn(store.get(), null, found);
     },
   };
-  const label = t("Attention weights. Arrow keys move the cell, Escape lets go.");
+  const label = t("Attention weights. Arrow keys move the cell, Escape unpins.");
   const matrix = createMatrix(context, { ...gestures, label, tip: (cell) => tip(context, cell) });
   const trained = createTrained(context, gestures);
   const title = h("h3", {}, t("Changed"));
@@ -191,7 +191,7 @@ const choices = (t) => [
   { option: "special", label: t("Special tokens"), values: { show: t("show"), hide: t("hide") } },
   {
     option: "top",
-    label: t("Strongest"),
+    label: t("Show top"),
     range: [1, 100, 1],
     say: (percent) => (percent === 100 ? t("all") : t("{percent} %", { percent })),
   },

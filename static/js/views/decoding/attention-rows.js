@@ -55,7 +55,7 @@ export function createLooks(context) {
   const element = h(
     "section",
     { className: "looks" },
-    h("div", { className: "looks-head" }, h("h3", {}, t("Where it looks meanwhile")), picker.element),
+    h("div", { className: "looks-head" }, h("h3", {}, t("Where it looks while writing")), picker.element),
     strips,
   );
 

@@ -53,14 +53,14 @@ export function createCandidates({ t, own }, { pick, turn }) {
 /** @param {Translate} t @param {Scene} scene */
 function advice(t, { page, plan, step, frozen }) {
   if (frozen && page.link.target === null && plan.method === "beam")
-    return t("A share keeps the path, not the search: the other beams need a live run.");
+    return t("A share keeps the path, not the search. Open it live to see the other beams.");
   if (frozen && page.link.target === null && plan.method === "sample")
-    return t("A share keeps what was drawn, not what it was drawn from: that needs a live run.");
+    return t("A share keeps the sampled tokens, not the candidates. Open it live to see those.");
   if (page.share) return "";
   const click = t("Click another token: the sentence goes on from there.");
   if (plan.method !== "sample" || step.forced) return click;
   const pool = step.beams[0]?.pool;
-  return pool ? prose([t("Drawn from {pool} tokens; the others were left out.", { pool }), click]) : click;
+  return pool ? prose([t("Sampled from {pool} tokens; the others were excluded.", { pool }), click]) : click;
 }
 
 /** @param {Scene} scene @param {string} name  of the radio buttons @param {Actions["turn"]} turn */

@@ -103,15 +103,15 @@ export function told({ t, say }, scene) {
   if (step.forced && led)
     return say(
       t(
-        "Step {n}: {token} was given, and the model would have written it too: it holds it to be the most probable ({p}).",
+        "Step {n}: {token} was given; it is also the model’s top choice ({p}).",
       ),
       values,
     );
   if (step.forced)
     return say(
       rank
-        ? t("Step {n}: {token} was given. To the model it is number {rank}, with a probability of {p}.")
-        : t("Step {n}: {token} was given. To the model its probability is {p}."),
+        ? t("Step {n}: {token} was given. The model ranks it {rank}, with a probability of {p}.")
+        : t("Step {n}: {token} was given. The model gives it a probability of {p}."),
       values,
     );
   if (plan.method === "beam")
@@ -126,8 +126,8 @@ export function told({ t, say }, scene) {
   if (plan.method === "sample")
     return say(
       led
-        ? t("Step {n}: the lot fell on {token}, the most probable token ({p}).")
-        : t("Step {n}: the lot fell on {token}, which the model gives {p}."),
+        ? t("Step {n}: {token} was sampled, the most probable token ({p}).")
+        : t("Step {n}: {token} was sampled; its probability is {p}."),
       values,
     );
   return say(t("Step {n}: the model writes {token}, the most probable token ({p})."), values);

@@ -32,7 +32,7 @@ export function methods({ store, t, own }) {
   }
 
   const list = h("div", { className: "choice" });
-  const method = h("fieldset", { className: "option" }, h("legend", {}, t("Write by")), list);
+  const method = h("fieldset", { className: "option" }, h("legend", {}, t("Decoding method")), list);
   method.addEventListener("change", (event) => {
     const { value } = /** @type {HTMLInputElement} */ (event.target);
     const method = /** @type {Plan["method"]} */ (value);

@@ -106,10 +106,10 @@ const pair = (name, value, of) => el("div", {}, el("dt", {}, name), el("dd", { "
 
 /** @param {Context["t"]} t @param {number} perplexity */
 function plainly(t, perplexity) {
-  if (perplexity < 1.1) return t("Token by token the model was nearly sure of it.");
+  if (perplexity < 1.1) return t("The model was nearly certain of each token.");
   if (perplexity < 1e4)
-    return t("Token by token the model was as unsure as one who picks blindly among {n} tokens.", {
+    return t("Per token, the model was as uncertain as a uniform choice among {n} tokens.", {
       n: perplexity < 10 ? one(perplexity) : Math.round(perplexity),
     });
-  return t("The model would hardly ever have written this.");
+  return t("The model would almost never write this.");
 }

@@ -34,8 +34,8 @@ export function createBranches(context, { go }) {
     const { plan, frozen, page } = scene;
     const beams = plan.method === "beam" && page.link.target === null && !frozen;
     title.textContent = beams
-      ? t("All that was tried: {n} beams", { n: plan.beam })
-      : t("The way, and what was passed by");
+      ? t("All paths tried: {n} beams", { n: plan.beam })
+      : t("Chosen path and alternatives");
     frame.setAttribute("aria-label", title.textContent);
     render(note, legend(context, beams, plan.length_penalty));
     const nodes = named(tree(scene.run), scene, beams);
@@ -194,7 +194,7 @@ function legend({ t }, beams, alpha) {
   const kinds = [
     ["best", beams ? t("what is written in the end") : t("written")],
     ...(beams ? [["live", t("kept")]] : []),
-    ["pruned", beams ? t("pruned") : t("passed by")],
+    ["pruned", beams ? t("pruned") : t("not chosen")],
   ];
   const says = beams
     ? t(

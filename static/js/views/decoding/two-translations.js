@@ -90,12 +90,12 @@ function verdict(t, ours, other, from) {
   const times = Math.exp(Math.abs(gap));
   const factor =
     times < 10 ? one(times) : times < 1e6 ? grouped(Math.round(times)) : tiny(times);
-  const at = t("They part at step {n}.", { n: from + 1 });
-  if (times < 1.05) return prose([at, t("The model holds both to be equally probable.")]);
+  const at = t("They diverge at step {n}.", { n: from + 1 });
+  if (times < 1.05) return prose([at, t("The model gives both about the same probability.")]);
   return gap > 0
-    ? prose([at, t("The model holds its own to be {factor} times as probable.", { factor })])
+    ? prose([at, t("The model gives its own {factor} times the probability.", { factor })])
     : prose([
         at,
-        t("The model holds yours to be {factor} times as probable: its search did not find it.", { factor }),
+        t("The model gives yours {factor} times the probability: its search did not find it.", { factor }),
       ]);
 }

@@ -108,7 +108,7 @@ function furnish(context) {
       tabIndex: 0,
       role: "application",
       "aria-label": t(
-        "Flow of attention. Up and down choose the token above, left and right the input, Escape lets go.",
+        "Flow of attention. Up and down choose the token above, left and right the input, Escape unpins.",
       ),
     }),
     stream: h("div", { className: "stream" }),

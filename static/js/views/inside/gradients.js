@@ -28,8 +28,8 @@ export function slopes(context) {
   const said = h("p", { className: "says" });
   const note = h("p", { className: "note" });
   const parts = [
-    { title: h("h4", {}), key: legend(context), matrix: matrix(t("Attention weights. Arrow keys move the cell, Escape lets go.")) },
-    { title: h("h4", {}), key: legend(context), matrix: matrix(t("Gradient × attention. Arrow keys move the cell, Escape lets go.")) },
+    { title: h("h4", {}), key: legend(context), matrix: matrix(t("Attention weights. Arrow keys move the cell, Escape unpins.")) },
+    { title: h("h4", {}), key: legend(context), matrix: matrix(t("Gradient × attention. Arrow keys move the cell, Escape unpins.")) },
   ];
   const pair = h("div", { className: "pair" }, ...parts.map(({ title, matrix, key }) => h("section", {}, title, h("div", { className: "scroller" }, matrix.element), key.element)));
   const element = h("section", { className: "of-slopes" }, h("h3", {}, t("Gradient × attention")), said, pair, note);
@@ -125,7 +125,7 @@ export function slopes(context) {
  * @param {ReturnType<typeof farthest>} best
  */
 function found({ t, say }, { rows, cols }, best) {
-  return say(t("In this head the translation's log-probability hangs most on {query} looking at {key}: {value} nats."), {
+  return say(t("In this head the translation's log-probability is most sensitive to {query} → {key}: {value} nats."), {
     query: el("span", { className: "as-query" }, step(rows[best.row])),
     key: el("span", { className: "as-key" }, step(cols[best.col])),
     value: plus(best.value, Math.abs(best.value) < 0.005 ? four : two),

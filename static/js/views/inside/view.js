@@ -85,7 +85,7 @@ function mount(context, root) {
       body,
       section("of-lens", t("Logit lens"), lensTable(t, layers, { written, lang, count }), lensRemarks(t, layers.length)),
       section("of-heads", t("What each head adds to the logit"), heads.element, headRemarks(t)),
-      section("of-parts", t("All that makes the logit"), ledgerTable(t, sum, painter(diverging(theme), Math.max(sum.most.part, FAINT)))),
+      section("of-parts", t("Logit breakdown"), ledgerTable(t, sum, painter(diverging(theme), Math.max(sum.most.part, FAINT)))),
       el("section", { className: "of-sum" }, el("p", { className: "balance" }, balanced(context, written, sum)), note(sumRemarks(t))),
       gradient.element,
     );

@@ -42,7 +42,7 @@ export function createDiagram(context, gestures) {
     className: "weave",
     tabIndex: 0,
     role: "application",
-    "aria-label": t("Lines. Up and down move through tokens, left and right change sides, Escape lets go."),
+    "aria-label": t("Lines. Up and down move through tokens, left and right change sides, Escape unpins."),
   });
   /** @type {Content | null} */
   let content = null;

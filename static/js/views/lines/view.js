@@ -50,7 +50,7 @@ function settle({ link, model }) {
 function mount(context, root) {
   const { store, t } = context;
   const options = controls(context, [
-    { option: "least", label: t("Lines from"), range: [0, 50, 1], say: (value) => two(value / 100) },
+    { option: "least", label: t("Hide below"), range: [0, 50, 1], say: (value) => two(value / 100) },
     { option: "numbers", label: t("weights as numbers") },
   ]);
   const diagram = createDiagram(context, { onHover, onPick });
@@ -138,7 +138,7 @@ function numbers({ t }, { numbers, on }) {
 
 /** @param {Context} context @param {Page} page @param {Strands} strands */
 function hides({ t }, { link }, { strands, hidden, mass, cut }) {
-  if (!(link.options.heads === null || link.options.heads.length)) return t("No head is on.");
+  if (!(link.options.heads === null || link.options.heads.length)) return t("Select at least one head.");
   const values = { n: hidden, mass: two(mass), shown: strands.length, least: two(link.options.least / 100) };
   if (cut) return t("The {shown} strongest lines are shown; {n} pairs without one hold {mass} of the weight.", values);
   if (hidden) return t("{n} pairs under {least} have no line; they hold {mass} of the weight.", values);

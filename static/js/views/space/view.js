@@ -68,7 +68,7 @@ function mount(context, root) {
     className: "qk-plane",
     tabIndex: 0,
     role: "application",
-    "aria-label": t("Queries and keys in a plane. Arrow keys move the cell, Escape lets go."),
+    "aria-label": t("Queries and keys in a plane. Arrow keys move the cell, Escape unpins."),
   });
   const list = h("div", { className: "qk-found" });
   const solid = createSolid(context);

@@ -36,7 +36,7 @@ export function createFigure(context, { now, above, lit }) {
     t("Every step reads the same translation. Weights are kept in steps of 1/255: two decimals are near, not exact."),
   );
   const matrix = createMatrix(context, {
-    label: t("Attention weights at this step. Arrow keys move the cell, Escape lets go."),
+    label: t("Attention weights at this step. Arrow keys move the cell, Escape unpins."),
     onHover: hover,
     onPick: pick,
     picked: () => {

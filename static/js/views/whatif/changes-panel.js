@@ -12,10 +12,10 @@ export function changePanel(context) {
   const { store, t } = context;
   const cell = cellChanges(context);
   const parts = [headChanges(context), cell, sentenceChanges(context), residualChanges(context)];
-  const note = h("p", { className: "hint-line", hidden: true }, t("A share stays as it was frozen. Open it live to change the machine."));
+  const note = h("p", { className: "hint-line", hidden: true }, t("Shares are read-only. Open it live to change the model."));
   const element = h(
     "aside",
-    { className: "change-panel", "aria-label": t("Change the machine") },
+    { className: "change-panel", "aria-label": t("Change the model") },
     h("h2", {}, t("Change")),
     note,
     ...parts.map((part) => part.element),

@@ -23,7 +23,7 @@ export function sentenceChanges(context) {
   const ordered = () => `${sentence()}.position`;
   const late = () => ({ at: `${translation()}.position`, do: "drop" });
   const mask = (/** @type {number} */ index) => ({ at: sentence(), do: { mask: index } });
-  const tokens = h("ol", { className: "mask-tokens", "aria-label": t("Tokens that nobody may look at") });
+  const tokens = h("ol", { className: "mask-tokens", "aria-label": t("Tokens hidden from all heads") });
   let seed = SEED;
   const positions = oneOf(context, "positions", t("Positions"), { kept: t("as they are"), drop: t("dropped"), shuffle: t("shuffled") }, (value) => {
     if (value === "kept") remove({ at: ordered(), do: "drop" });
@@ -36,7 +36,7 @@ export function sentenceChanges(context) {
     "section",
     {},
     h("h3", {}, t("The sentence")),
-    h("p", { className: "hint-line" }, t("Click a token, and nobody may look at it.")),
+    h("p", { className: "hint-line" }, t("Click a token to hide it from all heads.")),
     tokens,
     positions.element,
     again,

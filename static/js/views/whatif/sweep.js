@@ -33,7 +33,7 @@ export function headSweep(context) {
   let base = null;
   const run = sweeper(context.source, show);
   const bar = controls(context, [
-    { option: "ablation", label: t("Each head by itself"), values: { zero: t("off"), uniform: t("uniform"), mean: t("mean") } },
+    { option: "ablation", label: t("Each head on its own"), values: { zero: t("off"), uniform: t("uniform"), mean: t("mean") } },
     { option: "over", label: t("on top of the changes") },
   ]);
   const rows = rowPicker(context);
@@ -54,7 +54,7 @@ export function headSweep(context) {
   const note = h(
     "p",
     { className: "hint-line" },
-    t("The number is the change in log-probability, in nats. Orange (below zero): the head helps, without it the translation is less probable. Blue (above zero): the head speaks against it. Click to switch off; click again to restore."),
+    t("The number is the change in log-probability, in nats. Orange (below zero): the head helps, without it the translation is less probable. Blue (above zero): the head works against it. Click to switch off; click again to restore."),
   );
   const element = h("div", { className: "sweep" }, rows.element, says, wait.element, wrong.element, map.element, bar, note);
 
@@ -161,8 +161,8 @@ function sentence({ store, t, say }, sweep, row, { before }) {
   const values = { token, place, amount: two(-first.delta) };
   const { ablation } = store.get().link.options;
   if (ablation === "uniform")
-    return say(t("Where it looks matters most for {token} in {place}: if it looks everywhere alike, the log-probability falls by {amount}."), values);
+    return say(t("Making the attention of {place} uniform hurts {token} most: the log-probability falls by {amount}."), values);
   if (ablation === "mean")
-    return say(t("What is said here and not always matters most for {token} in {place}: with its mean instead, the log-probability falls by {amount}."), values);
-  return say(t("What matters most for {token} is {place}: without it the log-probability falls by {amount}."), values);
+    return say(t("Mean-ablating {place} hurts {token} most: the log-probability falls by {amount}."), values);
+  return say(t("Switching off {place} hurts {token} most: the log-probability falls by {amount}."), values);
 }

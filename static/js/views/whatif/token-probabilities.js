@@ -47,7 +47,7 @@ export function tokenChanges(context) {
         el(
           "table",
           { className: "token-changes" },
-          el("caption", { className: "hint-line" }, t("The changed machine is made to write the translation as it was, so each row is the same step. The ring is before, the disc after.")),
+          el("caption", { className: "hint-line" }, t("The changed model is given the original translation, so each row is the same step. Ring: before; disc: after.")),
           el("thead", {}, el("tr", {}, heads(t, ranked))),
           el("tbody", { onpointerleave: () => store.hover(null) }, lines),
         ),

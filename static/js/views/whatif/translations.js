@@ -18,7 +18,7 @@ export function outcome({ store, t, say }) {
   /** @param {Runs} runs @param {Trace} own */
   function draw({ before, after }, own) {
     if (!isChanged(store.get().link))
-      return render(element, el("p", { className: "lead" }, t("Nothing is changed yet: this is the machine as it was trained.")));
+      return render(element, el("p", { className: "lead" }, t("No changes yet: this is the model as trained.")));
     const [, lang] = languages(before.direction);
     const said = say(
       before.output.text === own.output.text

@@ -32,7 +32,7 @@ export const whatif = {
   name: (t) => t("What if"),
   about: (t) =>
     t(
-      "Change the machine and see what becomes of the translation: switch a head off, cut an edge, set a weight by hand, hide a token, shuffle the positions. The run without changes always stands beside it. The map tries every head by itself: the more orange, the more the translation needs it. What a change does is what a head is for here; it need not be what its attention looks like.",
+      "Change the model and see how the translation changes: switch a head off, cut an edge, set a weight by hand, hide a token, shuffle the positions. The unchanged run is always shown beside it. The map tests each head on its own: the more orange, the more the translation depends on it. The effect of a change shows what a head does here; its attention pattern need not.",
     ),
   capabilities: ["decode", "score", "sweep"],
   frame: { rail: "both", inspector: false, caption: false, legend: "none" },

@@ -46,10 +46,10 @@ function origin({ t, joins, named, cell }) {
   if (joins) return t("The query comes from the decoder, after its self-attention; the key from the encoder's last layer.");
   if (named.eachLayer && cell.layer === 0)
     return t("In the first layer each is the token's embedding, times {root}, plus its position. This model adds the position again in every layer.");
-  if (named.eachLayer) return t("Each is what the layer below handed on for its token, plus the token's position: this model adds it in every layer.");
+  if (named.eachLayer) return t("Each is the output of the layer below for its token, plus the token's position: this model adds it in every layer.");
   if (named.sums.length) return t("In the first layer each is the token's embedding, times {root}, plus its position.");
   if (named.bare) return t("In the first layer each is the token's embedding, times {root}.");
-  return t("Each is what the layer below handed on for its token.");
+  return t("Each is the output of the layer below for its token.");
 }
 
 /** Where else positions act, if no position is in x. @param {Scene} scene */

@@ -68,7 +68,7 @@ export function close(scene) {
     id: "close",
     title: norm ? t("Add and norm again") : t("Add again"),
     prose: [
-      { says: t("This is what layer {layer} hands on for this token."), values: { layer: cell.layer + 1 } },
+      { says: t("This is the output of layer {layer} for this token."), values: { layer: cell.layer + 1 } },
       ...stage.prose,
     ],
   };

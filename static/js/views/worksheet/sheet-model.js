@@ -79,7 +79,7 @@ export function ledger(t, { title, unit, head, entries, result, rows, few = FEW 
   const { computed, model } = result;
   return {
     title,
-    head: [unit, ...head, t("worked out"), t("the model's"), t("difference")],
+    head: [unit, ...head, t("computed"), t("the model's"), t("difference")],
     rows: rows ?? upTo(model.length),
     few,
     entries: (row) => [

@@ -193,7 +193,7 @@ function headline({ store, t, say }, { query, key, weight, masked }) {
 /** @param {Context["t"]} t */
 const intervened = (t) =>
   t(
-    "An intervention stands in this run: where the model's numbers were replaced they differ from what is worked out.",
+    "This run includes an intervention: the numbers that it replaced differ from those computed here.",
   );
 
 /** The whole sheet as text. @param {Context} context @param {Work} found */
