@@ -1,1 +1,1 @@
-"""What seeing inside costs: pairs of ways to do one thing, measured side by side."""
+"""Benchmarks of what recording costs: two ways of doing the same thing, measured side by side."""

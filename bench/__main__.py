@@ -1,4 +1,4 @@
-"""`python -m bench`: prints a table of what seeing inside costs on this machine."""
+"""`python -m bench`: print a table of what recording costs on this machine."""
 
 import argparse
 import os

@@ -1,7 +1,7 @@
 """`python -m bench.against OTHER`: this checkout's time over another's, case by case.
 
-Each runs in a process of its own and they take turns; what counts is the processor time of each, so
-that a busy machine slows both alike. With this checkout as OTHER the table shows the noise.
+Each runs in a separate process and they alternate; the processor time of each is compared, so
+that a busy machine affects both equally. With this checkout as OTHER the table shows the noise.
 """
 
 import argparse

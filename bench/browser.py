@@ -1,4 +1,4 @@
-"""A browser beside a server for each checkout, and pages with the probes in them."""
+"""A browser and a server for each checkout, with probes in the pages."""
 
 import tempfile
 from collections.abc import Iterator, Sequence

@@ -1,6 +1,6 @@
-"""`python -m bench.capacity`: computes how many students machines serve, from measured times.
+"""`python -m bench.capacity`: compute how many students a server can serve, from measured times.
 
-A simulation of discrete events, no measurement: a student sends a sentence every two seconds, or
+A discrete-event simulation, not a measurement: a student sends a sentence every two seconds, or
 when the last one has been answered if that is later, as those of `bench.load` do; a server works on
 each and queues it; a free slot takes what waits, up to eight, to the less busy of two replicas, as
 `app.engine` and `app.scale` do. What is measured are the points of docs/bench.md below.

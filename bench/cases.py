@@ -1,4 +1,4 @@
-"""What is compared: each case is two ways to do one thing with one model."""
+"""The cases: each is two ways of doing the same thing with one model."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Timing two ways of doing the same thing in turns, so that both meet the same weather."""
+"""Timing two ways of doing the same thing in turns, so that load affects both equally."""
 
 import statistics
 import time

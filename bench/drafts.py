@@ -1,4 +1,4 @@
-"""`python -m bench.drafts FILE…`: drafted translations beside decoded ones, sentence by sentence.
+"""`python -m bench.drafts FILE…`: compare drafted and decoded translations, sentence by sentence.
 
 Files are parallel text as training reads it (`docs/training.md`); both columns are translated, each
 into the other's language. Says how many translations or numbers differ, how often a draft was

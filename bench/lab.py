@@ -1,4 +1,4 @@
-"""`python -m bench.lab`: how long the lab takes from a key to the screen while a class types.
+"""`python -m bench.lab`: time from a key press to the screen in the lab while a class types.
 
 A page in Chromium types a number into a cell four times a second. Beside it others type as fast,
 each as a program that sends what their pages would; all of them ask for a layer with a loss at

@@ -1,4 +1,4 @@
-"""The processor time that a page's main thread takes, for a change or task by task."""
+"""The processor time of a page's main thread, per change or per task."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""A model of many heads that nobody has to train: replies of ours, their weights made up."""
+"""A model of many heads without training: real replies with made-up weights."""
 
 import json
 from typing import Any

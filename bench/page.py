@@ -1,4 +1,4 @@
-"""`python -m bench.page`: prints what the page costs in the browser, as a table.
+"""`python -m bench.page`: print the page's costs in the browser, as a table.
 
 Work is the processor time of the page's main thread, for script, style, layout and paint: "drawing"
 from a change until the frame that shows it has been handed over, "all of it" in the half second

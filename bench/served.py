@@ -1,4 +1,4 @@
-"""`python -m bench.served`: how much is served here, by another checkout, and by a Gradio app.
+"""`python -m bench.served`: throughput of this checkout, another one, and a Gradio app.
 
 Each server in turn, alone on the machine, with as many clients at once over loopback, each with a
 new sentence as soon as the last one is answered. Told as a ratio.

@@ -1,4 +1,4 @@
-"""`python -m bench.start`: how long a server takes until it is ready, beside the model alone."""
+"""`python -m bench.start`: startup time of a server, compared with loading the model alone."""
 
 import statistics
 import subprocess

@@ -1,4 +1,4 @@
-"""What a step of training on a CPU does in a way of its own, beside what torch does."""
+"""Our own parts of a training step on a CPU, compared with torch's."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What every room's tests may ask for: a running Headlight, a running PostgreSQL."""
+"""Fixtures for all tests: a running Headlight, a running PostgreSQL."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ from tests.servers import AppServer, own_environment, running_app, running_postg
 for _name in os.environ.keys() - own_environment().keys():
     del os.environ[_name]
 
-# Small models gain nothing from threads, and lose much where a browser wants the other core.
+# Small models gain nothing from threads, and lose much when a browser needs the other core.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
@@ -24,14 +24,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def common(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One folder for all processes that share this run of the tests."""
+    """A folder shared by all processes of this test run."""
     base = tmp_path_factory.getbasetemp()
     return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
 
 @pytest.fixture(scope="session")
 def server_cache(common: Path) -> Path:
-    """What every server would make for itself, made by the first."""
+    """A cache of what every server would otherwise create for itself."""
     folder = common / "server-cache"
     folder.mkdir(exist_ok=True)
     return folder
@@ -41,7 +41,7 @@ def server_cache(common: Path) -> Path:
 def live_server(
     tmp_path_factory: pytest.TempPathFactory, server_cache: Path
 ) -> Iterator[AppServer]:
-    """One Headlight for all tests that only talk to it; leave it as it was found."""
+    """One server for all tests that only send requests to it and change nothing."""
     data_dir = tmp_path_factory.mktemp("live-server")
     with running_app(data_dir, warm=True, cache=server_cache) as server:
         yield server
@@ -49,7 +49,7 @@ def live_server(
 
 @pytest.fixture
 def launch(tmp_path: Path, server_cache: Path) -> Iterator[Callable[..., AppServer]]:
-    """Start a Headlight of the test's own: ``launch(data_dir=…, database_url=…)``.
+    """Start a server for this test only: ``launch(data_dir=…, database_url=…)``.
 
     Without ``data_dir`` all of a test's servers share one folder, so that a second one finds what
     the first one kept.
@@ -65,6 +65,6 @@ def launch(tmp_path: Path, server_cache: Path) -> Iterator[Callable[..., AppServ
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Callable[[str], str]]:
-    """Make a database in a PostgreSQL of our own and return its URL: ``postgres("shares")``."""
+    """Create a database in a PostgreSQL for this run; returns its URL: ``postgres("shares")``."""
     with running_postgres() as create:
         yield create

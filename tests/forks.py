@@ -1,8 +1,8 @@
-"""Python processes that start warm: forked off one that has imported what takes seconds.
+"""Python processes that start quickly: forked from one with the slow imports done.
 
-Each is a process as ``python -m …`` makes it, with an environment, a ``__main__`` and an end of its
-own, which can be killed. Only its imports were made before. The process of `multiprocessing` that a
-server's engines are forked off is forked off the server in the same way.
+Each is a process like one of ``python -m …``, with its own environment, ``__main__`` and exit, and
+it can be killed. Only its imports were done before. The process of `multiprocessing` that a
+server's engines are forked from is forked from the server in the same way.
 """
 
 import atexit
@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-# What servers, databases and training bring in, some of it only when it is called.
+# Imports of servers, databases and training, some of them made only on use.
 IMPORTS = (
     "aiosqlite",
     "alembic.autogenerate",
@@ -44,7 +44,7 @@ START_ANEW = multiprocessing.util.spawnv_passfds
 
 
 class Forked:
-    """A process as `subprocess.Popen` shows it."""
+    """A process with the interface of `subprocess.Popen`."""
 
     def __init__(self, seed: "Seed", pid: int, args: Sequence[str]) -> None:
         self.pid = pid
@@ -53,13 +53,13 @@ class Forked:
         self._seed = seed
 
     def poll(self) -> int | None:
-        """Its exit status, minus the signal that killed it; None while it runs."""
+        """Return the exit status, minus the signal that killed it; None while it runs."""
         if self.returncode is None:
             self.returncode = self._seed.ask({"poll": self.pid})
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait for its end; raises `subprocess.TimeoutExpired`."""
+        """Wait for its exit; raises `subprocess.TimeoutExpired`."""
         deadline = time.monotonic() + (timeout or float("inf"))
         while (status := self.poll()) is None:
             if time.monotonic() > deadline:
@@ -76,7 +76,7 @@ class Forked:
 
 
 class Seed:
-    """The process that others are forked off."""
+    """The process that others are forked from."""
 
     def __init__(self) -> None:
         self._channel, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -111,14 +111,14 @@ class Seed:
         return answer
 
     def end(self) -> None:
-        """End it; its processor time counts as this one's only when it has been waited for."""
+        """End it and wait for it, so that its processor time is counted for this process."""
         self._channel.close()
         self._process.wait()
 
 
 @cache
 def seed() -> Seed:
-    """The one of this process."""
+    """Return the seed of this process."""
     return Seed()
 
 
@@ -130,7 +130,7 @@ def start(
     env: Mapping[str, str] | None = None,
     cwd: Path = ROOT,
 ) -> Forked:
-    """Start ``python`` with these arguments, warm."""
+    """Start ``python`` with these arguments, with imports done."""
     env = os.environ if env is None else env
     return seed().start(args, env=env, cwd=cwd, stdout=stdout, stderr=stderr)
 
@@ -138,7 +138,7 @@ def start(
 def run(
     args: Sequence[str], *, env: Mapping[str, str] | None = None, timeout: float = 60
 ) -> subprocess.CompletedProcess[str]:
-    """Run ``python`` with these arguments, warm, and return its status and what it said."""
+    """Run ``python`` with these arguments, with imports done; returns its status and output."""
     with open_memory() as out, open_memory() as err:
         status = start(args, env=env, stdout=out.fileno(), stderr=err.fileno()).wait(timeout)
         said = [file.seek(0) or file.read() for file in (out, err)]
@@ -146,12 +146,12 @@ def run(
 
 
 def open_memory() -> Any:
-    """A file without a name."""
+    """Return an unnamed file in memory."""
     return os.fdopen(os.memfd_create("said"), "w+", encoding="utf-8", errors="replace")
 
 
 def sow(channel: socket.socket) -> None:
-    """Fork a process for each that is asked for, until nobody asks any more; return in each."""
+    """Fork a process per request until the channel closes; returns in each child."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for name in IMPORTS:
         import_module(name)
@@ -179,11 +179,11 @@ def sow(channel: socket.socket) -> None:
     for pid in running:
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
-    os._exit(0)  # what it has imported need not be taken down
+    os._exit(0)  # no need to tear down its imports
 
 
 def become(asked: dict[str, Any], files: Sequence[int]) -> None:
-    """Be the process that was asked for, up to its first line."""
+    """Become the requested process, up to its first line."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for file, number in zip(files, (1, 2), strict=True):
         os.dup2(file, number)
@@ -196,9 +196,9 @@ def become(asked: dict[str, Any], files: Sequence[int]) -> None:
 
 
 def fork_spawned(path: bytes, args: Sequence[Any], passfds: Sequence[int]) -> int:
-    """Fork where `multiprocessing` starts Python anew for its fork server; return its id.
+    """Fork instead of starting a new Python for `multiprocessing`'s fork server; returns its id.
 
-    The child runs what it was to run, has no other open files than ``passfds``, and never returns.
+    The child runs the same code, has no open files other than ``passfds``, and never returns.
     """
     code = args[-1]
     if "multiprocessing.forkserver" not in code:
@@ -221,9 +221,9 @@ def fork_spawned(path: bytes, args: Sequence[Any], passfds: Sequence[int]) -> in
 
 
 def put_away(kept: set[int]) -> None:
-    """Lead all open files but these to nowhere.
+    """Redirect all open files but these to /dev/null.
 
-    Closed, their numbers would be given to others, which objects of the server would then close.
+    If closed, their numbers would be reused, and objects of the server would close other files.
     """
     nowhere = os.open(os.devnull, os.O_RDWR)
     for file in [int(entry.name) for entry in Path("/proc/self/fd").iterdir()]:

@@ -1,6 +1,6 @@
-"""Real servers for tests, benchmarks and pictures: Headlight itself and PostgreSQL, on loopback.
+"""Real servers for tests, benchmarks and screenshots: Headlight and PostgreSQL, on loopback.
 
-Each is a process of ours on a free port, with a folder of its own, and is gone afterwards.
+Each is a child process on a free port with its own folder, and is removed afterwards.
 """
 
 import os
@@ -34,12 +34,12 @@ class AppServer:
     process: subprocess.Popen[bytes] | Forked
 
     def kill(self) -> None:
-        """End it as a power cut would: SIGKILL, nothing is flushed or closed."""
+        """Kill it like a power cut: SIGKILL, without flushing or closing anything."""
         self.process.kill()
         self.process.wait()
 
     def stop(self) -> int:
-        """Ask it to end and return its exit status; kills it after 15 seconds."""
+        """Stop it and return its exit status; kills it after 15 seconds."""
         self.process.send_signal(signal.SIGTERM)
         try:
             return self.process.wait(timeout=15)
@@ -77,17 +77,17 @@ def running_app(
 ) -> Iterator[AppServer]:
     """Start the ``python -m app`` of the code in ``root`` and wait until it answers.
 
-    ``module`` is what stands in for ``app``, with its arguments. With ``warm`` it is forked off a
-    process that has imported what it needs, which takes a tenth of the time. What servers make once
-    for a data folder, compressed files and drafting models, is in ``cache``; without one it is made
-    in ``data_dir``.
+    ``module`` replaces ``app``, with its arguments. With ``warm`` it is forked from a process with
+    its imports done, which takes a tenth of the time. What servers create once for a data folder,
+    compressed files and drafting models, is in ``cache``; without one it is created in
+    ``data_dir``.
 
     ``settings`` are named without their prefix, in lower case: ``{"max_body_bytes": "2000"}``.
     What the server prints goes to ``server.log`` in ``data_dir``.
 
     Raises:
-        RuntimeError: the server ended or stayed silent; the message has the end of its log. Or it
-            did not end in order when it was asked to.
+        RuntimeError: the server exited or did not answer; the message has the end of its log. Or it
+            did not stop cleanly when told to.
     """
     own = {"host": "127.0.0.1", "port": str(free_port()), "data_dir": str(data_dir)}
     settings = own | dict(settings or {})
@@ -106,7 +106,7 @@ def running_app(
         yield server
     finally:
         if process.poll() is None and (ended := server.stop()) != -signal.SIGTERM:
-            # In order it ends what it does, then itself by the signal that it was sent.
+            # A clean stop finishes running work, then exits by the signal that was sent.
             raise RuntimeError(f"{process.args!r} ended with {ended}")
 
 
@@ -128,7 +128,7 @@ def _start(
 
 @contextmanager
 def running_postgres() -> Iterator[Callable[[str], str]]:
-    """Start a PostgreSQL of our own; yield a function that makes a database and returns its URL."""
+    """Start a PostgreSQL; yields a function that creates a database and returns its URL."""
     commands, port = _postgres_commands(), free_port()
     address = ["-h", "127.0.0.1", "-p", str(port), "-U", "headlight"]
 
@@ -153,7 +153,7 @@ def running_postgres() -> Iterator[Callable[[str], str]]:
 def _start_postgres(
     commands: Path, folder: Path, port: int
 ) -> tuple[subprocess.Popen[bytes], Path]:
-    """Make a cluster in ``folder`` and start it; return the process and its log.
+    """Create a PostgreSQL cluster in ``folder`` and start it; returns the process and its log.
 
     PostgreSQL refuses to run as root; it then runs as the system's ``postgres`` user.
     """
@@ -183,7 +183,7 @@ def _start_postgres(
 
 
 def _postgres_commands() -> Path:
-    """Return the folder of ``initdb`` and ``postgres``; Debian keeps it off the PATH."""
+    """Return the folder of ``initdb`` and ``postgres``, which is not on Debian's PATH."""
     found = shutil.which("initdb")
     folders = (
         [Path(found).resolve().parent]
@@ -208,7 +208,7 @@ def answers(port: int, path: str) -> bool:
 
 
 def wait(ready: Callable[[], bool], process: subprocess.Popen[bytes] | Forked, log: Path) -> None:
-    """Wait until it is ready; raises RuntimeError with the end of its log where it ended before."""
+    """Wait until it is ready; raises RuntimeError with the end of its log if it exits first."""
     deadline = time.monotonic() + START_SECONDS
     while not ready():
         if process.poll() is not None or time.monotonic() > deadline:

@@ -1,4 +1,4 @@
-"""What is built is written down, and what is written down leads somewhere."""
+"""What is built is documented, and links in the documentation are not broken."""
 
 import re
 import shlex

@@ -1,4 +1,4 @@
-"""`python -m tests.app.broken`: the server with a model whose failures repeat what it was given."""
+"""`python -m tests.app.broken`: the server with a model whose error messages repeat its input."""
 
 import sys
 from collections.abc import Sequence

@@ -35,7 +35,7 @@ def digested() -> Vendor:
 
 @pytest.fixture(scope="session")
 def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database that is up to date and holds nothing: to be copied, not to be opened."""
+    """An empty, migrated database: to be copied, not to be opened."""
     settings = Settings(data_dir=tmp_path_factory.mktemp("empty"))
 
     async def make() -> None:
@@ -80,7 +80,7 @@ def serving(
 async def client(
     serving: Serving, empty_database: Path, tmp_path: Path
 ) -> AsyncIterator[httpx.AsyncClient]:
-    """Speak to an app with the default settings and a database of the test's own."""
+    """A client of an app with the default settings and a database for this test only."""
     shutil.copy(empty_database, tmp_path)
     async with serving() as client:
         yield client
@@ -88,7 +88,7 @@ async def client(
 
 @pytest.fixture
 async def live(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Live]:
-    """Speak to a slow model through a socket."""
+    """A server with a slow model on a socket."""
     monkeypatch.setattr(Vendor, "compress", lambda _: None)
     async with running(tmp_path) as live:
         yield live

@@ -1,4 +1,4 @@
-"""A model whose runs do not end by themselves."""
+"""A model whose runs never end on their own."""
 
 import asyncio
 import time

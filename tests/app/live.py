@@ -1,4 +1,4 @@
-"""A server on a real socket, in this process, with a model that takes its time."""
+"""A server on a real socket, in this process, with a slow model."""
 
 import asyncio
 import json
@@ -18,7 +18,7 @@ from tests.servers import free_port
 
 
 class Live:
-    """A server in this process, its slow model, and a way to speak to it."""
+    """A server in this process, its slow model, and a client for it."""
 
     def __init__(self, data_dir: Path) -> None:
         self.model = Slow()
@@ -29,7 +29,7 @@ class Live:
 
     @property
     def engine(self) -> Engine:
-        """What the requests wait in."""
+        """The engine that the requests wait in."""
         services: Services = self.app.state.services
         return services.engine
 
@@ -50,7 +50,7 @@ class Live:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Wait for what must become true within ten seconds."""
+    """Wait until a condition is true, for at most ten seconds."""
     async with asyncio.timeout(10):
         while not condition():
             await asyncio.sleep(0.01)

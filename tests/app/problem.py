@@ -1,4 +1,4 @@
-"""What a reply says of bad input."""
+"""Checks of replies to bad input."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A model that takes its time, so that tests can see what happens meanwhile."""
+"""A slow model, so that tests can see what happens in the meantime."""
 
 import threading
 from collections.abc import Iterator, Sequence
@@ -21,9 +21,9 @@ from model.trace.tensor_tap import NamedTensor
 
 
 class Slow(Adapter):
-    """A model that waits for `go`, echoes the source and keeps the batches that it was given.
+    """A model that waits for `go`, echoes the source and records its batches.
 
-    SearchStep by step it writes an endless text, and counts the steps that it has taken.
+    Step by step it writes an endless text, and counts the steps taken.
     """
 
     info = ModelInfo(

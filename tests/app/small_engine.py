@@ -1,4 +1,4 @@
-"""An engine of slow models, and what it is asked."""
+"""An engine with slow models, and requests to it."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -36,7 +36,7 @@ def job(source: str, model: str = "0", form: str = JSON) -> TraceJob:
 
 
 async def run(engine: Engine, source: str, model: str = "0") -> str:
-    """Send one request and return what it wrote; one text asks for a form that there is not."""
+    """Send one request and return what it wrote; one of the texts requests an unknown format."""
     form = "nonsense" if source == "bitter" else JSON
     encoded = await engine.run(job(source, model, form))
     return str(orjson.loads(encoded.content)["output"]["text"])
@@ -47,7 +47,7 @@ def send(engine: Engine, source: str, model: str = "0") -> asyncio.Task[str]:
 
 
 async def held(engine: Engine, model: Slow) -> asyncio.Task[str]:
-    """Send one request and wait until the model is at it, so that what follows must queue."""
+    """Send one request and wait until the model runs it, so that later ones must queue."""
     first = send(engine, "first")
     await asyncio.to_thread(model.started.wait, 10)
     return first

@@ -1,4 +1,4 @@
-"""What tests of the store do to it, and to the database under it."""
+"""Helpers for tests of the store and of the database under it."""
 
 import hashlib
 import secrets
@@ -32,7 +32,7 @@ async def share(client: httpx.AsyncClient, **more: object) -> dict[str, Any]:
 
 
 def kept(folder: Path) -> tuple[int, int]:
-    """How many contents there are, and their bytes; each is under the digest of what it is."""
+    """Return the number of contents and their bytes, after checking every digest."""
     with closing(sqlite3.connect(folder / "headlight.db")) as connection:
         found = connection.execute("SELECT digest, size, content FROM contents").fetchall()
     for digest, size, content in found:
@@ -42,7 +42,7 @@ def kept(folder: Path) -> tuple[int, int]:
 
 
 def store_of(client: httpx.AsyncClient) -> Store:
-    """The store of the app that a client speaks to."""
+    """Return the store of the app behind a client."""
     store: Store = client._transport.app.state.services.store  # type: ignore[attr-defined]
     return store
 
@@ -52,7 +52,7 @@ async def add(store: Store) -> str:
 
 
 async def failure(work: Awaitable[object]) -> str | None:
-    """The kind of the StorageError that it ends with; None if it ends well."""
+    """Return the kind of the StorageError that it raises; None if it succeeds."""
     try:
         await work
     except StorageError as error:
@@ -61,7 +61,7 @@ async def failure(work: Awaitable[object]) -> str | None:
 
 
 async def counts(store: Store) -> list[int]:
-    """How many rows there are of shares, answers and contents."""
+    """Return the number of rows of shares, answers and contents."""
     async with store.database._engine.connect() as connection:
         return [
             (await connection.execute(text(f"SELECT count(*) FROM {table}"))).scalar_one()
@@ -71,7 +71,7 @@ async def counts(store: Store) -> list[int]:
 
 @contextmanager
 def failing(store: Store, nth: int, error: Exception) -> Iterator[list[str]]:
-    """Fail at the n-th statement or commit; yields what came so far."""
+    """Fail at the n-th statement or commit; yields the statements so far."""
     engine, done = store.database._engine.sync_engine, list[str]()
     commit = engine.dialect.do_commit
 
@@ -100,7 +100,7 @@ def failing(store: Store, nth: int, error: Exception) -> Iterator[list[str]]:
 
 @contextmanager
 def pragma(store: Store, statement: str) -> Iterator[None]:
-    """Set something for every connection to the database."""
+    """Run a PRAGMA on every connection to the database."""
     engine = store.database._engine.sync_engine
 
     def say(connection: Any, *_: object) -> None:

@@ -1,4 +1,4 @@
-"""What is kept in memory: as many bytes as there may be, each made once."""
+"""The cache in memory: limited in bytes, with each value made once."""
 
 import asyncio
 import gc

@@ -1,4 +1,4 @@
-"""The same answer in any company: alone, beside 47 others sent at once, padded, drafted or not.
+"""The same reply in any batch: alone, with 47 others sent at once, padded, drafted or not.
 
 Over HTTP, through an engine's process; `tests/model/test_neighbours.py` asks the model itself.
 """

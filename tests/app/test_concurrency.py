@@ -1,4 +1,4 @@
-"""Many different requests at once: each gets what it would have got alone, and nothing else."""
+"""Many different requests at once: each gets the same reply as alone."""
 
 import asyncio
 import random

@@ -1,4 +1,4 @@
-"""What a connection may take, with raw sockets against a server process of its own."""
+"""Limits of a connection, with raw sockets against a separate server process."""
 
 import contextlib
 import json

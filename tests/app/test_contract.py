@@ -1,4 +1,4 @@
-"""Every answer fits the API's reference: its status, its form, its fields, and when to come back.
+"""Every reply matches the API's reference: status, format, fields, and when to retry.
 
 `make fuzz` asks the same for longer, with other requests each time.
 """

@@ -1,4 +1,4 @@
-"""POST /api/decode: a step a line, the translation that a trace writes, and no step too many."""
+"""POST /api/decode: one line per step, a trace's translation, and no unnecessary steps."""
 
 import asyncio
 import json

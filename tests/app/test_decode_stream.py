@@ -1,4 +1,4 @@
-"""The lines of POST /api/decode on the wire: none held back, no work for who has left."""
+"""The lines of POST /api/decode on the wire: sent at once, and no work after a disconnect."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Ending a real server with its processes: all are told, as by a service manager."""
+"""Stopping a real server with its processes: all get the signal, as from a service manager."""
 
 import json
 import os

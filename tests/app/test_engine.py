@@ -1,4 +1,4 @@
-"""The engine: batches under load, bounded queues that take turns, places given up, its end."""
+"""The engine: batches under load, fair limited queues, places given up, shutdown."""
 
 import asyncio
 import pickle

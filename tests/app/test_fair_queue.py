@@ -1,4 +1,4 @@
-"""Whose turn it is, worked out by hand."""
+"""Turns of the fair queue, computed by hand."""
 
 import asyncio
 

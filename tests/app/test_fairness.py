@@ -1,4 +1,4 @@
-"""Cost before work: prices, budgets, turns by work, and work that ends when nobody waits for it."""
+"""Cost before work: prices, budgets, turns by work, and work that stops without a client."""
 
 import asyncio
 from collections import Counter

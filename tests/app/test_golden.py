@@ -1,4 +1,4 @@
-"""What earlier code has written opens with today's, and what it answered is answered still."""
+"""Files written by earlier code still open, and earlier requests get the same replies."""
 
 import json
 import sqlite3

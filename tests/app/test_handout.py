@@ -1,4 +1,4 @@
-"""Handouts: one file that holds all it needs and may load nothing, over HTTP and from Python."""
+"""Handouts: one self-contained file that may load nothing, over HTTP and from Python."""
 
 import base64
 import gzip

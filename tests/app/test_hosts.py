@@ -1,4 +1,4 @@
-"""The names that the server answers to, proxies that it believes, and the internet."""
+"""The hosts that the server answers to, trusted proxies, and internet mode."""
 
 import re
 from collections.abc import Callable

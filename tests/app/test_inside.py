@@ -1,4 +1,4 @@
-"""What is computed inside a run, over the wire and in a share."""
+"""The `inside` tensors, over HTTP and in a share."""
 
 from typing import Any
 

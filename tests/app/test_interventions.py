@@ -1,4 +1,4 @@
-"""Interventions over HTTP: what each takes, and what is said of one that cannot be."""
+"""Interventions over HTTP: their arguments, and the errors for invalid ones."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Limits stand once: the reference, the API and the model say the same."""
+"""Limits are defined once: the reference, the API and the model agree."""
 
 from dataclasses import replace
 from functools import cache

@@ -1,4 +1,4 @@
-"""What only a real socket shows: clients that leave, a server that is told to end."""
+"""What only a real socket shows: clients that disconnect, a server that is told to stop."""
 
 import asyncio
 

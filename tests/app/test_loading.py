@@ -1,4 +1,4 @@
-"""Which models are in memory: a bound, the least recently used goes, each is loaded once."""
+"""Which models are in memory: a limit, eviction of the least recently used, one load each."""
 
 import threading
 import time

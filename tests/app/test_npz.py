@@ -1,4 +1,4 @@
-"""Replies as NPZ files: the numbers of the others, and nothing that has to be trusted."""
+"""Replies as NPZ files: the same numbers as other formats, and nothing pickled."""
 
 import io
 import json

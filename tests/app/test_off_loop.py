@@ -1,4 +1,4 @@
-"""Nothing long on the event loop: what is large is hashed, written and compressed elsewhere."""
+"""Nothing slow runs on the event loop: large replies are encoded and compressed elsewhere."""
 
 import asyncio
 import gzip

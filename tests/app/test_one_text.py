@@ -1,4 +1,4 @@
-"""Models of one text over HTTP: the server knows of them only what they say of themselves."""
+"""Models of one text over HTTP: the server uses only their own descriptions."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Pages in the reader's language, and files at addresses that never change their content."""
+"""Pages in the reader's language, and files at addresses whose content never changes."""
 
 import gzip
 import re

@@ -1,4 +1,4 @@
-"""The small parts: settings, negotiation, the limit by the minute, the wire, what docs must say."""
+"""Small parts: settings, negotiation, rate limits, the wire format, documented values."""
 
 import re
 import time

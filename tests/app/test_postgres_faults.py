@@ -1,4 +1,4 @@
-"""What the store does when its PostgreSQL fails."""
+"""The store when its PostgreSQL fails."""
 
 import asyncio
 import re

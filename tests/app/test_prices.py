@@ -1,4 +1,4 @@
-"""Prices and budgets, worked out by hand."""
+"""Prices and budgets, computed by hand."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""The log says where something went wrong, and nothing of what anybody typed."""
+"""The log says where an error occurred, and contains nothing that anyone typed."""
 
 import asyncio
 import io

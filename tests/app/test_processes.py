@@ -1,4 +1,4 @@
-"""Models in processes of their own: the same answers, a crash that nobody sees, an orderly end."""
+"""Models in separate processes: the same replies, invisible crashes, a clean shutdown."""
 
 import asyncio
 import os

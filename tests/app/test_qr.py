@@ -1,4 +1,4 @@
-"""QR codes that another reader reads; links only."""
+"""QR codes, read back by another library; links only."""
 
 import io
 import re

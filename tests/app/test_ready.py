@@ -1,4 +1,4 @@
-"""Alive is one thing, ready another."""
+"""Health and readiness are separate."""
 
 import asyncio
 import sqlite3

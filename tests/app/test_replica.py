@@ -1,4 +1,4 @@
-"""A copy of a model in a cluster: the bytes of an engine's process, and streams that move."""
+"""A replica in a cluster: the same bytes as an engine process, and streams that move."""
 
 import asyncio
 import pickle

@@ -1,4 +1,4 @@
-"""What the server tells of itself: ids, log lines, counts; and nothing of what was sent."""
+"""Request ids, log lines and counts, without anything that was sent."""
 
 import json
 import logging

@@ -1,4 +1,4 @@
-"""What holds for every reply: headers, ETags, compression; and the small routes."""
+"""Properties of every reply: headers, ETags, compression; and the small routes."""
 
 from dataclasses import asdict
 from typing import Any

@@ -1,4 +1,4 @@
-"""`python -m app shares`: an operator takes shares out, puts them in, and deletes them."""
+"""`python -m app shares`: an operator exports, imports and deletes shares."""
 
 import os
 import re

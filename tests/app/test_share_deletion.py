@@ -1,4 +1,4 @@
-"""A share is deleted by who made it, and a damaged one says so."""
+"""A share can be deleted by its author, and a damaged one is reported."""
 
 import sqlite3
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Shares cannot fill the disk: what is kept is counted, kept once, and can be deleted."""
+"""Shares cannot fill the disk: contents are counted, stored once, and can be deleted."""
 
 import asyncio
 import hashlib

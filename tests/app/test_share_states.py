@@ -1,4 +1,4 @@
-"""Any state that is posted is refused with a clear problem, or kept, opened and taken elsewhere."""
+"""Any posted state is rejected with a clear problem, or stored, opened and exported."""
 
 import json
 from datetime import UTC, datetime

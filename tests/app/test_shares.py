@@ -1,4 +1,4 @@
-"""Shares: durable when answered, frozen for good, hard to guess."""
+"""Shares: durable once acknowledged, permanently frozen, hard to guess."""
 
 import re
 import sqlite3

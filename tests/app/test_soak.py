@@ -1,4 +1,4 @@
-"""`make soak`: its clients do what they say, and it tells memory that grows from other."""
+"""`make soak`: its clients behave as described, and it detects growing memory."""
 
 import os
 import random

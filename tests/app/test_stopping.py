@@ -1,4 +1,4 @@
-"""What nobody waits for ends, and what is long pauses for what is short."""
+"""Work without a client stops, and long work pauses for short work."""
 
 import asyncio
 import time

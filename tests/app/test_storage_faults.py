@@ -1,4 +1,4 @@
-"""What the store does when its database fails: it says which way, keeps nothing, and goes on."""
+"""The store when its database fails: it reports the kind, stores nothing, and recovers."""
 
 import errno
 import sqlite3

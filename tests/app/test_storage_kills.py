@@ -1,4 +1,4 @@
-"""What was acknowledged is there after a SIGKILL, whenever it comes; the rest is not, or whole."""
+"""After a SIGKILL at any time, acknowledged shares exist; others are absent or complete."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""What a client is told when the database of a running server fails, and what the log says."""
+"""The replies and the log when the database of a running server fails."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""A failure at any statement of everything that writes: nothing is acknowledged that is not kept.
+"""A failure at any statement of any write: nothing is acknowledged that is not stored.
 
 `tests/app/test_storage_faults.py` asks the store to add and to delete; here are an operator's
 commands, the first start, migrations, and what a client is told.

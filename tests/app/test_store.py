@@ -1,4 +1,4 @@
-"""The database: brought up to date once, kept safe, the same as the code describes it."""
+"""The database: migrated once, kept safe, and equal to the code's description."""
 
 import asyncio
 import json

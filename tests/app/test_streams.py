@@ -1,4 +1,4 @@
-"""Streams in the engine: a line when it is asked for, a place once, and an end."""
+"""Streams in the engine: lines on demand, one place in the queue, and an end."""
 
 import asyncio
 import threading

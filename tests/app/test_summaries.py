@@ -1,4 +1,4 @@
-"""What heads do, in numbers: in both forms, from exact weights, part of the request's identity."""
+"""Summaries of heads: in both formats, from exact weights, part of the request's identity."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""POST /api/sweep: what each head did, and nobody else's answer touched by it."""
+"""POST /api/sweep: the effect of each head, without affecting other replies."""
 
 import asyncio
 import json

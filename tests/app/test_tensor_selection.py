@@ -1,4 +1,4 @@
-"""An entry of `select` with a window and a dtype is what NumPy cuts out of the whole."""
+"""An entry of `select` with a window and a dtype equals NumPy's slice of the whole."""
 
 import httpx
 import numpy as np

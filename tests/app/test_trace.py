@@ -1,4 +1,4 @@
-"""POST /api/trace answers what the design says, in both forms, and the numbers hold together."""
+"""POST /api/trace replies as documented, in both formats, with consistent numbers."""
 
 from typing import Any
 

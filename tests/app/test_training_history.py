@@ -1,4 +1,4 @@
-"""How a model was learned, over HTTP: held to the file in the bundle and to a trace."""
+"""Training history over HTTP: compared with the file in the bundle and with a trace."""
 
 from typing import Any
 

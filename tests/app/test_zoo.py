@@ -1,4 +1,4 @@
-"""The models of the zoo as the server has them: beside the others, by default."""
+"""The models of the zoo on the server: served in addition to the others by default."""
 
 import json
 from pathlib import Path

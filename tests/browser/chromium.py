@@ -1,4 +1,4 @@
-"""How the browser is started, for tests, pictures and measurements alike."""
+"""Starting the browser, for tests, screenshots and measurements."""
 
 EXECUTABLE = "/usr/bin/chromium"
 # The same engine without windows, tabs and an address bar, which no test looks at: a third of the

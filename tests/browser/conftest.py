@@ -1,4 +1,4 @@
-"""A real Chromium with no way out: every host but this machine is unresolvable."""
+"""A real Chromium in which every host other than this machine is unresolvable."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Pictures of the page at every size, theme and language: ``make gallery``.
+"""Screenshots of the page at every size, theme and language: ``make gallery``.
 
 They lie in ``gallery/`` for someone to look at. What a program can see it checks itself: the run
 fails where a page is wider than its window, a label is smaller than 13 px or cut off, or the

@@ -1,4 +1,4 @@
-"""What a program can see to be wrong with a page."""
+"""Defects of a page that a program can detect."""
 
 # Elements with text of their own under 13 px; an index or an exponent is smaller by nature.
 SMALL_LABELS = """() => [...document.querySelectorAll("body *")].filter((element) => {

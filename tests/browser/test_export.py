@@ -1,4 +1,4 @@
-"""What leaves the page, read again: pictures, tables, documents, arrays and the handout."""
+"""Exports, read back: pictures, tables, documents, arrays and the handout."""
 
 import base64
 import csv

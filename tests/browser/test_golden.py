@@ -1,4 +1,4 @@
-"""Links, shares and handouts of earlier days show in a browser what they showed then."""
+"""Links, shares and handouts of earlier versions still show the same in a browser."""
 
 import json
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""A handout on a disk: it draws, answers and prints true numbers with no server and no network."""
+"""A handout on a disk: it works and prints correct numbers without a server or network."""
 
 import re
 from collections.abc import Callable

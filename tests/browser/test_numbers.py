@@ -1,4 +1,4 @@
-"""What is drawn is what the model computed: held against numbers worked out again from q and k."""
+"""What is drawn is what the model computed: compared with numbers recomputed from q and k."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Typing: live, one question at a time, and never in the middle of a composition."""
+"""Typing: live, one request at a time, and never in the middle of a composition."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Everything a page must never do: errors, policy violations, requests to elsewhere."""
+"""What a page must never do: errors, policy violations, requests to other hosts."""
 
 import re
 from urllib.parse import urlsplit

@@ -1,4 +1,4 @@
-"""The workspace as a test sees it."""
+"""The workspace page, for tests."""
 
 import base64
 import json

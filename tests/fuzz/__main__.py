@@ -1,4 +1,4 @@
-"""`make fuzz`: asks every operation of the API for as long as one likes, each time otherwise.
+"""`make fuzz`: send random requests to every operation of the API, for any length of time.
 
     python -m tests.fuzz --seconds 3600
     python -m tests.fuzz --only "POST /api/trace" --seed 7 --seconds 60

@@ -1,7 +1,7 @@
-"""Requests drawn from the API's own reference, and whether each answer is as that promises.
+"""Requests drawn from the API's own reference, and checks of the replies against it.
 
 The reference is read more strictly than it is written: an object has no field that is not named,
-and a status that only `default` stands for is none that was promised.
+and a status covered only by `default` is not allowed.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What is really there, for requests that get further than a first check: ids, names, numbers.
+"""Real ids, names and numbers, for requests that pass the first checks.
 
 A schema says that `at` is a text; nearly every text is no place of a model. So most of what is
 drawn by chance is replaced, by the name of its field, with what a client would send.

@@ -1,4 +1,4 @@
-"""Whether a reply still says what a golden one said: no less, and the same numbers."""
+"""Comparison of a reply with a golden one: nothing missing, and the same numbers."""
 
 from collections.abc import Iterator
 from typing import Any

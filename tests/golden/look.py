@@ -1,4 +1,4 @@
-"""What a page shows, in facts that outlive its wording and its markup: places, tokens, numbers."""
+"""What a page shows, independent of its wording and markup: places, tokens, numbers."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Make what is missing of the golden files: ``python -m tests.golden.make``.
+"""Create missing golden files: ``python -m tests.golden.make``.
 
 What is there is never written again, so a golden file keeps what its commit made:
 

@@ -1,4 +1,4 @@
-"""A page's modules linked into one script do what they do one by one."""
+"""A page's modules linked into one script behave as they do separately."""
 
 import json
 import subprocess

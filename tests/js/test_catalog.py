@@ -1,4 +1,4 @@
-"""What the page says is in the catalog, and every language says all of it."""
+"""All texts of the page are in the catalog and translated into every language."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The golden files that tests/js/wire.test.js reads are what the server writes today.
+"""The golden files of tests/js/wire.test.js equal what the server writes today.
 
 ``python -m tests.js.test_wire`` writes them anew.
 """

@@ -1,4 +1,4 @@
-"""The worksheet of every mechanism: each stage, in float64, comes to what torch recorded."""
+"""The worksheet of every mechanism: each stage, in float64, agrees with what torch recorded."""
 
 import json
 import subprocess

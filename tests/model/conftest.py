@@ -1,4 +1,4 @@
-"""A model small enough to train and run in a blink, with the real tokenizer and bundle format."""
+"""A model small enough to train and run quickly, with the real tokenizer and bundle format."""
 
 from pathlib import Path
 from shutil import copytree
@@ -62,7 +62,7 @@ def tiny(bundle: Path) -> EncoderDecoder:
 
 @pytest.fixture(scope="session")
 def shared(common: Path) -> Path:
-    """Where a model learns to count, once for all processes."""
+    """The folder in which a model learns to count, once for all processes."""
     folder = common / "counting"
     folder.mkdir(exist_ok=True)
     return folder
@@ -70,14 +70,14 @@ def shared(common: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def data(shared: Path) -> list[str]:
-    """What to train on and to look at: options for `python -m model train`."""
+    """Training and dev data, as options for `python -m model train`."""
     with FileLock(shared / "data.lock"):
         return write_pairs(shared)
 
 
 @pytest.fixture(scope="session")
 def learnt(shared: Path, data: list[str]) -> Path:
-    """The folder of a run that has learnt to count, to be read only; trained once for all."""
+    """The folder of a run that has learnt to count, read-only; trained once for all tests."""
     with FileLock(shared / "run.lock"):
         if not (shared / "run" / "bundle" / TRAINING).is_file():
             train([str(shared / "run"), *data, *COUNTING, *SHAPE])
@@ -86,7 +86,7 @@ def learnt(shared: Path, data: list[str]) -> Path:
 
 @pytest.fixture
 def counted(learnt: Path, tmp_path: Path) -> Path:
-    """A copy of that run, to be changed at will."""
+    """A copy of that run, which may be changed."""
     return Path(copytree(learnt, tmp_path / "counted"))
 
 
@@ -109,5 +109,5 @@ def drafter(shipped: Bundle, cache: Path) -> Drafter:
 
 @pytest.fixture(scope="session")
 def alone(shipped: Bundle) -> list[Trace]:
-    """What decoding makes of the sentences."""
+    """The traces of the sentences, decoded one by one."""
     return one_by_one(shipped, [Request(source, select=SELECT) for source in SENTENCES])

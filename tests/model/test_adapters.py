@@ -1,4 +1,4 @@
-"""A model behind its adapter: requests in, traces out, bad ones refused by name."""
+"""A model behind its adapter: requests in, traces out, clear errors for bad ones."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor

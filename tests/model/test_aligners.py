@@ -1,4 +1,4 @@
-"""Which head aligns best: chosen on one half of what people aligned, told of the other."""
+"""Which head aligns best: chosen on one half of the hand-aligned pairs, reported on the other."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Alignment: the error rate by hand, words out of tokens by hand."""
+"""Alignment: the error rate, and words from tokens, against hand calculation."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Attention against torch's own, and against numbers worked out by hand."""
+"""Attention against torch's own, and against numbers computed by hand."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Back-translation: a model makes up sources for what people wrote, and a run learns from them."""
+"""Back-translation: a model generates sources for human sentences, and a run learns from them."""
 
 from collections.abc import Sequence
 from pathlib import Path

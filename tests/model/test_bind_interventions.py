@@ -1,4 +1,4 @@
-"""What freezes take: each different sentence of a batch run once, whoever asks for it."""
+"""Frozen sentences: each distinct one in a batch is run once, however many requests use it."""
 
 from collections.abc import Sequence
 

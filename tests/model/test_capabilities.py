@@ -1,4 +1,4 @@
-"""What a model can do is declared, and what it cannot is refused by name."""
+"""A model declares its capabilities; requests for others are rejected by name."""
 
 from collections.abc import Callable
 from dataclasses import replace

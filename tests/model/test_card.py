@@ -1,4 +1,4 @@
-"""The card's figures belong to the weights that are shipped, and nothing in it is older."""
+"""The card's figures are those of the shipped weights."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""The bundle: written, read back, and honest about what does not fit."""
+"""The bundle: written, read back, and rejected if its parts do not fit."""
 
 import json
 import shutil

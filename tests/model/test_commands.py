@@ -1,4 +1,4 @@
-"""`python -m model`: one way in, quick to say what there is, and all of it written down."""
+"""`python -m model`: one command line, with fast and complete help."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What becomes of pairs before a model sees them: read, tidied, filtered, held out, made."""
+"""Preparation of pairs: read, cleaned, filtered, held out, augmented."""
 
 import gzip
 import random

@@ -1,4 +1,4 @@
-"""Decoding: what is kept between steps changes nothing, and the search finds what there is."""
+"""Decoding: the cache changes nothing, and the search finds the best results."""
 
 import math
 import random

@@ -1,4 +1,4 @@
-"""The seam is real: models of one text trace, decode and are changed like any other."""
+"""The adapter interface: models of one text trace, decode and take interventions like others."""
 
 import math
 import pickle

@@ -1,4 +1,4 @@
-"""Distillation: the best of what teachers propose, by their scores in both directions."""
+"""Distillation: the best of the teachers' proposals, by their scores in both directions."""
 
 from pathlib import Path
 from typing import Any

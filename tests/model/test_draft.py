@@ -1,4 +1,4 @@
-"""Drafts change how long a translation takes and nothing else, whatever they say."""
+"""Drafts change only how long a translation takes, whatever they contain."""
 
 import logging
 import random

@@ -1,4 +1,4 @@
-"""The model as CTranslate2 reads it: exported once, exactly, and done without where it fails."""
+"""The CTranslate2 export: written once, exact, and optional if it fails."""
 
 import logging
 import sys

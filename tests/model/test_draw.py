@@ -1,4 +1,4 @@
-"""Drawing a token: from what is left of the distribution, as often as it says."""
+"""Sampling a token: from the remaining distribution, with its frequencies."""
 
 import math
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Dropout that draws a byte an entry: its share, the mean it keeps, its seed, its first step."""
+"""Dropout with one byte per entry: its rate, its mean, its seed, its first step."""
 
 from dataclasses import replace
 from pathlib import Path

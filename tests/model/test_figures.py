@@ -1,4 +1,4 @@
-"""Figures: measured as sacreBLEU has it, kept while the weights are the same."""
+"""Figures: measured by sacreBLEU, kept while the weights are the same."""
 
 import json
 import shutil

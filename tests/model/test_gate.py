@@ -1,4 +1,4 @@
-"""The gate: fair patterns, read and counted as they stand."""
+"""The gate: fair patterns, read and counted correctly."""
 
 from collections import Counter
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Generated examples: both sides say the same, as often as it is asked, and nothing of the gate."""
+"""Generated examples: both sides mean the same, in the requested number, none from the gate."""
 
 import random
 import re

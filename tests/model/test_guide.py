@@ -1,4 +1,4 @@
-"""What two heads are taught to look at: the lexicon against plain loops, the loss by hand."""
+"""Alignment supervision of two heads: the lexicon against plain loops, the loss by hand."""
 
 import math
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""Inside a run: the lens, contributions and relevance, each worked out another way."""
+"""Inside a run: the lens, contributions and relevance, each computed in another way."""
 
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy

@@ -1,4 +1,4 @@
-"""Interventions: each against the arithmetic it stands for, in decoding as in the trace."""
+"""Interventions: each against its definition, in decoding and in the trace."""
 
 import copy
 from typing import Any

@@ -1,4 +1,4 @@
-"""The lab's steps against numbers worked out by hand, and against torch's own modules."""
+"""The lab's steps against numbers computed by hand, and against torch's own modules."""
 
 import math
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Why scores are scaled: what is measured, against closed forms and the vectors themselves."""
+"""Why scores are scaled: the measurements against closed forms and the vectors themselves."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What a bundle holds of how it was learned is of its own weights, or it is refused."""
+"""A bundle's training history must belong to its weights."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""What training minimises: against torch, by hand, and under two dropout masks."""
+"""The training loss: against torch, by hand, and with two dropout masks."""
 
 import math
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Mean ablation: the means against a loop over sentences, and what a head becomes by them."""
+"""Mean ablation: the means against a loop over sentences, and their effect on a head."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,7 @@
-"""A request's answer is its own: whatever is changed, whoever is beside it, however it is padded.
+"""A request's result does not depend on other requests in its batch, or on padding.
 
-And it is one machine that writes and that is looked at: the steps of a decoding and the trace of
-what was written agree.
+Decoding and trace agree as well: the steps of a decoding and the trace of
+its result are the same.
 """
 
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The golden traces against NumPy: what earlier commits wrote is right, and not only the same."""
+"""The golden traces against NumPy: the files of earlier commits are correct, not only unchanged."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What a model answers is plain data: it leaves the process and is equal where it arrives."""
+"""A model's results are plain data: pickled and sent to another process, they compare equal."""
 
 import pickle
 from dataclasses import fields, replace

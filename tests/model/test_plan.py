@@ -1,4 +1,4 @@
-"""A plan is what a file or a command line says; a run tells its events and can be left at any."""
+"""A plan from a file or command line; a run yields events and can be stopped at any of them."""
 
 import json
 import pickle

@@ -1,4 +1,4 @@
-"""Recipes: stages that follow from one another, and end the same however often they are killed."""
+"""Recipes: stages that depend on one another, with the same results however often killed."""
 
 import json
 import os

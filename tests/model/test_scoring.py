@@ -1,4 +1,4 @@
-"""Scorings against numbers worked out one by one."""
+"""Scorings against numbers computed one by one."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Whole models made of every part: with a cache as without, batched as alone, order or none."""
+"""Models with every combination of parts: with and without a cache, batched and alone."""
 
 from dataclasses import replace
 from itertools import product

@@ -1,4 +1,4 @@
-"""A run that goes on from another one, or from a bundle."""
+"""A run that continues from another one, or from a bundle."""
 
 import json
 import re

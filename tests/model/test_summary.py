@@ -1,4 +1,4 @@
-"""Summaries of heads against matrices made by hand and a plain loop over rows."""
+"""Summaries of heads against hand-made matrices and a plain loop over rows."""
 
 import math
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""A sweep says of every head what a run without it, by itself, says."""
+"""A sweep gives the same result for every head as a separate run without it."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The tap of a batch: one copy for all rows that change, and none of the caller's tensor."""
+"""The batch tap: one copy for all rows that change, and the caller's tensor is not modified."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Heads that a run has taught to align do, and say so."""
+"""Heads that a run has supervised to align do align, and are listed."""
 
 import json
 from pathlib import Path

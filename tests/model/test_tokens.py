@@ -1,4 +1,4 @@
-"""The tokenizer: any text passes, comes back, and every token knows its place."""
+"""The tokenizer: any text can be encoded and decoded, and every token has its offsets."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""The tap: every name of the design fires, nothing changes by being looked at."""
+"""The tap: every documented name fires, and recording changes nothing."""
 
 from collections.abc import Iterator
 from typing import Any

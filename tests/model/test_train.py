@@ -1,4 +1,4 @@
-"""Training: the paper's schedule, batches that lose nothing, runs that end where they should."""
+"""Training: the paper's schedule, complete batches, runs that end as specified."""
 
 import json
 from pathlib import Path

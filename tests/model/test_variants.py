@@ -1,4 +1,4 @@
-"""Variants of a run: read from lines, trained, measured once, and set side by side."""
+"""Variants of a run: read from lines, trained, measured once, and compared."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A bundle of any variant opens, answers all that it declares, and refuses the rest by name."""
+"""A bundle of any variant loads, answers what it declares, and rejects the rest by name."""
 
 from dataclasses import replace
 from pathlib import Path

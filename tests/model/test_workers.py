@@ -1,4 +1,4 @@
-"""Work in other processes comes back as if it had been done here."""
+"""Work in other processes gives the same results as in this one."""
 
 import os
 

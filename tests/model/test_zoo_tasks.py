@@ -1,4 +1,4 @@
-"""Tasks of the zoo: answers found in another way, the places that decide them, what is held out."""
+"""Tasks of the zoo: answers found in another way, the deciding tokens, held-out examples."""
 
 import re
 from collections.abc import Callable

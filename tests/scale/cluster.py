@@ -1,4 +1,4 @@
-"""A Ray cluster of one machine, of our own: small, on loopback, gone afterwards."""
+"""A small Ray cluster on this machine, on loopback, removed afterwards."""
 
 import secrets
 import subprocess

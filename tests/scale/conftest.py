@@ -1,4 +1,4 @@
-"""What the tests of several machines ask for: a cluster with two replicas of the shipped model."""
+"""Fixtures for tests of several machines: a cluster with two replicas of the shipped model."""
 
 import importlib.util
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ NEEDS = ("ray", "redis")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what needs packages that only `make scale` installs."""
+    """Skip tests that need packages which only `make scale` installs."""
     missing = [name for name in NEEDS if importlib.util.find_spec(name) is None]
     if missing:
         reason = f"{', '.join(missing)} is not installed; `make scale` does it"

@@ -1,4 +1,4 @@
-"""A server whose models are in a cluster answers as one does whose models are its own."""
+"""A server with its models in a cluster gives the same replies as one with its own models."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""A replica and a server are killed under load, and nobody's request or share is lost."""
+"""A replica and a server are killed under load, and no request or share is lost."""
 
 import asyncio
 import os

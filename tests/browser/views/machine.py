@@ -1,4 +1,4 @@
-"""The machine as it is changed from the page and through the API."""
+"""The model, modified from the page and through the API."""
 
 import json
 from typing import Any

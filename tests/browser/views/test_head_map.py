@@ -1,4 +1,4 @@
-"""What the translation loses without each head, held against single runs through the API."""
+"""The map of heads, compared with single runs through the API."""
 
 import json
 

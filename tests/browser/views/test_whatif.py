@@ -1,4 +1,4 @@
-"""The machine changed from the page, held against the API with and without the change."""
+"""The model modified from the page, compared with the API with and without the change."""
 
 import json
 import re
