@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 import httpx
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 from playwright.sync_api import expect
 
@@ -146,8 +147,55 @@ def test_svg_is_a_drawing_with_its_words(workspace: Workspace, tmp_path: Path) -
     assert not re.findall(r"\sstyle=|class=|<script|href=\"(?!data:)", file.read_text())
 
 
+@pytest.mark.parametrize("block", ["cross", "decoder"])
+def test_a_heatmap_is_a_drawing_with_a_rectangle_a_cell(
+    workspace: Workspace, tmp_path: Path, block: str
+) -> None:
+    workspace.open(**PLACE | {"block": block}, query=3, key=2)
+    place = "decoder.1.cross" if block == "cross" else "decoder.1.self"
+    found = tensors(workspace.url, f"{place}.weights", f"{place}.mask")
+    expected, mask = found[f"{place}.weights"][2], found[f"{place}.mask"]
+    file = save(workspace, "SVG", tmp_path)
+    assert file.name == f"headlight-en-zh-attention-{block}-layer-2-head-3.svg"
+    assert not re.findall(r"\sstyle=|class=|<script|<image|href=", file.read_text())
+    root = ElementTree.parse(file).getroot()
+    name = "{http://www.w3.org/2000/svg}"
+
+    def part(which: str) -> ElementTree.Element:
+        found = root.find(f".//{name}g[@data-part='{which}']")
+        assert found is not None, which
+        return found
+
+    cells = part("cells").findall(f"{name}rect")
+    assert len(cells) == expected.size
+    for cell, weight, open_ in zip(cells, expected.flat, mask.flat, strict=True):
+        fill = cell.get("fill") or ""
+        if not open_:
+            assert fill == "url(#masked)"
+            continue
+        seen = [int(channel) for channel in re.findall(r"\d+", fill)]
+        np.testing.assert_allclose(seen, shade(weight), atol=2)
+    said = [text.text or "" for text in part("labels").iter(f"{name}text")]
+    figure = workspace.figure()[1]
+    assert said == [*figure[0][1], *figure[1][1], "key (looked at)", "query (looks)"]
+    printed = [float(text.text or "") for text in part("numbers").iter(f"{name}text")]
+    weights_seen = expected[mask.astype(bool)]
+    np.testing.assert_allclose(printed, weights_seen[weights_seen >= 0.005], atol=0.0051)
+    assert len(part("bars").findall(f"{name}g")) == expected.shape[0]
+    outlines = {one.get("data-outline"): one for one in part("pinned")}
+    assert list(outlines) == ["row", "col", "cell"]
+    pinned = cells[3 * expected.shape[1] + 2]
+    for side in ("x", "y"):
+        assert outlines["cell"].get(side) == pinned.get(side)
+    assert outlines["row"].get("y") == pinned.get("y")
+    assert outlines["col"].get("x") == pinned.get("x")
+    assert workspace.find("#caption").inner_text() in "".join(
+        text.text or "" for text in root.findall(f"{name}text")
+    )
+
+
 def test_a_picture_without_lines_is_no_svg(workspace: Workspace) -> None:
-    workspace.open(**PLACE)
+    workspace.open(**PLACE, view="heads")
     workspace.find("#export").click()
     expect(workspace.find(".export-kind").nth(1)).to_be_disabled()
     expect(workspace.find(".export-kind").nth(0)).to_be_enabled()

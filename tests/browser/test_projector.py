@@ -16,6 +16,7 @@ PLACE: dict[str, Any] = {
     "layer": 0,
     "head": 1,
 }
+LONGER = "The dog that chased the cat is tired."
 # All text that is seen, by its size.
 SIZES = """() => [...document.querySelectorAll("body *")].filter((element) => {
     const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
@@ -89,3 +90,83 @@ def test_escape_and_the_key_and_the_button_lead_out(workspace: Workspace) -> Non
     workspace.find("#projector-leave").click()
     expect(workspace.find(".top")).to_be_visible()
     assert "projector" not in workspace.link
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1920, 1080)])
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_figure_fills_the_screen_and_nothing_is_cut_off(
+    workspace: Workspace, width: int, height: int, lang: str
+) -> None:
+    page = workspace.page
+    page.set_viewport_size({"width": width, "height": height})
+    for view in ("attention", "lines", "alignment", "heads", "qkv"):
+        place = {"source": LONGER, "block": "cross", "layer": 1, "head": 3, "lang": lang}
+        workspace.open(**place, view=view, projector=1)
+        workspace.settled()
+        size = "[document.documentElement.scrollWidth, document.documentElement.scrollHeight]"
+        assert page.evaluate(size) == [width, height], view
+        right = width - page.evaluate(
+            "parseFloat(getComputedStyle(document.querySelector('main')).paddingRight)"
+        )
+        parts = workspace.boxes(
+            "#view .label, #view .notes, #view .note, #view canvas, #view svg, #caption"
+        )
+        seen = [one for one in parts if one["width"]]
+        assert max(one["x"] + one["width"] for one in seen) <= right + 1, view
+        lowest = max(one["y"] + one["height"] for one in seen)
+        assert lowest <= height, view
+        if view in ("attention", "lines", "alignment"):
+            assert lowest > height * 0.85, view
+            widest = max(one["width"] for one in workspace.boxes("#view canvas, #view svg"))
+            assert widest > 0.7 * width, view
+
+
+def test_the_view_is_chosen_from_a_menu(workspace: Workspace) -> None:
+    page = workspace.page
+    workspace.open(**PLACE, projector=1)
+    menu = workspace.find("#projector-view")
+    expect(menu).to_be_visible()
+    expect(menu).to_have_value("attention")
+    offered = workspace.find("#views input").evaluate_all("all => all.map(({ value }) => value)")
+    assert menu.locator("option").evaluate_all("all => all.map(({ value }) => value)") == offered
+    menu.select_option("lines")
+    workspace.drawn()
+    assert workspace.link["view"] == "lines"
+    page.keyboard.press("]")
+    expect(menu).to_have_value(workspace.link["view"])
+    assert workspace.link["view"] != "lines"
+
+
+def test_no_frame_stands_around_the_whole_stage(workspace: Workspace) -> None:
+    workspace.open(**PLACE)
+    workspace.page.keyboard.press("p")
+    stage = workspace.find("#stage")
+    expect(stage).to_be_focused()
+    assert stage.evaluate("element => getComputedStyle(element).outlineStyle") == "none"
+
+
+def test_a_remote_turns_the_pages_of_the_tour(workspace: Workspace) -> None:
+    page = workspace.page
+    workspace.load(**PLACE, projector=1, tour=2)
+    head = workspace.link["head"]
+    for key, stop in {"PageUp": "1", "ArrowLeft": "1", "PageDown": "2", "ArrowRight": "3"}.items():
+        page.keyboard.press(key)
+        assert workspace.link["tour"] == stop, key
+    expect(workspace.find("#tour")).to_contain_text("3 of 6")
+    layer = workspace.link["layer"]
+    page.keyboard.press("ArrowDown")
+    assert workspace.link["layer"] != layer, "up and down are the figure's"
+    for stop in ("4", "5", "6"):
+        page.keyboard.press("PageDown")
+        assert workspace.link["tour"] == stop
+    page.keyboard.press("PageDown")
+    assert "tour" not in workspace.link
+    head = workspace.link["head"]
+    page.keyboard.press("PageDown")
+    assert workspace.link["head"] != head, "without a tour it goes through the heads"
+
+
+def test_without_a_projector_the_tour_leaves_the_arrows_alone(workspace: Workspace) -> None:
+    workspace.load(**PLACE, tour=3)
+    workspace.page.keyboard.press("PageDown")
+    assert workspace.link["tour"] == "3"

@@ -39,7 +39,7 @@ export function bindExport(context, kinds = ["png", "svg", "csv", "json", "npz",
     },
     lacks(kind) {
       const taken = context.figure.shown().picture?.();
-      return (kind === "png" && !taken) || (kind === "svg" && !(taken && "svg" in taken));
+      return (kind === "png" && !taken) || (kind === "svg" && !(taken && ("svg" in taken || taken.vector)));
     },
   });
 }
@@ -60,8 +60,8 @@ const wordings = (t) => ({
  * @returns {Promise<Blob>}
  */
 async function make(context, kind) {
-  if (kind === "png") return pixels(drawn(context));
-  if (kind === "svg") return new Blob([drawn(context).svg], { type: "image/svg+xml" });
+  if (kind === "png") return pixels(drawn(context, kind));
+  if (kind === "svg") return new Blob([drawn(context, kind).svg], { type: "image/svg+xml" });
   const { store, api } = context;
   const page = store.get();
   const shown = view(page.link.view);
@@ -101,8 +101,8 @@ const table = (trace) => new Blob([csv(trace, Object.keys(trace.tensors))], { ty
 
 const dark = () => find("#theme").getAttribute("aria-pressed") === "true";
 
-/** @param {Desk} context  The page's own words, and no address: a picture is shown to others. */
-function drawn(context) {
+/** @param {Desk} context @param {"png" | "svg"} kind  The page's own words, and no address: a picture is shown to others. */
+function drawn(context, kind) {
   const { store, t, theme } = context;
   const page = store.get();
   const { link, model } = page;
@@ -125,12 +125,14 @@ function drawn(context) {
     footer: ["Headlight", model?.name, model?.digest.slice(0, 12)].filter(Boolean).join(" · "),
   };
   const look = theme();
-  return poster(framed(taken), words, look, (text, size, weight) => measure(look.font, text, size, weight));
+  return poster(framed(taken, kind), words, look, (text, size, weight) => measure(look.font, text, size, weight));
 }
 
-/** @param {{svg: string} | {canvas: HTMLCanvasElement}} taken @returns {Picture} */
-function framed(taken) {
+/** @param {import("../state/types.js").Picture} taken @param {"png" | "svg"} kind @returns {Picture} */
+function framed(taken, kind) {
   if ("svg" in taken) return taken;
+  const svg = kind === "svg" && taken.vector?.();
+  if (svg) return { svg };
   return { image: taken.canvas.toDataURL(), ...sizeOf(taken.canvas) };
 }
 

@@ -1,5 +1,7 @@
 /** The room of the page's main figure: as high as keeps all of it on the screen. */
 
+import { find } from "../lib/dom.js";
+
 /** @type {import("../state/types.js").Measure} */
 export function screenful(element) {
   const place = element.getBoundingClientRect();
@@ -20,5 +22,8 @@ export function screenful(element) {
 export function bindScreen({ resize }) {
   const observer = new ResizeObserver(resize);
   document.querySelectorAll(".band, .projector-bar").forEach((place) => observer.observe(place));
+  // A caption of two lines leaves the figure of a projector a line less; at a desk the page scrolls.
+  const wraps = new ResizeObserver(() => document.documentElement.hasAttribute("data-projector") && resize());
+  wraps.observe(find(".saying"));
   window.addEventListener("resize", resize);
 }

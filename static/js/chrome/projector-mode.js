@@ -3,7 +3,7 @@
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { languages } from "../data/tokens.js";
-import { view } from "../views/index.js";
+import { GROUPS, view } from "../views/index.js";
 
 /** @typedef {import("./types.js").Desk} Desk */
 
@@ -37,6 +37,7 @@ export function bindProjector(context) {
     if (wanted) say(context);
   }
 
+  pickViews(context);
   enter.addEventListener("click", () => turn(!on()));
   leave.addEventListener("click", () => turn(false));
   // Before the pin is let go: with something pinned, Escape does that first.
@@ -56,8 +57,34 @@ export function bindProjector(context) {
   show();
 }
 
+/** A menu of the views, in their groups. @param {Desk} context */
+function pickViews({ store, figure, t }) {
+  const menu = /** @type {HTMLSelectElement} */ (find("#projector-view"));
+  let pointed = false;
+  menu.addEventListener("pointerdown", () => (pointed = true));
+  menu.addEventListener("keydown", () => (pointed = false));
+  menu.addEventListener("change", () => {
+    store.go({ view: menu.value });
+    // The arrows of a remote mean the figure again; who chooses by keyboard stays where they are.
+    if (pointed) find("#stage").focus();
+  });
+
+  function show() {
+    const offer = figure.offer();
+    const groups = GROUPS.map((group) => ({ ...group, views: group.views.filter((one) => offer.includes(one)) }));
+    render(
+      menu,
+      groups.filter(({ views }) => views.length).map(({ name, views }) =>
+        el("optgroup", { label: name(t) }, views.map((one) => el("option", { value: one.id }, one.name(t))))),
+    );
+    menu.value = view(store.get().link.view).id;
+  }
+  store.subscribe(({ link }) => [view(link.view).id, ...figure.offer()], show);
+  show();
+}
+
 /** @param {Desk} context  The sentence and what came of it, in their languages. */
-function say({ store, t }) {
+function say({ store }) {
   const page = store.get();
   const shown = view(page.link.view);
   const { link } = page;
@@ -69,5 +96,4 @@ function say({ store, t }) {
   ];
   const writes = page.model?.texts.length !== 1;
   render(find("#projector-sentence"), el("span", { lang: from }, source), writes ? written : []);
-  find("#projector-view").textContent = shown.name(t);
 }

@@ -25,6 +25,8 @@ import { colour } from "./scale.js";
 const SMALLEST = 76 / 13;
 /** The same where that is its place alone. */
 const PLAIN = 40 / 13;
+/** Pixels of a picture where all of it has to be on the screen. */
+const LEAST = 72;
 /** Where all of it cannot be on the screen at once anyway. */
 const EASY = 112;
 const LARGEST = 168;
@@ -67,9 +69,10 @@ export function ordered({ layers, heads }, summary, { by, rising = false, only }
  * @param {number} room.letters  their height, in pixels
  * @param {boolean} room.byLayer  whether each layer begins a row
  * @param {boolean} [room.plain]  whether there is one line under a picture, its place, and not two
+ * @param {boolean} [room.whole]  whether all of it has to be on the screen, if small
  * @returns {Layout}
  */
-export function arrange(tiles, { width, height, heads, letters, byLayer, plain = false }) {
+export function arrange(tiles, { width, height, heads, letters, byLayer, plain = false, whole = false }) {
   const smallest = (plain ? PLAIN : SMALLEST) * letters;
   const line = (plain ? 1 : 2) * Math.ceil(LINE * letters) + 4;
   const most = Math.max(1, Math.floor((width + GAP) / (smallest + GAP)));
@@ -78,7 +81,7 @@ export function arrange(tiles, { width, height, heads, letters, byLayer, plain =
   const rows = Math.ceil(tiles.length / columns);
   const across = Math.floor((width + GAP) / columns) - GAP;
   const down = Math.floor((height + GAP) / rows) - GAP - line;
-  const size = Math.min(across, LARGEST, down < smallest ? Math.max(EASY, smallest) : down);
+  const size = Math.min(across, whole ? Infinity : LARGEST, down < smallest && !(whole && down >= LEAST) ? Math.max(EASY, smallest) : down);
   const wide = Math.min(across, Math.floor(WIDER * size));
   const pitch = { x: wide + GAP, y: size + line + GAP };
   const folded = byLayer && columns < heads;

@@ -82,7 +82,7 @@ export function photograph(plate) {
  * Where the words over the bars end.
  * @param {Plate} plate
  */
-function reach({ geometry, theme, ends, room }) {
+export function reach({ geometry, theme, ends, room }) {
   if (!ends || room < ROOM_FOR_WORDS) return 0;
   const { left, width } = barsAt(geometry, theme, room);
   const ruler = /** @type {CanvasRenderingContext2D} */ (

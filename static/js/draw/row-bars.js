@@ -21,7 +21,9 @@ const NARROW = 480;
  * @returns {number}  how much of it the ends take
  */
 export function roomForEnds({ label }, width, measure) {
-  return width < NARROW ? 44 : Math.ceil(Math.max(ROOM_FOR_WORDS, 46 + measure(label) * Math.SQRT1_2));
+  const words = measure(label);
+  // Slanted from the middle of the bar, as high as a letter; or straight from its beginning.
+  return width < NARROW ? 44 : Math.ceil(Math.max(ROOM_FOR_WORDS, 46 + (words + measure("字")) * Math.SQRT1_2, 24 + words));
 }
 
 export function createEnds() {

@@ -7,6 +7,7 @@ import { texts } from "../data/attentions.js";
 import { createChart } from "../draw/chart.js";
 import { h } from "../lib/dom.js";
 import { fit } from "../draw/geometry.js";
+import { engrave } from "../draw/matrix-svg.js";
 import { photograph } from "../draw/matrix-image.js";
 import { createEnds, roomForEnds } from "../draw/row-bars.js";
 import { bindGestures } from "./gestures.js";
@@ -136,6 +137,9 @@ export function createMatrix(context, options) {
 
     /** All of it with its labels, for an export; null before the first drawing. */
     picture: () => plate && photograph(plate),
+
+    /** The same as a vector drawing. @param {Place} pinned  what is outlined in it */
+    drawing: (pinned) => plate && engrave(plate, pinned),
 
     destroy() {
       zoom.destroy();

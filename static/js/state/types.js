@@ -76,6 +76,6 @@
  *   tensors that it needs
  */
 /** @typedef {(page: Page) => View[]} Offer  the views that are offered */
-/** @typedef {{svg: string} | {canvas: HTMLCanvasElement}} Picture */
+/** @typedef {{svg: string} | {canvas: HTMLCanvasElement, vector?: () => string | null}} Picture  vector: the same as a drawing */
 
 export {};

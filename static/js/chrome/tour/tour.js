@@ -3,6 +3,7 @@
 import { find } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { STOPS } from "../../state/tour.js";
+import { bindRemote } from "./remote.js";
 
 /** @typedef {import("../types.js").Desk} Desk */
 
@@ -24,6 +25,11 @@ export function bindTour(desk) {
     store.go({ ...place, options: { ...options, tour: to } }, "chosen");
     if (to === null) find("#stage").focus();
     else panel.focus();
+  }
+
+  /** @param {number} by  Before the first stop there is none; after the last the tour ends. */
+  function turn(by) {
+    if (stop + by >= 1) go(stop + by > STOPS.length ? null : stop + by);
   }
 
   function show() {
@@ -62,8 +68,8 @@ export function bindTour(desk) {
       el("p", { className: done ? "task done" : "task" }, el("span", { "aria-hidden": "true" }, done ? "✓ " : "→ "), el("b", {}, task), done && " ", done && after),
       el("div", { className: "turns" },
         el("button", { type: "button", className: "button quiet", onclick: () => go(null) }, t("Leave the tour")),
-        el("button", { type: "button", className: "button", disabled: stop === 1, onclick: () => go(stop - 1) }, t("Back")),
-        el("button", { type: "button", className: done ? "button strong" : "button", onclick: () => go(last ? null : stop + 1) }, next)),
+        el("button", { type: "button", className: "button", disabled: stop === 1, onclick: () => turn(-1) }, t("Back")),
+        el("button", { type: "button", className: done ? "button strong" : "button", onclick: () => turn(1) }, next)),
     );
     mark(at);
   }
@@ -81,6 +87,7 @@ export function bindTour(desk) {
     done = true;
     draw();
   });
+  bindRemote(desk, { open: () => stop > 0, turn });
   find("#tour-open").addEventListener("click", () => go(1));
   store.subscribe(({ link, trace, status }) => [link, trace, status], show);
   window.addEventListener("resize", () => stop && mark(STOPS[stop - 1].at));

@@ -138,7 +138,7 @@ function furnish(context, shown) {
  * @param {ReturnType<typeof furnish>} parts
  * @param {Shown} shown
  */
-function drawIn(context, { lines, table, note }, shown) {
+function drawIn(context, { element, lines, table, note }, shown) {
   const { t } = context;
   const { page, found, source, target } = shown;
   const { width, height } = context.room();
@@ -147,8 +147,12 @@ function drawIn(context, { lines, table, note }, shown) {
   const half = (width - GAP) / 2;
   const picture = { links: drawn, source, target };
   const pair = half >= HALF && lines.fits(picture, half);
-  lines.draw({ ...picture, width: pair ? half : width, height: pair ? height - TEXT : LOW });
   note.textContent = prose(remarks(context, shown, least, faint));
+  // A projector has room for the lines, in letters that are read from afar.
+  if (page.link.options.projector) {
+    const words = [...element.children].reduce((sum, one) => sum + (one.matches(".scroller") ? 0 : /** @type {HTMLElement} */ (one).offsetHeight + 8), 0);
+    lines.draw({ ...picture, width, height: height - words, loose: true });
+  } else lines.draw({ ...picture, width: pair ? half : width, height: pair ? height - TEXT : LOW });
   table.draw({
     matrix: found.soft,
     shade: { stops: sequential(context.theme()), range: [0, 1] },

@@ -11,17 +11,21 @@ import { plain } from "../../data/tokens.js";
 /** Around a word. */
 export const PAD = 8;
 export const ROW = 28;
+/** Pixels that a picture takes at most, unless it is loose: a line of words is read at a glance. */
+const MOST = { width: 1100, height: 380, gap: 56 };
+const LOOSE = { width: Infinity, height: Infinity, gap: Infinity };
 
 /**
  * The sentence above its translation where both fit, else beside it.
- * @param {Words & {width: number, height: number}} content  in the room there is
+ * @param {Words & {width: number, height: number, loose?: boolean}} content  in the room there is; loose: it takes all
  * @param {(text: string) => number} measure
  * @returns {Layout}
  */
 export function lay(content, measure) {
   const all = widths(content, measure);
-  const room = Math.min(content.width - 2, 1100);
-  return across(all, room) ? above(all, room, content.height) : besides(all, Math.min(room, 560));
+  const most = content.loose ? LOOSE : MOST;
+  const room = Math.min(content.width - 2, most.width);
+  return across(all, room) ? above(all, room, content.height, most) : besides(all, Math.min(room, 560));
 }
 
 /** Whether lines can go from above to below. @param {Words} words @param {number} width @param {(text: string) => number} measure */
@@ -43,10 +47,10 @@ function widths({ source, target }, measure) {
 /** @param {Record<Side, number[]>} widths @param {number} room */
 const across = (widths, room) => Object.values(widths).every((all) => sum(all) + all.length * 2 * PAD <= room);
 
-/** @param {Record<Side, number[]>} widths @param {number} room @param {number} most @returns {Layout} */
-function above(widths, room, most) {
-  const height = Math.min(Math.max(most, 220), 380);
-  const gap = Math.min(56, ...Object.values(widths).map((all) => (room - sum(all)) / all.length));
+/** @param {Record<Side, number[]>} widths @param {number} room @param {number} high @param {typeof MOST} most @returns {Layout} */
+function above(widths, room, high, most) {
+  const height = Math.min(Math.max(high, 220), most.height);
+  const gap = Math.min(most.gap, ...Object.values(widths).map((all) => (room - sum(all)) / all.length));
   const total = Math.max(...Object.values(widths).map((all) => sum(all) + all.length * gap));
   /** @param {number[]} all @param {number} y */
   const row = (all, y) => {

@@ -14,7 +14,7 @@ import { PAD, ROW, fits, lay } from "./word-layout.js";
 /** @typedef {import("./word-layout.js").Side} Side */
 /** @typedef {import("./word-layout.js").Spot} Spot */
 /** @typedef {import("./word-layout.js").Words & {links: Link[]}} Picture */
-/** @typedef {Picture & {width: number, height: number}} Content  in the room there is */
+/** @typedef {Picture & {width: number, height: number, loose?: boolean}} Content  in the room there is; loose: all of it */
 /** @typedef {{target: number, source: number, by: "hover" | "pin" | "default"}} Lit  −1: none */
 /**
  * @typedef {object} Gestures

@@ -12,6 +12,7 @@ import { createMatrix } from "../../parts/matrix.js";
 import { litIn, pairIn, reading, tokenAt } from "../../state/heatmap-data.js";
 import { COVER } from "../../compute/aggregate-attention.js";
 import { sequential } from "../../draw/scale.js";
+import { file } from "../../draw/svg.js";
 import { createTrained, questions } from "./as-trained.js";
 import { notes } from "./notes.js";
 import { padding } from "./padding.js";
@@ -102,13 +103,14 @@ function mount(context, root) {
     const width = beside ? Math.floor((whole - GAP) / 2) : whole;
     title.hidden = !pair;
     both.classList.toggle("pair", beside);
-    // The legend and a line of the notes stay in sight; a phone scrolls anyway.
+    // The legend and a line of the notes stay in sight, on a projector all of them; a phone scrolls anyway.
+    const noted = page.link.options.projector ? below.offsetHeight + 16 : 32;
     const least = Math.min(Math.max(LEAST.of, found.matrix.rows * LEAST.line + 130), LEAST.most);
     const shared = {
       shade,
       titles: { rows: t("query (looks)"), cols: t("key (looked at)") },
       width,
-      height: wide ? Math.max(height - around.now() - 32, least) : height,
+      height: wide ? Math.max(height - around.now() - noted, page.link.options.projector ? 0 : least) : height,
       stretch: 2.4,
     };
     matrix.draw({
@@ -131,6 +133,15 @@ function mount(context, root) {
     trained.mark({ row, col });
   }
 
+  function vector() {
+    const page = store.get();
+    const found = reading(page);
+    const at = found && litIn(page, null, found);
+    const pinned = at?.by === "pin" ? { row: at.row, col: at.col } : { row: null, col: null };
+    const drawn = matrix.drawing(pinned);
+    return drawn && file(drawn, context.theme());
+  }
+
   function destroy() {
     around.stop();
     matrix.destroy();
@@ -143,7 +154,7 @@ function mount(context, root) {
     destroy,
     picture() {
       const canvas = matrix.picture();
-      return canvas && { canvas };
+      return canvas && { canvas, vector };
     },
   };
 }

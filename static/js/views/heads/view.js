@@ -96,7 +96,7 @@ function mount(context, root) {
     const above = tiles.element.getBoundingClientRect().top - root.getBoundingClientRect().top;
     const height = context.room().height - above;
     const letters = context.theme().size;
-    const room = { width: tiles.width(), height, heads: next.heads, letters, byLayer: !wanted.by };
+    const room = { width: tiles.width(), height, heads: next.heads, letters, byLayer: !wanted.by, whole: page.link.options.projector === true };
     tiles.draw(next, shown, arrange(shown, room), wanted.by ?? "entropy");
     nothing.hidden = shown.length > 0;
     if (!shown.length) nothing.textContent = t("No head of this block has this pattern here.");

@@ -85,7 +85,7 @@ function mount(context, root) {
     note.textContent = [hides(context, page, found.strands), numbers(context, found)].join(" ");
     const above = diagram.element.getBoundingClientRect().top - root.getBoundingClientRect().top;
     const { width, height } = context.room();
-    diagram.draw({ ...found, width, height: height - above - 24 });
+    diagram.draw({ ...found, width, height: height - above - (page.link.options.projector ? note.offsetHeight + 16 : 24) });
     light();
   }
 

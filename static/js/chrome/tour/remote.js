@@ -1,0 +1,28 @@
+/** A presenter's remote in projector mode: while a tour is open, its keys turn the pages of the tour. */
+
+import { REMOTE, alone } from "../../parts/arrow-keys.js";
+
+/** What a remote sends. */
+const TURNS = /** @type {Record<string, number>} */ ({ ...REMOTE, ArrowLeft: -1, ArrowRight: 1 });
+/** What needs the arrows for itself. */
+const WRITES = "input:not([type=radio], [type=checkbox]), textarea, select";
+
+/**
+ * @param {Pick<import("../types.js").Desk, "store">} desk
+ * @param {{open: () => boolean, turn: (by: number) => void}} tour
+ */
+export function bindRemote({ store }, { open, turn }) {
+  /** @param {KeyboardEvent} event */
+  function pressed(event) {
+    const { key, target } = event;
+    const by = TURNS[key];
+    if (!by || !open() || !store.get().link.options.projector) return;
+    if (!alone(event) || document.querySelector("dialog[open]")) return;
+    if (!REMOTE[key] && target instanceof Element && target.closest(WRITES)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    turn(by);
+  }
+  // Before the figure and the page's own keys hear of them.
+  window.addEventListener("keydown", pressed, { capture: true });
+}
