@@ -6,6 +6,8 @@ const STEPS = /** @type {Record<string, number>} */ ({ ArrowLeft: -1, ArrowRight
 const ENDS = /** @type {Record<string, number>} */ ({ Home: -Infinity, End: Infinity });
 /** What a presenter's remote sends; without a projector these scroll. */
 export const REMOTE = /** @type {Record<string, number>} */ ({ PageUp: -1, PageDown: 1 });
+/** All that turns a page: some remotes send arrows. */
+export const TURNS = /** @type {Record<string, number>} */ ({ ...REMOTE, ...STEPS });
 
 /**
  * Whether a key is pressed by itself, and not while an input method composes.

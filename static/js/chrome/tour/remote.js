@@ -1,9 +1,7 @@
 /** A presenter's remote in projector mode: while a tour is open, its keys turn the pages of the tour. */
 
-import { REMOTE, alone } from "../../parts/arrow-keys.js";
+import { REMOTE, TURNS, alone } from "../../parts/arrow-keys.js";
 
-/** What a remote sends. */
-const TURNS = /** @type {Record<string, number>} */ ({ ...REMOTE, ArrowLeft: -1, ArrowRight: 1 });
 /** What needs the arrows for itself. */
 const WRITES = "input:not([type=radio], [type=checkbox]), textarea, select";
 
