@@ -187,7 +187,7 @@ def test_rows_that_read_are_said_as_such(workspace: Workspace) -> None:
     workspace.open(**START, query=2)
     said = workspace.find(".finding")
     expect(said).to_contain_text(f"while {START['target'][2]} is written")
-    workspace.find(".options label").get_by_text("having read it").click()
+    workspace.find(".options label").get_by_text("reading it").click()
     assert workspace.link["rows"] == "reads"
     matrix, _ = expected(workspace, "head", reads=True)
     word = WORDS[int(matrix[2].argmax())]
@@ -208,7 +208,7 @@ def test_the_row_that_is_lit_by_itself_is_said_for_what_it_reads(workspace: Work
             break
     assert row
     expect(workspace.find(".finding")).to_contain_text(f"while {START['target'][row]} is written")
-    workspace.find(".options label").get_by_text("having read it").click()
+    workspace.find(".options label").get_by_text("reading it").click()
     expect(workspace.find(".finding")).to_contain_text(f"once {START['target'][row - 1]} is read")
 
 

@@ -296,7 +296,7 @@ def test_a_share_of_a_model_that_is_gone_shows_what_was_frozen(
     np.testing.assert_allclose([number(row[1]) for row in rows], np.exp(expected[best]), atol=6e-5)
     assert [node["ids"] for node in page.evaluate(NODES) if node["best"]][-1] == ids(reply)
     assert workspace.find(".candidates .unknown").count() == 0
-    expect(workspace.find(".next .note")).to_contain_text("the other beams need a live run")
+    expect(workspace.find(".next .note")).to_contain_text("Open it live to see the other beams")
     expect(workspace.find("#open-live")).to_be_visible()
     expect(workspace.find(".candidates button").first).to_be_disabled()
     expect(workspace.find(".look")).to_have_count(3)

@@ -90,7 +90,7 @@ const choices = ({ store, t }) => [
   {
     option: "rows",
     label: t("Row used"),
-    values: { writes: t("predicting the word"), reads: t("having read it") },
+    values: { writes: t("predicting it"), reads: t("reading it") },
     otherwise: () => rowsOf(store.get()),
   },
   {
