@@ -76,7 +76,7 @@ def opened(page: Page, watch: Watch, server: AppServer) -> Iterator[Workspace]:
 
 def offered(workspace: Workspace) -> list[str]:
     """The views that the page offers, read off its choices."""
-    choices = workspace.page.locator("#views-wide input, #views-wide option, #views-wide button")
+    choices = workspace.page.locator("#views input")
     values = [one.get_attribute("value") for one in choices.all()]
     return [value for value in values if value]
 

@@ -55,8 +55,9 @@ export function createCalculation({ t, announce }, list) {
     go(0);
     let told = -1;
     const move = (/** @type {number} */ now) => {
-      const whole = Math.min(Math.floor((now - begins) / (MOVE + REST)), LAST);
-      const part = Math.min(Math.max(0, ((now - begins) % (MOVE + REST)) - REST) / MOVE, 1);
+      const past = Math.max(0, now - begins); // a frame's time may lie before the click
+      const whole = Math.min(Math.floor(past / (MOVE + REST)), LAST);
+      const part = Math.min(Math.max(0, (past % (MOVE + REST)) - REST) / MOVE, 1);
       go(still?.matches || whole === LAST ? whole : whole + part);
       if (whole !== told) announce(says.textContent ?? "");
       told = whole;
