@@ -205,6 +205,7 @@ function resize(canvas, { width, height }, ratio) {
 /** @param {HTMLCanvasElement} canvas @param {Drawn} drawn @param {number} ratio */
 function paint(canvas, { seen, tiles, layout }, ratio) {
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  if (!canvas.width || !canvas.height) return; // no head is drawn, as before a kind of attention is known
   const image = context.createImageData(canvas.width, canvas.height);
   const pixels = new Uint32Array(image.data.buffer);
   const [size, wide] = [layout.size, layout.wide].map((length) => Math.floor(length * ratio));

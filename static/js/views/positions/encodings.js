@@ -20,7 +20,9 @@ import { matrix, named, tensor } from "../../data/computed-tensors.js";
 export function size({ trace, model, link }) {
   if (!trace || !model) return null;
   const { base } = kindOf(model);
-  const read = trace.tokens[blockAt({ model, link }).query].length;
+  const { query } = blockAt({ model, link });
+  if (!query) return null; // a link that names no kind of attention is about to be completed
+  const read = trace.tokens[query].length;
   const { heads } = model.attentions[0];
   if (base === "rotary") return { length: read, d_model: model.d_model / heads };
   if (base !== "sinusoidal") return { length: Math.min(link.options.length ?? read, model.max_tokens), d_model: model.d_model };
