@@ -269,7 +269,7 @@ def test_every_example_is_worked_out(lab: Lab, example: str) -> None:
     }  # fmt: skip
     expect(lab.step(own[example])).to_be_visible()
     expect(lab.page.get_by_label("Example")).to_have_value(example)
-    expect(lab.page.locator(".problem")).to_be_hidden()
+    expect(lab.page.locator(".lab-figure .problem")).to_be_hidden()
 
 
 def test_a_memory_has_names_of_its_own(lab: Lab) -> None:
@@ -428,6 +428,7 @@ def test_several_figures_stand_on_one_page(lab: Lab) -> None:
 
 def test_the_workspace_leads_here(lab: Lab) -> None:
     lab.page.goto(lab.url)
+    lab.page.locator("#more").click()
     lab.page.get_by_role("link", name="By hand").click()
     expect(lab.page.locator(".worked li").first).to_be_visible()
 
