@@ -1,4 +1,4 @@
-"""The loop: epochs of steps, looks at the dev loss, and the average of the last checkpoints."""
+"""The training loop: epochs of steps, dev losses, and the average of the last checkpoints."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from model.train.randomness import Chance
 from model.train.run_state import STATE, Progress, load_state, save_state, write
 from model.transformer.stacks import Transformer
 
-# Steps of which the weights are kept for good: 0, then each √2 times the last.
+# Steps whose weights are saved permanently: 0, then growing by a factor of √2.
 SNAPSHOTS = frozenset({0, *(round(100 * 2 ** (k / 2)) for k in range(24))})
 SAVE_EVERY = 120.0  # seconds
 
@@ -27,7 +27,7 @@ Told = Generator[Step | Look | Snapshot, None, None]
 
 
 class Trainer:
-    """Trains a model in a folder. Where it finds its own state there, it goes on from it."""
+    """Trains a model in a folder; resumes from the folder's own state if there is one."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class Trainer:
         chance: Chance,
         snapshots: Container[int] = SNAPSHOTS,
     ) -> None:
-        """`snapshots` are steps of which the weights are kept for good."""
+        """`snapshots` are the steps whose weights are saved permanently."""
         self.folder = folder
         self.model = model
         self.corpus = corpus
@@ -61,10 +61,10 @@ class Trainer:
         self.saved = time.monotonic()
 
     def events(self) -> Told:
-        """Trains until the epochs, steps, minutes or the patience run out.
+        """Train until the epochs, steps, minutes or the patience run out.
 
-        What an event tells is done before it is told: closed at any of them, the run saves its
-        state and goes on from there another time.
+        Each event is yielded after what it reports: if the loop is left at any of them, the run
+        saves its state and can resume from there.
         """
         try:
             if not self.progress.step and 0 in self.snapshots:
@@ -80,23 +80,23 @@ class Trainer:
             raise
 
     def average(self) -> dict[str, Tensor]:
-        """The mean of the last checkpoints' weights."""
+        """Return the mean of the last checkpoints' weights."""
         return average(self._checkpoints()[-self.options.average :])
 
     @property
     def epochs(self) -> float:
-        """How many epochs are done, the one under way in part."""
+        """Return the number of finished epochs, including the fraction of the current one."""
         return self.progress.epoch + self.progress.batch / self.per_epoch
 
     def ended(self) -> bool:
-        """Whether there is nothing left to do."""
+        """Return whether the run has ended."""
         at, options = self.progress, self.options
         late = options.minutes is not None and at.seconds >= options.minutes * 60
         done = options.steps and at.step >= options.steps
         return bool(late or done or at.epoch >= options.epochs or at.looks >= options.patience)
 
     def _epoch(self) -> Told:
-        """One epoch, or what is left of it; returns early when the run has ended."""
+        """Run one epoch, or the rest of it; returns early when the run has ended."""
         at, options = self.progress, self.options
         for batch in self.corpus.batches(options.batch, options.seed, at.epoch, skip=at.batch):
             with self.chance:
@@ -115,7 +115,7 @@ class Trainer:
     def _step(self, batch: TokenBatch) -> Step:
         at, options = self.progress, self.options
         at.step += 1
-        self.model.train(at.step >= options.dropout_from)  # what dropout alone goes by
+        self.model.train(at.step >= options.dropout_from)  # only affects dropout
         guide = self.guide if at.step >= options.guide_from else None
         if guide and at.guided is None:
             at.guided = at.step
@@ -147,7 +147,7 @@ class Trainer:
         )
 
     def _left(self) -> float:
-        """Seconds until the run ends at the latest, as fast as until now."""
+        """Return the seconds until the run ends at the latest, at the speed so far."""
         at, options = self.progress, self.options
         left = at.seconds / self.epochs * (options.epochs - self.epochs)
         if options.minutes is not None:
@@ -157,7 +157,7 @@ class Trainer:
         return left
 
     def _look(self) -> Look:
-        """Measures the dev loss and keeps the weights."""
+        """Measure the dev loss and save the weights."""
         at = self.progress
         loss = dev_loss(self.model, self.dev_batches, self.options.precision)
         since = self._since_look()
@@ -181,7 +181,7 @@ class Trainer:
         return Snapshot(step, str(path))
 
     def _since_look(self) -> int:
-        """Steps since the last look, the one that the sum of train losses began after."""
+        """Return the steps since the last look, from which the train losses are summed."""
         history = self.progress.history
         return self.progress.step - int(history[-1]["step"] if history else 0)
 

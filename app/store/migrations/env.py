@@ -1,4 +1,4 @@
-"""Alembic's way in: the store hands over the connection that it has opened."""
+"""Alembic's entry point: the store passes the connection that it has opened."""
 
 from alembic import context
 

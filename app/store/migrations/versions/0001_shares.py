@@ -1,4 +1,4 @@
-"""Shares: what someone saw, kept to be seen again."""
+"""Shares."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Answers: what views asked beside a share's own trace."""
+"""Replies to additional requests of a share's view."""
 
 import sqlalchemy as sa
 from alembic import op

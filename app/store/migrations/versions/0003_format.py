@@ -1,4 +1,4 @@
-"""The format of a share; those from before it was written down have the first."""
+"""The format of a share; existing shares have the first one."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,7 +8,7 @@ down_revision = "0002"
 
 
 def upgrade() -> None:
-    # The default stays: a server of the version before, still running, writes the first format.
+    # The default is kept: a server of the previous version, still running, writes the first format.
     op.add_column("shares", sa.Column("format", sa.Integer, nullable=False, server_default="1"))
 
 

@@ -1,4 +1,4 @@
-"""Contents, each kept once by its SHA-256; who may delete a share, and how much it takes."""
+"""Contents, each stored once by its SHA-256; edit keys, addresses and sizes of shares."""
 
 import hashlib
 
@@ -27,8 +27,8 @@ def upgrade() -> None:
         )
     for column in ("edit_key", "address"):
         op.add_column("shares", sa.Column(column, sa.LargeBinary))
-    # A digest takes the place of what it is the digest of. Neither database needs to rewrite the
-    # table for that, and SQLite fills the room that one content leaves with the next.
+    # A digest replaces the content it belongs to. Neither database needs to rewrite the
+    # table for that, and SQLite reuses the freed space for the next content.
     op.execute("ALTER TABLE shares RENAME COLUMN trace TO digest")
     op.execute("ALTER TABLE answers RENAME COLUMN answer TO digest")
     _move_contents(op.get_bind())
@@ -81,7 +81,7 @@ CONTENTS = sa.table(
 
 
 def _move_contents(bind: sa.Connection) -> None:
-    """Moves what rows hold into `contents`, one at a time, however large the database is."""
+    """Move the contents of rows into `contents`, one at a time, however large the database is."""
     for share in bind.scalars(sa.select(SHARES.c.id)).all():
         mine, asked = SHARES.c.id == share, ANSWERS.c.share == share
         row = sa.select(SHARES.c.digest, _length(bind, SHARES.c.state, SHARES.c.model))
@@ -99,14 +99,14 @@ def _move_contents(bind: sa.Connection) -> None:
 
 
 def _length(bind: sa.Connection, *documents: sa.ColumnElement) -> sa.ColumnElement:
-    """The bytes of JSON, which is not read: one row that cannot be must not keep others."""
+    """Return the bytes of JSON without parsing it: one invalid row must not affect others."""
     if bind.dialect.name == "sqlite":
         return sum(sa.func.length(sa.cast(one, sa.LargeBinary)) for one in documents)
     return sum(sa.func.octet_length(sa.cast(one, sa.Text)) for one in documents)
 
 
 def _put(bind: sa.Connection, content: bytes) -> tuple[bytes, int]:
-    """The digest of a content that is there now, and its size."""
+    """Store a content; returns its digest and size."""
     digest = hashlib.sha256(content).digest()
     known = sa.select(sa.literal(1)).where(CONTENTS.c.digest == digest)
     if bind.scalar(known) is None:

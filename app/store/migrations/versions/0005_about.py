@@ -1,4 +1,4 @@
-"""What an author writes beside a share, and what was asked for, so that it is kept only once."""
+"""What an author writes beside a share, and the request, so that it is stored only once."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,7 +8,7 @@ down_revision = "0004"
 
 
 def upgrade() -> None:
-    # Both may be null: a server of the version before, still running, writes neither.
+    # Both may be null: a server of the previous version, still running, writes neither.
     op.add_column("shares", sa.Column("about", sa.JSON))
     op.add_column("shares", sa.Column("request", sa.LargeBinary))
     op.create_index("ix_shares_request", "shares", ["request"])
