@@ -14,6 +14,7 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file
 
+from model.adapters.encoder_decoder import EncoderDecoder
 from model.live.events import Advanced, Begun, Ended, LiveEvent, Observed
 from model.live.observe import accuracy, adapter_of, probe, probes_of
 from model.live.options import COOLDOWN, MAX_TOKENS, LiveOptions
@@ -55,7 +56,7 @@ class LiveRun:
         optimising = training_options(options, minutes)
         self.trainer = Trainer(folder, model, corpus, dev, optimising, chance, snapshots=())
         self.probes = probes_of(options)
-        self.adapter = adapter_of(model, tokenizer, f"{options.task}, live")
+        self.tokenizer = tokenizer
         self._points = max(1, options.steps // POINTS)
 
     @property
@@ -75,7 +76,7 @@ class LiveRun:
         """Trains until the steps or the minutes run out; closed at an event, it saves its state."""
         at = self.trainer.progress
         told = tuple((one.source_text, one.target_text) for one in self.probes)
-        yield Begun(self.adapter.info, len(self.trainer.corpus), told, at.step)
+        yield Begun(self._adapter().info, len(self.trainer.corpus), told, at.step)
         if not state_path(self.folder, at.step).is_file():
             yield self._observed(dev_loss(self.trainer.model, self.trainer.dev_batches))
         training = self.trainer.events()
@@ -104,7 +105,11 @@ class LiveRun:
         kept = state_path(self.folder, at.step)
         save_state(kept, trainer.model, trainer.optimizer, trainer.chance, at)
         right = accuracy(trainer.model, trainer.dev_batches)
-        return Observed(at.step, loss, right, at.seconds, probe(self.adapter, self.probes))
+        return Observed(at.step, loss, right, at.seconds, probe(self._adapter(), self.probes))
+
+    def _adapter(self) -> EncoderDecoder:
+        """The model as it is now: an adapter remembers what it has decoded, so each is new."""
+        return adapter_of(self.trainer.model, self.tokenizer, f"{self.options.task}, live")
 
 
 def training_options(options: LiveOptions, minutes: float) -> TrainingOptions:

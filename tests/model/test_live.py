@@ -11,7 +11,7 @@ from safetensors.torch import load_file
 from model.adapters.encoder_decoder import EncoderDecoder, load
 from model.errors import InputError
 from model.live.events import Advanced, Begun, Ended, LiveEvent, Observed
-from model.live.observe import accuracy, probes_of
+from model.live.observe import accuracy, adapter_of, probe, probes_of
 from model.live.options import MAX_TOKENS, LiveOptions, TaskName, tasks_offered
 from model.live.run import LiveRun
 from model.live.snapshots import keep, state_path
@@ -19,6 +19,7 @@ from model.train.data import Corpus
 from model.train.pairs import TrainingExample
 from model.transformer.positions import POSITIONS
 from model.transformer.scoring import SCORINGS
+from model.transformer.stacks import Transformer
 from model.zoo.measuring import accuracy as greedy
 from model.zoo.measuring import held_out_examples
 from model.zoo.recipes import read_recipes
@@ -90,6 +91,20 @@ def test_closed_it_goes_on_where_it_was(tmp_path: Path) -> None:
     assert told == {one.step: one.loss for one in whole}
     steps = [one.step for one in heard if isinstance(one, Advanced)]
     assert steps == list(range(1, 13)), "a step was told twice, or never"
+
+
+def test_the_answers_are_those_of_the_step(tmp_path: Path) -> None:
+    options = replace(SMALL, learning_rate=3.0, warmup=4)
+    observed = [one for one in events(tmp_path, options) if isinstance(one, Observed)]
+    tokenizer = tokenizer_of(TASKS["copy"])
+    model = Transformer(options.config(len(tokenizer)))
+    for one in (observed[0], observed[-1]):
+        state = load_file(state_path(tmp_path, one.step))
+        model.load_state_dict({k.removeprefix("model."): state[k] for k in state if "model." in k})
+        again = probe(adapter_of(model, tokenizer, ""), probes_of(options))
+        assert [p.written for p in again] == [p.written for p in one.probes]
+    first, last = ([p.written for p in one.probes] for one in (observed[0], observed[-1]))
+    assert first != last
 
 
 def test_the_learning_rate_changes_from_the_next_step_on(tmp_path: Path) -> None:
