@@ -82,7 +82,7 @@ def test_defaults_and_words_come_from_the_model() -> None:
     defaults = {name: about.get("default") for name, about in told.items()}
     plain = vars(Decode())
     assert defaults == plain | {"prefix": []}
-    assert "Hypotheses" in told["beam"]["description"]
+    assert "Number of hypotheses" in told["beam"]["description"]
 
 
 def test_every_schema_has_a_plain_name() -> None:
