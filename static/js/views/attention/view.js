@@ -82,7 +82,7 @@ function mount(context, root) {
   const matrix = createMatrix(context, { ...gestures, label, tip: (cell) => tip(context, cell) });
   const trained = createTrained(context, gestures);
   const title = h("h3", {}, t("Changed"));
-  const both = h("div", { className: "before-after" }, h("section", {}, title, matrix.element), trained.element);
+  const both = h("div", { className: "before-after" }, h("section", {}, title, matrix.element));
   const below = h("ul", { className: "notes" });
   root.append(bar, both, key.element, below);
   const around = heightOf(bar, key.element);
@@ -102,6 +102,7 @@ function mount(context, root) {
     const beside = pair && whole >= PAIR;
     const width = beside ? Math.floor((whole - GAP) / 2) : whole;
     title.hidden = !pair;
+    pair ? both.append(trained.element) : trained.element.remove();
     both.classList.toggle("pair", beside);
     // The legend and a line of the notes stay in sight, on a projector all of them; a phone scrolls anyway.
     const noted = page.link.options.projector ? below.offsetHeight + 16 : 32;
