@@ -42,7 +42,7 @@ def test_everything_is_large_and_the_rest_is_gone(
             expect(element).to_be_hidden()
     expect(workspace.find("#projector-sentence")).to_have_text("The dog is tired. → 这只狗累了。")
     expect(workspace.find("#caption")).to_be_in_viewport()
-    expect(workspace.find("#view .matrix")).to_be_in_viewport(ratio=1)
+    expect(workspace.find("#view .matrix:visible")).to_be_in_viewport(ratio=1)
     assert workspace.page.evaluate("document.documentElement.scrollWidth") == width
 
 
