@@ -168,7 +168,9 @@ def test_its_reader_goes_to_another_head_by_keyboard(
     frame = framed(page, framing(f'<iframe src="{url}" {size} style="border:0"></iframe>'))
     frame.wait_for_function(DRAWN)
     expect(frame.locator("#caption")).to_contain_text("Layer 2, head 4")
-    figure, bar = (frame.locator(place).bounding_box() for place in ("#view .matrix:visible", ".place-bar"))
+    figure, bar = (
+        frame.locator(place).bounding_box() for place in ("#view .matrix:visible", ".place-bar")
+    )
     assert figure
     assert bar
     top = page.locator("iframe").bounding_box()
@@ -188,7 +190,7 @@ def test_its_reader_goes_to_another_head_by_keyboard(
     shows(frame, weights(share, "decoder.0.cross", 4))
     frame.get_by_label("Kind of attention").select_option("Encoder")
     expect(frame.locator("[data-of=head] output")).to_have_text("5")
-    expect(frame.locator("#view .labels.rows:visible")).to_contain_text("cat")
+    expect(frame.locator("#view .labels.rows").first).to_contain_text("cat")
     shows(frame, weights(share, "encoder.0.self", 4))
     link = frame.get_by_role("link").get_attribute("href") or ""
     assert link.endswith("?lang=en&block=encoder&layer=0&head=4")

@@ -107,7 +107,7 @@ def test_png_shows_the_weights(workspace: Workspace, tmp_path: Path) -> None:
     parts = trace(workspace.url, "decoder.1.cross")
     expected = weights(parts["q"][2], parts["k"][2], parts["mask"])
     col = int(np.unravel_index(np.argmax(expected), expected.shape)[1])
-    x, _ = workspace.cell(0, col, 0.15, 0.5)
+    x, _ = workspace.cell(0, col, 0.06, 0.5)  # beside its number
     left = workspace.find("#view .matrix").first.evaluate("e => e.getBoundingClientRect().left")
     tall = workspace.cell(1, 0)[1] - workspace.cell(0, 0)[1]
     file = save(workspace, "PNG", tmp_path)
