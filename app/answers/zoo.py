@@ -7,7 +7,7 @@ from typing import Any
 
 from app.engine.model_listing import Listing
 from app.http.problems import ProblemError
-from app.schemas.zoo import SeedReply, TaskReply, ZooExampleReply, ZooModelReply, ZooReply
+from app.schemas.zoo import SeedReply, ZooExampleReply, ZooModelReply, ZooReply, ZooTaskReply
 from app.settings import ZOO
 from model.bundle.measurements import ZOO as RESULTS
 from model.errors import InputError
@@ -61,8 +61,8 @@ def task_of(name: str) -> Task:
     return TASKS[name]
 
 
-def _task(name: str, task: Task) -> TaskReply:
-    return TaskReply(id=name, unit=task.unit, shortest=task.shortest, longest=task.longest)
+def _task(name: str, task: Task) -> ZooTaskReply:
+    return ZooTaskReply(id=name, unit=task.unit, shortest=task.shortest, longest=task.longest)
 
 
 def _model(catalog: Listing, id_: str) -> ZooModelReply:

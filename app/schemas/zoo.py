@@ -3,7 +3,7 @@
 from pydantic import BaseModel, Field
 
 
-class TaskReply(BaseModel):
+class ZooTaskReply(BaseModel):
     """A task that models of the zoo learn."""
 
     id: str
@@ -48,7 +48,7 @@ class ZooModelReply(BaseModel):
 class ZooReply(BaseModel):
     """The tasks, and the models being served."""
 
-    tasks: list[TaskReply]
+    tasks: list[ZooTaskReply]
     models: list[ZooModelReply]
 
 

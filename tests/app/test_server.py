@@ -211,6 +211,14 @@ async def test_the_reference_describes_every_route(client: httpx.AsyncClient) ->
         "GET /api/zoo",
         "GET /api/zoo/{task}/answer",
         "GET /api/zoo/{task}/example",
+        "GET /api/runs",
+        "POST /api/runs",
+        "GET /api/runs/{id}",
+        "GET /api/runs/{id}/events",
+        "GET /api/runs/{id}/snapshots/{step}",
+        "PATCH /api/runs/{id}",
+        "POST /api/runs/{id}/fork",
+        "POST /api/runs/{id}/keep",
     }
     for operation in operations.values():
         assert operation["summary"]

@@ -128,7 +128,7 @@ def test_three_figures_stand_on_one_page_and_each_is_its_own(figures: Page) -> N
     page = figures
     assert links(page) == [["lines", None, None], ["heads", None, None], ["attention", None, None]]
     expect(page.locator("#live-figure")).to_contain_text("cat")
-    expect(page.locator("#share-caption")).to_contain_text("looks most at")
+    expect(page.locator("#share-caption")).to_contain_text("entropy in nats")
 
     # Pointing at a cell of one tells its number there, and lights nothing elsewhere.
     shared = page.locator("#share-caption").inner_text()

@@ -115,7 +115,7 @@ def test_inspector_works_the_weight_out(workspace: Workspace) -> None:
     q, k = parts["q"][HEAD], parts["k"][HEAD]
     dot = q[3] @ k[2]
     scores = q[3] @ k.T / np.sqrt(q.shape[-1])
-    workspace.find("#working sup").wait_for()
+    workspace.find("#working sup").first.wait_for(state="attached")
     text = workspace.find("#working").inner_text().replace("−", "-")
     for number in (dot, scores[2], weights(q, k, parts["mask"])[3, 2]):
         assert near(f"{number:.4f}", text), (number, text)
@@ -160,7 +160,7 @@ def working(workspace: Workspace) -> dict[str, str]:
 def test_softmax_is_shown_as_computed_in_every_row_of_the_opening(workspace: Workspace) -> None:
     """The row's largest score goes first: no exponential is too large or too small to print."""
     workspace.load()
-    workspace.find("#working sup").wait_for()
+    workspace.find("#working sup").first.wait_for(state="attached")
     rows = workspace.figure()[0].shape[0]
     workspace.find("#view .matrix").focus()
     for _ in range(rows):

@@ -121,7 +121,7 @@ def test_another_token_is_taken_and_the_sentence_goes_on_from_there(workspace: W
         np.testing.assert_allclose(seen, [logprob, output["score"]], atol=0.0051)
         assert row.locator(".piece").count() == len(output["tokens"])
         assert row.locator(".piece.common").count() == 2
-    expect(workspace.find(".finding")).to_contain_text("number 2")
+    expect(workspace.find(".finding")).to_contain_text("ranks it 2")
     workspace.find(".versus .button").click()
     expect(workspace.find(".versus")).to_be_hidden()
     expect(workspace.find("#output")).to_have_text(own["output"]["text"])

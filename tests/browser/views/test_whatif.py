@@ -58,7 +58,9 @@ def test_a_head_is_switched_off_and_on_again(workspace: Workspace) -> None:
     np.testing.assert_allclose(plain[:, 0], expected[:, 0], atol=0.00501)
     assert (plain[:, 2] == 0).all(), "nothing is changed yet"
     workspace.find(".change-panel").get_by_text("off", exact=True).click()
-    expect(workspace.find(".change-chip")).to_have_text(re.compile("Cross, layer 2, head 3: off"))
+    expect(workspace.find(".change-chip")).to_have_text(
+        re.compile("Cross-attention, layer 2, head 3: off")
+    )
     assert said(workspace) == [OFF]
     np.testing.assert_allclose(probabilities(workspace.page, len(expected)), expected, atol=0.00501)
     changed = trace(workspace.url, interventions=[OFF])
@@ -230,7 +232,7 @@ def test_a_share_says_that_the_machine_was_changed(workspace: Workspace) -> None
     workspace.page.goto(f"{workspace.url}/s/{share}")
     workspace.drawn()
     np.testing.assert_array_equal(probabilities(workspace.page, count), seen)
-    expect(workspace.find(".change-chip")).to_have_text("Cross, layer 2, head 3: off")
+    expect(workspace.find(".change-chip")).to_have_text("Cross-attention, layer 2, head 3: off")
     expect(workspace.find("#changes button")).to_have_count(1)
     expect(workspace.find("#changes button")).to_be_hidden()
     for control in workspace.find(".change-panel input").all():
@@ -238,4 +240,4 @@ def test_a_share_says_that_the_machine_was_changed(workspace: Workspace) -> None
             expect(control).to_be_disabled()
     workspace.page.goto(f"{workspace.url}/embed/{share}")
     workspace.drawn()
-    expect(workspace.find(".change-chip")).to_have_text("Cross, layer 2, head 3: off")
+    expect(workspace.find(".change-chip")).to_have_text("Cross-attention, layer 2, head 3: off")
