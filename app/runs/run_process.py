@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a run's process needs to begin; all of it can be pickled."""
+    """What a run's process needs to begin; all of it can be sent to another process."""
 
     prepare: Callable[[], object]  # called first: logging
     folder: Path

@@ -75,7 +75,9 @@ def contract(catalog: Catalog, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 
 def test_all_operations_are_asked(contract: Contract) -> None:
-    assert contract.operations.keys() == OPERATIONS.keys()
+    # Runs train models in processes of their own; tests/app/test_runs.py asks for them.
+    asked = {label for label in contract.operations if "/api/runs" not in label}
+    assert asked == OPERATIONS.keys()
 
 
 @pytest.mark.parametrize("label", OPERATIONS)

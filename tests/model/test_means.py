@@ -79,7 +79,7 @@ def test_decoding_and_scoring_see_the_same_means(meant: EncoderDecoder) -> None:
 
 
 def test_a_model_without_means_says_so(tiny: EncoderDecoder) -> None:
-    with pytest.raises(InputError, match="without the means") as caught:
+    with pytest.raises(InputError, match="means of its heads") as caught:
         tiny.check(Request("abc", interventions=(Intervention("encoder.0.self", "mean", 1),)))
     assert (caught.value.kind, caught.value.field) == ("no-means", "interventions[0].do")
 
