@@ -147,7 +147,9 @@ class Runs:
             detail = f"at most {PER_CLIENT} runs of one page at once; stop one first"
             headers = {"Retry-After": str(RETRY_SECONDS)}
             raise ProblemError(429, "too-many-runs", detail, headers=headers)
-        if len(self._queue) >= self.limits.queue:
+        busy = sum(run.process is not None for run in self._runs.values())
+        # A run that finds a free place does not wait in the queue.
+        if busy >= self.limits.at_once and len(self._queue) >= self.limits.queue:
             detail = f"{len(self._queue)} runs are waiting already; try again shortly"
             headers = {"Retry-After": str(RETRY_SECONDS)}
             raise ProblemError(503, "runs-busy", detail, headers=headers)
