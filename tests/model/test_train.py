@@ -139,7 +139,10 @@ def test_pre_norm_is_learnt(data: list[str], tmp_path: Path) -> None:
 
 def test_two_do_not_train_in_one_folder(data: list[str], tmp_path: Path) -> None:
     line = [str(tmp_path), *data, "--raw", *SHAPE]
-    with FileLock(tmp_path / "lock"), pytest.raises(SystemExit, match="by another training process"):
+    with (
+        FileLock(tmp_path / "lock"),
+        pytest.raises(SystemExit, match="by another training process"),
+    ):
         train(line)
     assert [path.name for path in tmp_path.iterdir()] == ["lock"]
     assert train([*line, "--steps", "1"]) == tmp_path / "bundle"
