@@ -6,7 +6,6 @@ import { find } from "../lib/dom.js";
 import { trouble } from "../parts/problem-line.js";
 import { readQuery, writeQuery } from "../state/address.js";
 import { createDesk } from "./main-figure.js";
-import { bindScreen } from "../chrome/figure-height.js";
 import { bindKinds, bindSteppers } from "../chrome/steppers.js";
 import { linkTo, storeOf } from "../views/create-figure.js";
 import { VIEWS } from "../views/index.js";
@@ -36,7 +35,7 @@ async function start() {
   const source = probed();
   const status = { root: find("#stage") };
   const desk = createDesk({ store, source, offer, status, free: asked.figure.head === undefined }, api, { messages, plotly });
-  bindScreen(desk.figure);
+  window.addEventListener("resize", desk.figure.resize);
   bindViews(desk);
   bindSteppers(desk);
   bindKinds(desk);

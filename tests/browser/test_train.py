@@ -1,0 +1,119 @@
+"""Watch a model learn: train, look back, pause, fork, keep, and open what was kept."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.axe import violations
+from tests.browser.conftest import PATIENCE_MS
+from tests.servers import AppServer, running_app
+
+TINY = "task=copy&longest=3&steps=20&d_model=16&batch=200"
+LONG = "task=copy&longest=3&steps=5000&d_model=16&batch=200"
+LONGEST_MS = 4 * PATIENCE_MS
+
+
+@pytest.fixture(scope="module")
+def trainer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppServer]:
+    """A server whose runs do not yield to the rest of the machine."""
+    settings = {"run_nice": "0", "zoo": "0"}
+    with running_app(tmp_path_factory.mktemp("trainer"), settings, warm=True) as server:
+        yield server
+
+
+@pytest.fixture
+def train(page: Page) -> Page:
+    page.set_default_timeout(LONGEST_MS)
+    return page
+
+
+def start(page: Page, trainer: AppServer, options: str) -> None:
+    page.goto(f"{trainer.url}/train?{options}")
+    page.get_by_role("button", name="Train", exact=True).click()
+    expect(page.locator("#timeline")).to_be_visible(timeout=LONGEST_MS)
+
+
+def expect_state(page: Page, state: str) -> None:
+    expect(page.locator("#status strong")).to_have_text(state, timeout=LONGEST_MS)
+
+
+def picture(page: Page) -> str:
+    """Return what the figure shows, once it shows a trace."""
+    expect(page.locator("#stage")).to_have_attribute("data-picture", "drawn", timeout=LONGEST_MS)
+    made: str = page.locator("#view canvas").first.evaluate("(canvas) => canvas.toDataURL()")
+    return made
+
+
+def test_a_run_is_looked_back_at_and_survives_a_reload(train: Page, trainer: AppServer) -> None:
+    start(train, trainer, TINY)
+    expect_state(train, "Finished")
+    now = train.locator("#timeline output")
+    expect(now).to_contain_text("Step 20")
+    expect(train.locator("#timeline .where")).to_have_text("snapshot 21 of 21")
+    last = picture(train)
+    slider = train.get_by_role("slider", name="Step of the training")
+    slider.press("Home")
+    expect(now).to_have_text("Step 0before training")
+    train.wait_for_function(
+        "(last) => document.querySelector('#view canvas').toDataURL() !== last", arg=last
+    )
+    assert "step=0" in train.url
+    train.reload()
+    expect(now).to_have_text("Step 0before training", timeout=LONGEST_MS)
+    expect(train.locator("#timeline .where")).to_have_text("snapshot 1 of 21")
+    train.get_by_role("button", name="Newest").click()
+    expect(now).to_contain_text("Step 20")
+    assert "step=" not in train.url
+    assert violations(train) == []
+
+
+def test_pause_rate_fork_keep_and_open(train: Page, trainer: AppServer) -> None:
+    start(train, trainer, LONG)
+    train.get_by_role("button", name="Pause training").click()
+    expect_state(train, "Paused")
+    train.reload()  # the key is kept
+    rate = train.locator("#commands input[name=factor]")
+    rate.fill("much")
+    expect(train.get_by_role("button", name="Set", exact=True)).to_be_disabled()
+    rate.fill("0.1")
+    train.get_by_role("button", name="Set", exact=True).click()
+    expect(rate).to_have_value("0.1")
+    train.get_by_role("button", name="Resume training").click()
+    expect_state(train, "Training")
+    train.get_by_role("button", name="Stop training").click()
+    expect_state(train, "Stopped")
+    train.get_by_role("slider", name="Step of the training").press("Home")
+    train.get_by_role("button", name="Fork from step 0…").click()
+    train.locator("#choices input[name=heads]").fill("3")
+    train.get_by_role("button", name="Fork from step 0", exact=True).click()
+    expect(train.locator(".why")).to_have_text("16 channels cannot be shared by 3 heads")
+    train.locator("#choices input[name=heads]").fill("1")
+    train.locator("#choices input[name=steps]").fill("10")
+    train.get_by_role("button", name="Fork from step 0", exact=True).click()
+    expect_state(train, "Finished")
+    expect(train.locator("#status")).to_contain_text("forked at step 0")
+    train.get_by_role("button", name="Keep the model of step 10").click()
+    train.get_by_role("link", name="Open the kept model in the workspace").click()
+    expect(train.locator("#view canvas").first).to_be_visible(timeout=LONGEST_MS)
+    assert "model=kept-" in train.url
+
+
+def test_who_has_the_link_watches_and_controls_nothing(train: Page, trainer: AppServer) -> None:
+    start(train, trainer, TINY)
+    train.evaluate("localStorage.clear()")
+    train.goto(train.url)
+    expect(train.locator("#timeline")).to_be_visible(timeout=LONGEST_MS)
+    expect(train.get_by_text("You are watching")).to_be_visible()
+    expect(train.get_by_role("button", name="Stop training")).to_have_count(0)
+
+
+def test_bad_numbers_are_told_at_the_field_and_kept(train: Page, trainer: AppServer) -> None:
+    train.goto(f"{trainer.url}/train?{TINY}")
+    steps = train.locator("#choices input[name=steps]")
+    steps.fill("9000000")
+    train.get_by_role("button", name="Train", exact=True).click()
+    expect(train.locator(".why")).to_have_text("A whole number from 10 to 5000")
+    expect(steps).to_have_value("9000000")
+    expect(steps).to_be_focused()
+    assert violations(train) == []
