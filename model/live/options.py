@@ -78,7 +78,7 @@ class LiveOptions:
     decoder_layers: Layers = 1
     d_model: Annotated[int, Interval(ge=8, le=128)] = 64
     """Width of the model; the feed-forward network is twice as wide."""
-    steps: Annotated[int, Interval(ge=10, le=100_000)] = 1200
+    steps: Annotated[int, Interval(ge=10, le=100_000)] = 1500
     """The step that the run ends at; over its second half the learning rate falls to 0."""
     batch: Annotated[int, Interval(ge=100, le=6000)] = 1000
     """Tokens a step, source and target together."""

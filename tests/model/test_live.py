@@ -160,4 +160,4 @@ def test_a_fork_may_change_what_has_no_parameters() -> None:
         with pytest.raises(InputError):
             replace(parent, **other).check_fork(parent, 100)
     with pytest.raises(InputError):
-        parent.check_fork(parent, 1200)
+        parent.check_fork(parent, parent.steps)
