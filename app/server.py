@@ -10,6 +10,7 @@ from functools import partial
 from typing import cast
 
 import uvicorn
+from fastapi import FastAPI
 
 from app.dependencies import open_models
 from app.engine.catalog import Catalog
@@ -39,6 +40,12 @@ class Server(uvicorn.Server):
         if self.started:
             port = self.servers[0].sockets[0].getsockname()[1]
             print(f"\n  Headlight is on\n\n{_addresses(self.config.host, port)}\n", flush=True)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End the streams of training runs, which would go on as long as the runs do."""
+        if isinstance(self.config.app, FastAPI):
+            self.config.app.state.services.runs.hang_up()
+        await super().shutdown(sockets)
 
     async def on_tick(self, counter: int) -> bool:
         """Check the connections once a second; called ten times a second."""

@@ -18,6 +18,7 @@ from app.engine.catalog import Catalog
 from app.http.problems import MEDIA_TYPE, URN
 from app.runs.run import Run
 from tests.app.conftest import Serving
+from tests.servers import running_app
 
 SMALL = {"task": "copy", "longest": 3, "steps": 10, "d_model": 16, "heads": 2, "batch": 200}
 LONG = {**SMALL, "steps": 4000}
@@ -333,3 +334,15 @@ async def test_a_full_queue_is_told(serving: Serving) -> None:
         refused = await client.post("/api/runs", json=SMALL)
         assert problem(refused) == (503, "runs-busy")
         assert int(refused.headers["Retry-After"]) > 0
+
+
+def test_a_server_that_ends_lets_watchers_go(tmp_path: Path) -> None:
+    """Their streams end in order, though the run does not."""
+    with running_app(tmp_path, {"run_nice": "0", "zoo": "0"}, warm=True) as server:
+        run = httpx.post(f"{server.url}/api/runs", json=LONG, timeout=SECONDS).json()
+        path = f"{server.url}/api/runs/{run['id']}/events"
+        with httpx.stream("GET", path, timeout=SECONDS) as reply:
+            told = reply.iter_lines()
+            assert json.loads(next(told))["n"] == 0
+            server.process.send_signal(signal.SIGTERM)
+            assert all(json.loads(line) for line in told)
