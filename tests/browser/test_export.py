@@ -166,13 +166,13 @@ def test_a_heatmap_is_a_drawing_with_a_rectangle_a_cell(
         assert found is not None, which
         return found
 
-    cells = part("cells").findall(f"{name}rect")
+    cells = list(part("cells"))
     assert len(cells) == expected.size
     for cell, weight, open_ in zip(cells, expected.flat, mask.flat, strict=True):
-        fill = cell.get("fill") or ""
         if not open_:
-            assert fill == "url(#masked)"
+            assert (cell.tag, cell.get("data-cover")) == (f"{name}path", "masked")
             continue
+        fill = cell.get("fill") or ""
         seen = [int(channel) for channel in re.findall(r"\d+", fill)]
         np.testing.assert_allclose(seen, shade(weight), atol=2)
     said = [text.text or "" for text in part("labels").iter(f"{name}text")]
@@ -182,7 +182,9 @@ def test_a_heatmap_is_a_drawing_with_a_rectangle_a_cell(
     weights_seen = expected[mask.astype(bool)]
     np.testing.assert_allclose(printed, weights_seen[weights_seen >= 0.005], atol=0.0051)
     assert len(part("bars").findall(f"{name}g")) == expected.shape[0]
-    outlines = {one.get("data-outline"): one for one in part("pinned")}
+    meaning = [text.text for text in part("legend").iter(f"{name}text")]
+    assert meaning == ["0", "1"] + ["masked"] * (block == "decoder")
+    outlines = {one.get("data-outline"): one for one in part("lit")}
     assert list(outlines) == ["row", "col", "cell"]
     pinned = cells[3 * expected.shape[1] + 2]
     for side in ("x", "y"):
@@ -194,11 +196,47 @@ def test_a_heatmap_is_a_drawing_with_a_rectangle_a_cell(
     )
 
 
-def test_a_picture_without_lines_is_no_svg(workspace: Workspace) -> None:
-    workspace.open(**PLACE, view="heads")
+def test_a_view_without_a_picture_offers_none(workspace: Workspace) -> None:
+    workspace.open(**PLACE, view="worksheet")
     workspace.find("#export").click()
-    expect(workspace.find(".export-kind").nth(1)).to_be_disabled()
-    expect(workspace.find(".export-kind").nth(0)).to_be_enabled()
+    for kind, offered in {"PNG": False, "SVG": False, "PDF": False, "CSV": True}.items():
+        choice = workspace.find(".export-kind").filter(has_text=kind)
+        (expect(choice).to_be_enabled if offered else expect(choice).to_be_disabled)()
+
+
+PRINTED = """() => {
+    window.print = () => {
+        const paper = document.querySelector(".paper svg");
+        const svg = new XMLSerializer().serializeToString(paper);
+        window.printed = { title: document.title, svg };
+    };
+}"""
+
+
+@pytest.mark.parametrize("view", ["attention", "compare", "heads", "qkv"])
+def test_a_pdf_is_the_drawing_alone_on_one_page(
+    workspace: Workspace, tmp_path: Path, view: str
+) -> None:
+    page = workspace.page
+    workspace.open(**PLACE, view=view, lang="zh", query=3)
+    page.evaluate(PRINTED)
+    drawn = save(workspace, "SVG", tmp_path)
+    title = page.title()
+    workspace.find(".export-kind").filter(has_text="PDF").click()
+    printed = page.evaluate("window.printed")
+    assert printed["title"] == drawn.stem
+    root = ElementTree.parse(drawn).getroot()
+    assert [*ElementTree.fromstring(printed["svg"]).itertext()] == [*root.itertext()]
+    data = page.pdf(prefer_css_page_size=True)  # ends like the dialog
+    assert len(re.findall(rb"/Type /Page\b", data)) == 1
+    box = re.search(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", data)
+    assert box is not None
+    for points, side in zip(box.groups(), ("width", "height"), strict=True):
+        assert float(points) == pytest.approx(float(root.get(side) or 0) * 0.75, abs=1)
+    assert b"/Subtype /Image" not in data, "lines and text, no pixels"
+    assert re.search(rb"/FontName /\w+\+\S*CJK", data), "with the Chinese that it shows"
+    assert page.title() == title
+    assert page.locator(".paper").count() == 0
 
 
 def test_the_handout_is_the_page(workspace: Workspace, tmp_path: Path, watch: Watch) -> None:
@@ -261,7 +299,7 @@ def test_a_picture_that_cannot_be_made_is_no_endless_wait(
     watch.expect("no canvas today")
     workspace.open(**PLACE)
     workspace.page.evaluate("""() => {
-        HTMLCanvasElement.prototype.toDataURL = () => { throw new Error("no canvas today"); };
+        HTMLCanvasElement.prototype.toBlob = () => { throw new Error("no canvas today"); };
     }""")
     workspace.find("#export").click()
     workspace.find(".export-kind").first.click()

@@ -92,6 +92,23 @@ def check_picture(file: Path) -> None:
     assert most < 0.995, "next to nothing is drawn"
 
 
+HEATMAPS = {
+    "attention", "compare", "heads", "qkv", "waves", "likeness", "shuffle", "training",
+    "inside", "changed attention",
+}  # fmt: skip
+
+
+def check_heatmap(file: Path) -> None:
+    """A rectangle per cell, with labels, a legend and what is lit."""
+    root = ElementTree.parse(file).getroot()
+    name = "{http://www.w3.org/2000/svg}"
+    parts = {part.get("data-part") for part in root.iter(f"{name}g")}
+    assert {"cells", "lit", "legend"} <= parts
+    grids = [part for part in root.iter(f"{name}g") if part.get("data-part") == "cells"]
+    assert all(len(grid) > 20 for grid in grids)
+    assert root.find(f".//{name}image") is None
+
+
 def check_drawing(file: Path) -> None:
     root = ElementTree.parse(file).getroot()
     name = "{http://www.w3.org/2000/svg}"
@@ -182,12 +199,16 @@ def test_every_view_in_every_format(workspace: Workspace, tmp_path: Path) -> Non
         offered = workspace.page.evaluate(KINDS)
         assert offered["PNG"] or name == "worksheet", name
         assert offered["CSV"]
+        assert offered.pop("PDF") == offered["PNG"]  # printed in test_export.py
         files = {kind: save(workspace, kind, tmp_path) for kind, on in offered.items() if on}
         assert all(file.stat().st_size for file in files.values())
         if "PNG" in files:
             check_picture(files["PNG"])
         if "SVG" in files:
             check_drawing(files["SVG"])
+        assert name not in HEATMAPS or "SVG" in files
+        if name in HEATMAPS:
+            check_heatmap(files["SVG"])
         found = numbers_of(files["CSV"])
         if name in CHECKS:
             CHECKS[name](workspace, found)

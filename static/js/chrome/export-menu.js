@@ -1,6 +1,5 @@
 /** Exports of the workspace: the picture for slides, the numbers for programs, the whole for a disk. */
 
-import { sizeOf } from "../draw/side-by-side.js";
 import { request } from "../data/request.js";
 import { Problem } from "../data/problem.js";
 import { changes, plainly } from "../state/interventions.js";
@@ -11,14 +10,16 @@ import { bindExportPanel } from "./export-panel.js";
 import { behind, frozen, made, nameOf, pooled } from "../state/export-contents.js";
 import { npz } from "../lib/npz.js";
 import { poster } from "../draw/export-picture.js";
+import { printPicture } from "./print-picture.js";
 import { json } from "../data/computed-tensors.js";
 import { chosen } from "../state/link.js";
 import { OPTIONS, view } from "../views/index.js";
 
 /** @typedef {import("./types.js").Desk} Desk */
-/** @typedef {import("../draw/export-picture.js").Picture} Picture */
-/** @typedef {"png" | "svg" | "csv" | "json" | "npz" | "html"} Kind */
+/** @typedef {"png" | "svg" | "pdf" | "csv" | "json" | "npz" | "html"} Kind */
 
+/** What is made of the picture. */
+const PICTURES = ["png", "svg", "pdf"];
 /** Pixels of a PNG for one of the page. */
 const SCALE = 2;
 
@@ -26,21 +27,20 @@ const SCALE = 2;
  * @param {Desk} context
  * @param {Kind[]} [kinds]  without a server there are fewer
  */
-export function bindExport(context, kinds = ["png", "svg", "csv", "json", "npz", "html"]) {
+export function bindExport(context, kinds = ["png", "svg", "pdf", "csv", "json", "npz", "html"]) {
   const { t, store } = context;
   const words = wordings(t);
   bindExportPanel({
     t,
     kinds: kinds.map((kind) => ({ kind, ...words[kind] })),
     async make(kind) {
-      const file = await make(context, /** @type {Kind} */ (kind));
       const page = store.get();
-      return { file, name: nameOf(page, view(page.link.view), kind) };
+      const name = nameOf(page, view(page.link.view), kind);
+      if (kind !== "pdf") return { file: await make(context, /** @type {Exclude<Kind, "pdf">} */ (kind)), name };
+      printPicture(drawn(context), name);
+      return { says: t("Choose “Save as PDF” in the print dialog.") };
     },
-    lacks(kind) {
-      const taken = context.figure.shown().picture?.();
-      return (kind === "png" && !taken) || (kind === "svg" && !(taken && ("svg" in taken || taken.vector)));
-    },
+    lacks: (kind) => PICTURES.includes(kind) && !context.figure.shown().picture?.(),
   });
 }
 
@@ -48,6 +48,7 @@ export function bindExport(context, kinds = ["png", "svg", "csv", "json", "npz",
 const wordings = (t) => ({
   png: { name: "PNG", says: t("the picture, for slides") },
   svg: { name: "SVG", says: t("the picture, to scale and edit") },
+  pdf: { name: "PDF", says: t("the picture, to print or to put into a paper") },
   csv: { name: "CSV", says: t("the numbers, for a spreadsheet") },
   json: { name: "JSON", says: t("the numbers, as the API sends them") },
   npz: { name: "NPZ", says: t("the numbers, for NumPy") },
@@ -56,12 +57,12 @@ const wordings = (t) => ({
 
 /**
  * @param {Desk} context
- * @param {Kind} kind
+ * @param {Exclude<Kind, "pdf">} kind
  * @returns {Promise<Blob>}
  */
 async function make(context, kind) {
-  if (kind === "png") return pixels(drawn(context, kind));
-  if (kind === "svg") return new Blob([drawn(context, kind).svg], { type: "image/svg+xml" });
+  if (kind === "png") return pixels(drawn(context));
+  if (kind === "svg") return new Blob([drawn(context).svg], { type: "image/svg+xml" });
   const { store, api } = context;
   const page = store.get();
   const shown = view(page.link.view);
@@ -101,8 +102,8 @@ const table = (trace) => new Blob([csv(trace, Object.keys(trace.tensors))], { ty
 
 const dark = () => find("#theme").getAttribute("aria-pressed") === "true";
 
-/** @param {Desk} context @param {"png" | "svg"} kind  The page's own words, and no address: a picture is shown to others. */
-function drawn(context, kind) {
+/** @param {Desk} context  The page's own words, and no address: a picture is shown to others. */
+function drawn(context) {
   const { store, t, theme } = context;
   const page = store.get();
   const { link, model } = page;
@@ -111,7 +112,6 @@ function drawn(context, kind) {
   const subject = shown.subject?.(page);
   const { source, trace } = subject ?? { source: link.source, trace: page.trace };
   if (!taken || !trace) throw new Problem("nothing-drawn");
-  const { caption } = shown.frame;
   const rail = subject ? "both" : shown.frame.rail;
   const layer = rail === "none" ? "" : t("Layer {n}", { n: link.layer + 1 });
   const head = rail === "both" && !pooled(link) ? t("Head {n}", { n: link.head + 1 }) : "";
@@ -121,19 +121,11 @@ function drawn(context, kind) {
     title: [source.trim(), ...(trace.output.text ? [trace.output.text] : [])].join(" → "),
     place: [shown.name(t), block, layer, head, subject?.says(t)].filter(Boolean).join(" · "),
     changed: changed.length ? `${t("Changed model")}: ${changed.join(" · ")}` : "",
-    caption: (caption && find("#caption").textContent) || "",
+    caption: find("#caption").textContent ?? "",
     footer: ["Headlight", model?.name, model?.digest.slice(0, 12)].filter(Boolean).join(" · "),
   };
   const look = theme();
-  return poster(framed(taken, kind), words, look, (text, size, weight) => measure(look.font, text, size, weight));
-}
-
-/** @param {import("../state/types.js").Picture} taken @param {"png" | "svg"} kind @returns {Picture} */
-function framed(taken, kind) {
-  if ("svg" in taken) return taken;
-  const svg = kind === "svg" && taken.vector?.();
-  if (svg) return { svg };
-  return { image: taken.canvas.toDataURL(), ...sizeOf(taken.canvas) };
+  return poster(taken.svg, words, look, (text, size, weight) => measure(look.font, text, size, weight));
 }
 
 const ruler = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));

@@ -9,7 +9,8 @@ import { bindDisclosure } from "./disclosure.js";
  * @typedef {object} Exports
  * @property {import("../lib/i18n.js").Translate} t
  * @property {{kind: string, name: string, says: string}[]} kinds
- * @property {(kind: string) => Promise<{file: Blob, name: string}>} make  throws a Problem
+ * @property {(kind: string) => Promise<{file: Blob, name: string} | {says: string}>} make  a file to
+ *   save, or what is said where the browser does the rest; throws a Problem
  * @property {(kind: string) => boolean} [lacks]  whether there is none of a kind at present
  */
 
@@ -31,6 +32,7 @@ export function bindExportPanel({ t, kinds, make, lacks = () => false }) {
     says.textContent = t("Making the file …");
     const made = await make(kind).catch(said);
     if (made instanceof Problem) return void (says.textContent = wording(t, made));
+    if ("says" in made) return void (says.textContent = made.says);
     download(made.file, made.name);
     says.textContent = t("Saved as {name}.", { name: made.name });
   }

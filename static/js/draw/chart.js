@@ -56,10 +56,9 @@ const MOST = 2 ** 24;
  * @param {HTMLCanvasElement} canvas
  * @param {number} width  in CSS pixels
  * @param {number} height
- * @param {number} [fine]  pixels for one of CSS, at least
  */
-export function prepare(canvas, width, height, fine = 1) {
-  const wanted = Math.max(fine, canvas.ownerDocument.defaultView?.devicePixelRatio ?? 1);
+export function prepare(canvas, width, height) {
+  const wanted = Math.max(1, canvas.ownerDocument.defaultView?.devicePixelRatio ?? 1);
   const ratio = Math.min(wanted, Math.sqrt(MOST / (width * height)));
   const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));

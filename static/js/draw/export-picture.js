@@ -3,7 +3,6 @@
  * layer and the head, the caption, and the model that saw it. It is SVG; pixels are made from it.
  */
 
-/** @typedef {{svg: string} | {image: string, width: number, height: number}} Picture  a drawing, or an image's address */
 /**
  * @typedef {object} Words
  * @property {string} title
@@ -22,14 +21,14 @@ const NARROW = 560;
 const LEADING = 1.4;
 
 /**
- * @param {Picture} picture
+ * @param {string} drawn  an SVG file
  * @param {Words} words
  * @param {Look} look
  * @param {(text: string, size: number, weight: number) => number} measure  in pixels
  * @returns {{svg: string, width: number, height: number}}
  */
-export function poster(picture, words, look, measure) {
-  const size = "svg" in picture ? sizeOf(picture.svg) : picture;
+export function poster(drawn, words, look, measure) {
+  const size = sizeOf(drawn);
   const across = Math.max(size.width, NARROW);
   /** @param {string} text @param {number} scale @param {number} weight @param {string} fill */
   const set = (text, scale, weight, fill) => {
@@ -52,7 +51,7 @@ export function poster(picture, words, look, measure) {
     `<title>${escaped(`${words.title} · ${words.place}`)}</title>`,
     `<rect width="${width}" height="${height}" fill="${look.paper}"/>`,
     ...typeset(above, MARGIN),
-    placed(picture, MARGIN, top),
+    drawn.replace(/^[^]*?<svg\b/, `<svg x="${MARGIN}" y="${top}"`),
     ...typeset(below, top + size.height + GAP),
     "</svg>",
   ];
@@ -96,14 +95,6 @@ export function sizeOf(svg) {
   const box = root.match(/viewBox="[-\d.]+ [-\d.]+ ([\d.]+) ([\d.]+)"/);
   if (!box) throw new TypeError("a drawing without a size");
   return { width: Number(box[1]), height: Number(box[2]) };
-}
-
-/** @param {Picture} picture @param {number} x @param {number} y */
-function placed(picture, x, y) {
-  if ("svg" in picture)
-    return picture.svg.replace(/^[^]*?<svg\b/, `<svg x="${x}" y="${y}"`);
-  const { image, width, height } = picture;
-  return `<image x="${x}" y="${y}" width="${width}" height="${height}" href="${image}"/>`;
 }
 
 /** @param {Line[]} lines @param {number} y @returns {string[]} */

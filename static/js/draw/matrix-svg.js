@@ -1,55 +1,122 @@
-/** A matrix as a vector drawing, with a rectangle a cell: for pictures that leave the page. */
+/** Matrices as vector drawings, with a rectangle per cell: for pictures that leave the page. */
 
 import { COVER } from "../compute/aggregate-attention.js";
 import { two } from "../lib/numbers.js";
 import { box } from "./geometry.js";
-import { ROOM_FOR_WORDS, barsAt, reach } from "./matrix-image.js";
-import { colourOf, hasRoom, legible, open, written } from "./paint.js";
-import { css } from "./scale.js";
+import { ruler } from "./labels.js";
+import { ROOM_FOR_WORDS, barsAt } from "./row-bars.js";
+import { colourOf, hasRoom, legible, open, raster, written } from "./paint.js";
+import { colour, css } from "./scale.js";
 import { drawing, fine, s } from "./svg.js";
 
 /** @typedef {import("./geometry.js").Geometry} Geometry */
 /** @typedef {import("./geometry.js").Place} Place */
-/** @typedef {import("./matrix-image.js").Plate} Plate */
+/** @typedef {import("./theme.js").Theme} Theme */
+/**
+ * @typedef {import("./chart.js").Picture & {
+ *   upright: boolean[],
+ *   named: {rows: boolean[], cols: boolean[]},
+ *   ends: import("./row-bars.js").Ends | null,
+ *   room: number,
+ * }} Plate
+ */
+/** @typedef {{shade: import("./paint.js").Shade, low: string, high: string, patterns: {why: number, says: string}[]}} Meaning  of colours and patterns */
+
+/** Cells up to which each has its own rectangle: more would make a file that nothing opens quickly. */
+const MOST = 20_000;
+/** Of the legend, in pixels: its ramp, and what lies between two of its parts. */
+const RAMP = { width: 120, height: 10, steps: 40, gap: 8 };
+
+/** What covers a cell, by name. @type {Record<number, string>} */
+const COVERS = { [COVER.masked]: "masked", [COVER.onlyA]: "only-a", [COVER.onlyB]: "only-b" };
 
 /**
  * @param {Plate} plate
- * @param {Place} pinned  its row, column and cell get an outline
+ * @param {Place} lit  its row, column and cell get an outline
+ * @param {Meaning} meaning
  * @returns {SVGSVGElement}
  */
-export function engrave(plate, pinned) {
+export function engrave(plate, lit, meaning) {
   const { geometry, theme, ends, room } = plate;
   const width = Math.max(geometry.width + (ends ? barsAt(geometry, theme, room).wider : 0), reach(plate));
+  const key = legend(meaning, theme, geometry.left, geometry.height + 8, width - geometry.left);
   return drawing(
-    width,
-    geometry.height,
+    Math.max(width, key.right),
+    key.bottom,
     theme,
-    s("defs", {}, hatching(theme.hatch)),
-    s("g", { "data-part": "cells", stroke: theme.rule, "stroke-width": geometry.gap }, ...cells(plate)),
+    cells(plate),
     s("g", { "data-part": "numbers", "text-anchor": "middle" }, ...numbers(plate)),
     ...(ends ? [s("g", { "data-part": "bars" }, ...bars(plate, ends))] : []),
     s("g", { "data-part": "labels" }, ...labels(plate)),
-    s("g", { "data-part": "pinned", fill: "none" }, ...outlines(plate, pinned)),
+    s("g", { "data-part": "lit", fill: "none" }, ...outlines(geometry, theme, lit)),
+    key.element,
   );
 }
 
-/** Rising lines over what is masked. @param {string} ink */
-const hatching = (ink) =>
-  s("pattern", { id: "masked", width: 6, height: 6, patternUnits: "userSpaceOnUse" },
-    s("path", { d: "M-1 1L1 -1M0 6L6 0M5 7L7 5", stroke: ink, "stroke-width": 1, fill: "none" }));
+/**
+ * Lines over what shows no number: rising where it is masked, level or upright where only one of two runs
+ * has it. They are drawn as lines, since printers turn a pattern into pixels.
+ * @param {number} why  of `COVER`
+ * @param {{left: number, top: number, width: number, height: number}} box
+ * @param {string} ink
+ */
+function hatching(why, { left, top, width, height }, ink) {
+  const [right, bottom] = [left + width, top + height];
+  /** @param {number} from @param {number} to @param {number} step  The multiples between the two. */
+  const between = (from, to, step) => Array.from({ length: Math.max(0, Math.ceil(to / step) - Math.ceil(from / step)) }, (_, i) => (Math.ceil(from / step) + i) * step);
+  const lines = why === COVER.onlyA
+    ? between(top, bottom, 4).map((y) => [left, y, right, y])
+    : why === COVER.onlyB
+      ? between(left, right, 4).map((x) => [x, top, x, bottom])
+      : between(left + top, right + bottom, 6).map((sum) => {
+          const [low, high] = [Math.max(left, sum - bottom), Math.min(right, sum - top)];
+          return [low, sum - low, high, sum - high];
+        });
+  const d = lines.map(([x1, y1, x2, y2]) => `M${fine(x1)} ${fine(y1)}L${fine(x2)} ${fine(y2)}`).join("");
+  return s("path", { "data-cover": COVERS[why], d, stroke: ink, "stroke-width": 1, fill: "none" });
+}
 
-/** @param {Plate} plate  One a cell, row by row. */
-function cells(plate) {
-  const { matrix, cover, geometry, shade, theme } = plate;
+/**
+ * @param {Pick<Plate, "matrix" | "cover" | "geometry" | "shade" | "theme">} plate
+ * @returns {SVGGElement}  one element per cell, row by row; of very many, one image
+ */
+export function cells(plate) {
+  const { matrix, geometry, theme } = plate;
   const seen = open(plate);
-  return Array.from(seen.values, (value, i) => {
-    const at = box({ ...geometry, gap: 0 }, { row: Math.floor(i / matrix.cols), col: i % matrix.cols });
-    const place = { x: fine(at.left), y: fine(at.top), width: fine(at.width), height: fine(at.height) };
-    if (!Number.isNaN(value)) return s("rect", { ...place, fill: css(colourOf(shade, value)) });
-    if (cover?.[i] !== COVER.weak) return s("rect", { ...place, fill: "url(#masked)" });
-    const dot = s("circle", { cx: fine(at.left + at.width / 2), cy: fine(at.top + at.height / 2), r: 1.5, fill: theme.hatch, stroke: "none" });
-    return s("g", {}, s("rect", { ...place, fill: theme.paper }), dot);
-  });
+  const stroke = geometry.gap ? { stroke: theme.rule, "stroke-width": geometry.gap } : {};
+  const content = seen.values.length > MOST ? image(plate, seen) : Array.from(seen.values, (value, i) => cell(plate, matrix.cols, value, i));
+  return s("g", { "data-part": "cells", ...stroke }, ...content);
+}
+
+/** @param {Pick<Plate, "cover" | "geometry" | "shade" | "theme">} plate @param {number} cols @param {number} value @param {number} i */
+function cell({ cover, geometry, shade, theme }, cols, value, i) {
+  const at = box({ ...geometry, gap: 0 }, { row: Math.floor(i / cols), col: i % cols });
+  // Without a rule between them cells overlap a little, so that no viewer shows a seam.
+  const over = geometry.gap ? 0 : 0.4;
+  const place = { x: fine(at.left), y: fine(at.top), width: fine(at.width + over), height: fine(at.height + over) };
+  if (!Number.isNaN(value)) return s("rect", { ...place, fill: css(colourOf(shade, value)) });
+  const why = cover?.[i] ?? COVER.masked;
+  if (why !== COVER.weak) return hatching(why, { ...at, width: at.width - geometry.gap, height: at.height - geometry.gap }, theme.hatch);
+  const dot = s("circle", { cx: fine(at.left + at.width / 2), cy: fine(at.top + at.height / 2), r: 1.5, fill: theme.hatch, stroke: "none" });
+  return s("g", {}, s("rect", { ...place, fill: theme.paper }), dot);
+}
+
+/**
+ * @param {Pick<Plate, "matrix" | "geometry" | "shade" | "theme">} plate
+ * @param {import("../data/wire.js").Matrix} seen
+ */
+function image({ matrix: { rows, cols }, geometry, shade, theme }, seen) {
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [cols, rows];
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  const pixels = context.createImageData(cols, rows);
+  raster(pixels.data, seen.values, shade);
+  context.putImageData(pixels, 0, 0);
+  const at = box({ ...geometry, gap: 0 }, { row: null, col: null });
+  return [
+    hatching(COVER.masked, at, theme.hatch),
+    s("image", { x: at.left, y: at.top, width: at.width, height: at.height, href: canvas.toDataURL(), preserveAspectRatio: "none", "image-rendering": "pixelated" }),
+  ];
 }
 
 /** @param {Plate} plate */
@@ -82,6 +149,15 @@ function bars({ geometry, theme, room }, { shares, label }) {
   return room < ROOM_FOR_WORDS ? rows : [...rows, turned(label, left + width / 2, top - 8, slant)];
 }
 
+/** Where the words over the bars end. @param {Plate} plate */
+function reach({ geometry, theme, ends, room }) {
+  if (!ends || room < ROOM_FOR_WORDS) return 0;
+  const { left, width } = barsAt(geometry, theme, room);
+  const length = ruler(theme)(ends.label) + theme.size;
+  const across = geometry.slant ? length * Math.cos((geometry.slant * Math.PI) / 180) : length / 2;
+  return Math.ceil(left + width / 2 + across);
+}
+
 /** @param {Plate} plate */
 function labels({ geometry, theme, labels, titles, upright, named }) {
   const { left, top, cellWidth, cellHeight, rows, cols, slant } = geometry;
@@ -95,22 +171,65 @@ function labels({ geometry, theme, labels, titles, upright, named }) {
   ];
 }
 
-/** @param {Plate} plate @param {Place} pinned  The row in the colour of queries, the column in that of keys. */
-function outlines({ geometry, theme }, { row, col }) {
+/**
+ * The row in the colour of queries, the column in that of keys.
+ * @param {Geometry} geometry
+ * @param {Theme} theme
+ * @param {Place} lit
+ */
+export function outlines(geometry, theme, { row, col }) {
   /** @param {string} name @param {Place} place @param {string} stroke @param {number} width */
   const outline = (name, place, stroke, width) => {
     const at = box(geometry, place);
     return s("rect", { "data-outline": name, x: fine(at.left), y: fine(at.top), width: fine(at.width), height: fine(at.height), stroke, "stroke-width": width });
   };
+  const [inRows, inCols] = [row !== null && row < geometry.rows, col !== null && col < geometry.cols];
   return [
-    ...(row === null ? [] : [outline("row", { row, col: null }, theme.q, 2)]),
-    ...(col === null ? [] : [outline("col", { row: null, col }, theme.k, 2)]),
-    ...(row === null || col === null ? [] : [outline("cell", { row, col }, theme.ink, 3)]),
+    ...(inRows ? [outline("row", { row, col: null }, theme.q, 2)] : []),
+    ...(inCols ? [outline("col", { row: null, col }, theme.k, 2)] : []),
+    ...(inRows && inCols ? [outline("cell", { row, col }, theme.ink, 3)] : []),
   ];
 }
 
-/** @param {string} content @param {number} x @param {number} y @param {Record<string, string>} attributes */
-const text = (content, x, y, attributes) => s("text", { x: fine(x), y: fine(y), ...attributes }, content);
+/**
+ * What colours and patterns mean, in as many lines as it takes.
+ * @param {Meaning} meaning
+ * @param {Theme} theme
+ * @param {number} left
+ * @param {number} top
+ * @param {number} width
+ * @returns {{element: SVGGElement, right: number, bottom: number}}
+ */
+export function legend({ shade, low, high, patterns }, theme, left, top, width) {
+  const measure = ruler(theme);
+  const { gap } = RAMP;
+  const line = Math.ceil(1.5 * theme.size);
+  const middle = top + line / 2;
+  const start = left + measure(low) + gap;
+  const step = RAMP.width / RAMP.steps;
+  const ramp = Array.from({ length: RAMP.steps }, (_, i) =>
+    s("rect", { x: fine(start + i * step), y: fine(middle - RAMP.height / 2), width: step + 0.4, height: RAMP.height, fill: css(colour(shade.stops, (i + 0.5) / RAMP.steps)) }));
+  let [x, y] = [start + RAMP.width + gap + measure(high) + 3 * gap, middle];
+  let right = x;
+  const rest = patterns.flatMap(({ why, says }) => {
+    const wide = theme.size + gap + measure(says);
+    if (x + wide > left + width && x > left) [x, y] = [left, y + line];
+    const at = { left: x, top: y - theme.size / 2, width: theme.size, height: theme.size };
+    const frame = s("rect", { x: fine(at.left), y: fine(at.top), width: at.width, height: at.height, stroke: theme.rule, fill: "none" });
+    const sign = why === COVER.weak
+      ? s("circle", { cx: fine(x + theme.size / 2), cy: fine(y), r: 1.5, fill: theme.hatch })
+      : hatching(why, at, theme.hatch);
+    const words = text(says, x + theme.size + gap, y, { dy: "0.35em" });
+    x += wide + 3 * gap;
+    right = Math.max(right, x);
+    return [frame, sign, words];
+  });
+  const ends = [text(low, left, middle, { dy: "0.35em" }), text(high, start + RAMP.width + gap, middle, { dy: "0.35em" })];
+  return { element: s("g", { "data-part": "legend" }, ...ramp, ...ends, ...rest), right: Math.ceil(right - 3 * gap), bottom: Math.ceil(y + line / 2 + 4) };
+}
+
+/** @param {string} content @param {number} x @param {number} y @param {Record<string, string>} [attributes] */
+export const text = (content, x, y, attributes = {}) => s("text", { x: fine(x), y: fine(y), ...attributes }, content);
 
 /** What slants starts at the point, what does not is centred there. @param {string} content @param {number} x @param {number} y @param {number} slant  in degrees @param {string} [fill] */
 function turned(content, x, y, slant, fill) {

@@ -1,47 +1,45 @@
-/** Pictures side by side on one canvas, each under its title: for a picture that leaves the page. */
+/** Drawings side by side, each under its title: for a picture that leaves the page. */
 
-/** Between two, in CSS pixels. */
+import { wrapped } from "./export-picture.js";
+import { ruler } from "./labels.js";
+import { drawing, s } from "./svg.js";
+
+/** Between two, in pixels. */
 const GAP = 32;
 
 /**
- * @param {{canvas: HTMLCanvasElement | null, title: string}[]} parts  those that are drawn, at the
- *   size that their style says
+ * @param {{svg: SVGSVGElement | null, title: string}[]} parts  those that are drawn
  * @param {import("./theme.js").Theme} theme
- * @returns {HTMLCanvasElement}
+ * @param {number} [across]  how many stand in a row; absent: all
+ * @returns {SVGSVGElement}
  */
-export function abreast(parts, theme) {
-  const pictures = parts.flatMap(({ canvas, title }) => (canvas ? [{ canvas, title, ...sizeOf(canvas) }] : []));
-  const fine = Math.max(1, ...pictures.map(({ canvas, width }) => canvas.width / width));
-  const top = Math.round(2.4 * theme.size);
-  const width = pictures.reduce((sum, one) => sum + one.width + GAP, -GAP);
-  const height = top + Math.max(0, ...pictures.map((one) => one.height));
-  const canvas = document.createElement("canvas");
-  [canvas.width, canvas.height] = [Math.round(width * fine), Math.round(height * fine)];
-  canvas.style.width = `${width}px`;
-  canvas.style.height = `${height}px`;
-  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-  context.scale(fine, fine);
-  context.fillStyle = theme.paper;
-  context.fillRect(0, 0, width, height);
-  context.fillStyle = theme.ink;
-  context.font = `600 ${theme.size}px ${theme.font}`;
-  let left = 0;
-  for (const one of pictures) {
-    context.fillText(one.title, left, 1.2 * theme.size);
-    context.drawImage(one.canvas, left, top, one.width, one.height);
-    left += one.width + GAP;
+export function abreast(parts, theme, across = parts.length) {
+  const measure = ruler(theme);
+  const line = Math.ceil(1.4 * theme.size);
+  const drawn = parts.flatMap(({ svg, title }) => (svg ? [{ svg, ...sizeOf(svg), lines: wrapped(title, sizeOf(svg).width, measure) }] : []));
+  /** @type {SVGElement[]} */
+  const content = [];
+  let [top, width] = [0, 0];
+  for (let first = 0; first < drawn.length; first += across) {
+    const row = drawn.slice(first, first + across);
+    const below = top + Math.max(...row.map(({ lines }) => lines.length)) * line + 8;
+    let left = 0;
+    for (const { svg, lines, width: wide } of row) {
+      content.push(...lines.map((words, i) => s("text", { x: left, y: top + (i + 0.75) * line, "font-weight": 600 }, words)), placed(svg, left, below));
+      left += wide + GAP;
+    }
+    width = Math.max(width, left - GAP);
+    top = below + Math.max(...row.map(({ height }) => height)) + GAP;
   }
-  return canvas;
+  return drawing(width, Math.max(0, top - GAP), theme, ...content);
 }
 
-/**
- * @param {HTMLCanvasElement} canvas
- * @returns {{width: number, height: number}}  in CSS pixels
- */
-export function sizeOf(canvas) {
-  const ratio = canvas.ownerDocument.defaultView?.devicePixelRatio ?? 1;
-  return {
-    width: Number.parseFloat(canvas.style.width) || canvas.width / ratio,
-    height: Number.parseFloat(canvas.style.height) || canvas.height / ratio,
-  };
+/** @param {SVGSVGElement} svg */
+const sizeOf = ({ viewBox: { baseVal } }) => ({ width: baseVal.width, height: baseVal.height });
+
+/** @param {SVGSVGElement} svg @param {number} x @param {number} y */
+function placed(svg, x, y) {
+  svg.setAttribute("x", String(x));
+  svg.setAttribute("y", String(y));
+  return svg;
 }

@@ -51,7 +51,7 @@ async function start() {
   const desk = createDesk(plan, api, { messages });
   root.classList.toggle("few", !trace.tensors[place(model, there, "q")]);
   for (const part of [bindChips, bindChanges, bindStage, bindPickers, bindSheets, bindOptions, bindInspector, bindFrame]) part(desk);
-  bindExport(desk, ["png", "svg", "csv"]);
+  bindExport(desk, ["png", "svg", "pdf", "csv"]);
   await desk.figure.run();
   if (share.state.layer === undefined && share.state.head === undefined)
     store.go(opener(trace, model, store.get().link));

@@ -8,8 +8,11 @@ import { cellAt, tile as paintTile } from "../draw/head-grid.js";
 import { two } from "../lib/numbers.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
+import { COVER } from "../compute/aggregate-attention.js";
 import { measures, patterns } from "../compute/patterns.js";
-import { photograph } from "../draw/tiles-image.js";
+import { engraveTiles } from "../draw/tiles-svg.js";
+import { sequential } from "../draw/scale.js";
+import { meaning } from "./legend.js";
 
 /** @typedef {import("../state/types.js").Context} Context */
 /** @typedef {import("../draw/head-grid.js").Tile} Tile */
@@ -44,6 +47,8 @@ export function createTiles(context, label, { onHover, onOpen, onPreview = () =>
   const element = h("div", { className: "atlas-frame" }, pictures, marks, buttons);
   /** @type {Drawn | null} */
   let drawn = null;
+  /** @type {Place} */
+  let lit = { row: null, col: null };
 
   const ratio = () => Math.min(window.devicePixelRatio || 1, SHARPEST);
   listen(buttons, () => drawn, { onHover, onOpen, onPreview });
@@ -78,6 +83,7 @@ export function createTiles(context, label, { onHover, onOpen, onPreview = () =>
 
     /** @param {Place} place @param {Tile} present */
     light(place, present) {
+      lit = place;
       if (!drawn) return;
       mark(marks, drawn, place, context.theme(), ratio());
       drawn.tiles.forEach(({ layer, head }, i) => {
@@ -87,7 +93,15 @@ export function createTiles(context, label, { onHover, onOpen, onPreview = () =>
       });
     },
 
-    picture: () => (drawn ? photograph(pictures, drawn, context.theme(), ratio()) : pictures),
+    /** All of it with its words, what is lit and the legend, for an export; null before the first drawing. */
+    drawing() {
+      if (!drawn) return null;
+      const theme = context.theme();
+      const { seen, tiles } = drawn;
+      const masks = tiles.some((one) => seen.matrix(one)?.may?.includes(0));
+      const shade = { stops: sequential(theme), range: /** @type {[number, number]} */ ([0, 1]) };
+      return engraveTiles(drawn, lit, meaning(context.t, { shade, covers: new Set(masks ? [COVER.masked] : []) }), theme);
+    },
   };
 }
 

@@ -21,13 +21,7 @@ export function legend({ t }) {
 
     /** @param {Meaning} meaning */
     show({ shade, covers }) {
-      const [low, high] = ends(shade);
-      const patterns = [
-        { why: COVER.masked, name: "hatched", says: t("masked") },
-        { why: COVER.weak, name: "dotted", says: t("hidden, not 0") },
-        { why: COVER.onlyA, name: "level", says: t("only in A") },
-        { why: COVER.onlyB, name: "upright", says: t("only in B") },
-      ].filter(({ why }) => covers.has(why));
+      const { low, high, patterns } = meaning(t, { shade, covers });
       render(
         element,
         ramp(shade.stops, low, high),
@@ -35,6 +29,21 @@ export function legend({ t }) {
       );
     },
   };
+}
+
+/**
+ * @param {Context["t"]} t
+ * @param {Meaning} of
+ */
+export function meaning(t, { shade, covers }) {
+  const [low, high] = ends(shade);
+  const patterns = [
+    { why: COVER.masked, name: "hatched", says: t("masked") },
+    { why: COVER.weak, name: "dotted", says: t("hidden, not 0") },
+    { why: COVER.onlyA, name: "level", says: t("only in A") },
+    { why: COVER.onlyB, name: "upright", says: t("only in B") },
+  ].filter(({ why }) => covers.has(why));
+  return { shade, low, high, patterns };
 }
 
 /** @param {import("../draw/paint.js").Shade} shade @returns {[string, string]} */

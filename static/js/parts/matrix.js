@@ -3,14 +3,15 @@
  * and pointer and keys. It knows rows and columns; what they mean the view knows.
  */
 
+import { COVER } from "../compute/aggregate-attention.js";
 import { texts } from "../data/attentions.js";
 import { createChart } from "../draw/chart.js";
 import { h } from "../lib/dom.js";
 import { fit } from "../draw/geometry.js";
 import { engrave } from "../draw/matrix-svg.js";
-import { photograph } from "../draw/matrix-image.js";
 import { createEnds, roomForEnds } from "../draw/row-bars.js";
 import { bindGestures } from "./gestures.js";
+import { meaning } from "./legend.js";
 import { chosen, colClash, rowClash } from "../draw/label-choice.js";
 import { createLabels, ruler, stands } from "../draw/labels.js";
 import { hasRoom } from "../draw/paint.js";
@@ -77,8 +78,10 @@ export function createMatrix(context, options) {
   /** @type {Geometry | null} */
   let geometry = null;
   let wide = 0;
-  /** @type {import("../draw/matrix-image.js").Plate | null} */
+  /** @type {import("../draw/matrix-svg.js").Plate | null} */
   let plate = null;
+  /** @type {Place} */
+  let lit = { row: null, col: null };
 
   bindGestures(field, {
     geometry: () => geometry,
@@ -129,17 +132,15 @@ export function createMatrix(context, options) {
 
     /** @param {Place} place  Lights it. */
     mark(place) {
+      lit = place;
       if (geometry) marks.show(geometry, place);
       if (geometry && element.classList.contains("scrolls")) reveal(element, geometry, place.col);
       labels.light(place);
       zoom.mark(place);
     },
 
-    /** All of it with its labels, for an export; null before the first drawing. */
-    picture: () => plate && photograph(plate),
-
-    /** The same as a vector drawing. @param {Place} pinned  what is outlined in it */
-    drawing: (pinned) => plate && engrave(plate, pinned),
+    /** All of it with its labels, what is lit and the legend, for an export; null before the first drawing. */
+    drawing: () => plate && engrave(plate, lit, meaning(context.t, { shade: plate.shade, covers: covering(plate) })),
 
     destroy() {
       zoom.destroy();
@@ -148,6 +149,9 @@ export function createMatrix(context, options) {
     },
   };
 }
+
+/** Why cells of it show no number. @param {Pick<Content, "matrix" | "cover">} content */
+const covering = ({ matrix, cover }) => new Set(cover ?? (matrix.values.some(Number.isNaN) ? [COVER.masked] : []));
 
 /**
  * Which of a side's labels are shown: what has changed and special tokens before others.

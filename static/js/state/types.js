@@ -76,6 +76,6 @@
  *   tensors that it needs
  */
 /** @typedef {(page: Page) => View[]} Offer  the views that are offered */
-/** @typedef {{svg: string} | {canvas: HTMLCanvasElement, vector?: () => string | null}} Picture  vector: the same as a drawing */
+/** @typedef {{svg: string}} Picture  a vector drawing; pixels and paper are made from it */
 
 export {};

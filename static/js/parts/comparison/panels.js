@@ -1,6 +1,7 @@
 /** The three pictures: A, B, and B − A, on the same axes, lit together. */
 
 import { abreast } from "../../draw/side-by-side.js";
+import { file } from "../../draw/svg.js";
 import { reach } from "../../compute/token-diff.js";
 import { two } from "../../lib/numbers.js";
 import { otherPlace, otherSentence } from "../../state/comparison.js";
@@ -90,11 +91,8 @@ export function panels(context, points, names = compared(context)) {
     /** Side by side, each under its title. */
     picture() {
       const theme = context.theme();
-      const parts = all.map(({ which, matrix }) => ({
-        canvas: matrix.picture(),
-        title: names.heading(which, most),
-      }));
-      return { canvas: abreast(parts, theme) };
+      const parts = all.map(({ which, matrix }) => ({ svg: matrix.drawing(), title: names.heading(which, most) }));
+      return { svg: file(abreast(parts, theme), theme) };
     },
   };
 }

@@ -72,6 +72,7 @@ export function createTrained({ store, t, ...rest }, gestures) {
 
     /** @param {import("../../draw/geometry.js").Place} place */
     mark: (place) => matrix.mark(same ? place : { row: null, col: null }),
+    drawing: () => (found(store.get()) ? matrix.drawing() : null),
     destroy: matrix.destroy,
   };
 }

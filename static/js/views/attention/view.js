@@ -12,6 +12,7 @@ import { createMatrix } from "../../parts/matrix.js";
 import { litIn, pairIn, reading, tokenAt } from "../../state/heatmap-data.js";
 import { COVER } from "../../compute/aggregate-attention.js";
 import { sequential } from "../../draw/scale.js";
+import { abreast } from "../../draw/side-by-side.js";
 import { file } from "../../draw/svg.js";
 import { createTrained, questions } from "./as-trained.js";
 import { notes } from "./notes.js";
@@ -134,15 +135,6 @@ function mount(context, root) {
     trained.mark({ row, col });
   }
 
-  function vector() {
-    const page = store.get();
-    const found = reading(page);
-    const at = found && litIn(page, null, found);
-    const pinned = at?.by === "pin" ? { row: at.row, col: at.col } : { row: null, col: null };
-    const drawn = matrix.drawing(pinned);
-    return drawn && file(drawn, context.theme());
-  }
-
   function destroy() {
     around.stop();
     matrix.destroy();
@@ -154,8 +146,9 @@ function mount(context, root) {
     light,
     destroy,
     picture() {
-      const canvas = matrix.picture();
-      return canvas && { canvas, vector };
+      const [theme, own, before] = [context.theme(), matrix.drawing(), trained.drawing()];
+      const parts = [{ svg: own, title: title.textContent ?? "" }, { svg: before, title: t("As trained") }];
+      return own && { svg: file(before ? abreast(parts, theme) : own, theme) };
     },
   };
 }

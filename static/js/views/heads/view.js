@@ -1,6 +1,7 @@
 /** All heads of a block at once: a row of thumbnails a layer, each with what its head does. */
 
 import { arrange, ordered } from "../../draw/head-grid.js";
+import { file } from "../../draw/svg.js";
 import { blockAt, pictures, summaries } from "../../data/attentions.js";
 import { lit } from "../../state/highlight.js";
 import { h } from "../../lib/dom.js";
@@ -114,7 +115,10 @@ function mount(context, root) {
     draw,
     light,
     destroy: () => root.replaceChildren(),
-    picture: () => ({ canvas: tiles.picture() }),
+    picture() {
+      const drawn = tiles.drawing();
+      return drawn && { svg: file(drawn, context.theme()) };
+    },
   };
 }
 

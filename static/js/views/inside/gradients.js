@@ -1,6 +1,7 @@
 /** The attention of the head at hand and, beside it, what log P hangs on in it: gradient × attention. */
 
 import { abreast } from "../../draw/side-by-side.js";
+import { file } from "../../draw/svg.js";
 import { attention, axes, blockAt } from "../../data/attentions.js";
 import { lit } from "../../state/highlight.js";
 import { prose } from "../../lib/i18n.js";
@@ -113,8 +114,9 @@ export function slopes(context) {
     draw,
     light,
     destroy: () => parts.forEach(({ matrix }) => matrix.destroy()),
-    picture: () => seen() && {
-      canvas: abreast(parts.map(({ title, matrix }, n) => ({ canvas: matrix.picture(), title: n ? `${title.textContent} ±${two(most)}` : (title.textContent ?? "") })), context.theme()),
+    picture() {
+      const theme = context.theme();
+      return seen() && { svg: file(abreast(parts.map(({ title, matrix }) => ({ svg: matrix.drawing(), title: title.textContent ?? "" })), theme), theme) };
     },
   };
 }

@@ -1,6 +1,7 @@
 /** Relative positions: the number that each head has for each offset, and what it does to the scores. */
 
 import { abreast } from "../../draw/side-by-side.js";
+import { file } from "../../draw/svg.js";
 import { attentionAt, axes, blockAt, extent, masked, maskOf, ofHead, place, within } from "../../data/attentions.js";
 import { largest, row as vector } from "../../lib/vectors.js";
 import { four, two } from "../../lib/numbers.js";
@@ -85,7 +86,7 @@ export function createOffsets(context) {
     draw,
     light: () => trio.forEach((one) => one.light()),
     destroy: () => [table, ...trio].forEach((one) => one.destroy()),
-    picture: () => ({ canvas: abreast(trio.map((one) => one.picture()), context.theme()) }),
+    picture: () => ({ svg: file(abreast([...table.picture(), ...trio.flatMap((one) => one.picture())], context.theme(), 2), context.theme()) }),
     numbers: () => null,
   };
 }
@@ -159,6 +160,7 @@ function byOffset(context) {
       });
       matrix.mark({ row: at(page).head, col: null });
     },
+    picture: () => [{ svg: matrix.drawing(), title: t("A number for each head and offset") }],
     destroy: matrix.destroy,
   };
 }
@@ -212,7 +214,7 @@ function scores(context, which) {
       const index = (/** @type {import("../../state/store.js").Ref | null | undefined} */ one) => (one?.side === side() ? one.index : null);
       matrix.mark({ row: index(lit?.query), col: index(lit?.key) });
     },
-    picture: () => ({ canvas: matrix.picture(), title: name }),
+    picture: () => [{ svg: matrix.drawing(), title: name }],
     destroy: matrix.destroy,
   };
 }

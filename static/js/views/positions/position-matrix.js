@@ -2,6 +2,7 @@
 
 import { blockAt } from "../../data/attentions.js";
 import { lit } from "../../state/highlight.js";
+import { file } from "../../draw/svg.js";
 import { h } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
 import { createMatrix } from "../../parts/matrix.js";
@@ -58,8 +59,8 @@ export function createPanel(context, { name, says, square, tip, zoomed }) {
     element: h("section", { className: "panel" }, head, line, h("div", { className: "scroller" }, matrix.element)),
     draw: matrix.draw,
     picture() {
-      const canvas = matrix.picture();
-      return canvas && { canvas };
+      const drawn = matrix.drawing();
+      return drawn && { svg: file(drawn, context.theme()) };
     },
     destroy: matrix.destroy,
     light() {

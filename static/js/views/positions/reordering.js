@@ -1,6 +1,7 @@
 /** The same words in another order: what a head notices of it, with positions and without. */
 
 import { abreast } from "../../draw/side-by-side.js";
+import { file } from "../../draw/svg.js";
 import { attention, axes, extent, place, typed, within } from "../../data/attentions.js";
 import { four, tiny } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
@@ -139,7 +140,7 @@ export function createShuffle(context) {
     destroy: () => bands.forEach((one) => one.destroy()),
     picture() {
       const parts = bands.flatMap((one) => one.pictures());
-      return parts.length ? { canvas: abreast(parts, context.theme()) } : null;
+      return parts.length ? { svg: file(abreast(parts, context.theme(), 3), context.theme()) } : null;
     },
     numbers() {
       const page = store.get();
@@ -252,7 +253,7 @@ function band(context, which) {
     },
     clear: () => (element.hidden = true),
     pictures: () =>
-      element.hidden ? [] : charts.map((chart, i) => ({ canvas: chart.picture(), title: `${title}: ${names[i]}` })),
+      element.hidden ? [] : charts.map((chart, i) => ({ svg: chart.drawing(), title: `${title}: ${names[i]}` })),
     /** @returns {Record<string, import("../../data/computed-tensors.js").Tensor>} */
     numbers() {
       const found = element.hidden ? [] : shown.flatMap((one, i) => (one ? [[`${which}.${NAMES[i]}`, matrix(one, typed(store.get().model), typed(store.get().model))]] : []));

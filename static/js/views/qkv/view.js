@@ -1,6 +1,7 @@
 /** What one head computes from each token: its queries, keys and values, channel by channel. */
 
 import { abreast } from "../../draw/side-by-side.js";
+import { file } from "../../draw/svg.js";
 import { attentionAt, axes, between, blockAt, ofHead, place } from "../../data/attentions.js";
 import { rotatedRows } from "../../compute/rotary.js";
 import { isDot, scoringOf } from "../../compute/scoring.js";
@@ -58,7 +59,7 @@ export const qkv = {
         if (ready) all("draw")();
       },
       light: all("light"),
-      picture: () => ({ canvas: abreast(panels.map((one) => one.picture()), context.theme()) }),
+      picture: () => ({ svg: file(abreast(panels.map((one) => one.picture()), context.theme()), context.theme()) }),
       destroy: () => (all("destroy")(), root.replaceChildren()),
     };
   },
@@ -184,6 +185,6 @@ function panel(context, letter) {
     matrix.mark({ row: at[role], col: null });
   }
 
-  const picture = () => ({ canvas: matrix.picture(), title: `${name} (${range.textContent})` });
+  const picture = () => ({ svg: matrix.drawing(), title: `${name} (${range.textContent})` });
   return { element, draw, light, picture, destroy: matrix.destroy };
 }

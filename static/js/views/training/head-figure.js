@@ -109,7 +109,7 @@ export function createFigure(context, { now, above, lit }) {
     hover,
     show,
     light,
-    picture: matrix.picture,
+    drawing: matrix.drawing,
     destroy: () => (around.stop(), matrix.destroy()),
   };
 }

@@ -4,6 +4,7 @@ import { extent } from "../../data/attentions.js";
 import { arrange, ordered } from "../../draw/head-grid.js";
 import { Problem } from "../../data/problem.js";
 import { counted, learned, placeOf, subject, traceAt, watched } from "../../state/training-history.js";
+import { file } from "../../draw/svg.js";
 import { h } from "../../lib/dom.js";
 import { whole } from "../../state/options.js";
 import { wording } from "../../parts/problem-wording.js";
@@ -141,8 +142,8 @@ function mount(context, root) {
       root.replaceChildren();
     },
     picture() {
-      const canvas = figure.picture();
-      return canvas && { canvas };
+      const drawn = figure.drawing();
+      return drawn && { svg: file(drawn, context.theme()) };
     },
   };
 }
