@@ -20,13 +20,21 @@ from app.engine.jobs import Encoded, Encoding
 from app.engine.wire import ZSTD
 from app.off_loop import LARGE, off_loop
 from app.schemas.replies import ModelReply
-from app.schemas.shares import LabShareState, Question, SentenceState, ShareRequest
+from app.schemas.shares import (
+    LabShareState,
+    ParametersRequest,
+    Question,
+    SentenceState,
+    ShareRequest,
+)
 from app.schemas.traces import Asking
 from app.store import share_formats as formats
 from app.store.ids import new_edit_key
 from app.store.store import Answer
 from model.errors import Excess, InputError
 from model.trace.name_patterns import present
+from model.transformer.positions import POSITIONS
+from model.transformer.scoring import SCORINGS
 
 # What the page draws, so that a share needs no model: attention, its inputs, and the next-token
 # probabilities.
@@ -76,7 +84,7 @@ async def create(services: Services, wanted: ShareRequest, maker: Maker) -> Crea
             trace = await _freeze_state(services, wanted, wanted.state, freezer)
             more = [
                 await _freeze_answer(services, question, f"asks[{n}]", freezer)
-                for n, question in enumerate(wanted.asks)
+                for n, question in enumerate([*wanted.asks, *_mechanism(services, wanted)])
             ]
     except TimeoutError as error:
         detail = f"the model took more than {settings.max_wait_seconds:g} seconds"
@@ -191,6 +199,29 @@ async def _freeze_state(
         seen = await off_loop(thaw, frozen, size=len(frozen))
         check(state, services.catalog.describe(model).attentions, seen)
         return frozen
+
+
+def _mechanism(services: Services, wanted: ShareRequest) -> list[Question]:
+    """Return the request for what the model's scores are computed with, besides q and k.
+
+    These are a few numbers per head, w and b of additive scoring and π of relative positions. With
+    them every weight of the share can be computed again after the model has gone.
+    """
+    assert not isinstance(wanted.state, LabShareState)
+    name = services.catalog.pick(wanted.state.model)
+    parts = {
+        part
+        for one in services.catalog.describe(name).attentions
+        for part in one.scoring.split(" & ")
+    }
+    learned = {"*.scoring.*": SCORINGS, "*.positions.*": POSITIONS}
+    select = [
+        pattern
+        for pattern, registry in learned.items()
+        if any(registry[part].learns for part in parts & registry.keys())
+    ]
+    asked = ParametersRequest(model=name, select=select)
+    return [Question(parameters=asked)] if select else []
 
 
 async def _freeze_answer(

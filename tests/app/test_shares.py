@@ -134,6 +134,31 @@ async def test_it_freezes_what_the_view_asks(serving: Serving, catalog: Catalog)
             assert document == expected
 
 
+async def test_it_freezes_what_the_scores_are_computed_with(serving: Serving) -> None:
+    zoo = {name: f"zoo/{name}" for name in ("sort-additive", "reverse-relative", "sort")}
+    catalog = Catalog.load(zoo, "cpu")
+    state = {"source": "b a"}
+    made: dict[str, str] = {}
+    async with serving(catalog=catalog) as client:
+        for name in zoo:
+            request = {"state": {**state, "model": name}}
+            made[name] = (await client.post("/api/shares", json=request)).json()["id"]
+    async with serving(catalog=Catalog.of({"another": catalog["sort"]})) as client:
+        for name, patterns in [
+            ("sort-additive", ["*.scoring.*"]),
+            ("reverse-relative", ["*.positions.*"]),
+        ]:
+            path = f"/api/shares/{made[name]}"
+            asks = (await client.get(path)).json()["asks"]
+            assert asks == [{"parameters": {"model": name, "select": patterns}}]
+            tensors = (await client.get(f"{path}/asks/0")).json()["tensors"]
+            learned = catalog[name].parameters(patterns)
+            assert tensors.keys() == learned.keys()
+            for one, tensor in learned.items():
+                np.testing.assert_allclose(tensors[one]["data"], tensor.value, atol=1e-6)
+        assert (await client.get(f"/api/shares/{made['sort']}")).json()["asks"] == []
+
+
 async def live(client: httpx.AsyncClient, ask: dict[str, Any]) -> dict[str, object]:
     """The answer that the API gives to a question when it is asked by itself."""
     if "trace" in ask:

@@ -150,6 +150,27 @@ def test_the_inspector_works_out_an_additive_score(opened: Workspace, server: Ap
     assert number(lines["weight"]) == pytest.approx(weight, abs=1e-4)
 
 
+def test_a_share_shows_the_same_numbers_when_its_model_has_gone(
+    page: Page, watch: Watch, server: AppServer, tmp_path: Path, server_cache: Path
+) -> None:
+    bundles = server.data_dir.parent
+    name, gone = "additive-relative-window", {"zoo": "false"}
+    place = {"block": "encoder", "layer": 1, "head": 2, "query": 3, "key": 4, "view": "attention"}
+    state = {"source": SOURCE, "target": TARGET, "model": name, **place}
+    said: list[str] = []
+    for models in (f"{name}={bundles / name}", f"unscaled={bundles / 'unscaled'}"):
+        settings = {"models": models, **gone}
+        with running_app(tmp_path / "data", settings, warm=True, cache=server_cache) as running:
+            if not said:
+                made = httpx.post(f"{running.url}/api/shares", json={"state": state}).json()
+            page.goto(f"{running.url}/s/{made['id']}")
+            working = page.locator("#working")
+            expect(working).to_contain_text("w · tanh")
+            expect(working).to_contain_text("π")
+            said.append(working.inner_text())
+    assert said[0] == said[1]
+
+
 def test_q_before_and_after_the_rotation(opened: Workspace, server: AppServer) -> None:
     at, head = "encoder.1.self", 1
     place = {"source": SOURCE, "target": TARGET, "model": "rotary", "block": "encoder"}
@@ -212,5 +233,8 @@ def test_a_window_is_masked_cells(opened: Workspace, block: str, size: int) -> N
     if block == "decoder":
         masked |= j > i
     np.testing.assert_array_equal(np.isnan(drawn), masked)
-    opened.open(**place, view="attention", layer=1, head=1, query=4, key=0)
-    expect(opened.find("#pair-mask")).to_contain_text("masked")
+    seen = {"encoder": "(window: 1 to each side)", "decoder": "(window: itself and 2 before)"}
+    for view in ("lines", "attention"):
+        opened.open(**place, view=view, layer=1, head=1, query=4, key=0)
+        expect(opened.find("#caption")).to_contain_text(seen[block])
+        expect(opened.find("#pair-mask")).to_contain_text("masked")

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { beside, held, missing } from "../../static/js/state/share-contents.js";
+import { beside, held, heldParameters, missing } from "../../static/js/state/share-contents.js";
 import { answer, encoding, keyOf, parameters, traced } from "../../static/js/state/view-requests.js";
 import { frozen } from "../../static/js/state/data-sources.js";
 import { bindSession } from "../../static/js/state/session.js";
@@ -59,6 +59,25 @@ test("questions about a share's own run are answered out of its trace", () => {
   assert.equal(held(opened, other()), null);
   assert.equal(held(opened, gain()), null);
   assert.equal(held(page(), pictures()), null);
+});
+
+test("parameters are answered out of those that were frozen together", () => {
+  const tensor = { dims: [], shape: [1], data: [1] };
+  const all = parameters(page(), ["*.scoring.*"]);
+  const names = ["encoder.0.self.scoring.w", "encoder.0.self.scoring.b"];
+  /** @type {any} */
+  const opened = {
+    ...page(),
+    share: { trace: trace(), asks: [other(), all] },
+    answers: { [keyOf(all)]: Object.fromEntries(names.map((name) => [name, tensor])) },
+  };
+  const one = parameters(page(), names.slice(1));
+  assert.deepEqual(heldParameters(opened, one), { [names[1]]: tensor });
+  assert.equal(heldParameters(opened, parameters(page(), [...names, "encoder.positions.pi"])), null);
+  assert.equal(heldParameters({ ...opened, answers: {} }, one), null, "it could not be read");
+  assert.equal(heldParameters({ ...opened, share: null }, one), null);
+  assert.equal(heldParameters(opened, { parameters: { model: "another", select: names } }), null);
+  assert.equal(heldParameters(opened, other()), null);
 });
 
 test("a share without its model answers what it holds, and says so of the rest", async () => {

@@ -6,8 +6,9 @@ import { two } from "../lib/numbers.js";
 import { el } from "../lib/render.js";
 import { quoted } from "../draw/token.js";
 import { row } from "../data/wire.js";
-import { blockAt, extent, place, taught } from "../data/attentions.js";
+import { attentionAt, blockAt, extent, place, taught } from "../data/attentions.js";
 import { changes, found } from "../state/interventions.js";
+import { windowSaid } from "../state/mask-wording.js";
 
 /** @typedef {import("../state/types.js").Context} Context */
 /** @typedef {import("../compute/row-summary.js").Finding} Finding */
@@ -71,7 +72,7 @@ function isOff({ link, model }) {
 }
 
 /**
- * Which head, or that it is none in particular, and what was left out.
+ * Which head, or that it is none in particular, the window that it sees, and what was left out.
  * @param {import("../state/store.js").Page} page
  * @param {import("../state/heatmap-data.js").Choice} choice
  * @param {Context["t"]} t
@@ -87,7 +88,9 @@ function whereabouts({ link, model }, { pool, hides }, t) {
     mean: () => t("Layer {layer}, mean of {heads} heads", { layer, heads }),
     max: () => t("Layer {layer}, maximum of {heads} heads", { layer, heads }),
   }[pool]();
-  return hides ? t("{place}, special tokens left out", { place: name }) : name;
+  const seen = windowSaid(t, attentionAt(model, place(model, link))?.mask ?? "");
+  const named = seen ? t("{place} ({window})", { place: name, window: seen }) : name;
+  return hides ? t("{place}, special tokens left out", { place: named }) : named;
 }
 
 /**

@@ -8,6 +8,7 @@ import { lacking } from "./tensor-cache.js";
 /** @typedef {import("./store.js").Page} Page */
 /** @typedef {import("./view-requests.js").Question} Question */
 /** @typedef {import("../data/wire.js").Trace} Trace */
+/** @typedef {import("./view-requests.js").Tensors} Tensors */
 /** @typedef {Pick<import("./types.js").View, "needs" | "asks" | "keeps">} Wanting */
 /** @typedef {{select: string[], summarise?: string[], dtype?: string}} Recorded */
 
@@ -47,6 +48,24 @@ export function held(page, question) {
     ...trace,
     tensors: Object.fromEntries(names.map((name) => [name, trace.tensors[name]])),
   };
+}
+
+/**
+ * A question about parameters is answered out of those that were frozen with the share, whichever
+ * were asked for together.
+ * @param {Page} page
+ * @param {Question} question
+ * @returns {Tensors | null}  null: not all of them were frozen
+ */
+export function heldParameters({ share, answers }, question) {
+  if (!share || !("parameters" in question)) return null;
+  const { model, select } = question.parameters;
+  for (const asked of share.asks) {
+    if (!("parameters" in asked) || asked.parameters.model !== model) continue;
+    const found = /** @type {Tensors} */ (answers[keyOf(asked)] ?? {});
+    if (select.every((name) => found[name])) return Object.fromEntries(select.map((name) => [name, found[name]]));
+  }
+  return null;
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { Problem } from "../data/problem.js";
 import { createAsker } from "../data/retry.js";
-import { held } from "./share-contents.js";
+import { held, heldParameters } from "./share-contents.js";
 import { keyOf, seen } from "./view-requests.js";
 import { size } from "./tensor-cache.js";
 
@@ -53,7 +53,7 @@ export function bindAnswers(store, source, asks) {
       const frozen = {};
       for (const [key, question] of asked) {
         if (answers[key] || open.has(key)) continue;
-        const found = held(page, question) ?? seen(page, question);
+        const found = held(page, question) ?? heldParameters(page, question) ?? seen(page, question);
         if (found) frozen[key] = found;
         else void ask(question, key);
       }
