@@ -209,17 +209,13 @@ def _mechanism(services: Services, wanted: ShareRequest) -> list[Question]:
     """
     assert not isinstance(wanted.state, LabShareState)
     name = services.catalog.pick(wanted.state.model)
-    parts = {
-        part
-        for one in services.catalog.describe(name).attentions
-        for part in one.scoring.split(" & ")
-    }
-    learned = {"*.scoring.*": SCORINGS, "*.positions.*": POSITIONS}
-    select = [
-        pattern
-        for pattern, registry in learned.items()
-        if any(registry[part].learns for part in parts & registry.keys())
-    ]
+    table = services.catalog.describe(name).attentions
+    parts = {part for one in table for part in one.scoring.split(" & ")}
+    select = []
+    if any(SCORINGS[part].learns for part in parts & SCORINGS.keys()):
+        select.append("*.scoring.*")
+    if any(POSITIONS[part].learns for part in parts & POSITIONS.keys()):
+        select.append("*.positions.*")
     asked = ParametersRequest(model=name, select=select)
     return [Question(parameters=asked)] if select else []
 
