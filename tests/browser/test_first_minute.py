@@ -77,7 +77,7 @@ def test_check_a_weight_by_hand(newcomer: Newcomer) -> None:
     newcomer.click("#door-explore")
     newcomer.click_cell()
     newcomer.click("#check-cell")
-    said = newcomer.sees(".worksheet .result").inner_text()
+    said = newcomer.sees("#caption").inner_text()
     assert re.search(r"0\.\d{4}|1\.0000", said), said
     expect(newcomer.sees(".worksheet .contents")).to_be_visible()
 

@@ -187,7 +187,7 @@ def test_q_before_and_after_the_rotation(opened: Workspace, server: AppServer) -
 def test_learned_rows_are_those_of_the_model(opened: Workspace, server: AppServer) -> None:
     place = {"source": SOURCE, "target": TARGET, "model": "learned", "block": "encoder"}
     opened.open(**place, view="positions", layer=0, head=0)
-    expect(opened.find("#view .note").first).to_contain_text("Learned positions")
+    expect(opened.find("#caption")).to_contain_text("Learned positions")
     expect(opened.find("#view")).not_to_contain_text("sines")
     table = parameters(server, "learned", "encoder.positions.table")["encoder.positions.table"]
     opened.settled()
@@ -216,7 +216,7 @@ def test_the_relative_term_is_a_matrix(opened: Workspace, server: AppServer, nam
 def test_no_positions_are_said_to_be_none(opened: Workspace) -> None:
     place = {"source": SOURCE, "target": TARGET, "model": "none", "block": "encoder"}
     opened.open(**place, view="positions", layer=1, head=1)
-    expect(opened.find("#view .note").first).to_contain_text("no positions")
+    expect(opened.find("#view .where-positions")).to_contain_text("no positions")
     expect(opened.find("#view .runs:visible")).to_have_count(1)
     expect(opened.find("#view .runs:visible h3")).to_have_text("Without positions")
     said = opened.find("#view .runs:visible .result b").inner_text()

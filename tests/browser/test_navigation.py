@@ -79,6 +79,24 @@ def test_nothing_jumps_from_view_to_view(workspace: Workspace, lang: str) -> Non
     assert len(tops) == 1, tops
 
 
+def test_every_view_says_what_it_shows_in_the_same_place(workspace: Workspace) -> None:
+    said: list[str] = []
+    workspace.open(**PLACE | {"block": "cross"})
+    for view in (one for group in GROUPS.values() for one in group):
+        workspace.find(f'#views label:has([value="{view}"])').click()
+        workspace.settled()
+        workspace.drawn()
+        caption = workspace.find("#caption")
+        expect(caption).to_be_visible()
+        expect(caption).not_to_have_text("")
+        expect(workspace.find("#view .finding:visible")).to_have_count(0)
+        said.append(caption.inner_text())
+    rows = {text for text in said if text.startswith("Layer 2, head 3: while writing")}
+    assert len(said) == 14
+    left = [text for text in said if text not in rows and said.count(text) > 1]
+    assert not left, "of the view before"
+
+
 def test_options_open_over_the_picture(workspace: Workspace) -> None:
     workspace.open(**PLACE)
     (before,) = workspace.boxes("#view .matrix")

@@ -83,14 +83,14 @@ def test_similarity_and_its_decay(workspace: Workspace, measure: str, width: int
     most = width / 2 if measure == "dot" else 1.0
     [curve] = heights(workspace, min(0, float(decay.min())), most)
     np.testing.assert_allclose(curve, decay, atol=0.002 * most)
-    says = workspace.find(".part").inner_text()
+    says = workspace.find("#caption").inner_text()
     assert ("Only the distance counts" in says) == (width % 2 == 0)
 
 
 def test_moving_on_is_a_rotation(workspace: Workspace) -> None:
     at, by, pair, width = 3, 5, 2, 32
     rotation(workspace, length=20, width=width, at=at, by=by, pair=pair)
-    verdict = workspace.find(".verdict")
+    verdict = workspace.find("#caption")
     expect(verdict).to_contain_text(f"PE(pos + {by}) is PE(pos) turned")
     expect(verdict).to_contain_text(f"over {(20 - by) * width} numbers")
     found = re.search(r"difference ([\d.]+) · 10⁻([⁰¹²³⁴⁵⁶⁷⁸⁹]+)", verdict.inner_text())
@@ -112,7 +112,7 @@ def test_sliders_move_the_hand_and_the_link(workspace: Workspace) -> None:
     slider = workspace.find(".turn input[type=range]").nth(1)
     slider.fill("4")
     assert workspace.link["by"] == "4"
-    expect(workspace.find(".verdict")).to_contain_text("PE(pos + 4)")
+    expect(workspace.find("#caption")).to_contain_text("PE(pos + 4)")
     workspace.find(".clocks [data-pair]").nth(3).click()
     assert int(workspace.link["pair"]) > 0
 

@@ -93,7 +93,7 @@ def test_a_head_and_a_sentence_are_picked(workspace: Workspace, told: list[dict[
     workspace.page.get_by_role("button", name="Layer 2, head 6").click()
     shows(workspace, told[0], 0, head=5)
     assert workspace.link["head"] == "5"
-    expect(workspace.find(".training .finding")).to_contain_text("Layer 2, head 6")
+    expect(workspace.find("#caption")).to_contain_text("Layer 2, head 6")
 
     chosen = told[-1]
     workspace.find("#option-example").select_option(str(chosen["example"]))
@@ -121,7 +121,7 @@ def test_a_pinned_row_stays_while_the_steps_go_by(
     writes = told[0]["output"]["tokens"][2]["text"].strip()
     for place in (0, 1):
         workspace.find(".timeline input").fill(str(place))
-        finding = workspace.find(".training .finding")
+        finding = workspace.find("#caption")
         expect(finding).to_contain_text(re.compile(f"while writing {re.escape(writes)}"))
         expect(finding).to_contain_text(f"{weights(told[0], place)[3, 2].max():.2f}")
     link = workspace.link

@@ -67,7 +67,7 @@ def test_a_head_is_switched_off_and_on_again(workspace: Workspace) -> None:
     expect(workspace.find("#output")).to_have_text(changed["output"]["text"])
     expect(workspace.find(".outcome dd").first).to_have_text(before["output"]["text"])
     expect(workspace.find(".outcome dd").last).to_have_text(changed["output"]["text"])
-    lead = workspace.find(".whatif .lead").first.inner_text().replace("−", "-")
+    lead = workspace.find("#caption").inner_text().replace("−", "-")
     assert f"{sum(before['output']['logprobs']):.2f}" in lead
     workspace.find(".change-panel").get_by_text("on", exact=True).click()
     expect(workspace.find("#changes")).to_be_hidden()
@@ -96,7 +96,7 @@ def test_the_very_tokens_are_held(workspace: Workspace, source: str, decode: Any
     workspace.open(**link, interventions=json.dumps([mean]))
     expect(workspace.find(".whatif .bad:visible")).to_have_count(0)
     expect(workspace.find(".head-map")).to_have_attribute("data-drawn", "72")
-    numbers = workspace.find(".whatif .lead").first.locator("b").all_inner_texts()
+    numbers = workspace.find("#caption").locator("b").all_inner_texts()
     assert [float(text.replace("−", "-")) for text in numbers] == pytest.approx(sums, abs=0.00501)
     cell = workspace.find('.head-map [data-name="decoder.0.self 2"] text')
     change = float((cell.text_content() or "").replace("−", "-"))

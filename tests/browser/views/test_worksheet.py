@@ -143,7 +143,7 @@ def test_the_row_of_the_softmax(workspace: Workspace, block: str) -> None:
             assert read(row[4]) == pytest.approx(weight, rel=0.05, abs=2e-4)
         else:
             assert row[2] == "masked"
-    said = workspace.find(".result").inner_text()
+    said = workspace.find("#caption").inner_text()
     assert said.endswith(f"with weight {expected['weights'][START['key']]:.4f}.")
 
 
@@ -199,7 +199,7 @@ def test_the_cell_is_changed_from_inside(workspace: Workspace) -> None:
     assert (workspace.link["query"], workspace.link["key"]) == ("4", "2")
     expect(workspace.find("[data-stage=softmax] tr.here th")).to_have_text("只")
     workspace.find(".cell-picker select").last.select_option("7")
-    expect(workspace.find(".result")).to_contain_text("may not look at")
+    expect(workspace.find("#caption")).to_contain_text("may not look at")
     expect(workspace.find("[data-stage=softmax] tr.here td").nth(1)).to_have_text("masked")
 
 

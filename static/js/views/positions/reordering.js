@@ -81,7 +81,7 @@ export function createShuffle(context) {
     store.choose({ seed: (seed + 1) % 10000 }, "chosen");
   });
   const selects = [picker(context, "layer", at), picker(context, "head", at)];
-  const sentence = h("p", { className: "shuffled finding" });
+  const sentence = h("p", { className: "shuffled" });
   const note = h("p", { className: "note" });
   const bands = [band(context, "with"), band(context, "without")];
   const element = h(
@@ -137,6 +137,7 @@ export function createShuffle(context) {
     element,
     draw,
     light: () => bands.forEach((one) => one.light()),
+    finding: () => finding(context, bands),
     destroy: () => bands.forEach((one) => one.destroy()),
     picture() {
       const parts = bands.flatMap((one) => one.pictures());
@@ -150,6 +151,22 @@ export function createShuffle(context) {
     },
   };
 }
+
+/**
+ * How much the new order changes, with positions and without.
+ * @param {Context} context
+ * @param {ReturnType<typeof band>[]} bands
+ */
+function finding({ say, t }, bands) {
+  const [one, other] = bands.flatMap(({ element, largest }) => (element.hidden ? [] : [el("b", {}, rounded(largest()))]));
+  if (!one) return [];
+  return other
+    ? say(t("With positions the new order changes weights by up to {with}; without them by {without}."), { with: one, without: other })
+    : say(t("The new order changes weights by up to {with}."), { with: one });
+}
+
+/** @param {number} value  What four decimals show as 0 says its power of ten. */
+const rounded = (value) => (value < 5e-5 ? tiny(value) : four(value));
 
 /** What the comparison shows, by what the positions of the model are. @param {Context} context */
 function remark({ store, t }) {
@@ -212,6 +229,7 @@ function band(context, which) {
 
   return {
     element,
+    largest: () => largest,
     scale: () => Math.max(largest, 1e-3),
     /** @param {Matrix} before @param {Matrix} after @param {number} [scale]  of the difference */
     draw(before, after, scale) {
@@ -222,7 +240,7 @@ function band(context, which) {
       render(
         result,
         context.say(t("largest difference {difference}"), {
-          difference: el("b", {}, largest < 5e-5 ? tiny(largest) : four(largest)),
+          difference: el("b", {}, rounded(largest)),
         }),
       );
       const { width, wide } = context.room();

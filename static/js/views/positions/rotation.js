@@ -30,13 +30,12 @@ export function createTurn(context) {
   const face = h("div", { className: "clock" });
   const strip = h("div", { className: "clocks scroller", tabIndex: 0, role: "group", "aria-label": t("Clocks of other pairs; the slider chooses too") });
   const sum = h("div", { className: "sum scroller", tabIndex: 0, role: "group", "aria-label": t("The rotation in numbers") });
-  const verdict = h("p", { className: "finding verdict" });
+  let verdict = "";
   const says = h("p", { className: "note" });
   const element = h(
     "div",
     { className: "turn" },
     h("div", {}, options),
-    verdict,
     h("div", { className: "panels" }, face, h("div", { className: "beside" }, sum, strip, says)),
   );
   strip.addEventListener("click", (event) => {
@@ -50,11 +49,11 @@ export function createTurn(context) {
     const { length, d_model } = table;
     const small = length < 2 || d_model < 2;
     element.toggleAttribute("data-small", small);
-    if (small) return void (verdict.textContent = t("A rotation needs two positions and two features."));
+    if (small) return void (verdict = t("A rotation needs two positions and two features."));
     options.refresh();
     const now = chosen(store.get().link.options, table);
     const { largest, compared } = check({ rows: length, cols: d_model, values: table.positions }, now.by);
-    verdict.textContent = t(
+    verdict = t(
       "PE(pos + {k}) is PE(pos) turned, for every pos: largest difference {difference}, over {count} numbers.",
       { k: now.by, difference: tiny(largest), count: compared },
     );
@@ -69,6 +68,7 @@ export function createTurn(context) {
     element,
     draw,
     light() {},
+    finding: () => (verdict ? [verdict] : []),
     destroy() {},
     picture: () => ({ svg: file(/** @type {SVGSVGElement} */ (face.querySelector("svg")), theme()) }),
   };

@@ -34,8 +34,7 @@ export function createLikeness(context) {
     },
   });
   const canvas = h("div", { className: "scroller curves", tabIndex: 0, role: "group", "aria-label": t("By distance") });
-  const says = h("p", {});
-  const section = h("section", { className: "panel" }, h("h3", {}, t("By distance")), says, canvas);
+  const section = h("section", { className: "panel" }, h("h3", {}, t("By distance")), canvas);
   const dot = () => store.get().link.options.measure === "dot";
 
   /** @param {Positions} table */
@@ -50,7 +49,7 @@ export function createLikeness(context) {
     matrix = values(found);
     fall = decay(matrix);
     const { width, height, wide } = context.room();
-    const most = dot() ? dotReach(found, matrix) : 1;
+    const most = reach();
     panel.say(
       dot()
         ? t("PE(a) · PE(b), what a score would see of them: from −{most} to {most}", { most: two(most) })
@@ -76,12 +75,16 @@ export function createLikeness(context) {
   function light() {
     panel.light();
     if (!found) return;
-    const most = dot() && matrix ? dotReach(found, matrix) : 1;
-    says.textContent =
-      fall.spread < 1e-3 * most
-        ? t("Only the distance counts: pairs that are equally far apart differ by {spread} at most.", { spread: tiny(fall.spread) })
-        : t("The mean at each distance; single pairs are up to {spread} away from it.", { spread: four(fall.spread) });
-    canvas.replaceChildren(curve(context, dot() ? "PE · PE" : "cos", fall.mean, most));
+    canvas.replaceChildren(curve(context, dot() ? "PE · PE" : "cos", fall.mean, reach()));
+  }
+
+  const reach = () => (dot() && found && matrix ? dotReach(found, matrix) : 1);
+
+  function finding() {
+    if (!found) return [];
+    return fall.spread < 1e-3 * reach()
+      ? [t("Only the distance counts: pairs that are equally far apart differ by {spread} at most.", { spread: tiny(fall.spread) })]
+      : [t("Similarity depends on more than the distance: single pairs are up to {spread} away from the mean of their distance.", { spread: four(fall.spread) })];
   }
 
   return {
@@ -92,6 +95,7 @@ export function createLikeness(context) {
       draw();
     },
     light,
+    finding,
     destroy: panel.destroy,
     picture: panel.picture,
   };

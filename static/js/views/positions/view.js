@@ -5,6 +5,7 @@
 
 import { Problem } from "../../data/problem.js";
 import { h } from "../../lib/dom.js";
+import { render } from "../../lib/render.js";
 import { choice, list, whole } from "../../state/options.js";
 import { controls } from "../../parts/controls.js";
 import { wording } from "../../parts/problem-wording.js";
@@ -26,6 +27,8 @@ import { createWaves } from "./encoding-waves.js";
  * @property {() => void} light
  * @property {() => void} destroy
  * @property {() => import("../../state/types.js").Picture | null} picture
+ * @property {() => import("../../lib/render.js").Child[]} [finding]  what it shows, in a sentence; absent or
+ *   empty: where the positions act
  * @property {() => import("../../data/computed-tensors.js").Shown | null} [numbers]  absent: those of the table
  */
 
@@ -86,8 +89,9 @@ function mount(context, root) {
   const bad = h("p", { className: "bad", role: "alert", hidden: true });
   const sizes = h("div", { className: "options" }, ...fields.map((one) => one.element), measure);
   const place = h("div", { className: "part" });
-  const where = h("p", { className: "note" });
-  root.append(h("div", { className: "positions" }, where, parts, sizes, bad, place));
+  const where = h("p", { className: "note where-positions" });
+  const { line: finding, inner } = context.finding();
+  root.append(h("div", { className: "positions" }, inner, where, parts, sizes, bad, place));
   /** @type {Part | null} */
   let part = null;
   let shown = "";
@@ -96,7 +100,6 @@ function mount(context, root) {
     const page = store.get();
     const wanted = partOf(page);
     const { base } = kindOf(page.model);
-    where.textContent = whereSaid(t, kindOf(page.model));
     parts.refresh();
     measure.refresh();
     fields.forEach((one) => one.draw());
@@ -115,6 +118,16 @@ function mount(context, root) {
     place.hidden = found instanceof Problem;
     if (found instanceof Problem) bad.textContent = limit(context, found);
     else if (found || !tabled) part.draw(found);
+    tell();
+  }
+
+  /** The finding of the part, and where the positions act: that is the caption of a part without one. */
+  function tell() {
+    const said = part?.finding?.() ?? [];
+    const acts = whereSaid(t, kindOf(store.get().model));
+    render(finding, said.length ? said : acts);
+    where.textContent = said.length ? acts : "";
+    where.hidden = !said.length;
   }
 
   return {

@@ -63,7 +63,7 @@ function content({ model, trace, link }) {
 function mount(context, root) {
   const { store, t } = context;
   const picker = cellPicker(context, ["query"]);
-  const finding = h("p", { className: "finding" });
+  const kept = h("p", { className: "note" });
   const figure = h("div", {
     className: "qk-plane",
     tabIndex: 0,
@@ -74,7 +74,7 @@ function mount(context, root) {
   const solid = createSolid(context);
   const bar = controls(context, [{ option: "axes", label: t("Dimensions"), values: { "2d": "2", "3d": "3" } }]);
   bar.hidden = !context.plotter;
-  root.append(h("div", { className: "qk-space" }, h("div", { className: "about" }, picker, bar, legend(t), finding), figure, solid.element, list));
+  root.append(h("div", { className: "qk-space" }, h("div", { className: "about" }, picker, bar, legend(t), kept), figure, solid.element, list));
   /** @type {Layout | null} */
   let layout = null;
 
@@ -85,9 +85,9 @@ function mount(context, root) {
     const found = content(page);
     if (!page.trace || !found) return;
     layout = arrange(context, page.trace, found.seen);
-    finding.textContent = spreadSaid(t, found.seen);
+    kept.textContent = spreadSaid(t, found.seen);
     if (context.plotter && page.link.options.axes === "3d")
-      finding.append(" ", t("The third direction adds {share}.", { share: two(found.seen.solid.share) }));
+      kept.append(" ", t("The third direction adds {share}.", { share: two(found.seen.solid.share) }));
     light();
   }
 

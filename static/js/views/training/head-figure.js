@@ -28,7 +28,7 @@ export function createFigure(context, { now, above, lit }) {
   const { store, t } = context;
   /** @type {Place} */
   let hovered = NOWHERE;
-  const says = h("p", { className: "finding" });
+  const { line: says, inner } = context.finding();
   const key = legend(context);
   const note = h(
     "p",
@@ -49,8 +49,8 @@ export function createFigure(context, { now, above, lit }) {
     if (event.key === "Escape") store.choose({ row: null, col: null });
   });
   const below = h("div", { className: "below" }, key.element, note);
-  const element = h("div", { className: "seen" }, says, matrix.element, below);
-  const around = heightOf(above, says, below);
+  const element = h("div", { className: "seen" }, inner, matrix.element, below);
+  const around = heightOf(above, ...(inner ? [inner] : []), below);
 
   /** @param {Place | null} place */
   function hover(place) {

@@ -2,7 +2,7 @@
 
 import { request } from "../../data/request.js";
 import { Problem } from "../../data/problem.js";
-import { changes, linked, where } from "../../state/interventions.js";
+import { changes, isChanged, linked, where } from "../../state/interventions.js";
 import { two } from "../../lib/numbers.js";
 import { placeOf } from "../../data/attentions.js";
 import { h } from "../../lib/dom.js";
@@ -25,8 +25,8 @@ import { sweeper } from "./sweep-stream.js";
 /** Nats under which nothing is said to be needed: it prints as 0.00. */
 const NOTHING = 0.005;
 
-/** @param {Context} context */
-export function headSweep(context) {
+/** @param {Context} context @param {() => void} told  called when what it finds may be another */
+export function headSweep(context, told) {
   const { store, t } = context;
   const { toggle, fixed } = editModel(context);
   /** @type {Runs | null} */
@@ -37,7 +37,9 @@ export function headSweep(context) {
     { option: "over", label: t("on top of the changes") },
   ]);
   const rows = rowPicker(context);
-  const says = h("p", { className: "lead", "aria-live": "polite" });
+  const says = h("p", { className: "lead" });
+  /** @type {import("../../lib/render.js").Child[]} */
+  let said = [];
   const wait = waiting(context, run, () => void run.ask(question(context, base), true));
   const wrong = trouble(context, () => void run.ask(question(context, base), true));
   const map = headMap(context, (at, head) => {
@@ -72,7 +74,10 @@ export function headSweep(context) {
     wait.show();
     wrong.show(problem);
     map.draw(sweep, at, at === null ? t("whole translation") : plain(writes(base.before)[at]));
-    render(says, whole ? sentence(context, sweep, at, base) : []);
+    said = whole ? sentence(context, sweep, at, base) : [];
+    // Without a change it is what the whole view shows.
+    render(says, isChanged(store.get().link) ? said : []);
+    told();
   }
 
   return {
@@ -88,6 +93,7 @@ export function headSweep(context) {
       show();
     },
     light() {},
+    finding: () => said,
     destroy: run.stop,
     picture: map.picture,
     numbers() {

@@ -14,13 +14,17 @@ import { pieces } from "../../state/before-after.js";
 /** @param {Context} context */
 export function outcome({ store, t, say }) {
   const element = h("div", {});
+  /** @type {import("../../lib/render.js").Child[]} */
+  let said = [];
 
   /** @param {Runs} runs @param {Trace} own */
   function draw({ before, after }, own) {
-    if (!isChanged(store.get().link))
-      return render(element, el("p", { className: "lead" }, t("No changes yet: this is the model as trained.")));
+    if (!isChanged(store.get().link)) {
+      said = [t("No changes yet: this is the model as trained.")];
+      return render(element, []);
+    }
     const [, lang] = languages(before.direction);
-    const said = say(
+    said = say(
       before.output.text === own.output.text
         ? t("The translation stays. Its log-probability was {before}, and is {after} now.")
         : t("The translation changes. The log-probability of the one as it was: {before}, and {after} now."),
@@ -32,7 +36,7 @@ export function outcome({ store, t, say }) {
       line(t("As trained"), pieces(before, own), "del", lang),
       line(t("Changed"), pieces(own, before), "ins", lang),
     );
-    render(element, texts, el("p", { className: "lead" }, said));
+    render(element, texts);
   }
 
   /** @param {string} name @param {ReturnType<typeof pieces>} cut @param {"del" | "ins"} tag  of what only this one has @param {string} lang */
@@ -40,7 +44,7 @@ export function outcome({ store, t, say }) {
     const parts = cut.map(({ text, differs }) => (differs ? el(tag, { className: tag === "ins" ? "new" : "gone" }, text) : text));
     return el("div", {}, el("dt", {}, name), el("dd", { lang: cut.length ? lang : "" }, cut.length ? parts : t("(nothing)")));
   }
-  return { element, draw };
+  return { element, draw, finding: () => said };
 }
 
 /** @param {Trace} trace @returns {number}  log-probability, in nats */

@@ -3,10 +3,12 @@
 import { Problem } from "../../data/problem.js";
 import { place } from "../../data/attentions.js";
 import { h } from "../../lib/dom.js";
+import { render } from "../../lib/render.js";
 import { choice, flag, whole } from "../../state/options.js";
 import { controls } from "../../parts/controls.js";
 import { wording } from "../../parts/problem-wording.js";
 import { kept, questions, runs } from "../../state/before-after.js";
+import { isChanged } from "../../state/interventions.js";
 import { attentionChanges } from "./attention-panels.js";
 import { outcome } from "./translations.js";
 import { changePanel } from "./changes-panel.js";
@@ -24,6 +26,7 @@ import { tokenChanges } from "./token-probabilities.js";
  * @property {() => void} destroy
  * @property {() => import("../../state/types.js").Picture | null} picture
  * @property {() => import("../../data/computed-tensors.js").Shown | null} numbers
+ * @property {() => import("../../lib/render.js").Child[]} [finding]  what it shows of a model without changes
  */
 
 /** @type {View} */
@@ -63,16 +66,17 @@ function mount(context, root) {
   const inner = { ...context, room: () => beside(context.room(), main) };
   const panel = changePanel(context);
   const top = outcome(context);
+  const { line: caption, inner: own } = context.finding();
   const bar = controls(context, [
     { option: "effect", label: t("See"), values: { heads: t("which heads matter"), tokens: t("token by token"), attention: t("attention") } },
   ]);
   const wrong = h("p", { className: "bad", role: "alert", hidden: true });
   const stand = h("div", { className: "whatif-part" });
-  main.append(top.element, bar, wrong, stand);
+  main.append(own, top.element, bar, wrong, stand);
   root.append(h("div", { className: "whatif" }, main, panel.element));
   /** @type {Record<string, () => Part>} */
   const makers = {
-    heads: () => headSweep(inner),
+    heads: () => headSweep(inner, tell),
     tokens: () => tokenChanges(inner),
     attention: () => attentionChanges(inner, panel.set),
   };
@@ -104,7 +108,16 @@ function mount(context, root) {
       top.draw(found, page.trace);
       part.draw(found);
       main.dataset.drawn = "yes";
+      tell();
     }
+  }
+
+  /** What the changes did; without changes, what the part shows. A screen reader hears it when it is another. */
+  function tell() {
+    const found = isChanged(store.get().link) ? [] : (part?.finding?.() ?? []);
+    const before = caption.textContent;
+    render(caption, found.length ? found : top.finding());
+    if (caption.textContent !== before) context.announce(caption.textContent ?? "");
   }
 
   function light() {

@@ -85,14 +85,14 @@ function mount(context, root) {
   const { store, t } = context;
   const picker = cellPicker(context);
   const printed = h("p", { className: "printed" });
-  const title = h("p", { className: "result" });
+  const { line: title, inner } = context.finding();
   const verdict = h("div", {});
   const waiting = waitingLine(context, t("Fetching the vectors and the matrices …"));
   const contents = h("ol", { className: "contents", "aria-label": t("Stages") });
   const pages = h("div", { className: "sheets" });
   const body = h("div", { className: "worksheet-body" }, contents, pages);
   const bar = toolbar(context, { go, choose, text: () => (present ? told(context, present) : "") });
-  const frame = h("div", { className: "worksheet" }, printed, picker, title, verdict, bar.element, waiting.element, body);
+  const frame = h("div", { className: "worksheet" }, printed, picker, inner, verdict, bar.element, waiting.element, body);
   root.append(frame);
   const release = bindKeys(context, go);
   /** @type {Work | null} */
