@@ -84,7 +84,7 @@ def test_share_opens_the_same_for_someone_else(workspace: Workspace) -> None:
     assert workspace.find("#caption").inner_text() == caption
     assert workspace.find("#working").inner_text() == weight
     expect(workspace.find("#frozen-says")).to_contain_text("exactly as its author saw it")
-    expect(workspace.find("#source")).to_have_attribute("readonly", "")
+    expect(workspace.find("#departed")).to_be_hidden()
 
 
 def test_share_needs_no_model_for_all_that_it_shows(workspace: Workspace) -> None:

@@ -3,7 +3,8 @@ import { test } from "node:test";
 
 import { Problem } from "../../static/js/data/problem.js";
 import { initials } from "../../static/js/state/options.js";
-import { keyOf, seen, traced, unaltered } from "../../static/js/state/view-requests.js";
+import { remembered, seen } from "../../static/js/state/two-runs.js";
+import { keyOf, traced } from "../../static/js/state/view-requests.js";
 import { createStore } from "../../static/js/state/store.js";
 import { DEFAULTS } from "../../static/js/state/link.js";
 import { OPTIONS } from "../../static/js/views/index.js";
@@ -128,17 +129,17 @@ test("a changed run that writes the same by itself is not made to write it once 
 });
 
 test("what the page has seen of the run without changes answers for it", () => {
-  const plain = page({ interventions: null });
-  const trained = unaltered(plain);
-  assert.equal(trained?.trace, plain.trace);
-  const changed = { ...page(), trained };
-  assert.equal(unaltered(changed), trained, "a changed run does not take its place");
+  const plain = { ...page({ interventions: null }), status: /** @type {const} */ ("ready") };
+  const { runs } = remembered(plain);
+  assert.equal(runs.trained?.trace, plain.trace);
+  const changed = { ...page(), status: plain.status, runs };
+  assert.equal(remembered(changed).runs.trained, runs.trained, "a changed run does not take its place");
   assert.equal(seen(changed, unchanged(changed)), plain.trace);
   assert.equal(seen(changed, held(changed, trace())), null, "another run");
-  assert.equal(seen({ ...changed, trained: null }, unchanged(changed)), null);
-  const elsewhere = { ...page({ source: "a cat" }), trained };
+  assert.equal(seen({ ...changed, runs: { trained: null, changed: null } }, unchanged(changed)), null);
+  const elsewhere = { ...page({ source: "a cat" }), runs };
   assert.equal(seen(elsewhere, unchanged(elsewhere)), null, "another sentence");
-  const there = { ...page({ layer: 1, options: { ...initials(OPTIONS), effect: "attention" } }), trained };
+  const there = { ...page({ layer: 1, options: { ...initials(OPTIONS), effect: "attention" } }), runs };
   there.link.options.effect = "attention";
   assert.equal(seen(there, unchanged(there)), null, "its weights are not here yet");
 });

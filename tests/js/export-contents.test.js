@@ -50,10 +50,13 @@ test("a handout is asked for with all that the address bar holds", () => {
 });
 
 test("of a share it is what was frozen", () => {
-  const shared = { ...page, share: { id: "abc" } };
+  const shared = { ...page, share: { id: "abc", model: page.model, state: { ...page.link, options: undefined } } };
   assert.equal(made(shared, view, "json", { theme: "light", options }).path, "/api/shares/abc");
   assert.equal(
     made(shared, view, "html", { theme: "light", options }).path,
     "/s/abc/handout.html?lang=en&theme=light",
   );
+  const departed = { ...shared, link: { ...page.link, source: "another" } };
+  assert.equal(made(departed, view, "json", { theme: "light", options }).path, "/api/trace", "what the reader has changed was not");
+  assert.equal(made(departed, view, "html", { theme: "light", options }).path, "/api/handout?theme=light");
 });

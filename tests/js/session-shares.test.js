@@ -31,7 +31,7 @@ function share(api, asked = {}) {
 }
 
 test("a share opens as it was frozen; the address may look at another place of it", async () => {
-  const { store, session } = share(frozenApi(), { layer: 0, head: 1, source: "another", options: { scale: "linear" } });
+  const { store, session } = share(frozenApi(), { layer: 0, head: 1, options: { scale: "linear" } });
   /** @type {string[]} */
   const heard = [];
   store.subscribe((page) => [page.status, page.share], ({ status }, _, origin) => heard.push(`${status} ${origin}`));
@@ -43,6 +43,25 @@ test("a share opens as it was frozen; the address may look at another place of i
   assert.ok(!("strange" in link));
   assert.deepEqual([open?.id, live, status, seen], ["1", true, "ready", SELF]);
   assert.equal(answer(store.get(), TABLE), "kept");
+});
+
+test("an address that asks something else of a share's model is run where it is served, and only there", async () => {
+  /** @type {any[]} */
+  const asked = [];
+  const trace = async (/** @type {any} */ body) => (asked.push(body.source), { ...CROSS, id: "its own" });
+  const gone = share(frozenApi({ trace, models: async () => [{ ...MODEL, digest: "1" }] }), { source: "another" });
+  await gone.session.run();
+  assert.deepEqual([gone.store.get().link.source, gone.store.get().trace, asked], ["frozen", SELF, []]);
+
+  const { store, session } = share(frozenApi({ trace }), { source: "another" });
+  await session.run();
+  assert.deepEqual([store.get().status, store.get().trace], ["waiting", SELF], "what was saved stands there until it is here");
+  await flush();
+  assert.deepEqual([store.get().link.source, store.get().trace?.id, asked], ["another", "its own", ["another"]]);
+  assert.equal(store.get().share?.id, "1");
+  store.go({ source: "frozen" });
+  await flush();
+  assert.deepEqual([store.get().trace, store.get().status, asked], [SELF, "ready", ["another"]], "back to the very numbers that were saved");
 });
 
 test("of a share whose model is served what it does not hold is asked for", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { beside, held, heldParameters, missing } from "../../static/js/state/share-contents.js";
+import { beside, departed, held, heldParameters, isFixed, missing } from "../../static/js/state/share-contents.js";
 import { answer, encoding, keyOf, parameters, traced } from "../../static/js/state/view-requests.js";
 import { frozen } from "../../static/js/state/data-sources.js";
 import { bindSession } from "../../static/js/state/session.js";
@@ -51,7 +51,7 @@ const pictures = () => traced(page(), { select: ["decoder.*.cross.weights"] });
 
 test("questions about a share's own run are answered out of its trace", () => {
   /** @type {any} */
-  const share = { trace: trace() };
+  const share = { trace: trace(), model: MODEL, state: { source: "the the", block: "cross" } };
   const opened = { ...page(), share };
   const found = held(opened, pictures());
   assert.ok(found?.tensors["decoder.0.cross.weights"]);
@@ -59,6 +59,9 @@ test("questions about a share's own run are answered out of its trace", () => {
   assert.equal(held(opened, other()), null);
   assert.equal(held(opened, gain()), null);
   assert.equal(held(page(), pictures()), null);
+  const departed = { ...opened, link: { ...LINK, source: "a" } };
+  const its = traced(departed, { select: ["decoder.*.cross.weights"] });
+  assert.equal(held(departed, its), null, "what the reader has changed is another run");
 });
 
 test("parameters are answered out of those that were frozen together", () => {
@@ -102,4 +105,26 @@ test("a share without its model answers what it holds, and says so of the rest",
   assert.equal(/** @type {any} */ (answer(says, late)).kind, "frozen");
   assert.ok("tensors" in /** @type {any} */ (answer(says, pictures())));
   assert.deepEqual([says.status, says.problem], ["ready", null], "that a tensor is not in it is said above the view");
+});
+
+const OFF = [{ at: "decoder.0.cross", head: 0, do: "zero" }];
+
+test("a share of a changed model holds the model as trained as well, and is the same whichever is shown", () => {
+  const changed = { ...page(), link: { ...LINK, interventions: OFF } };
+  const view = { needs: () => ["encoder.0.norm", "decoder.0.cross.weights"] };
+  const held = beside(changed, view);
+  assert.deepEqual(held.select, ["encoder.0.norm"]);
+  assert.deepEqual(held.asks, [traced(page(), { select: ["*.weights", "*.mask", "*.q", "*.k", "*.v", "encoder.0.norm"] })]);
+  const trained = { ...changed, link: { ...changed.link, options: { as: "trained" } } };
+  assert.deepEqual(beside(trained, view), held);
+  assert.deepEqual(beside(page(), view).asks, []);
+});
+
+test("a share is changed once something else is asked of its model, and not when it is looked at elsewhere", () => {
+  const share = /** @type {any} */ ({ model: MODEL, state: { source: "the the", interventions: OFF } });
+  const of = (/** @type {object} */ link) => departed({ ...page(), share, link: { ...LINK, interventions: [...OFF], ...link } });
+  assert.deepEqual([of({}), of({ head: 1, view: "lines" }), of({ options: { as: "trained" } })], [false, false, false]);
+  assert.deepEqual([of({ interventions: null }), of({ source: "a" }), of({ pad_to: 9 })], [true, true, true]);
+  assert.equal(departed(page()), false);
+  assert.deepEqual([isFixed({ share, live: false }), isFixed({ share, live: true }), isFixed({ share: null, live: false })], [true, false, false]);
 });

@@ -86,7 +86,7 @@ test("what is taken away is the fixed sentence at its step, not the one that was
   });
   const asks = watched(page());
   assert.deepEqual(beside(page(), view), { select: [], asks });
-  const share = /** @type {any} */ ({ id: "abc", asks });
+  const share = /** @type {any} */ ({ id: "abc", asks, model: MODEL, state: {} });
   assert.equal(made(page({}, { share }), view, "json", look).path, "/api/shares/abc/asks/0");
   assert.equal(subject(page({}, { answers: {} })), null);
 });

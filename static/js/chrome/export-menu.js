@@ -3,6 +3,8 @@
 import { request } from "../data/request.js";
 import { Problem } from "../data/problem.js";
 import { changes, plainly } from "../state/interventions.js";
+import { departed } from "../state/share-contents.js";
+import { shownAs } from "../state/two-runs.js";
 import { csv } from "../lib/csv.js";
 import { blockName } from "../state/model-part-names.js";
 import { find, h } from "../lib/dom.js";
@@ -75,7 +77,7 @@ async function make(context, kind) {
   const subject = shown.subject?.(page);
   if (subject) return table(subject.trace);
   const select = behind(page, shown);
-  const trace = page.share ? frozen(page, select) : await api.trace(request(page.model, page.link, select));
+  const trace = page.share && !departed(page) ? frozen(page, select) : await api.trace(request(page.model, page.link, select));
   if (!trace) throw new Problem("nothing-drawn");
   return table(trace);
 }
@@ -120,7 +122,7 @@ function drawn(context) {
   const words = {
     title: [source.trim(), ...(trace.output.text ? [trace.output.text] : [])].join(" → "),
     place: [shown.name(t), block, layer, head, subject?.says(t)].filter(Boolean).join(" · "),
-    changed: changed.length ? `${t("Changed model")}: ${changed.join(" · ")}` : "",
+    changed: !changed.length ? "" : shownAs(link) === "trained" ? t("As trained") : `${t("Changed model")}: ${changed.join(" · ")}`,
     caption: find("#caption").textContent ?? "",
     footer: ["Headlight", model?.name, model?.digest.slice(0, 12)].filter(Boolean).join(" · "),
   };

@@ -50,7 +50,7 @@ export function bindChangeButtons(context) {
     );
   }
 
-  store.subscribe(({ share, link, trace, model }) => [share, link, trace, model], show);
+  store.subscribe(({ share, live, link, trace, model }) => [share, live, link, trace, model], show);
 }
 
 /**

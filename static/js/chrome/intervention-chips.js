@@ -1,9 +1,15 @@
-/** What is changed in the model, on every view: a chip each, which goes with a click. */
+/**
+ * What is changed in the model, on every view: a chip each, which goes with a click; and a switch between
+ * the changed model and the model as trained, with a word above the figure that says which it shows.
+ */
 
 import { blamed, changes, labelOf, plainly, worded } from "../state/interventions.js";
-import { find, h } from "../lib/dom.js";
+import { find, h, write } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { quoted } from "../draw/token.js";
+import { radios } from "../parts/controls.js";
+import { shownAs } from "../state/two-runs.js";
+import { view } from "../views/index.js";
 import { editModel } from "../state/set-interventions.js";
 
 /** @typedef {import("../state/types.js").Context} Context */
@@ -17,7 +23,16 @@ export function bindChanges(context) {
   const all = h("button", { type: "button", className: "button quiet" }, t("Undo all"));
   const wrong = h("p", { className: "change-problem", role: "alert", hidden: true });
   const { clear, drop, fixed } = editModel(context);
-  bar.append(h("b", {}, t("Changed model")), list, all, wrong);
+  const names = { trained: t("As trained"), changed: t("Changed") };
+  const flip = h("fieldset", { className: "choice which-run" }, h("legend", { className: "hidden" }, t("Run that is shown")));
+  const says = h("b", { className: "shown-as", hidden: true });
+  bar.append(h("b", {}, t("Changed model")), list, flip, all, wrong);
+  find(".saying").prepend(says);
+  flip.addEventListener("change", ({ target }) => {
+    const as = /** @type {"trained" | "changed"} */ (/** @type {HTMLInputElement} */ (target).value);
+    store.choose({ as }, "chosen");
+    context.announce(as === "trained" ? t("This is the model as trained.") : t("This is the changed model."));
+  });
   all.addEventListener("click", () => {
     clear();
     find("#stage").focus();
@@ -46,13 +61,28 @@ export function bindChanges(context) {
     const blame = status === "failed" ? blamed(problem) : null;
     render(list, present.map((one, i) => chip(one, i, blame === i || blame === -1)));
     all.hidden = fixed();
+    which(present.length > 0);
     wrong.hidden = blame === null;
     wrong.textContent =
       blame === null ? "" : t("The model cannot be changed like this: {detail}. Undo what is marked, and it runs.", { detail: problem?.detail ?? "" });
   }
 
+  /** @param {boolean} changed */
+  function which(changed) {
+    const page = store.get();
+    const { frame, subject } = view(page.link.view);
+    const as = shownAs(page.link);
+    const lacks = page.share !== null && !page.live && !page.runs.trained;
+    flip.hidden = !changed || Boolean(frame.compares || subject);
+    render(flip, flip.firstElementChild, radios(context.own("as"), names, as, (one) => one === "trained" && lacks));
+    says.hidden = !changed || Boolean(frame.compares);
+    says.dataset.as = subject ? "trained" : as;
+    write(says, subject ? t("Without the changes") : names[as]);
+  }
+
   store.subscribe(
-    ({ link, trace, problem, status, share }) => [link.interventions, trace?.id, problem, status, share],
+    ({ link, trace, problem, status, share, live, runs }) =>
+      [link.interventions, link.options.as, link.view, trace?.id, problem, status, share, live, runs.trained],
     show,
   );
   show();

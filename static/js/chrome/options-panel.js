@@ -6,7 +6,7 @@ import { view } from "../views/index.js";
 import { createDisclosure } from "./disclosure.js";
 
 /** @param {import("./types.js").Desk} desk */
-export function bindOptions({ store, t }) {
+export function bindOptions({ store, t, figure }) {
   const root = document.documentElement;
   const button = find("#options");
   const narrow = window.matchMedia("(max-width: 899px)");
@@ -21,13 +21,14 @@ export function bindOptions({ store, t }) {
     const { frame, options = {} } = view(link.view);
     // What is chosen otherwise than at first is counted, so that it is not overlooked.
     const n = Object.keys(chosen(link, options)).length + Number(Boolean(link.pad_to));
-    const folds = Boolean(frame.folds) || narrow.matches;
+    const folds = Boolean(frame.folds) || narrow.matches || figure.pairs();
     root.dataset.folds = folds ? "yes" : "no";
     button.hidden = !folds || !document.querySelector("#view > .options");
     button.textContent = n ? t("Options ({n})", { n }) : t("Options");
     if (button.hidden) panel.close();
   }
   narrow.addEventListener("change", show);
+  figure.onPair(show);
   store.subscribe(({ link }) => link.view, panel.close);
   store.subscribe(({ link }) => [link.view, link.options, link.pad_to], show);
   show();

@@ -6,6 +6,7 @@ import { bothWays } from "../data/model.js";
 import { bcp47 } from "../data/tokens.js";
 import { examplesOf } from "../data/examples.js";
 import { exampleName } from "../state/example-names.js";
+import { isFixed } from "../state/share-contents.js";
 import { taskTakes } from "../state/zoo-names.js";
 import { own } from "../data/decode-options.js";
 
@@ -43,7 +44,7 @@ export function bindSentence({ store, figure, t }) {
   }
 
   function show() {
-    const { link, model, trace, share } = store.get();
+    const { link, model, trace } = store.get();
     if (link.source !== said) {
       typed.cancel();
       said = box.value = link.source;
@@ -57,7 +58,7 @@ export function bindSentence({ store, figure, t }) {
     direction.options[0].text = found
       ? t("Detected: {direction}", { direction: found.text })
       : t("Detect");
-    box.readOnly = direction.disabled = share !== null;
+    box.readOnly = direction.disabled = isFixed(store.get());
     box.lang = bcp47((link.direction ?? (trace?.direction || link.lang)).split("-")[0]);
   }
 
@@ -68,7 +69,7 @@ export function bindSentence({ store, figure, t }) {
     offer(store, t);
   });
   offer(store, t);
-  store.subscribe(({ link, model, trace, share }) => [link, model, trace, share], show);
+  store.subscribe(({ link, model, trace, share, live }) => [link, model, trace, share, live], show);
   show();
 }
 

@@ -2,7 +2,7 @@
 
 import { asked } from "../data/request.js";
 import { find } from "../lib/dom.js";
-import { beside } from "../state/share-contents.js";
+import { beside, departed } from "../state/share-contents.js";
 import { chosen } from "../state/link.js";
 import { here } from "../state/address.js";
 import { OPTIONS, view } from "../views/index.js";
@@ -49,12 +49,14 @@ function kept(link) {
 
 /** @param {Desk} context */
 function frozen({ store, t, format }) {
-  const { share, link } = store.get();
+  const page = store.get();
+  const { share, link } = page;
   find("#frozen").hidden = !share;
   document.documentElement.toggleAttribute("data-shared", share !== null);
   if (!share) return;
   const says = find("#frozen-says");
-  says.textContent = t("Saved {when}, exactly as its author saw it.", { when: day(share.created) });
+  const when = day(share.created);
+  says.textContent = departed(page) ? t("Saved {when}.", { when }) : t("Saved {when}, exactly as its author saw it.", { when });
   says.title = t("Model {model}, digest {digest}", {
     model: share.model.name,
     digest: share.model.digest.slice(0, 12),

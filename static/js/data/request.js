@@ -11,13 +11,20 @@ export function learningPath({ model, example }) {
 }
 
 /**
+ * The changes to the model that the link's run is made with: none where it is to show the model as trained.
+ * @param {Pick<State, "interventions" | "options">} link
+ */
+export const inForce = ({ interventions, options }) => (options.as === "trained" ? null : interventions);
+
+/**
  * The request that a link stands for. A model of one text takes it under that text's name.
  * @param {import("./attentions.js").Model} model
  * @param {State} link
  * @param {string[]} addresses  of what is needed of the run
  */
 export function request(model, link, addresses) {
-  const { source, model: id, direction, target, decode, interventions, pad_to } = link;
+  const { source, model: id, direction, target, decode, pad_to } = link;
+  const interventions = inForce(link);
   return asked(model, { source, model: id, direction, target, decode, interventions, pad_to, ...selected(addresses) });
 }
 

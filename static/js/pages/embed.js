@@ -4,6 +4,7 @@ import { createApi } from "../data/api.js";
 import { createDesk } from "./main-figure.js";
 import { find } from "../lib/dom.js";
 import { bindChanges } from "../chrome/intervention-chips.js";
+import { bindShareChanges } from "../chrome/share-changes.js";
 import { bindKinds, bindSteppers } from "../chrome/steppers.js";
 import { bindStage } from "../chrome/view-tabs.js";
 import { frozen } from "../state/data-sources.js";
@@ -22,6 +23,7 @@ async function start() {
   const status = { root: document.documentElement, busy: find("#stage"), says: find("#embed-says") };
   const desk = createDesk({ store, source, status }, api, { messages, plotly });
   bindChanges(desk);
+  bindShareChanges(desk);
   bindStage(desk);
   bindSteppers(desk);
   bindKinds(desk);

@@ -23,6 +23,7 @@ import { bindOpening } from "../chrome/opening/opening.js";
 import { bindOptions } from "../chrome/options-panel.js";
 import { bindProjector } from "../chrome/projector-mode.js";
 import { bindSentence } from "../chrome/sentence-box.js";
+import { bindShareChanges } from "../chrome/share-changes.js";
 import { bindShare } from "../chrome/share-menu.js";
 import { bindSheets } from "../chrome/sheets.js";
 import { bindStage } from "../chrome/view-tabs.js";
@@ -73,6 +74,7 @@ async function start() {
   ]) {
     part(desk);
   }
+  if (share) bindShareChanges(desk);
   bindModelMenu(desk, () => api.models());
   if (!share) for (const part of [bindOpening, bindTour]) part(desk);
   if (!share) write(window, store.get().link, OPTIONS);

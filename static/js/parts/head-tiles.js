@@ -9,6 +9,7 @@ import { two } from "../lib/numbers.js";
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { COVER } from "../compute/aggregate-attention.js";
+import { isOff } from "../state/interventions.js";
 import { measures, patterns } from "../compute/patterns.js";
 import { engraveTiles } from "../draw/tiles-svg.js";
 import { sequential } from "../draw/scale.js";
@@ -177,14 +178,15 @@ function tileButton({ where, value, pattern, label }, { places, size, wide }, i)
  * @param {string} measure  of what the head does, where that is known
  * @returns {Words}
  */
-function worded({ t }, { summary }, { layer, head }, measure) {
+function worded({ t }, { page, summary }, { layer, head }, measure) {
   const found = summary(layer);
   const long = t("Layer {layer}, head {head}", { layer: layer + 1, head: head + 1 });
   const where = t("L{layer}\u2009H{head}", { layer: layer + 1, head: head + 1 });
   if (!found) return { where, value: "", pattern: "", label: `${where} (${long})` };
   const number = found[measure]?.[head];
   const value = number === null || number === undefined ? "–" : two(number);
-  const pattern = patterns(t)[found.pattern[head]].name;
+  const kind = found.pattern[head];
+  const pattern = kind === "none" && isOff(page, { layer, head }) ? t("off") : patterns(t)[kind].name;
   // What is seen comes first, so that it can be called by it; then what the letters stand for.
   const seen = [where, value, pattern].filter(Boolean).join(" ");
   return { where, value, pattern, label: `${seen} (${long}, ${measures(t)[measure].name})` };

@@ -7,7 +7,7 @@ import { el } from "../lib/render.js";
 import { quoted } from "../draw/token.js";
 import { row } from "../data/wire.js";
 import { attentionAt, blockAt, extent, place, taught } from "../data/attentions.js";
-import { changes, found } from "../state/interventions.js";
+import { isOff } from "../state/interventions.js";
 import { windowSaid } from "../state/mask-wording.js";
 
 /** @typedef {import("../state/types.js").Context} Context */
@@ -63,12 +63,6 @@ function looker({ rows, cols, values }, col) {
   for (let row = 0; row < rows; row++)
     if (values[row * cols + col] > best.weight) best = { row, weight: values[row * cols + col] };
   return best.weight >= 0.005 ? best : null;
-}
-
-/** Whether the head that is looked at is switched off. @param {import("../state/store.js").Page} page */
-function isOff({ link, model }) {
-  const done = found(changes(link), { at: place(model, link), head: link.head, do: "zero" });
-  return done?.do === "zero";
 }
 
 /**

@@ -9,6 +9,7 @@ import { attention, axes, blockOf, place, typed } from "../data/attentions.js";
 import { isChanged } from "./interventions.js";
 import { compared } from "./comparison.js";
 import { memo, together } from "../lib/memo.js";
+import { otherOf, shownAs } from "./two-runs.js";
 import { answer, traced } from "./view-requests.js";
 
 /** @typedef {import("./store.js").Page} Page */
@@ -64,7 +65,8 @@ export function writing({ target }, before) {
  * @param {Trace} before  the unchanged run
  * @returns {Question}  the changed machine, made to write the same
  */
-export const held = (page, before) => traced(page, { ...writing(page.link, before), select: select(page) });
+export const held = (page, before) =>
+  traced(page, { ...writing(page.link, before), interventions: page.link.interventions, select: select(page) });
 
 /**
  * Shares once held the changed machine to the text: as good where it was cut into the same tokens.
@@ -73,18 +75,20 @@ export const held = (page, before) => traced(page, { ...writing(page.link, befor
  */
 function earlier(page, before) {
   if (!page.share || page.live) return undefined;
-  const byText = traced(page, { target: before.output.text, decode: null, select: select(page) });
+  const byText = traced(page, { target: before.output.text, decode: null, interventions: page.link.interventions, select: select(page) });
   const after = /** @type {Trace | Problem | undefined} */ (answer(page, byText));
   if (!after || after instanceof Problem) return undefined;
   return String(ids(after)) === String(ids(before)) ? after : undefined;
 }
 
 /**
- * The page's own run, where that writes the same as the unchanged one: it need not be made to.
+ * The changed run, where that writes the same as the unchanged one: it need not be made to.
  * @param {Page} page
  * @param {Trace} before
  */
-function alike({ status, trace }, before) {
+function alike(page, before) {
+  const changed = shownAs(page.link) === "changed" ? page : otherOf(page);
+  const { status, trace } = changed ?? { status: "waiting", trace: null };
   return status === "ready" && trace && String(ids(trace)) === String(ids(before)) ? trace : null;
 }
 

@@ -4,11 +4,16 @@
  */
 
 import { Problem, failure } from "../data/problem.js";
-import { REQUEST_KEYS, merge, stated } from "./link.js";
-import { keyOf } from "./view-requests.js";
+import { DEFAULTS, REQUEST_KEYS, merge, stated } from "./link.js";
+import { departed, runOfShare } from "./share-contents.js";
+import { BLANK } from "./store.js";
+import { lacking } from "./tensor-cache.js";
+import { flipped, shownAs } from "./two-runs.js";
+import { keyOf, ownRun, runOf } from "./view-requests.js";
 
 /** @typedef {import("../data/api.js").Api} Api */
 /** @typedef {import("../data/api.js").ModelInfo} ModelInfo */
+/** @typedef {import("../data/api.js").Share} Share */
 /** @typedef {import("../data/wire.js").Trace} Trace */
 /** @typedef {import("./link.js").State} State */
 /** @typedef {import("./view-requests.js").Question} Question */
@@ -41,7 +46,8 @@ export function served(api) {
 
 /**
  * A share: it is read once and stays as it is; what is looked at in it may be another place. What it
- * does not hold is asked of its model, where that is still served.
+ * does not hold is asked of its model, where that is still served; there the reader may change what is
+ * asked as well, and the address says what.
  * @param {Api} api
  * @param {{id: string, initial: State, asked?: Partial<State>, options: import("./options.js").Options}} wanted
  *   initial: what a share that says nothing stands for; asked: by the address bar
@@ -49,30 +55,77 @@ export function served(api) {
  */
 export function frozen(api, { id, initial, asked = {}, options }) {
   const server = served(api);
-  let live = false;
+  /** @type {Share | null} */
+  let own = null;
+  /** The model of the share, as the server has it now. @type {ModelInfo | null} */
+  let model = null;
+  /** The one that is meant where none is named. @type {ModelInfo | undefined} */
+  let first;
   const ask = () => {
-    if (!live) throw new Problem("frozen");
+    if (!model) throw new Problem("frozen");
     return server;
   };
+  /** @template {{model?: string}} T @param {T} request @returns {T}  to the share's model, whatever it is called now */
+  const toIt = (request) => (model && (request.model ?? first?.id) !== model.id ? { ...request, model: model.id } : request);
   return {
     async open() {
-      const { share, ...opened } = await read(api, id);
-      live = opened.live;
-      const link = merge(initial, stated(share.state, options), elsewhere(asked), { lang: initial.lang });
-      return { ...opened, share, trace: share.trace, model: share.model, link };
+      const { share, models, answers } = await read(api, id);
+      [own, first] = [share, models[0]];
+      model = models.find(({ digest }) => digest === share.model.digest) ?? null;
+      const said = model && asked.source !== undefined ? { ...requestOf(DEFAULTS), ...asked } : elsewhere(asked);
+      const link = merge(initial, stated(share.state, options), said, { lang: initial.lang });
+      const opened = { share, answers, link, trace: share.trace, model: share.model, live: model !== null };
+      return { ...opened, ...placed(opened) };
     },
-    models: server.models,
-    trace: async (request, signal) => ask().trace(request, signal),
+    models: async () => (model ? [model] : server.models()),
+    async trace(request, signal) {
+      const { select = [] } = /** @type {{select?: string[]}} */ (request);
+      const mine = own && runOf({ trace: request }) === runOfShare(own) ? own.trace : null;
+      if (mine && !lacking(mine, select).length) return mine;
+      const found = await ask().trace(toIt(request), signal);
+      return mine ? { ...mine, ...extended(mine, found) } : found;
+    },
     // The table of positions asks no model.
-    answer: async (question, signal) => ("positions" in question ? server : ask()).answer(question, signal),
+    answer: async (question, signal) =>
+      "positions" in question ? server.answer(question, signal) : ask().answer("trace" in question ? { trace: toIt(question.trace) } : question, signal),
     async *lines(path, body, signal) {
-      yield* ask().lines(path, body, signal);
+      yield* ask().lines(path, toIt(body), signal);
     },
   };
 }
 
+/** @param {Trace} trace @param {Trace} more  of the same run */
+const extended = (trace, more) => ({
+  tensors: { ...more.tensors, ...trace.tensors },
+  summaries: { ...more.summaries, ...trace.summaries },
+  pieces: { ...more.pieces, ...trace.pieces },
+});
+
+/** @param {State} link */
+const requestOf = (link) => Object.fromEntries(REQUEST_KEYS.map((key) => [key, link[key]]));
+
 /**
- * The share, the frozen answers to its further questions, and whether its model is still served.
+ * What is shown first: the share's own run, its model as trained where that was frozen beside it, or
+ * what the reader has made of it, which is still to be run.
+ * @param {Pick<import("./store.js").Page, "share" | "answers" | "link" | "model" | "trace" | "live">} opened
+ * @returns {Partial<import("./store.js").Page>}
+ */
+function placed({ share, answers, link, model, trace, live }) {
+  const page = { ...BLANK, share, answers, link, model, trace, live };
+  const changed = trace && { of: runOfShare(/** @type {Share} */ (share)), trace, model };
+  const trained = [shownAs(link) === "trained" ? page : flipped(page)].map(ownRun)[0];
+  const found = Object.entries(answers).find(([key, one]) => !(one instanceof Problem) && runOf(JSON.parse(key)) === trained);
+  const beside = found ? { of: trained, trace: /** @type {Trace} */ (found[1]), model } : null;
+  const runs = shownAs({ ...link, options: {} }) === "changed" ? { changed, trained: beside } : { changed: null, trained: changed };
+  if (departed(page)) return live ? { runs, status: "waiting" } : { runs };
+  if (ownRun(page) === changed?.of) return { runs };
+  // As trained, which it may not hold.
+  if (beside) return { runs, trace: beside.trace };
+  return live ? { runs, status: "waiting" } : { runs, link: flipped(page).link };
+}
+
+/**
+ * The share, the frozen answers to its further questions, and the models that are served now.
  * @param {Api} api
  * @param {string} id
  */
@@ -83,7 +136,7 @@ async function read(api, id) {
     ...share.asks.map((_, n) => api.readAnswer(share, n).catch(failure)),
   ]);
   const answers = Object.fromEntries(share.asks.map((question, n) => [keyOf(question), found[n]]));
-  return { share, answers, live: models.some(({ digest }) => digest === share.model.digest) };
+  return { share, answers, models };
 }
 
 /** @param {Partial<State>} asked  All but what the model was asked. */

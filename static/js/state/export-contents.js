@@ -4,7 +4,8 @@ import { asked, request } from "../data/request.js";
 import { blockAt } from "../data/attentions.js";
 import { whole } from "../data/tensor-address.js";
 import { isChanged } from "./interventions.js";
-import { held } from "./share-contents.js";
+import { departed, held } from "./share-contents.js";
+import { shownAs } from "./two-runs.js";
 import { keyOf, ofThisRun, traced } from "./view-requests.js";
 import { chosen } from "./link.js";
 
@@ -55,7 +56,8 @@ const FORMS = { json: "application/json", npz: "application/x-npz" };
  * @returns {{path: string, body?: object, accept?: string}}
  */
 export function made(page, view, kind, { theme, options }) {
-  const { link, model, share } = page;
+  const { link, model } = page;
+  const share = departed(page) ? null : page.share;
   const id = encodeURIComponent(share?.id ?? "");
   if (kind !== "html") {
     const accept = FORMS[kind];
@@ -100,6 +102,6 @@ export function nameOf(page, { id, frame, subject }, ending) {
   const rail = shown ? "both" : frame.rail;
   const layer = rail === "none" ? [] : ["layer", link.layer + 1];
   const head = rail !== "both" ? [] : pooled(link) ? [link.options.pool] : ["head", link.head + 1];
-  const which = shown ? [shown.name] : isChanged(link) ? ["changed"] : [];
+  const which = shown ? [shown.name] : isChanged(link) ? [shownAs(link) === "trained" ? "as-trained" : "changed"] : [];
   return `${["headlight", model?.id, id, link.block, ...layer, ...head, ...which].join("-")}.${ending}`;
 }

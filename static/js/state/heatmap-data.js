@@ -5,6 +5,7 @@
 
 import { attention, axes, blockAt, blockOf, extent } from "../data/attentions.js";
 import { lit } from "./highlight.js";
+import { isChanged } from "./interventions.js";
 import { explained, salient } from "../compute/row-summary.js";
 import { comparison } from "./comparison.js";
 import { axis, combine, fold, shares, strongest } from "../compute/aggregate-attention.js";
@@ -140,7 +141,8 @@ export function litIn(page, hovered, { matrix, rows, cols }) {
     return { row, col: key === null ? null : (cols.axis.at[key] ?? null), by };
   }
   const block = blockAt(page);
-  const first = memo(matrix, "first row", () =>
+  const both = isChanged(page.link) && query !== null ? rows.axis.at[query] : null;
+  const first = both ?? memo(matrix, "first row", () =>
     salient(matrix, rows.steps.map(ofWord), cols.steps.map(ofWord), block.query === block.key),
   );
   return { row: matrix.rows ? first : null, col: null, by };

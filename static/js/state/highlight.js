@@ -2,6 +2,7 @@
 
 import { explained, salient, telling } from "../compute/row-summary.js";
 import { ofWord } from "../data/tokens.js";
+import { isChanged } from "./interventions.js";
 import { memo } from "../lib/memo.js";
 import { attention, axes, between, blockAt, blockOf, extent } from "../data/attentions.js";
 
@@ -18,7 +19,7 @@ import { attention, axes, between, blockAt, blockOf, extent } from "../data/atte
  * @param {Lit | null} hovered
  * @returns {{query: number | null, key: number | null, by: "hover" | "pin" | "default"}}
  */
-export function lit({ link, model, trace }, hovered) {
+export function lit({ link, model, trace, runs }, hovered) {
   const { query, key } = blockAt({ model, link });
   const row = hovered?.query?.side === query ? hovered.query.index : null;
   const col = hovered?.key?.side === key ? hovered.key.index : null;
@@ -26,8 +27,11 @@ export function lit({ link, model, trace }, hovered) {
   if (link.query !== null) return { query: link.query, key: link.key, by: "pin" };
   const matrix = trace && attention(model, trace, link);
   if (!trace || !matrix) return { query: null, key: null, by: "default" };
-  const first = memo(matrix, `salient ${link.block}`, () => firstLook(model, trace, link.block, matrix));
-  return { query: first, key: null, by: "default" };
+  // Both runs of a changed model begin with the same row: that of the model as trained.
+  const trained = isChanged(link) && runs.trained ? runs.trained.trace : trace;
+  const as = attention(model, trained, link);
+  const first = memo(as ?? matrix, `salient ${link.block}`, () => firstLook(model, as ? trained : trace, link.block, as ?? matrix));
+  return { query: first < matrix.rows ? first : 0, key: null, by: "default" };
 }
 
 /** @param {import("../data/attentions.js").Model} model @param {Trace} trace @param {string} block @param {Matrix} matrix */

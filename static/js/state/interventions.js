@@ -4,7 +4,8 @@
  */
 
 import { keyOf } from "./view-requests.js";
-import { attentionAt, blockOf, placeOf } from "../data/attentions.js";
+import { attentionAt, blockOf, place as placeAt, placeOf } from "../data/attentions.js";
+import { inForce } from "../data/request.js";
 import { numbered, sides } from "../data/tokens.js";
 import { sublayer } from "./model-part-names.js";
 
@@ -185,6 +186,16 @@ export function plainly(change, { trace, model }, t) {
 export function blamed(problem) {
   const at = /^interventions(?:\[(\d+)\])?/.exec(problem?.field ?? "");
   return at ? Number(at[1] ?? -1) : null;
+}
+
+/**
+ * Whether a head is switched off in the run that is shown.
+ * @param {Pick<Page, "link" | "model">} page
+ * @param {{layer: number, head: number}} [head]  of the link's block; absent: the link's own
+ */
+export function isOff({ link, model }, head = link) {
+  const at = placeAt(model, { block: link.block, layer: head.layer });
+  return changes({ interventions: inForce(link) }).some((one) => one?.do === "zero" && one.at === at && [null, head.head].includes(one.head ?? null));
 }
 
 /** @param {Change[]} list @param {string} at @param {number} head  Whether anything is done to that head. */

@@ -63,8 +63,8 @@ export const SHARED = Object.freeze({
   words: flag(),
 });
 
-/** Options of the page itself. */
-export const PAGE = Object.freeze({ projector: flag(), opening: flag(), glosses: flag(true), tour: whole(1, 6) });
+/** Options of the page itself; `as`: which run of a changed model is shown. */
+export const PAGE = Object.freeze({ as: choice("changed", "trained"), projector: flag(), opening: flag(), glosses: flag(true), tour: whole(1, 6) });
 
 /**
  * @param {Options} options

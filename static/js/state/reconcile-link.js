@@ -5,7 +5,9 @@
  */
 
 import { blockOf, blocks, extent } from "../data/attentions.js";
+import { inForce } from "../data/request.js";
 import { REQUEST_KEYS } from "./link.js";
+import { known, remembered } from "./two-runs.js";
 
 /** @typedef {import("./store.js").Page} Page */
 /** @typedef {import("./link.js").State} State */
@@ -27,7 +29,7 @@ export function settler(viewOf = () => ({}), opens = ({ link }) => link.view) {
     const link = fitted(asked, viewOf);
     const settled = link === page.link ? asked : { ...asked, link };
     const { settle } = viewOf(link.view);
-    return settle ? { ...settled, link: settle(settled, previous) } : settled;
+    return remembered(settle ? { ...settled, link: settle(settled, previous) } : settled);
   };
 }
 
@@ -45,15 +47,17 @@ function opened(page, previous, id) {
 }
 
 /**
- * A link that asks for another trace waits for it, or has nothing to ask.
+ * A link that asks for another trace waits for it where it is not known, or has nothing to ask.
  * @param {Page} page
  * @param {Page} previous
  * @returns {Page}
  */
 function requested(page, previous) {
-  const asks = REQUEST_KEYS.some((key) => page.link[key] !== previous.link[key]);
+  const asks = REQUEST_KEYS.some((key) => page.link[key] !== previous.link[key]) || inForce(page.link) !== inForce(previous.link);
   if (!asks || page.trace !== previous.trace) return page;
-  return { ...page, status: page.link.source.trim() ? "waiting" : "empty", problem: null };
+  if (!page.link.source.trim()) return { ...page, status: "empty", problem: null };
+  const run = known(page);
+  return run ? { ...page, trace: run.trace, model: run.model, status: "ready", problem: null } : { ...page, status: "waiting", problem: null };
 }
 
 /**

@@ -6,13 +6,15 @@
 import { blockOf } from "../data/attentions.js";
 import { createAsker } from "../data/retry.js";
 import { Problem } from "../data/problem.js";
-import { request } from "../data/request.js";
+import { inForce, request } from "../data/request.js";
 import { bindAnswers, without } from "./view-answers.js";
 import { opener } from "./highlight.js";
 import { REQUEST_KEYS } from "./link.js";
 import { nearest } from "./reconcile-link.js";
 import { joined, lacking } from "./tensor-cache.js";
-import { unaltered } from "./view-requests.js";
+import { isChanged } from "./interventions.js";
+import { flipped, otherOf, shownAs } from "./two-runs.js";
+import { ownRun, runOf } from "./view-requests.js";
 
 /** @typedef {import("./store.js").Store} Store */
 /** @typedef {import("./store.js").Page} Page */
@@ -36,7 +38,8 @@ import { unaltered } from "./view-requests.js";
 export function bindSession(store, source, wishes, { free = false } = {}) {
   const asker = createAsker();
   const tensors = bindTensors(store, source, wishes.needs);
-  const answers = bindAnswers(store, source, wishes.asks);
+  const other = bindOther(store, source, wishes);
+  const answers = bindAnswers(store, source, wishes.asks, other.asks);
   let { open } = source;
 
   /** Asks for the trace, even where it is here; of a source that is to be opened, for what is there. */
@@ -55,8 +58,7 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
     const link = { ...fit(store.get(), model), view: store.get().link.view };
     const opening = free && opener(trace, model, link);
     free = false;
-    const now = { ...store.get(), model, trace, link: opening ? { ...link, ...opening } : link };
-    store.set({ status: "ready", model, trace, link: now.link, trained: unaltered(now) });
+    store.set({ status: "ready", model, trace, link: opening ? { ...link, ...opening } : link });
   }
 
   /** @param {NonNullable<Source["open"]>} ask */
@@ -69,7 +71,7 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
     if (found === null) return;
     if (found instanceof Problem) return fails(found);
     open = undefined;
-    store.set({ ...found, status: "ready", problem: null }, "link");
+    store.set({ status: "ready", problem: null, ...found }, "link");
   }
 
   /** The link where the model is, its view among those that are offered. @param {Page} page @param {ModelInfo} model */
@@ -100,13 +102,19 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
   // A change of what is asked for has made the page wait; a share that is opened brings its trace.
   const deaf = [
     store.subscribe(
-      ({ link }) => REQUEST_KEYS.map((key) => link[key]),
-      ({ status }) => void (status !== "ready" && run()),
+      ({ link }) => [...REQUEST_KEYS.map((key) => link[key]), inForce(link)],
+      ({ status }) => {
+        if (status !== "ready") return void run();
+        // It is one that was here already: what was asked for meanwhile is not wanted any more.
+        asker.stop();
+        tensors.stop();
+      },
     ),
     store.subscribe(
       (page) => page,
       () => {
         void tensors.follow();
+        void other.follow();
         answers.follow();
       },
     ),
@@ -115,7 +123,7 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
   /** Asks nothing any more, and waits for nothing. */
   function stop() {
     deaf.forEach((end) => end());
-    [asker, tensors, answers].forEach((one) => one.stop());
+    [asker, tensors, answers, other].forEach((one) => one.stop());
   }
 
   return { run, retry, stop };
@@ -160,14 +168,59 @@ function bindTensors(store, source, needs) {
     if (more === null || now.trace?.id !== seen.id) return;
     // What a share does not hold the page says (chrome/missing-from-share.js); its trace is as it was.
     if (more instanceof Problem) return more.kind === "frozen" ? undefined : fails(more);
-    const trace = joined(now.trace, more, needs(now));
-    store.set({ trace, trained: unaltered({ ...now, trace }) });
+    store.set({ trace: joined(now.trace, more, needs(now)) });
   }
 
   /** @param {Problem} problem */
   const fails = (problem) => store.set({ problem });
 
   return { stop, follow };
+}
+
+/**
+ * Of a changed model asks for the run that is not shown, with what the view shows of a run: where all of
+ * the other one is here, and no question of the view is about it. A problem with it is told when it is shown.
+ * @param {Store} store
+ * @param {Pick<Source, "trace">} source
+ * @param {Wishes} wishes
+ */
+function bindOther(store, source, { needs }) {
+  const asker = createAsker();
+  let asked = "";
+  /** The run that is on its way. */
+  let awaited = "";
+
+  async function follow() {
+    const page = store.get();
+    const { trace, status, link, model } = page;
+    if (!trace || status !== "ready" || !isChanged(link) || lacking(trace, needs(page)).length) return;
+    const wanted = flipped(page);
+    const of = ownRun(wanted);
+    const present = otherOf(page)?.status === "ready" ? otherOf(page) : null;
+    const missing = present ? lacking(present.trace, needs(wanted)) : needs(wanted);
+    const question = `${of} ${missing}`;
+    if ((present && !missing.length) || question === asked) return;
+    [asked, awaited] = [question, of];
+    const found = await asker.ask((signal) => source.trace(request(model, wanted.link, missing), signal));
+    if (found === null) return;
+    awaited = "";
+    const { runs } = store.get();
+    // The questions that waited for it are asked by themselves.
+    if (found instanceof Problem) return store.set({ runs: { ...runs } });
+    const as = shownAs(wanted.link);
+    const known = runs[as]?.of === of ? joined(runs[as].trace, found, needs(wanted)) : found;
+    store.set({ runs: { ...runs, [as]: { of, trace: known, model } } });
+  }
+
+  return {
+    follow,
+    /** Whether a question will be answered by what is on its way. @param {import("./view-requests.js").Question} question */
+    asks: (question) => awaited !== "" && "trace" in question && runOf(question) === awaited,
+    stop() {
+      asker.stop();
+      awaited = "";
+    },
+  };
 }
 
 /**

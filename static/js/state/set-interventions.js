@@ -1,5 +1,6 @@
 /** Changing the machine: each change is a step of its own in the browser's history, so Back undoes it. */
 
+import { isFixed } from "./share-contents.js";
 import { changes, found, linked, plainly, put, same, toggled, without } from "./interventions.js";
 
 /** @typedef {import("./types.js").Context} Context */
@@ -10,17 +11,18 @@ import { changes, found, linked, plainly, put, same, toggled, without } from "./
 export function editModel({ store, t, announce }) {
   const list = () => changes(store.get().link);
 
-  /** @param {Change[]} next @param {Origin} [origin] */
+  /** What is changed is shown. @param {Change[]} next @param {Origin} [origin] */
   function set(next, origin = "chosen") {
     if (JSON.stringify(next) === JSON.stringify(list())) return;
-    store.go({ interventions: linked(next) }, origin);
+    const { options } = store.get().link;
+    store.go({ interventions: linked(next), options: options.as === "trained" ? { ...options, as: "changed" } : options }, origin);
   }
 
   return {
     list,
 
-    /** What was frozen with a share stays as it is. */
-    fixed: () => store.get().share !== null,
+    /** What was frozen with a share stays as it is, where its model is gone. */
+    fixed: () => isFixed(store.get()),
 
     /** @param {Change} change @returns {Change | null}  what is done to the same thing */
     found: (change) => found(list(), change),

@@ -19,8 +19,7 @@ import { settler } from "./reconcile-link.js";
  * @property {Trace | null} trace  the last answer, with the tensors that were asked for since; it
  *   stays while the next one is on its way
  * @property {Record<string, Answer | Problem>} answers  to what views ask beside it, by question
- * @property {{of: string, trace: Trace} | null} trained  the last run without any change, and which run
- *   that was: what a change is held against need not be asked for again
+ * @property {import("./two-runs.js").Runs} runs  the last run of the model as trained and of the changed one
  * @property {"waiting" | "ready" | "empty" | "failed"} status  of the trace that the link asks for
  * @property {Problem | null} problem
  * @property {Share | null} share  when a frozen share is open
@@ -62,24 +61,26 @@ export const ORIGINS = /** @type {const} */ ([
 /** Changes in a row that listeners may make of one another's. */
 const ROUNDS = 100;
 
+/** A page before anything is known, beside its link. @type {Omit<Page, "link">} */
+export const BLANK = Object.freeze({
+  model: null,
+  trace: null,
+  answers: {},
+  runs: { trained: null, changed: null },
+  status: "waiting",
+  problem: null,
+  share: null,
+  unoffered: null,
+  live: true,
+});
+
 /**
  * @param {State} link
  * @param {Settle} [settle]  works out what follows from a change, before anyone hears of it
  */
 export function createStore(link, settle = settler()) {
   /** @type {Page} */
-  const blank = {
-    link,
-    model: null,
-    trace: null,
-    answers: {},
-    trained: null,
-    status: "waiting",
-    problem: null,
-    share: null,
-    unoffered: null,
-    live: true,
-  };
+  const blank = { ...BLANK, link };
   const current = createDelivery(settle(blank, blank));
   /** @type {Lit | null} */
   let hovered = null;

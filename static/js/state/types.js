@@ -64,6 +64,9 @@
  * @property {"attention" | "signed" | "none"} legend
  * @property {boolean} [tells]  whether it tells a screen reader by itself what is pinned; absent: the
  *   weight of the pinned cell is told
+ * @property {number} [twice]  pixels that it is wide at least: where there is room, a changed model stands
+ *   beside itself as trained; absent: one at a time
+ * @property {boolean} [compares]  whether it shows both runs of a changed model by itself
  * @property {boolean} [folds]  whether its options are behind a button; absent: they stand above it
  */
 /**

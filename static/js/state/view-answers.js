@@ -3,7 +3,8 @@
 import { Problem } from "../data/problem.js";
 import { createAsker } from "../data/retry.js";
 import { held, heldParameters } from "./share-contents.js";
-import { keyOf, seen } from "./view-requests.js";
+import { seen } from "./two-runs.js";
+import { keyOf } from "./view-requests.js";
 import { size } from "./tensor-cache.js";
 
 /** @typedef {import("./store.js").Page} Page */
@@ -17,8 +18,9 @@ const KEPT = { answers: 32, bytes: 64 * 2 ** 20 };
  * @param {import("./store.js").Store} store
  * @param {Pick<import("./data-sources.js").Source, "answer">} source
  * @param {(page: Page) => Question[]} asks
+ * @param {(question: Question) => boolean} [awaited]  whether a run that is on its way may answer it
  */
-export function bindAnswers(store, source, asks) {
+export function bindAnswers(store, source, asks, awaited = () => false) {
   /** @type {Map<string, import("../data/retry.js").Asker>} */
   const open = new Map();
 
@@ -55,7 +57,7 @@ export function bindAnswers(store, source, asks) {
         if (answers[key] || open.has(key)) continue;
         const found = held(page, question) ?? heldParameters(page, question) ?? seen(page, question);
         if (found) frozen[key] = found;
-        else void ask(question, key);
+        else if (!awaited(question)) void ask(question, key);
       }
       if (answers !== page.answers || Object.keys(frozen).length)
         store.set({ answers: { ...answers, ...frozen } });

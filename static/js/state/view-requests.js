@@ -3,7 +3,7 @@
  * questions are one, whoever asks them, and their answer stands in the store under their key.
  */
 
-import { asked } from "../data/request.js";
+import { asked, inForce } from "../data/request.js";
 
 /** @typedef {import("./store.js").Page} Page */
 /** @typedef {import("../data/problem.js").Problem} Problem */
@@ -44,7 +44,8 @@ export function answer(page, question) {
  * @returns {Question}
  */
 export function traced({ model, link }, changes) {
-  const { source, model: id, direction, target, decode, interventions, pad_to } = link;
+  const { source, model: id, direction, target, decode, pad_to } = link;
+  const interventions = inForce(link);
   return { trace: asked(model, { source, model: id, direction, target, decode, interventions, pad_to, ...changes }) };
 }
 
@@ -53,35 +54,15 @@ export function traced({ model, link }, changes) {
  * @param {Page} page
  * @param {Question} question
  */
-export const ofThisRun = (page, question) => "trace" in question && runOf(question) === runOf(traced(page, { select: [] }));
+export const ofThisRun = (page, question) => "trace" in question && runOf(question) === ownRun(page);
+
+/** Names the run that the page asks for. @param {Page} page */
+export const ownRun = (page) => runOf(traced(page, { select: [] }));
 
 /** Which run a question is about, whatever it wants to know of it. @param {Question} question */
 export function runOf(question) {
   const { select: _, summarise: __, dtype: ___, ...run } = /** @type {any} */ ("trace" in question ? question.trace : {});
   return keyOf({ trace: run });
-}
-
-/**
- * The page's own run, where nothing is changed in it: what a later change is held against.
- * @param {Page} page
- * @returns {Page["trained"]}
- */
-export function unaltered(page) {
-  const { link, trace } = page;
-  const altered = Array.isArray(link.interventions) ? link.interventions.length > 0 : link.interventions !== null;
-  return altered || !trace ? page.trained : { of: runOf(traced(page, { select: [] })), trace };
-}
-
-/**
- * What the page has seen already of the run without changes.
- * @param {Page} page
- * @param {Question} question
- * @returns {Trace | null}  null: not all that is asked
- */
-export function seen({ trained }, question) {
-  if (!trained || !("trace" in question) || runOf(question) !== trained.of) return null;
-  const { select } = /** @type {{select: string[]}} */ (question.trace);
-  return select.every((name) => trained.trace.tensors[name]) ? trained.trace : null;
 }
 
 /**

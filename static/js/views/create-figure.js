@@ -12,12 +12,14 @@ import { keyOf } from "../state/view-requests.js";
 import { valueAt } from "../data/tensor-address.js";
 import { settler } from "../state/reconcile-link.js";
 import { createStore } from "../state/store.js";
+import { otherOf, storeOf as storeOfRun } from "../state/two-runs.js";
 import { bindCaption } from "../parts/caption.js";
 import { createKeys } from "../parts/figure-keys.js";
 import { showScale } from "../parts/scale.js";
 import { bindStatus } from "../parts/status.js";
 import { createRoom } from "../parts/figure-size.js";
 import { h } from "../lib/dom.js";
+import { createPair } from "./run-pair.js";
 import { OPTIONS, nearestView, offered, view } from "./index.js";
 
 /** @typedef {import("../state/store.js").Page} Page */
@@ -66,7 +68,9 @@ export function createFigure(plan) {
   const session = bindSession(store, source, wishes(beside, offer), plan);
   const room = createRoom(root, plan.measure);
   const context = contextOf(plan, room);
-  const stand = createStand(context, root, (shown) => {
+  const pair = createPair(context, root, room, (own, place) => standTwin({ ...plan, ...own }, place));
+  const inner = { ...context, store: storeOfRun(store, () => (pair.on() ? "changed" : null)) };
+  const stand = createStand(inner, root, (shown) => {
     plan.onView?.(shown);
     if (legend) showScale(context, legend, shown.frame.legend);
     room.again();
@@ -77,9 +81,10 @@ export function createFigure(plan) {
     // Once the caption above says what it will, and before the view is drawn. Of another view it is
     // asked once all that stands around the view has changed.
     store.subscribe(({ trace, link }) => [trace, link.options], room.again),
-    room.onWidth(stand.draw),
-    store.subscribe(drawn, stand.draw),
-    store.subscribe(pointed, stand.light),
+    store.subscribe((page) => page, pair.follow),
+    room.onWidth(() => (pair.follow(), stand.draw())),
+    inner.store.subscribe((page) => [...drawn(page), pair.on()], stand.draw),
+    inner.store.subscribe(pointed, stand.light),
     store.watch(stand.light),
     page.onTheme(() => {
       if (legend) showScale(context, legend, stand.view().frame.legend);
@@ -88,6 +93,7 @@ export function createFigure(plan) {
     context.keys.listen(({ key }) => key === "Escape" && letGo(context)),
     bindStatus(context, session.retry, plan.status ?? { root }),
     stand.clear,
+    pair.end,
     room.stop,
     context.keys.release,
   ];
@@ -98,8 +104,11 @@ export function createFigure(plan) {
     retry: session.retry,
     /** The views that are offered. */
     offer: () => offer(store.get()),
-    /** What is mounted: its picture, its numbers. */
-    shown: stand.mounted,
+    /** What is mounted: its picture, its numbers; of a pair both pictures. */
+    shown: () => pair.shown(stand.mounted()),
+    /** Hears when both runs of a changed model come to stand side by side, and when they no longer do. */
+    onPair: pair.listen,
+    pairs: pair.on,
     /** To be told where the room changes and the element itself does not. */
     resize: room.moved,
     /** Takes it off the page; nothing listens any more. */
@@ -117,7 +126,8 @@ const NOTHING = { needs: () => [], asks: () => [] };
  */
 const wishes = (beside, offer) => ({
   needs: (page) => [...beside.needs(page), ...view(page.link.view).needs(page)],
-  asks: (page) => [...beside.asks(page), ...(view(page.link.view).asks?.(page) ?? [])],
+  // Of a changed model what the view asks of either run is there before one goes to the other.
+  asks: (page) => [page, otherOf(page)].flatMap((run) => (run ? [...beside.asks(run), ...(view(run.link.view).asks?.(run) ?? [])] : [])),
   viewOf: view,
   opens: nearestView(offer),
 });
@@ -142,6 +152,31 @@ function placeFor(caption) {
   }
   const line = h("p", { className: "finding" });
   return { line, inner: line };
+}
+
+/**
+ * The same view of the model as trained, which stands beside it.
+ * @param {Plan} plan
+ * @param {HTMLElement} root
+ */
+function standTwin(plan, root) {
+  const { store, page } = plan;
+  const room = createRoom(root, plan.measure);
+  const context = contextOf({ ...plan, root, caption: h("p") }, room);
+  const stand = createStand(context, root, room.again);
+  const ends = [
+    store.subscribe(({ trace, link }) => [trace, link.options], room.again),
+    room.onWidth(stand.draw),
+    store.subscribe(drawn, stand.draw),
+    store.subscribe(pointed, stand.light),
+    store.watch(stand.light),
+    page.onTheme(stand.draw),
+    stand.clear,
+    room.stop,
+    context.keys.release,
+  ];
+  stand.draw();
+  return { shown: stand.mounted, again: () => (room.moved(), stand.draw()), end: () => ends.splice(0).forEach((end) => end()) };
 }
 
 /**

@@ -221,21 +221,6 @@ def test_another_head_changes_only_what_it_says(workspace: Workspace) -> None:
     assert workspace.page.evaluate(moving) == 0
 
 
-def test_a_head_that_is_off_stands_beside_itself_as_trained(workspace: Workspace) -> None:
-    place = {"block": "encoder", "layer": 1, "head": 2, "query": 3}
-    workspace.open(source="The dog is tired, so it sleeps.", **place)
-    trained = workspace.charts()[0].values
-    workspace.find("#switch-head").click()
-    expect(workspace.find("#caption")).to_contain_text("this head is off; it contributes nothing")
-    expect(workspace.find(".as-trained h3")).to_have_text("As trained")
-    workspace.settled()
-    changed, before = workspace.charts()
-    assert not changed.values.any()
-    np.testing.assert_allclose(before.values, trained)
-    boxes = [workspace.boxes(f".before-after {one}")[0] for one in (".as-trained", "section")]
-    assert boxes[0]["x"] < boxes[1]["x"], "before stands before after"
-    workspace.find("#switch-head").click()
-    expect(workspace.find(".as-trained")).to_be_hidden()
 
 
 def test_a_pinned_key_says_who_looks_at_it(workspace: Workspace) -> None:

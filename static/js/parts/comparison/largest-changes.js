@@ -1,5 +1,6 @@
 /** What changed most, in words and numbers. */
 
+import { isOff } from "../../state/interventions.js";
 import { blockAt } from "../../data/attentions.js";
 import { four, plus, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
@@ -18,6 +19,7 @@ import { quoted, step } from "../../draw/token.js";
 export function headline({ store, t, say }, { rows, cols, changes }) {
   const { other: by } = store.get().link.options;
   const [first] = changes;
+  if (!first && by === "sentence" && isOff(store.get())) return [t("Nothing changes: this head is off in A and in B.")];
   if (!first)
     return [by === "sentence" ? t("Nothing changes: A and B are the same. Change a word in B.") : t("Nothing changes: A and B are the same.")];
   const writes = blockAt(store.get()).writes && by !== "direction";

@@ -1,5 +1,6 @@
 /** What the alignment view says: what is found, which head is best at it, what is not drawn. */
 
+import { isOff } from "../../state/interventions.js";
 import { taught } from "../../data/attentions.js";
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
@@ -44,6 +45,7 @@ export const rowsOf = (page) => page.link.options.rows ?? excellence(page)?.rows
 export function sentence({ say, t }, { page, found, by, source, target }, row) {
   const values = { place: where(page, t), written: quoted(target[row]) };
   const best = found.hard[row];
+  if (page.link.options.of === "head" && isOff(page)) return say(t("{place}: this head is off; it contributes nothing."), values);
   const [none, most] =
     by === "writes"
       ? [

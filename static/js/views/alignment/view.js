@@ -36,7 +36,7 @@ export const alignment = {
     ),
   blocks: between,
   capabilities: ["alignment"],
-  frame: { rail: "both", inspector: false, caption: false, legend: "attention", tells: true },
+  frame: { rail: "both", inspector: false, caption: false, legend: "attention", tells: true, twice: 460 },
   options: { of: choice("head", "layer", "all"), rows: some("writes", "reads"), least: whole(0, 100, 10) },
   needs: (page) => layers(page).flatMap((layer) => ["weights", "mask"].map((name) => place(page.model, { block: across(page.model).id, layer }, name))),
   mount,

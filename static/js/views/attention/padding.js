@@ -1,5 +1,6 @@
 /** A run that is filled up with padding, so that its mask can be seen: `pad_to` of the request. */
 
+import { isFixed } from "../../state/share-contents.js";
 import { h, write } from "../../lib/dom.js";
 import { isPad } from "../../data/tokens.js";
 
@@ -38,9 +39,9 @@ export function padding({ store, t }) {
   });
 
   function refresh() {
-    const { link, share, model } = store.get();
+    const { link, model } = store.get();
     box.checked = link.pad_to !== null;
-    box.disabled = count.disabled = share !== null;
+    box.disabled = count.disabled = isFixed(store.get());
     count.hidden = link.pad_to === null;
     count.min = String(longest());
     count.max = String(model?.max_tokens ?? "");

@@ -12,9 +12,7 @@ import { createMatrix } from "../../parts/matrix.js";
 import { litIn, pairIn, reading, tokenAt } from "../../state/heatmap-data.js";
 import { COVER } from "../../compute/aggregate-attention.js";
 import { sequential } from "../../draw/scale.js";
-import { abreast } from "../../draw/side-by-side.js";
 import { file } from "../../draw/svg.js";
-import { createTrained, questions } from "./as-trained.js";
 import { notes } from "./notes.js";
 import { padding } from "./padding.js";
 
@@ -25,11 +23,10 @@ import { padding } from "./padding.js";
 /** Where a logarithmic scale begins: the least that the page prints. */
 const FLOOR = 1e-4;
 const RANGE = /** @type {[number, number]} */ ([0, 1]);
+/** Pixels under which a matrix beside another one has no bars at its rows' ends. */
+const NARROW = 420;
 /** Pixels that a matrix gets however little is left on the screen: a line a row, up to so many. */
 const LEAST = { of: 340, line: 16, most: 620 };
-
-/** Pixels: from where two matrices stand side by side, and between them. */
-const [PAIR, GAP] = [640, 28];
 
 /** @type {View} */
 export const attention = {
@@ -39,15 +36,13 @@ export const attention = {
     t(
       "A row is a token that looks (the query), a column one that it may look at (the key). The darker a cell, the more of its weight the query gives to that key; a row sums to 1. Hatched cells are masked. The bar at a row's end is what it gives to special tokens.",
     ),
-  frame: { rail: "both", inspector: true, caption: true, legend: "none", folds: true },
+  frame: { rail: "both", inspector: true, caption: true, legend: "none", folds: true, twice: 306 },
   options: {
     pool: choice("one", "mean", "max"),
     top: whole(1, 100, 100),
     ...SHARED,
   },
   needs: ({ model, link }) => [place(model, link, "weights"), place(model, link, "mask")],
-  asks: questions,
-  keeps: () => [],
   settle,
   mount,
 };
@@ -70,22 +65,18 @@ function mount(context, root) {
   const pad = padding(context);
   bar.append(pad.element);
   const key = legend(context);
-  /** @type {Omit<import("../../parts/matrix.js").Options, "label" | "tip">} */
-  const gestures = {
+  const matrix = createMatrix(context, {
+    label: t("Attention weights. Arrow keys move the cell, Escape unpins."),
     onHover: (place) => store.hover(place && refs(context, place)),
     onPick: (place, how) => pick(context, place, how),
     picked() {
       const found = reading(store.get());
       return found && pairIn(store.get(), null, found);
     },
-  };
-  const label = t("Attention weights. Arrow keys move the cell, Escape unpins.");
-  const matrix = createMatrix(context, { ...gestures, label, tip: (cell) => tip(context, cell) });
-  const trained = createTrained(context, gestures);
-  const title = h("h3", {}, t("Changed"));
-  const both = h("div", { className: "before-after" }, h("section", {}, title, matrix.element));
+    tip: (cell) => tip(context, cell),
+  });
   const below = h("ul", { className: "notes" });
-  root.append(bar, both, key.element, below);
+  root.append(bar, matrix.element, key.element, below);
   const around = heightOf(bar, key.element);
 
   function draw() {
@@ -98,32 +89,22 @@ function mount(context, root) {
     const shade = { stops: sequential(context.theme()), range: RANGE, floor };
     render(below, notes(context, found, floor ?? null).map((line) => el("li", {}, line)));
     key.show({ shade, covers: new Set(found.cover) });
-    const { width: whole, height, wide } = context.room();
-    const pair = trained.there();
-    const beside = pair && whole >= PAIR;
-    const width = beside ? Math.floor((whole - GAP) / 2) : whole;
-    title.hidden = !pair;
-    pair ? both.append(trained.element) : trained.element.remove();
-    both.classList.toggle("pair", beside);
+    const { width, height, wide } = context.room();
     // The legend and a line of the notes stay in sight, on a projector all of them; a phone scrolls anyway.
     const noted = page.link.options.projector ? below.offsetHeight + 16 : 32;
     const least = Math.min(Math.max(LEAST.of, found.matrix.rows * LEAST.line + 130), LEAST.most);
-    const shared = {
+    matrix.draw({
       shade,
       titles: { rows: t("query (looks)"), cols: t("key (looked at)") },
       width,
       height: wide ? Math.max(height - around.now() - noted, page.link.options.projector ? 0 : least) : height,
       stretch: 2.4,
-    };
-    matrix.draw({
-      ...shared,
       matrix: found.matrix,
       cover: found.cover,
-      ends: pair ? null : { shares: found.sinks, label: endsLabel(context, found) },
+      ends: wide && width < NARROW ? null : { shares: found.sinks, label: endsLabel(context, found) },
       rows: found.rows.steps,
       cols: found.cols.steps,
     });
-    trained.draw(shared, found.matrix);
     light();
   }
 
@@ -132,13 +113,11 @@ function mount(context, root) {
     if (!found) return;
     const { row, col } = litIn(store.get(), store.hovered(), found);
     matrix.mark({ row, col });
-    trained.mark({ row, col });
   }
 
   function destroy() {
     around.stop();
     matrix.destroy();
-    trained.destroy();
   }
 
   return {
@@ -146,9 +125,8 @@ function mount(context, root) {
     light,
     destroy,
     picture() {
-      const [theme, own, before] = [context.theme(), matrix.drawing(), trained.drawing()];
-      const parts = [{ svg: own, title: title.textContent ?? "" }, { svg: before, title: t("As trained") }];
-      return own && { svg: file(before ? abreast(parts, theme) : own, theme) };
+      const drawn = matrix.drawing();
+      return drawn && { svg: file(drawn, context.theme()) };
     },
   };
 }

@@ -1,5 +1,6 @@
 /** What could be written at this step: the most probable tokens as bars, and the mass of all others. */
 
+import { isFixed } from "../../state/share-contents.js";
 import { prose } from "../../lib/i18n.js";
 import { four, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
@@ -56,7 +57,7 @@ function advice(t, { page, plan, step, frozen }) {
     return t("A share keeps the path, not the search. Open it live to see the other beams.");
   if (frozen && page.link.target === null && plan.method === "sample")
     return t("A share keeps the sampled tokens, not the candidates. Open it live to see those.");
-  if (page.share) return "";
+  if (isFixed(page)) return "";
   const click = t("Click another token: the sentence goes on from there.");
   if (plan.method !== "sample" || step.forced) return click;
   const pool = step.beams[0]?.pool;
@@ -111,7 +112,7 @@ function row(t, scene, one, rank, chance, pick, className) {
   const props = {
     type: "button",
     className: [written && "written-one", out && "out"].filter(Boolean).join(" "),
-    disabled: scene.page.share !== null,
+    disabled: isFixed(scene.page),
     "data-id": id,
     "aria-current": written ? "true" : null,
     onclick: () => pick(scene.hypothesis, id),

@@ -1,5 +1,6 @@
 /** How the translation is to be written: the method and its numbers, kept in the link as the API takes them. */
 
+import { isFixed } from "../../state/share-contents.js";
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
@@ -42,14 +43,14 @@ export function methods({ store, t, own }) {
   const element = h("div", { className: "options methods" }, method, ...bound.map((one) => one.element));
   const refresh = () => {
     const now = present();
-    const { share, link } = store.get();
+    const { link } = store.get();
     render(list, radios(own("decoding-method"), names, link.target === null ? now.method : null));
     for (const { of, element, show } of bound) {
       element.hidden = link.target !== null || of !== now.method;
       show(now);
     }
     for (const field of element.querySelectorAll("input, button"))
-      field.toggleAttribute("disabled", share !== null);
+      field.toggleAttribute("disabled", isFixed(store.get()));
   };
   refresh();
   return Object.assign(element, { refresh });

@@ -1,5 +1,6 @@
 /** A translation of the reader's own, and how probable the model holds it to be, token by token. */
 
+import { isFixed } from "../../state/share-contents.js";
 import { four, one, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
@@ -45,8 +46,8 @@ export function createScoring({ store, t, own }, { go }) {
 
   /** @param {Scene} scene */
   function show({ page, lang, other, at }) {
-    const { link, trace, share } = page;
-    box.readOnly = submit.disabled = share !== null;
+    const { link, trace } = page;
+    box.readOnly = submit.disabled = isFixed(page);
     box.lang = lang;
     if ((link.target ?? "") !== said) said = box.value = link.target ?? "";
     if (!trace) return;

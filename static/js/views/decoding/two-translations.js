@@ -1,5 +1,6 @@
 /** Two translations, aligned to where they part: what was chosen or typed, and the model's own. */
 
+import { isFixed } from "../../state/share-contents.js";
 import { prose } from "../../lib/i18n.js";
 import { grouped, one, tiny, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
@@ -21,7 +22,7 @@ export function createVersus({ t }, { undo }) {
 
   /** @param {Scene} scene */
   function show({ page, lang, other, at }) {
-    const { trace, link, share } = page;
+    const { trace, link } = page;
     element.hidden = !trace || !other;
     if (!trace || !other) return;
     const ours = trace.output;
@@ -41,7 +42,7 @@ export function createVersus({ t }, { undo }) {
         "div",
         { className: "say" },
         el("p", { className: "verdict", role: "status" }, verdict(t, ours, other, from)),
-        el("button", { type: "button", className: "button", hidden: share !== null, onclick: undo }, t("Back to the model’s own")),
+        el("button", { type: "button", className: "button", hidden: isFixed(page), onclick: undo }, t("Back to the model’s own")),
       ),
     );
   }

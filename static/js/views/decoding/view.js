@@ -1,5 +1,6 @@
 /** How a translation is written: step by step, with what could have come, and where the model looked. */
 
+import { isFixed } from "../../state/share-contents.js";
 import { between, nexts } from "../../data/attentions.js";
 import { h } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
@@ -32,7 +33,7 @@ export const decoding = {
     ),
   blocks: between,
   capabilities: ["decode"],
-  frame: { rail: "none", inspector: false, caption: false, legend: "none", tells: true },
+  frame: { rail: "none", inspector: false, caption: false, legend: "none", tells: true, twice: 760 },
   options: { heads_of: choice("mean", "head") },
   needs: (page) => [...needed(page), ...nexts(page.model)],
   asks: (page) => (bent(page) ? [unbent(page)] : []),
@@ -82,7 +83,7 @@ function mount(context, root) {
 
   /** @param {number} row @param {number} id  to go on with after that hypothesis */
   function pick(row, id) {
-    if (!scene || scene.page.share) return;
+    if (!scene || isFixed(scene.page)) return;
     if (goesOn(scene, row, id)) return go(Math.min(scene.at + 1, scene.ids.length - 1));
     line.pause();
     store.go(detour(scene, row, id), "chosen");

@@ -1,5 +1,6 @@
 /** One head from nearer: its picture, what it does in words, and all its numbers. */
 
+import { isOff } from "../../state/interventions.js";
 import { tile as paintTile } from "../../draw/head-grid.js";
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
@@ -25,7 +26,8 @@ export function preview({ t }) {
       const { layer, head } = tile;
       const summary = seen.summary(layer);
       title.textContent = t("Layer {layer}, head {head}", { layer: layer + 1, head: head + 1 });
-      says.textContent = summary ? patterns(t)[summary.pattern[head]].says : "";
+      const off = isOff(seen.page, tile);
+      says.textContent = off ? t("This head is off; it contributes nothing.") : summary ? patterns(t)[summary.pattern[head]].says : "";
       render(
         numbers,
         known(summary, t).map(([name, { name: called, unit }]) => {

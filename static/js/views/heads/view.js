@@ -30,7 +30,7 @@ export const heads = {
     t(
       "A row is a layer, a column a head; each thumbnail is that head's attention, queries down and keys across. The word below says what the head mostly does in this sentence, the number is what they are sorted by. Point at a token to find its row and its column in all heads; click a head to enlarge it.",
     ),
-  frame: { rail: "none", inspector: false, caption: false, legend: "attention" },
+  frame: { rail: "none", inspector: false, caption: false, legend: "attention", twice: 480 },
   options: {
     sort: choice("layer", ...MEASURES),
     pattern: choice("all", ...PATTERNS),

@@ -41,7 +41,7 @@ export const inside = {
     ),
   blocks: ({ writes }) => writes,
   capabilities: ["lens", "contributions", "relevance"],
-  frame: { rail: "both", inspector: false, caption: false, legend: "none" },
+  frame: { rail: "both", inspector: false, caption: false, legend: "none", twice: 480 },
   needs: ({ model, link }) => (blockOf(model, link.block).writes ? needed(model, link) : []),
   mount,
 };

@@ -29,7 +29,7 @@ export const lines = {
     t(
       "Left the tokens that look, right those that are looked at; a line joins two of them, the thicker and stronger, the more weight. Each head has its colour, and up to four heads a stroke of their own. Point at a token, on either side, or at a head, to see its lines alone. A line under the threshold is hidden.",
     ),
-  frame: { rail: "layer", inspector: true, caption: true, legend: "none", tells: true },
+  frame: { rail: "layer", inspector: true, caption: true, legend: "none", tells: true, twice: 320 },
   options: { heads: list(), least: whole(0, 100, 10), numbers: flag() },
   needs: ({ model, link }) => [place(model, link, "weights"), place(model, link, "mask")],
   settle,

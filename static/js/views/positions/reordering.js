@@ -3,6 +3,8 @@
 import { abreast } from "../../draw/side-by-side.js";
 import { file } from "../../draw/svg.js";
 import { attention, axes, extent, place, typed, within } from "../../data/attentions.js";
+import { changes } from "../../state/interventions.js";
+import { inForce } from "../../data/request.js";
 import { four, tiny } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
@@ -49,7 +51,7 @@ const moved = ({ link }) => shuffle(link.source, link.options.seed);
  */
 export function questions(page) {
   if (!page.trace || !page.model) return [];
-  const own = Array.isArray(page.link.interventions) ? page.link.interventions : [];
+  const own = changes({ interventions: inForce(page.link) });
   const common = {
     direction: page.trace.direction,
     target: null,

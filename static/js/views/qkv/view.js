@@ -32,7 +32,7 @@ export const qkv = {
     t(
       "Each token has a query, a key and a value in every head: one row a token, one column a channel. Where a query and a key have the same colours in the same channels their product is large, and so is the attention.",
     ),
-  frame: { rail: "both", inspector: false, caption: true, legend: "signed" },
+  frame: { rail: "both", inspector: false, caption: true, legend: "signed", twice: 560 },
   options: { rotation: choice("after", "before") },
   needs: ({ model, link }) => LETTERS.map((letter) => place(model, link, letter)),
   mount(context, root) {

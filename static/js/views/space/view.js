@@ -41,7 +41,7 @@ export const space = {
     t(
       "All queries (circles) and all keys (squares) of a head, each less their mean and on their own scale, seen from the side on which they are spread the most (principal components). A shift that all keys share changes no weight, nor do longer queries with shorter keys. Point at a query: lines go to the keys with the largest q · k, which is what attention uses. Closeness in the plane is not the same: a key far out where the query points, along the dashed line, beats a near one.",
     ),
-  frame: { rail: "both", inspector: false, caption: true, legend: "none" },
+  frame: { rail: "both", inspector: false, caption: true, legend: "none", twice: 480 },
   options: { axes: choice("2d", "3d") },
   needs: ({ model, link }) => ["q", "k", "weights", "mask"].map((name) => place(model, link, name)),
   mount,

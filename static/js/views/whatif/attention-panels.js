@@ -1,5 +1,6 @@
 /** The present head's attention before and after, and the difference; a cell of the changed one can be dragged. */
 
+import { isFixed } from "../../state/share-contents.js";
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { trio as numbers } from "../../data/computed-tensors.js";
@@ -34,7 +35,7 @@ export function attentionChanges(context, set) {
   const after = /** @type {HTMLElement} */ (trio.element.querySelector(".trio-b .matrix"));
   dragging(after, (cell) => {
     const shown = found();
-    if (!shown || store.get().share) return null;
+    if (!shown || isFixed(store.get())) return null;
     const { row, col } = points.marked();
     if (row === null || col === null) return null;
     const [query, key] = [shown.rows.pairs[row].a, shown.cols.pairs[col].a];

@@ -1,5 +1,6 @@
 /** All that can be changed at the present place, in one column. */
 
+import { isFixed } from "../../state/share-contents.js";
 import { h } from "../../lib/dom.js";
 import { cellChanges } from "./cell-changes.js";
 import { headChanges } from "./head-changes.js";
@@ -12,7 +13,7 @@ export function changePanel(context) {
   const { store, t } = context;
   const cell = cellChanges(context);
   const parts = [headChanges(context), cell, sentenceChanges(context), residualChanges(context)];
-  const note = h("p", { className: "hint-line", hidden: true }, t("Shares are read-only. Open it live to change the model."));
+  const note = h("p", { className: "hint-line", hidden: true }, t("The model of this share is no longer served, so it cannot be changed."));
   const element = h(
     "aside",
     { className: "change-panel", "aria-label": t("Change the model") },
@@ -24,7 +25,7 @@ export function changePanel(context) {
     element,
     set: cell.set,
     refresh() {
-      note.hidden = store.get().share === null;
+      note.hidden = !isFixed(store.get());
       parts.forEach((part) => part.refresh());
     },
   };

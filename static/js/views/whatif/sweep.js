@@ -114,7 +114,7 @@ function question({ store }, runs) {
   const { over, ablation: effect } = link.options;
   const interventions = over ? linked(changes(link)) : null;
   const written = runs ? writing(link, runs.before) : {};
-  const { select: _, ...body } = request(model, { ...link, ...written, interventions, pad_to: null }, []);
+  const { select: _, ...body } = request(model, { ...link, ...written, interventions, options: {}, pad_to: null }, []);
   return { ...body, effect };
 }
 

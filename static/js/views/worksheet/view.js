@@ -1,6 +1,7 @@
 /** "Check this cell": the whole calculation of one cell, stage by stage, held against the model's own. */
 
 import { axes, between, blockAt } from "../../data/attentions.js";
+import { isOff } from "../../state/interventions.js";
 import { pair } from "../../state/highlight.js";
 import { four } from "../../lib/numbers.js";
 import { waitingLine } from "../../parts/waiting.js";
@@ -178,8 +179,11 @@ function sentence({ link, trace }) {
 
 /** @param {Context} context @param {Work} found @returns {(Node | string)[]} */
 function headline({ store, t, say }, { query, key, weight, masked }) {
-  const { layer, head } = store.get().link;
-  const says = masked
+  const page = store.get();
+  const { layer, head } = page.link;
+  const says = isOff(page)
+    ? t("{place}: this head is off; it contributes nothing.")
+    : masked
     ? t("{place}: {query} may not look at {key}; the weight is 0.")
     : t("{place}: {query} looks at {key} with weight {weight}.");
   return say(says, {

@@ -1,0 +1,107 @@
+/**
+ * A changed model beside itself as trained: where there is room, the same view stands twice, as trained
+ * and changed; which of the two the link chooses is the one that the page speaks of.
+ */
+
+import { isChanged } from "../state/interventions.js";
+import { otherOf, shownAs, storeOf } from "../state/two-runs.js";
+import { abreast } from "../draw/side-by-side.js";
+import { file } from "../draw/svg.js";
+import { h } from "../lib/dom.js";
+import { view } from "./index.js";
+
+/** @typedef {import("../state/types.js").Context} Context */
+/** @typedef {import("../state/types.js").Mounted} Mounted */
+/** @typedef {import("../state/types.js").Picture} Picture */
+/** @typedef {{shown: () => Mounted, again: () => void, end: () => void}} Twin */
+
+/** Pixels between them. */
+const GAP = 28;
+
+/**
+ * @param {Context} context
+ * @param {HTMLElement} root  that the view stands in; a frame is put around it
+ * @param {import("../parts/figure-size.js").RoomOf} room  of the root
+ * @param {(own: {store: Context["store"], name: string}, root: HTMLElement) => Twin} stand  a view of another store
+ */
+export function createPair({ store, t, theme }, root, room, stand) {
+  const place = h("div", { className: "view twin" });
+  const titles = { trained: h("h3", {}, t("As trained")), changed: h("h3", {}, t("Changed")) };
+  const trained = h("section", { className: "run", "data-as": "trained" }, titles.trained, place);
+  const changed = h("section", { className: "run", "data-as": "changed" }, titles.changed);
+  const frame = h("div", { className: "runs" }, changed);
+  root.replaceWith(frame);
+  changed.append(root);
+  /** @type {Twin | null} */
+  let twin = null;
+  /** @type {Set<() => void>} */
+  const listeners = new Set();
+
+  function wanted() {
+    const page = store.get();
+    const { twice } = view(page.link.view).frame;
+    if (!twice || !isChanged(page.link) || !otherOf(page)) return false;
+    const width = twin ? frame.getBoundingClientRect().width : room.now().width;
+    return width >= 2 * twice + GAP;
+  }
+
+  function turn() {
+    frame.classList.toggle("pair", !twin);
+    if (twin) {
+      twin.end();
+      twin = null;
+      trained.remove();
+    } else {
+      frame.prepend(trained);
+      twin = stand({ store: storeOf(store, () => "trained"), name: "trained" }, place);
+    }
+    room.again();
+    listeners.forEach((listener) => listener());
+  }
+
+  return {
+    on: () => twin !== null,
+
+    /** Stands beside it, or no longer does, as the page and the room have it now. */
+    follow() {
+      if (wanted() !== (twin !== null)) turn();
+      if (!twin) return;
+      const page = store.get();
+      const shown = shownAs(page.link);
+      for (const as of /** @type {const} */ (["trained", "changed"])) titles[as].toggleAttribute("data-chosen", as === shown);
+      place.dataset.status = (shown === "trained" ? page : otherOf(page))?.status ?? "waiting";
+    },
+
+    /** @param {Mounted} own @returns {Mounted}  with the pictures of both, where both are there */
+    shown(own) {
+      const beside = twin?.shown();
+      if (!beside) return own;
+      const picture = () => both([
+        { title: t("As trained"), picture: beside.picture?.() ?? null },
+        { title: t("Changed"), picture: own.picture?.() ?? null },
+      ], theme());
+      return { ...own, picture };
+    },
+
+    /** @param {() => void} listener */
+    listen: (listener) => void listeners.add(listener),
+
+    end() {
+      twin?.end();
+      frame.replaceWith(root);
+    },
+  };
+}
+
+/**
+ * @param {{title: string, picture: Picture | null}[]} parts
+ * @param {import("../draw/theme.js").Theme} theme
+ * @returns {Picture | null}
+ */
+function both(parts, theme) {
+  const drawn = parts.flatMap(({ title, picture }) => (picture ? [{ title, svg: parsed(picture.svg) }] : []));
+  return drawn.length ? { svg: file(abreast(drawn, theme), theme) } : null;
+}
+
+/** @param {string} svg @returns {any} */
+const parsed = (svg) => new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
