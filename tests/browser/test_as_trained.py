@@ -190,3 +190,15 @@ def test_a_file_says_which_run_it_is_of(workspace: Workspace) -> None:
         values.append(json.loads(download.value.path().read_text()))
     assert [name.rpartition("head-3-")[2] for name in names] == ["changed.json", "as-trained.json"]
     assert values[0]["id"] != values[1]["id"]
+
+
+def test_a_picture_of_a_pair_has_both_under_their_titles(workspace: Workspace) -> None:
+    workspace.open(**START, view="lines")
+    workspace.settled()
+    expect(workspace.find(".runs.pair")).to_have_count(1)
+    workspace.find("#export").click()
+    with workspace.page.expect_download() as download:
+        workspace.find("#export-panel").get_by_text("SVG", exact=True).click()
+    svg = download.value.path().read_text()
+    assert [svg.count(f">{title}<") for title in ("As trained", "Changed")] == [1, 1]
+    assert svg.count("Changed model: ") == 1
