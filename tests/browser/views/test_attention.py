@@ -221,8 +221,6 @@ def test_another_head_changes_only_what_it_says(workspace: Workspace) -> None:
     assert workspace.page.evaluate(moving) == 0
 
 
-
-
 def test_a_pinned_key_says_who_looks_at_it(workspace: Workspace) -> None:
     workspace.open(source="The dog is tired, so it sleeps.", block="cross", layer=1, head=2)
     values = workspace.charts()[0].values
