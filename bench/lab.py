@@ -1,8 +1,9 @@
 """`python -m bench.lab`: time from a key press to the screen in the lab while a class types.
 
-A page in Chromium types a number into a cell four times a second. Beside it others type as fast,
-each as a program that sends what their pages would; all of them ask for a layer with a loss at
-8 × 8. Over loopback, for so many seconds, with the server's own limits.
+A page in Chromium types numbers into its cells as a person does: bursts of 2 to 6 keys, 5 a
+second, with pauses of half a second to two seconds. Beside it others type in the same way, each as
+a program that sends what their pages would; all of them ask for a layer with a loss at 8 × 8. Over
+loopback, for so many seconds, with the server's own limits.
 """
 
 import argparse
@@ -11,13 +12,14 @@ import os
 import random
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import httpx
+import orjson
 from playwright.async_api import Page, async_playwright
 
 from bench.__main__ import machine
@@ -25,7 +27,9 @@ from bench.load import Seen, client_of
 from tests.browser.chromium import ARGS, SHELL
 from tests.servers import AppServer, running_app
 
-EVERY = 0.25  # seconds between two keys
+EVERY = 0.2  # seconds between two keys of a burst
+BURST = (2, 6)  # keys
+PAUSE = (0.5, 2.0)  # seconds
 WITHIN = 100.0  # milliseconds
 SIDE = 8
 # In the page: the time from each key to the frame that shows its numbers, and whether the steps
@@ -34,7 +38,8 @@ WATCH = """() => {
     const list = document.querySelector(".worked");
     let pressed = null;
     const seen = (window.seen = { times: [], least: Infinity, faint: 1 });
-    addEventListener("keydown", () => (pressed ??= performance.now()), true);
+    const typed = ({ key }) => /^[0-9]$/.test(key) && (pressed ??= performance.now());
+    addEventListener("keydown", typed, true);
     new MutationObserver(() => {
         const since = pressed;
         if (since === null) return;
@@ -78,16 +83,26 @@ def link(asked: dict[str, Any]) -> str:
     return urlencode(cells | said)
 
 
+async def keys(until: float) -> AsyncIterator[bool]:
+    """Yield whenever a key is due, and whether it is the first of a burst."""
+    while True:
+        for n in range(random.randint(*BURST)):
+            if time.perf_counter() >= until:
+                return
+            yield n == 0
+            await asyncio.sleep(EVERY * random.uniform(0.7, 1.3))
+        await asyncio.sleep(random.uniform(*PAUSE))
+
+
 async def type_beside(client: httpx.AsyncClient, name: str, seen: Seen, until: float) -> None:
     """One who types elsewhere: a request for each key."""
-    asked, due = layer(), time.perf_counter() + EVERY * random.random()
-    while (now := time.perf_counter()) < until:
-        if now < due:
-            await asyncio.sleep(due - now)
-        due += EVERY
+    asked = layer()
+    headers = {"Headlight-Client": name, "Content-Type": "application/json"}
+    await asyncio.sleep(random.uniform(0, 2))
+    async for _ in keys(until):
         asked["x"][0][0] = round(random.uniform(-1, 1), 1)
         start = time.perf_counter()
-        response = await client.post("/api/lab", json=asked, headers={"Headlight-Client": name})
+        response = await client.post("/api/lab", content=orjson.dumps(asked), headers=headers)
         if response.status_code == 200:
             seen.times.append(time.perf_counter() - start)
         else:
@@ -98,15 +113,17 @@ async def type_in_page(page: Page, until: float) -> dict[str, Any]:
     """The page's own typing, and what it saw."""
     await page.evaluate(WATCH)
     await page.locator('[data-of=x] input[data-at="0,0"]').click()
-    n = 0
-    while time.perf_counter() < until:
+    n, bursts, last = 0, 0, 0
+    async for first in keys(until):
+        if first:  # into another cell, whose number is replaced
+            bursts += 1
+            await page.keyboard.press("ArrowRight" if bursts % 2 else "ArrowLeft")
+        last = random.choice([digit for digit in range(1, 10) if digit != last])
+        await page.keyboard.press(str(last))
         n += 1
-        await page.keyboard.press(str(n % 10))
-        await asyncio.sleep(EVERY)
-        if n % 3 == 0:  # a number of three digits, and the next
-            await page.keyboard.press("Control+a")
+    await asyncio.sleep(0.5)
     seen: dict[str, Any] = await page.evaluate("window.seen")
-    return seen
+    return seen | {"keys": n}
 
 
 def cpu_seconds(pid: int) -> float:
@@ -119,8 +136,9 @@ def cpu_seconds(pid: int) -> float:
 
 async def measure(server: AppServer, others: int, seconds: float) -> None:
     """Prints a row for one who types alone, and one beside the others."""
-    print("\n| others | keys shown | p50 | p95 | within 100 ms | others' p95 | server |")
-    print("|--:|--:|--:|--:|--:|--:|--:|")
+    print("\n| others | keys a second | keys shown | p50 | p95 | within 100 ms | ", end="")
+    print("others' p95 | server |")
+    print("|--:|--:|--:|--:|--:|--:|--:|--:|")
     async with async_playwright() as playwright, client_of(server.url) as client:
         browser = await playwright.chromium.launch(executable_path=SHELL, args=ARGS)
         page = await browser.new_page(viewport={"width": 1440, "height": 900})
@@ -128,24 +146,26 @@ async def measure(server: AppServer, others: int, seconds: float) -> None:
             await page.goto(f"{server.url}/lab?{link(layer())}")
             await page.locator(".worked li").last.wait_for()
             beside, before = Seen(), cpu_seconds(server.process.pid)
-            until = time.perf_counter() + seconds
+            start = time.perf_counter()
+            until = start + seconds
             shown, *_ = await asyncio.gather(
                 type_in_page(page, until),
                 *(type_beside(client, str(n), beside, until) for n in range(count)),
             )
             used = cpu_seconds(server.process.pid) - before
-            print(row(count, shown, beside, used), flush=True)
+            print(row(count, shown, beside, used, time.perf_counter() - start), flush=True)
         await browser.close()
 
 
-def row(count: int, shown: dict[str, Any], beside: Seen, used: float) -> str:
+def row(count: int, shown: dict[str, Any], beside: Seen, used: float, took: float) -> str:
     """A line of the table."""
     own = replace(beside, times=[one / 1e3 for one in shown["times"]])
     within = sum(one <= WITHIN for one in shown["times"]) / len(shown["times"])
-    requests = len(beside.times) + len(shown["times"])
+    requests = len(beside.times) + shown["keys"]
     theirs = f"{beside.at(0.95):.0f} ms, {beside.refused} refused" if beside.times else "–"
+    typed = f"{requests / took:.0f} | {len(shown['times'])} of {shown['keys']}"
     return (
-        f"| {count} | {len(shown['times'])} | {own.at(0.5):.0f} ms | {own.at(0.95):.0f} ms "
+        f"| {count} | {typed} | {own.at(0.5):.0f} ms | {own.at(0.95):.0f} ms "
         f"| **{100 * within:.0f} %** | {theirs} | {1e3 * used / requests:.1f} ms a request; steps "
         f"never fewer than {shown['least']}, opacity never under {shown['faint']:.2f} |"
     )

@@ -12,7 +12,7 @@ import orjson
 from app.answers.field_names import within
 from app.dependencies import Services
 from app.engine.wire import Reply, numbers
-from app.off_loop import LARGE, off_loop
+from app.off_loop import LARGE, SMALL, off_loop
 from app.schemas.shares import LabShareState
 from model.lab.check import MATRICES
 from model.lab.compute import compute
@@ -22,14 +22,20 @@ from model.trace.tensor_tap import KEY, QUERY
 
 LEAST = 25.0  # units of work: about 3 ms for any size
 PER_NUMBER = 0.01
+SHORT = 1000  # numbers: what the page can ask for, which takes less than switching threads
 BEFORE = "before."
 NAME = 40  # characters kept of a token's name
 
 
 def price(asked: LabRequest) -> float:
     """Return the cost of a request in the engine's units of work (`app.engine.price`)."""
+    return LEAST + PER_NUMBER * numbers_in(asked)
+
+
+def numbers_in(asked: LabRequest) -> int:
+    """Return how many numbers the matrices of a request have."""
     given = (getattr(asked, name) or [] for name in MATRICES)
-    return LEAST + PER_NUMBER * sum(len(row) for matrix in given for row in matrix)
+    return sum(len(row) for matrix in given for row in matrix)
 
 
 def worked_out(asked: LabRequest) -> bytes:
@@ -46,9 +52,10 @@ def worked_out(asked: LabRequest) -> bytes:
 
 
 async def lab_reply(services: Services, asked: LabRequest) -> bytes:
-    """Compute the reply on a thread; raises SpentError if the client has requested too much."""
+    """Compute the reply, on a thread if large; raises SpentError if the client asked too much."""
     services.engine.charge(price(asked))
-    return await off_loop(worked_out, asked, size=LARGE)
+    size = SMALL if numbers_in(asked) <= SHORT else LARGE
+    return await off_loop(worked_out, asked, size=size)
 
 
 def frozen(state: LabShareState) -> Reply:

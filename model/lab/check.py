@@ -19,6 +19,7 @@ VECTORS = (
     *("b_q", "b_k", "b_v", "b_o", "w", "b"),
     *("gamma", "beta", "b_1", "b_2", "ffn_gamma", "ffn_beta"),
 )
+NUMBERS = (int, float)
 KINDS = {str: "text", bool: "true or false", type(None): "nothing", dict: "an object"}
 
 
@@ -51,6 +52,8 @@ def check_matrix(name: str, matrix: Sequence[Sequence[Any]]) -> None:
 def check_vector(field: str, vector: Sequence[Any], place: str = "") -> None:
     """Check for 1 to 64 numbers."""
     _sized(vector, field, place, "numbers")
+    if all(type(value) in NUMBERS and -LARGEST <= value <= LARGEST for value in vector):
+        return  # as nearly always; the rest finds what is wrong
     for j, value in enumerate(vector):
         check_number(f"{field}[{j}]", value, f"{place}, column {j + 1}".removeprefix(", "))
 

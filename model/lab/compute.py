@@ -30,7 +30,7 @@ from model.trace.tensor_tap import (
 )
 from model.transformer import masks
 from model.transformer.attention import MultiHeadAttention
-from model.transformer.cross_entropy import cross_entropy, wanted
+from model.transformer.cross_entropy import cross_entropies, wanted
 from model.transformer.norms import NORMS
 from model.transformer.positions import Order, Relative, Sinusoidal, encoding
 from model.transformer.scoring import Dot
@@ -167,23 +167,19 @@ class Lab:
         """Add logits, probabilities and, if there are targets, the loss in nats per token."""
         asked = self.asked
         assert asked.w_vocab is not None
-        embedding = tensor(asked.w_vocab).T.contiguous()
-        logits = x @ embedding.T
+        logits = x @ tensor(asked.w_vocab)
         self.note("logits", logits, (QUERY, VOCAB))
         self.note("probabilities", logits.softmax(dim=-1), (QUERY, VOCAB))
         if asked.targets is None:
             return
         written = torch.tensor(asked.targets)
         if asked.shift:
-            x, written = x[:-1], written[1:]
+            logits, written = logits[:-1], written[1:]
         smoothing = asked.label_smoothing
-        self.note("wanted", wanted(written, len(embedding), smoothing), (QUERY, VOCAB))
-        losses = [
-            cross_entropy(x[i : i + 1], embedding, written[i : i + 1], smoothing)
-            for i in range(len(x))
-        ]
-        self.note("losses", torch.stack(losses), (QUERY,))
-        self.note("loss", cross_entropy(x, embedding, written, smoothing), ())
+        self.note("wanted", wanted(written, logits.shape[-1], smoothing), (QUERY, VOCAB))
+        losses = cross_entropies(logits, written, smoothing)
+        self.note("losses", losses, (QUERY,))
+        self.note("loss", losses.mean(), ())
 
     def note(self, name: str, value: Tensor, dims: tuple[str, ...]) -> None:
         """Keep a step that does not pass through the tap."""

@@ -20,14 +20,17 @@ def tensor(values: Matrix | Vector) -> Tensor:
     return torch.tensor(values, dtype=torch.float64)
 
 
-def linear(w: Matrix, b: Vector | None) -> nn.Linear:
-    """Return x W + b, with `w` (in, out) as in the row convention."""
-    made = nn.Linear(1, 1, bias=b is not None)  # its parameters are replaced
-    made.in_features, made.out_features = len(w), len(w[0])
-    made.weight = frozen(tensor(w).T)
-    if b is not None:
-        made.bias = frozen(tensor(b))
-    return made
+class Given(nn.Linear):
+    """x W + b, with `w` (in, out) as in the row convention."""
+
+    def __init__(self, w: Matrix, b: Vector | None) -> None:
+        super().__init__(len(w), len(w[0]), bias=b is not None, dtype=torch.float64)
+        self.weight = frozen(tensor(w).T)
+        if b is not None:
+            self.bias = frozen(tensor(b))
+
+    def reset_parameters(self) -> None:
+        """Draw nothing, which takes as long as the product: the parameters are given."""
 
 
 def frozen(value: Tensor) -> nn.Parameter:
@@ -40,10 +43,10 @@ def attention_of(asked: LabRequest) -> MultiHeadAttention:
     made = MultiHeadAttention(asked.heads, asked.heads)  # its parameters are replaced
     name = SCALED.get(asked.scoring, "additive" if asked.b is None else "additive-bias")
     made.scoring = SCORINGS[name](asked.heads, len(asked.w_q[0]) // asked.heads)
-    made.W_q = linear(asked.w_q, asked.b_q)
-    made.W_k = linear(asked.w_k, asked.b_k)
-    made.W_v = linear(asked.w_v, asked.b_v)
-    made.W_o = nn.Identity() if asked.w_o is None else linear(asked.w_o, asked.b_o)  # type: ignore[assignment]
+    made.W_q = Given(asked.w_q, asked.b_q)
+    made.W_k = Given(asked.w_k, asked.b_k)
+    made.W_v = Given(asked.w_v, asked.b_v)
+    made.W_o = nn.Identity() if asked.w_o is None else Given(asked.w_o, asked.b_o)  # type: ignore[assignment]
     if isinstance(made.scoring, Additive):
         made.scoring.w = frozen(each_head(asked.w or (), asked))
     if isinstance(made.scoring, AdditiveBias):
@@ -87,6 +90,6 @@ def ffn_of(asked: LabRequest) -> FeedForward:
     assert asked.w_1 is not None
     assert asked.w_2 is not None
     made = FeedForward(1, 1)  # its parameters are replaced
-    made.W_1 = linear(asked.w_1, asked.b_1)
-    made.W_2 = linear(asked.w_2, asked.b_2)
+    made.W_1 = Given(asked.w_1, asked.b_1)
+    made.W_2 = Given(asked.w_2, asked.b_2)
     return made.eval()

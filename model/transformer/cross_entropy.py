@@ -67,3 +67,12 @@ def cross_entropy(x: Tensor, embedding: Tensor, written: Tensor, smoothing: floa
     """
     found: Tensor = _CrossEntropy.apply(x, embedding, written, smoothing)  # type: ignore[no-untyped-call]
     return found
+
+
+def cross_entropies(logits: Tensor, written: Tensor, smoothing: float) -> Tensor:
+    """Return the smoothed cross-entropy of each row: (N, V) and ids (N,) -> (N,).
+
+    Their mean is `cross_entropy`, except where a probability is too small for its dtype: that one
+    takes the smallest number for it.
+    """
+    return F.cross_entropy(logits, written, reduction="none", label_smoothing=smoothing)

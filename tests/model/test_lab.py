@@ -14,6 +14,7 @@ from torch.nn import functional as F
 from model.errors import InputError
 from model.lab.compute import compute
 from model.lab.request import LabRequest, Matrix, Relative
+from model.transformer.cross_entropy import cross_entropy
 
 IDENTITY = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
 SIMPLE = LabRequest(IDENTITY, IDENTITY, IDENTITY, IDENTITY)
@@ -314,6 +315,9 @@ def test_the_loss(shift: bool, smoothing: float) -> None:
     losses = F.cross_entropy(rows, torch.tensor(ids), label_smoothing=smoothing, reduction="none")
     close(found["losses"], losses)
     close(found["loss"], losses.mean())
+    vocabulary = tensor(asked.w_vocab).T
+    outputs = tensor(found["output"])[: len(rows)]
+    close(found["loss"], cross_entropy(outputs, vocabulary, torch.tensor(ids), smoothing))
     close(-(tensor(found["wanted"]) * rows.log_softmax(-1)).sum(-1).numpy(), losses)
     assert found.steps["loss"].dims == ()
 

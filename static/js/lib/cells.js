@@ -12,14 +12,18 @@ const PLAIN = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
  * @returns {Read}
  */
 export function number(text) {
+  if (PLAIN.test(text)) return bounded(Number(text)); // as nearly always, and much faster
   const plain = text.normalize("NFKC").replace(/[−–]/g, "-").replace(/\s/g, "");
   if (!plain) return { value: null, wrong: "empty" };
   const parts = plain.split("/");
   if (parts.length > 2 || !parts.every((part) => PLAIN.test(part))) return { value: null, wrong: "text" };
   const value = parts.length === 2 ? Number(parts[0]) / Number(parts[1]) : Number(parts[0]);
   if (Number.isNaN(value) || (parts.length === 2 && !Number(parts[1]))) return { value: null, wrong: "text" };
-  return Math.abs(value) > LARGEST ? { value: null, wrong: "large" } : { value, wrong: null };
+  return bounded(value);
 }
+
+/** @param {number} value @returns {Read} */
+const bounded = (value) => (Math.abs(value) > LARGEST ? { value: null, wrong: "large" } : { value, wrong: null });
 
 /**
  * A table out of a sheet: cells between tabs, else between commas, or semicolons, or blanks.

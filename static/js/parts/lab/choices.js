@@ -135,11 +135,14 @@ function resized(lab, size, by) {
   return size === "window" ? { ...lab, window: count } : fitted(lab, { [size]: count });
 }
 
-/** The example that this is, whatever the tokens are called; "" for none. @param {Lab} lab */
-function matching(lab) {
-  const plain = (/** @type {Lab} */ one) => JSON.stringify({ ...oriented(one, "row"), tokens: 0, memoryTokens: 0, fractions: 0, hidden: 0 });
-  return Object.keys(PRESETS).find((id) => plain(preset(id)) === plain(lab)) ?? "";
-}
+/** What makes an example: not what its tokens are called, nor how it is shown. @param {Lab} lab */
+const essence = (lab) => JSON.stringify({ ...oriented(lab, "row"), tokens: 0, memoryTokens: 0, fractions: 0, hidden: 0 });
+
+/** Examples by what makes them. */
+const known = new Map(Object.keys(PRESETS).map((id) => [essence(preset(id)), id]));
+
+/** The example that this is; "" for none. @param {Lab} lab */
+const matching = (lab) => known.get(essence(lab)) ?? "";
 
 /** @param {string} name @param {string} label @param {Record<string, string>} values @param {string} value */
 const option = (name, label, values, value) =>

@@ -83,12 +83,13 @@ export function createLabFigure({ root, page, lab, compute, known = null, choice
   function show() {
     const present = past.present();
     const wrong = wrongs(present);
+    const right = !Object.keys(wrong).length;
+    if (right) asking.later(); // first, so that the server computes while the page is drawn
     choices.show(present, past);
     matrices.show(present, wrong);
-    if (Object.keys(wrong).length) return;
+    if (!right) return;
     onChange(present);
     if (keyOf(present) === asked) draw();
-    asking.later();
   }
 
   /** @param {Lab} next @param {string} [what]  changes of one thing in a row are undone together */

@@ -24,6 +24,8 @@ export function createMatrices(page, { get, change, fixed, own }) {
   const element = h("section", { className: "lab-matrices", "aria-label": t("Matrices") });
   /** @type {Map<string, ReturnType<typeof boxed>>} */
   const boxes = new Map();
+  /** What each shows. @type {Map<string, {cells: string[][], depends: string, theme: object}>} */
+  const drawn = new Map();
 
   /** @param {string} name */
   function boxed(name) {
@@ -58,6 +60,11 @@ export function createMatrices(page, { get, change, fixed, own }) {
         const box = boxes.get(name) ?? boxed(name);
         boxes.set(name, box);
         const cells = lab.matrices[name];
+        // One that is not typed into is not drawn again with each key.
+        const depends = JSON.stringify([wrong[name], lab.tokens, lab.memoryTokens, lab.heads, lab.convention, said.id]);
+        const before = drawn.get(name);
+        drawn.set(name, { cells, depends, theme: page.theme() });
+        if (before && before.cells === cells && before.depends === depends && before.theme === page.theme()) continue;
         const places = named(lab, name, cells);
         const [first, second] = [places.rows, places.cols];
         const typed = name === "x" || name === "memory" ? (column ? "cols" : "rows") : null;

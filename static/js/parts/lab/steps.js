@@ -2,6 +2,7 @@
 
 import { mathml } from "../../compute/formula.js";
 import { h } from "../../lib/dom.js";
+import { afterFrame } from "../../lib/timing.js";
 import { fractional, plainly, two } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
 import { finding, shownSteps } from "../../state/lab-steps.js";
@@ -33,6 +34,17 @@ export function createSteps(page, { get, change }) {
   const exercise = createExercise(page, { again: () => computed && show(computed), row: (step, row) => change({ ...get(), hidden: { ...get().hidden, [step]: row } }) });
   /** @type {Computed | null} */
   let computed = null;
+  /** One a step, by its id. @type {Map<string, HTMLLIElement>} */
+  const items = new Map();
+  /** Steps that are scrolled away. @type {Set<string>} */
+  const away = new Set();
+  // They are drawn once what is on the screen is there.
+  const rest = afterFrame(() => computed && draw(computed, () => true), window);
+  list.addEventListener("contentvisibilityautostatechange", (event) => {
+    const { skipped, target } = /** @type {ContentVisibilityAutoStateChangeEvent} */ (event);
+    const { of = "" } = /** @type {HTMLElement} */ (target).dataset;
+    skipped ? away.add(of) : away.delete(of);
+  });
 
   element.addEventListener("click", ({ target }) => {
     const { hide, reveal } = /** @type {HTMLElement} */ (target).closest("button")?.dataset ?? {};
@@ -46,7 +58,17 @@ export function createSteps(page, { get, change }) {
     computed = next;
     const { lab, answer, before } = next;
     render(about, sentences(next).map((words, i) => el("p", { key: i, className: i ? "" : "finding" }, words)), before && shuffleTable(lab, answer, before));
-    render(list, shownSteps(lab, answer, t).map((step) => item(lab, step)));
+    draw(next, ({ id }) => !away.has(id));
+    if (away.size) rest.later();
+  }
+
+  /** @param {Computed} next @param {(step: Step) => boolean} due  whether its numbers are written now */
+  function draw({ lab, answer }, due) {
+    const steps = shownSteps(lab, answer, t);
+    render(list, ...steps.map((step) => {
+      const old = items.get(step.id);
+      return old && !due(step) ? old : item(lab, step, old);
+    }));
   }
 
   /** @param {Computed} next @returns {Child[][]} */
@@ -67,15 +89,15 @@ export function createSteps(page, { get, change }) {
   const shuffleTable = (lab, answer, before) =>
     numberTable({ title: t("Largest change of each word’s output"), values: [moves(lab, answer, before)], rows: [""], cols: lab.tokens, scale: "signed" }, theme(), t);
 
-  /** @param {Lab} lab @param {Step} step */
-  function item(lab, step) {
+  /** @param {Lab} lab @param {Step} step @param {HTMLLIElement} [li]  as it was drawn before */
+  function item(lab, step, li = h("li", { "data-of": step.id })) {
     const { id, name, formula, tables } = step;
     const asked = id in lab.hidden;
     const shown = asked ? exercise.tables(step, lab.hidden[id]) : tables.map((table) => numberTable({ ...table, scale: step.scale }, theme(), t, printer(lab)));
-    const wide = tables[0].cols.length > ROOM ? " wide" : "";
-    return el(
-      "li",
-      { key: id, className: `step is-${id.replace(".", "-")}${wide}`, "data-of": id },
+    items.set(id, li);
+    li.className = `step is-${id.replace(".", "-")}${tables[0].cols.length > ROOM ? " wide" : ""}`;
+    render(
+      li,
       el(
         "div",
         { className: "step-head" },
@@ -88,6 +110,7 @@ export function createSteps(page, { get, change }) {
       asked && exercise.task(step, lab.hidden[id]),
       el("div", { className: "heads" }, shown.map((table, head) => el("div", { key: head, className: "head", "data-head": head }, table))),
     );
+    return li;
   }
   return { element, show, busy: (/** @type {boolean} */ on) => element.setAttribute("aria-busy", String(on)) };
 }
