@@ -4,7 +4,8 @@
  */
 
 import { readFileSync } from "node:fs";
-import { fitted, request, switched, turned } from "../../static/js/state/lab-matrices.js";
+import { fitted, switched, turned } from "../../static/js/state/lab-matrices.js";
+import { request } from "../../static/js/state/lab-request.js";
 import { origins } from "../../static/js/state/lab-origins.js";
 import { PRESETS, preset } from "../../static/js/state/lab-presets.js";
 
@@ -15,10 +16,13 @@ function drawn(lab) {
   let at = 0;
   const entries = Object.entries(lab.matrices).map(([name, cells]) => [
     name,
-    name === "targets" ? cells : cells.map((row) => row.map(() => String(Math.sin(1.7 * ++at)))),
+    name === "targets" || name === "padding" ? cells : cells.map((row) => row.map(() => String(Math.sin(1.7 * ++at)))),
   ]);
   return { ...lab, matrices: Object.fromEntries(entries) };
 }
+
+/** Its first token is padding. @param {Lab} lab @returns {Lab} */
+const padded = (lab) => ({ ...lab, matrices: { ...lab.matrices, padding: [["1", "0", "0"]] } });
 
 /** @param {Lab} lab @param {...string} parts */
 const having = (lab, ...parts) => parts.reduce((made, part) => switched(made, part, true), lab);
@@ -31,6 +35,8 @@ const labs = [
   drawn(fitted({ ...full, norm: "post", scoring: "additive", relative: "multiply", mask: "window", shift: false })),
   drawn(fitted({ ...having(preset("ffn"), "vocab"), norm: "residual", scoring: "dot", relative: "sinusoidal" })),
   drawn(fitted({ ...having(preset("identity"), "vocab"), norm: "pre" })),
+  drawn(having({ ...full, norm: "pre", mask: "causal-window", scoring: "additive" }, "affine", "padding", "memory")),
+  padded(drawn(having({ ...full, norm: "post", mask: "window" }, "affine", "padding"))),
   drawn(fitted({ ...having(preset("heads"), "vocab"), norm: "post" }, { has: ["x", "w_q", "w_k", "w_v", "w_vocab", "targets"], k: 3 })),
 ].flatMap((lab) => [lab, turned(lab)]);
 

@@ -142,7 +142,7 @@ function make(document, tag, ...children) {
 /** What LaTeX has a name of its own for. @type {Record<string, string>} */
 const COMMANDS = {
   "·": "\\cdot", "−": "-", "∈": "\\in", "…": "\\dots", "≈": "\\approx", "→": "\\to",
-  "Π": "\\Pi", "π": "\\pi", "ε": "\\varepsilon", "ℓ": "\\ell", "|V|": "\\lvert V\\rvert",
+  "Π": "\\Pi", "π": "\\pi", "ε": "\\varepsilon", "γ": "\\gamma", "β": "\\beta", "ℓ": "\\ell", "|V|": "\\lvert V\\rvert",
   tanh: "\\tanh", max: "\\max", sin: "\\sin", log: "\\log",
 };
 

@@ -11,6 +11,7 @@ import { wording } from "../parts/problem-wording.js";
 import { readQuery, writeQuery } from "../state/address.js";
 import { format, parse } from "../state/lab-link.js";
 import { preset } from "../state/lab-presets.js";
+import { wrongs } from "../state/lab-request.js";
 import { opened, stateOf } from "../state/lab-share.js";
 import { bindExports } from "./lab/exports.js";
 import { bindFormulas } from "./lab/formulas.js";
@@ -47,8 +48,13 @@ async function start() {
   }
   const figure = createLabFigure({ root: find("#figure"), page, ...first, compute: api.lab, onChange });
   const { t } = page;
+  /** @param {import("../chrome/share-panel.js").About} [about] */
+  async function make(about) {
+    if (Object.keys(wrongs(figure.lab())).length) throw new Problem("wrong-cells");
+    return api.share({ state: stateOf(figure.lab(), lang), about });
+  }
   bindExports(page, api, figure, lang);
-  bindSharePanel({ t, api, lang, title: () => t("Attention by hand"), make: (about) => api.share({ state: stateOf(figure.lab(), lang), about }) });
+  bindSharePanel({ t, api, lang, title: () => t("Attention by hand"), make });
   formulas = bindFormulas(page, api, asked, () => onChange(figure.lab()));
   if (formulas.query()) onChange(figure.lab());
 }

@@ -48,6 +48,7 @@ const WORDING = {
   frozen: (t) => t("This was not saved with the share, and its model is no longer served here."),
   "not-given": (t) => t("This figure shows given numbers; there is no model to ask for others."),
   "nothing-drawn": (t) => t("There is nothing to save yet."),
+  "wrong-cells": (t) => t("A marked cell cannot be used. Correct it, then share."),
   unmade: (t) => t("The file could not be made."),
   "unknown-run": (t) => t("This run is gone: runs are deleted some time after nobody has looked at them, and when the server restarts."),
   "no-snapshot": (t) => t("The run has no snapshot of this step."),

@@ -3,14 +3,14 @@
 import { latex, latexNumber } from "../compute/formula.js";
 import { number } from "../lib/cells.js";
 import { csv } from "../lib/csv.js";
-import { request } from "./lab-matrices.js";
+import { request } from "./lab-request.js";
 import { labels, shownSteps } from "./lab-steps.js";
 
 /** @typedef {import("./lab-matrices.js").Lab} Lab */
 /** @typedef {import("./lab-steps.js").Answer} Answer */
 
 /** Axes of matrices that follow tokens; all others have rows and columns. @type {Record<string, string[]>} */
-const AXES = { x: ["query", "feature"], memory: ["key", "feature"], targets: ["row", "query"] };
+const AXES = { x: ["query", "feature"], memory: ["key", "feature"], padding: ["row", "key"], targets: ["row", "query"] };
 
 /**
  * Matrices and steps, a number a line, in the row convention as it is shown.

@@ -17,7 +17,7 @@ export function format(lab) {
   if (order.length) query.set("order", order.join("_"));
   const asked = Object.entries(hidden);
   if (asked.length) query.set("hidden", asked.map(([step, row]) => `${step}*${row}`).join("_"));
-  for (const [name, cells] of Object.entries(matrices)) query.set(name, cells.map((row) => row.join("_")).join("*"));
+  for (const [name, cells] of Object.entries(matrices)) query.set(name, cells.map((row) => row.map(escaped).join("_")).join("*"));
   return String(query);
 }
 
@@ -30,7 +30,7 @@ export function parse(text, otherwise) {
   const query = new URLSearchParams(text);
   if (!query.has("x") || !query.has("w_q")) return otherwise;
   const matrices = Object.fromEntries(
-    NAMES.filter((name) => query.has(name)).map((name) => [name, (query.get(name) ?? "").split("*").map((row) => row.split("_"))]),
+    NAMES.filter((name) => query.has(name)).map((name) => [name, (query.get(name) ?? "").split("*").map((row) => row.split("_").map(unescaped))]),
   );
   const even = Object.values(matrices).every((cells) => cells.every((row) => row.length === cells[0].length && row.length <= MOST * 4));
   const chosen = Object.entries(CHOICES).map(([name, values]) => {
@@ -60,6 +60,11 @@ export function parse(text, otherwise) {
   const [most, top] = [MOST, (/** @type {number} */ size) => Math.min(size, MOST)];
   return fitted(kept, { n: top(n), m: top(m), d: top(d), k: Math.min(k, most), f: top(f), vocab: top(vocab) });
 }
+
+/** A cell, whatever was typed into it, without the signs between cells. @param {string} cell */
+const escaped = (cell) => cell.replace(/[%_*]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`);
+/** @param {string} cell */
+const unescaped = (cell) => cell.replace(/%(25|5f|2a)/g, (_, code) => String.fromCharCode(parseInt(code, 16)));
 
 /** @param {string | null} text @returns {number[]}  empty where it is no order of tokens */
 function permutation(text) {

@@ -3,7 +3,7 @@
  * Matrices are stored in the convention that is shown; sizes are those of the row convention.
  */
 
-import { number, transposed } from "../lib/cells.js";
+import { transposed } from "../lib/cells.js";
 
 /** @typedef {import("../lib/cells.js").Cells} Cells */
 /** @typedef {"row" | "column"} Convention */
@@ -39,13 +39,21 @@ export const CHOICES = {
 /** What can be there or not, and the matrices that come with it. @type {Record<string, string[]>} */
 export const EXTRAS = {
   memory: ["memory"],
+  padding: ["padding"],
+  affine: ["gamma", "beta"],
   biases: ["b_q", "b_k", "b_v"],
   w_o: ["w_o"],
   ffn: ["w_1", "b_1", "w_2", "b_2"],
   vocab: ["w_vocab", "targets"],
 };
-const VECTORS = new Set(["b_q", "b_k", "b_v", "b_o", "b_1", "b_2", "w", "b", "pi", "targets"]);
-export const NAMES = ["x", "memory", "w_q", "w_k", "w_v", "b_q", "b_k", "b_v", "w", "b", "pi", "w_o", "b_o", "w_1", "b_1", "w_2", "b_2", "w_vocab", "targets"];
+export const VECTORS = new Set(["b_q", "b_k", "b_v", "b_o", "b_1", "b_2", "w", "b", "pi", "padding", "gamma", "beta", "ffn_gamma", "ffn_beta", "targets"]);
+/** Of these, each head has a row. */
+const HEADWISE = new Set(["w", "b"]);
+const ONES = new Set(["w", "gamma", "ffn_gamma"]);
+export const NAMES = [
+  "x", "memory", "padding", "w_q", "w_k", "w_v", "b_q", "b_k", "b_v", "w", "b", "pi", "w_o", "b_o", "gamma", "beta",
+  "w_1", "b_1", "w_2", "b_2", "ffn_gamma", "ffn_beta", "w_vocab", "targets",
+];
 
 /** @param {Lab} lab @param {string} name @returns {Cells}  as the row convention has it */
 export const inRows = (lab, name) => (lab.convention === "column" ? transposed(lab.matrices[name]) : lab.matrices[name]);
@@ -67,22 +75,24 @@ export function sizes(lab) {
  * Rows and columns of a matrix in the row convention.
  * @param {Sizes} sizes
  * @param {number} heads
- * @param {boolean} joined  whether a W_O brings the heads back to d features
+ * @param {Set<string>} there  the matrices that are there: a W_O brings the heads back to d features
  * @returns {Record<string, [number, number]>}
  */
-function shapes({ n, m, d, k, f, vocab }, heads, joined) {
+function shapes({ n, m, d, k, f, vocab }, heads, there) {
   const all = heads * k;
-  const width = joined ? d : all;
+  const width = there.has("w_o") ? d : all;
   return {
     x: [n, d],
     memory: [m, d],
     ...Object.fromEntries(["w_q", "w_k", "w_v"].map((name) => [name, [d, all]])),
     ...Object.fromEntries(["b_q", "b_k", "b_v"].map((name) => [name, [1, all]])),
-    w: [1, k],
-    b: [1, k],
+    padding: [1, there.has("memory") ? m : n],
+    w: [heads, k],
+    b: [heads, k],
     pi: [1, 2 * CLIP + 1],
     w_o: [all, d],
     b_o: [1, d],
+    ...Object.fromEntries(["gamma", "beta", "ffn_gamma", "ffn_beta"].map((name) => [name, [1, d]])),
     w_1: [width, f],
     b_1: [1, f],
     w_2: [f, width],
@@ -94,7 +104,7 @@ function shapes({ n, m, d, k, f, vocab }, heads, joined) {
 
 /** What a cell holds that nobody has typed into. @param {string} name @param {number} row @param {number} col */
 function blank(name, row, col) {
-  if (name === "w") return "1";
+  if (ONES.has(name)) return "1";
   if (VECTORS.has(name)) return "0";
   return row === col ? "1" : "0";
 }
@@ -111,21 +121,25 @@ export function fitted(lab, { heads = lab.heads, has = Object.keys(lab.matrices)
   // Only what has as many features as x can be added to it.
   const adds = lab.norm !== "none" && heads * size.k !== size.d;
   const there = new Set([...has, ...(adds ? ["w_o"] : [])]);
+  const normed = lab.norm === "post" || lab.norm === "pre";
   for (const [name, used] of /** @type {[string, boolean][]} */ ([
     ["w", lab.scoring === "additive"],
     ["b", lab.scoring === "additive" && there.has("b_q")],
     ["pi", lab.relative === "add" || lab.relative === "multiply"],
     ["b_o", there.has("w_o") && there.has("b_q")],
+    ["gamma", normed && there.has("gamma")],
+    ["beta", normed && there.has("beta")],
+    ["ffn_gamma", normed && there.has("gamma") && there.has("w_1")],
+    ["ffn_beta", normed && there.has("beta") && there.has("w_1")],
   ]))
     used ? there.add(name) : there.delete(name);
-  const shape = shapes(size, heads, there.has("w_o"));
+  const shape = shapes(size, heads, there);
   const matrices = Object.fromEntries(
     NAMES.filter((name) => there.has(name)).map((name) => {
       const old = lab.matrices[name] && inRows(lab, name);
       const [rows, cols] = shape[name];
-      const cells = Array.from({ length: rows }, (_, i) =>
-        Array.from({ length: cols }, (_, j) => old?.[i]?.[j] ?? blank(name, i, j)),
-      );
+      const own = (/** @type {number} */ i) => old?.[HEADWISE.has(name) && !old[i] ? 0 : i];
+      const cells = Array.from({ length: rows }, (_, i) => Array.from({ length: cols }, (_, j) => own(i)?.[j] ?? blank(name, i, j)));
       return [name, lab.convention === "column" ? transposed(cells) : cells];
     }),
   );
@@ -138,6 +152,7 @@ const AXES = {
   x: ["n", "d"], memory: ["m", "d"], w_q: ["d", "k"], w_k: ["d", "k"], w_v: ["d", "k"],
   b_q: [null, "k"], b_k: [null, "k"], b_v: [null, "k"], w: [null, "k"], b: [null, "k"],
   w_o: ["k", "d"], w_1: [null, "f"], b_1: [null, "f"], w_2: ["f", null], w_vocab: [null, "vocab"], targets: [null, "n"],
+  gamma: [null, "d"], beta: [null, "d"], ffn_gamma: [null, "d"], ffn_beta: [null, "d"],
 };
 
 /**
@@ -150,7 +165,7 @@ const AXES = {
  */
 export function grown(lab, name, rows, cols) {
   const wanted = lab.convention === "column" ? [cols, rows] : [rows, cols];
-  const [present, shared] = [sizes(lab), ["w", "b"].includes(name) ? 1 : lab.heads];
+  const [present, shared] = [sizes(lab), HEADWISE.has(name) ? 1 : lab.heads];
   const larger = (AXES[name] ?? []).flatMap((size, axis) => {
     if (!size) return [];
     const count = Math.min(size === "k" ? Math.ceil(wanted[axis] / shared) : wanted[axis], MOST);
@@ -172,55 +187,4 @@ export function turned(lab) {
 export function switched(lab, extra, on) {
   const has = Object.keys(lab.matrices).filter((name) => !EXTRAS[extra].includes(name));
   return fitted(lab, { has: on ? [...has, ...EXTRAS[extra]] : has });
-}
-
-/**
- * Why cells cannot be computed with, by matrix, row and column.
- * @param {Lab} lab
- * @returns {Record<string, Record<string, "empty" | "text" | "large" | "id" | "share">>}  "0,1": the cell;
- *   label smoothing, where it is there, has one alone
- */
-export function wrongs(lab) {
-  const { vocab } = sizes(lab);
-  /** @type {ReturnType<typeof wrongs>} */
-  const found = {};
-  for (const [name, cells] of Object.entries(lab.matrices)) {
-    cells.forEach((row, i) =>
-      row.forEach((text, j) => {
-        const { value, wrong } = number(text);
-        const id = name === "targets" && value !== null && !(Number.isInteger(value) && value >= 0 && value < vocab);
-        if (wrong || id) (found[name] ??= {})[`${i},${j}`] = wrong ?? "id";
-      }),
-    );
-  }
-  if (lab.matrices.targets && !isShare(number(lab.smoothing).value)) found.smoothing = { "": "share" };
-  return found;
-}
-
-/** @param {number | null} value */
-const isShare = (value) => value !== null && value >= 0 && value <= 1;
-
-/**
- * @param {Lab} lab  with nothing wrong
- * @returns {Record<string, unknown>}  as POST /api/lab takes it
- */
-export function request(lab) {
-  const values = Object.entries(lab.matrices).map(([name, cells]) => {
-    const numbers = cells.map((row) => row.map((text) => number(text).value ?? 0));
-    return [name, VECTORS.has(name) ? numbers.flat() : numbers];
-  });
-  const { pi, targets, ...matrices } = Object.fromEntries(values);
-  const { convention, heads, scoring, mask, window, relative, norm } = lab;
-  return {
-    ...matrices,
-    convention,
-    heads,
-    scoring,
-    ...(mask === "none" ? {} : { mask }),
-    ...(mask.includes("window") ? { window } : {}),
-    ...(relative === "sinusoidal" ? { positions: relative } : {}),
-    ...(pi ? { relative: { [relative]: Object.fromEntries(pi.map((/** @type {number} */ one, /** @type {number} */ i) => [String(i - CLIP), one])), clip: CLIP } } : {}),
-    ...(norm === "none" ? {} : norm === "residual" ? { residual: true } : { norm }),
-    ...(targets ? { targets, shift: lab.shift && sizes(lab).n > 1, label_smoothing: number(lab.smoothing).value ?? 0 } : {}),
-  };
 }

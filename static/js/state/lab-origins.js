@@ -115,6 +115,12 @@ function attention(lab, answer, read, say) {
       if (!answer.dims.position) return score({ head, row, col });
       return added(read, say, { of: "scored", head, row, col }, { of: "position", row, col }, lab.relative === "add" ? "+" : "·");
     },
+    mask({ row, col }) {
+      const [cell] = there(lab, { of: "padding", col });
+      if (!cell) return null;
+      const seen = allowed(lab, row, col) ? "1" : "0";
+      return { from: [cell], says: [[plain(seen), "·", "(", plain("1"), "−", plain(say(read(cell)[0])), ")"]] };
+    },
     weights: ({ head, row, col }) => shared(read, say, { of: "scores", head, row }, col, { of: "mask", row }),
     mix: ({ head, row, col }) => product(read, say, { of: "weights", head, row }, { of: "v", head, col }),
     concat({ row, col }) {
@@ -125,6 +131,10 @@ function attention(lab, answer, read, say) {
   };
 }
 
+/** Whether the mask lets a query see a key, padding aside. @param {Lab} lab @param {number} row @param {number} col */
+const allowed = ({ mask, window }, row, col) =>
+  !(mask.startsWith("causal") && col > row) && !(mask.endsWith("window") && Math.abs(row - col) >= window);
+
 /** Channels of a head. @param {Lab} lab @param {Answer} answer @param {string} letter */
 function perHead(lab, { steps }, letter) {
   const own = steps[letter][0];
@@ -133,13 +143,13 @@ function perHead(lab, { steps }, letter) {
 
 /** w · tanh(q + k + b). @param {Lab} lab @param {Read} read @param {Say} say @param {Place} place @returns {Origin} */
 function additive(lab, read, say, { head, row, col }) {
-  const [q, k] = [{ of: "q", head, row }, { of: "k", head, row: col }];
-  const own = there(lab, { of: "b" });
-  const [left, right, weights, bias] = [read(q), read(k), read({ of: "w" }), own.map(read)[0]];
+  const [q, k, w] = [{ of: "q", head, row }, { of: "k", head, row: col }, { of: "w", row: head }];
+  const own = there(lab, { of: "b", row: head });
+  const [left, right, weights, bias] = [read(q), read(k), read(w), own.map(read)[0]];
   const terms = weights.map((weight, i) => [
     of(say, weight), "·", "tanh", "(", plain(say(left[i])), "+", of(say, right[i]), ...(bias ? ["+", of(say, bias[i])] : []), ")",
   ]);
-  return { from: [q, k, { of: "w" }, ...own], says: summed(terms) };
+  return { from: [q, k, w, ...own], says: summed(terms) };
 }
 
 /** @param {Read} read @param {Say} say @param {Cells} a @param {Cells} b @param {string} [sign] @returns {Origin} */
@@ -171,7 +181,8 @@ function sublayers(lab, answer, read, say) {
   const joined = lab.heads > 1 ? "concat" : "mix";
   const out = lab.matrices.w_o || lab.norm !== "none" ? "output" : joined;
   const behind = post ? "norm" : lab.norm === "none" ? out : "residual";
-  const normed = (/** @type {string} */ name) => (/** @type {Place} */ { row, col }) => normal(read, say, { of: name, row }, col);
+  const normed = (/** @type {string} */ name, which = "") => (/** @type {Place} */ { row, col }) =>
+    normal(read, say, { of: name, row }, col, there(lab, { of: `${which}gamma`, col }), there(lab, { of: `${which}beta`, col }));
   const sum = (/** @type {string} */ a, /** @type {string} */ b) => (/** @type {Place} */ { row, col }) => added(read, say, { of: a, row, col }, { of: b, row, col });
   const times = (/** @type {string} */ x, /** @type {string} */ w, /** @type {string} */ b) => (/** @type {Place} */ { row, col }) =>
     product(read, say, { of: x, row }, { of: w, col }, there(lab, { of: b, col }));
@@ -192,19 +203,30 @@ function sublayers(lab, answer, read, say) {
     },
     "ffn.output": times("ffn.hidden", "w_2", "b_2"),
     "ffn.residual": sum(behind, "ffn.output"),
-    "ffn.norm": normed(pre ? "residual" : "ffn.residual"),
-    "final.norm": normed(final),
+    "ffn.norm": normed(pre ? "residual" : "ffn.residual", "ffn_"),
+    "final.norm": ({ row, col }) => normal(read, say, { of: final, row }, col, [], []),
     logits: times(last, "w_vocab", ""),
   };
 }
 
-/** (x − mean) / √(variance + ε). @param {Read} read @param {Say} say @param {Cells} row @param {number} at @returns {Origin} */
-function normal(read, say, row, at) {
+/**
+ * γ · (x − mean) / √(variance + ε) + β.
+ * @param {Read} read
+ * @param {Say} say
+ * @param {Cells} row
+ * @param {number} at
+ * @param {Cells[]} gamma  none: 1
+ * @param {Cells[]} beta  none: 0
+ * @returns {Origin}
+ */
+function normal(read, say, row, at, gamma, beta) {
   const values = read(row);
   const mean = values.reduce((sum, one) => sum + one, 0) / values.length;
   const variance = values.reduce((sum, one) => sum + (one - mean) ** 2, 0) / values.length;
   const above = [plain(say(values[at])), "−", of(say, mean)];
-  return { from: [row], says: [fraction(above, root([plain(say(variance)), "+", plain("0.00001")]))] };
+  const part = fraction(above, root([plain(say(variance)), "+", plain("0.00001")]));
+  const scaled = gamma.length ? [of(say, read(gamma[0])[0]), "·", part] : [part];
+  return { from: [row, ...gamma, ...beta], says: [scaled, ...beta.map((cell) => ["+", of(say, read(cell)[0])])] };
 }
 
 /** From the logits to the loss. @param {Lab} lab @param {Read} read @param {Say} say @returns {Rules} */

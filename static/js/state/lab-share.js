@@ -1,7 +1,7 @@
 /** The lab as a share keeps it: what was computed, and the link that the page opens with. */
 
 import { format, parse } from "./lab-link.js";
-import { request } from "./lab-matrices.js";
+import { request } from "./lab-request.js";
 import { preset } from "./lab-presets.js";
 import { unshuffled } from "./lab-shuffle.js";
 

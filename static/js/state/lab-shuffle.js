@@ -24,9 +24,10 @@ export function reordered(lab, order) {
     const cells = move(inRows(lab, name));
     return [name, column ? transposed(cells) : cells];
   }
-  const { x, targets } = lab.matrices;
+  const { x, targets, padding, memory } = lab.matrices;
   const own = [
     ...(x ? [moved("x", (rows) => order.map((from) => rows[from]))] : []),
+    ...(padding && !memory ? [moved("padding", ([row]) => [order.map((from) => row[from])])] : []),
     ...(targets ? [moved("targets", ([row]) => [order.map((from) => row[from])])] : []),
   ];
   const written = order.map((from) => lab.order[from] ?? from);

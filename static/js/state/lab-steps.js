@@ -58,6 +58,10 @@ const names = (t) => ({
 export function formulas(lab) {
   const { matrices, scoring, relative, norm } = lab;
   const column = lab.convention === "column";
+  /** Of a norm, with its own γ and β. @param {Formula} x @param {string} which @param {string} sub */
+  const normed = (x, which, sub) => [
+    ...(matrices[`${which}gamma`] ? [`γ${sub}`, "·"] : []), "LayerNorm", OPEN, x, CLOSE, ...(matrices[`${which}beta`] ? ["+", `β${sub}`] : []),
+  ];
   /** x W, or W x. @param {Formula} x @param {string} w @param {string} [b] @returns {Formula[]} */
   const times = (x, w, b) => [...(column ? [w, x] : [x, w]), ...(b && matrices[b.toLowerCase()] ? ["+", b] : [])];
   const input = relative === "sinusoidal" ? "X_P" : "X";
@@ -92,11 +96,11 @@ export function formulas(lab) {
     concat: ["C", "=", "[", "Z_1", "…", "Z_h", "]"],
     output: ["O", "=", ...(matrices.w_o ? times(mixed, "W_O", "b_O") : [mixed])],
     residual: ["R", "=", input, "+", "O"],
-    norm: ["N", "=", "LayerNorm", OPEN, norm === "pre" ? input : "R", CLOSE],
+    norm: ["N", "=", ...normed(norm === "pre" ? input : "R", "", "")],
     "ffn.hidden": ["H", "=", "max", OPEN, "0", ",", ...times(read1, "W_1", "b_1"), CLOSE],
     "ffn.output": ["F", "=", ...times("H", "W_2", "b_2")],
     "ffn.residual": ["R_2", "=", behind, "+", "F"],
-    "ffn.norm": ["N_2", "=", "LayerNorm", OPEN, norm === "pre" ? "R" : "R_2", CLOSE],
+    "ffn.norm": ["N_2", "=", ...normed(norm === "pre" ? "R" : "R_2", "ffn_", "_2")],
     "final.norm": ["N_3", "=", "LayerNorm", OPEN, matrices.w_1 ? "R_2" : "R", CLOSE],
     logits: ["L", "=", ...times(norm === "pre" ? "N_3" : last, "W_vocab")],
     probabilities: ["p", "=", "softmax", OPEN, "L", CLOSE],
@@ -116,7 +120,7 @@ export function shownSteps(lab, answer, t) {
   const [called, formula] = [names(t), formulas(lab)];
   const idle = new Set([
     ...(lab.heads === 1 ? ["concat"] : []),
-    ...(lab.mask === "none" ? ["mask"] : []),
+    ...(lab.mask === "none" && !lab.matrices.padding ? ["mask"] : []),
     ...(lab.matrices.w_o || lab.norm !== "none" ? [] : ["output"]),
   ]);
   return Object.entries(answer.steps).filter(([id]) => !idle.has(id)).map(([id, values]) => ({

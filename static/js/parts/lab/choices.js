@@ -4,7 +4,8 @@ import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { alone } from "../arrow-keys.js";
 import { radios } from "../controls.js";
-import { CHOICES, EXTRAS, MOST, fitted, sizes, switched, turned, wrongs } from "../../state/lab-matrices.js";
+import { CHOICES, EXTRAS, MOST, fitted, sizes, switched, turned } from "../../state/lab-matrices.js";
+import { wrongs } from "../../state/lab-request.js";
 import { PRESETS, preset } from "../../state/lab-presets.js";
 import { shuffled, unshuffled } from "../../state/lab-shuffle.js";
 
@@ -33,6 +34,8 @@ const extras = (t) => ({
   w_o: t("Output matrix"),
   biases: t("Biases"),
   memory: t("Memory"),
+  padding: t("Padding"),
+  affine: t("γ and β of the norm"),
   ffn: t("Feed-forward"),
   vocab: t("Vocabulary and loss"),
 });
@@ -101,7 +104,7 @@ export function createChoices({ t }, { get, change, step, again, root, own }) {
           "div",
           { className: `lab-parts${open ? " open" : ""}` },
           Object.entries(menu).map(([name, { label, values }]) => option(name, label, values, lab[/** @type {"mask"} */ (name)])),
-          Object.entries(extra).map(([name, label]) => toggle(`has-${name}`, label, EXTRAS[name].some((one) => Boolean(lab.matrices[one])))),
+          Object.entries(extra).filter(([name]) => name !== "affine" || lab.norm === "post" || lab.norm === "pre").map(([name, label]) => toggle(`has-${name}`, label, EXTRAS[name].some((one) => Boolean(lab.matrices[one])))),
           lab.matrices.targets && toggle("shift", t("Predict the next token"), lab.shift),
           lab.matrices.targets && smoothing(t, lab),
           el("hr", {}),

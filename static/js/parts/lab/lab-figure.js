@@ -8,7 +8,7 @@ import { createAsker } from "../../data/retry.js";
 import { h } from "../../lib/dom.js";
 import { throttle } from "../../lib/timing.js";
 import { createHistory } from "../../state/history.js";
-import { request, wrongs } from "../../state/lab-matrices.js";
+import { request, wrongs } from "../../state/lab-request.js";
 import { unshuffled } from "../../state/lab-shuffle.js";
 import { trouble } from "../problem-line.js";
 import { createChoices } from "./choices.js";
@@ -28,7 +28,7 @@ import { createSteps } from "./steps.js";
  *   /api/lab does; null: there is no server, and nothing can be typed
  * @property {{answer: Answer, before: Answer | null} | null} [known]  what is known of `lab`
  * @property {boolean} [choices]  whether there are any
- * @property {(lab: Lab) => void} [onChange]  hears of each lab that can be computed, the first one too
+ * @property {(lab: Lab) => void} [onChange]  hears of each lab, the first one too, with cells that are no numbers as well
  */
 /** @typedef {ReturnType<typeof createLabFigure>} LabFigure */
 
@@ -87,9 +87,9 @@ export function createLabFigure({ root, page, lab, compute, known = null, choice
     if (right) asking.later(); // first, so that the server computes while the page is drawn
     choices.show(present, past);
     matrices.show(present, wrong);
-    if (!right) return;
     onChange(present);
-    if (keyOf(present) === asked) draw();
+    steps.stale(!right);
+    if (right && keyOf(present) === asked) draw();
   }
 
   /** @param {Lab} next @param {string} [what]  changes of one thing in a row are undone together */

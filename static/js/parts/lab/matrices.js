@@ -11,7 +11,10 @@ import { numberGrid } from "../number-grid.js";
 /** @typedef {{get: () => Lab, change: (next: Lab, what?: string) => void, fixed: boolean, own: string}} Desk  own: what ids begin with */
 
 /** As they are printed. @type {Record<string, string>} */
-const PRINTED = { x: "X", memory: "M", w: "w", pi: "π", w_vocab: "W_vocab", targets: "y" };
+const PRINTED = {
+  x: "X", memory: "M", padding: "padding", w: "w", pi: "π", w_vocab: "W_vocab", targets: "y",
+  gamma: "γ", beta: "β", ffn_gamma: "γ_2", ffn_beta: "β_2",
+};
 const HEADED = new Set(["w_q", "w_k", "w_v", "b_q", "b_k", "b_v"]);
 const OFFSETS = ["≤ −2", "−1", "0", "1", "≥ 2"];
 
@@ -44,14 +47,15 @@ export function createMatrices(page, { get, change, fixed, own }) {
         change({ ...get(), [key]: get()[key].map((one, i) => (i === index ? text : one)) }, `${key} ${index}`);
       },
     });
-    const [title, size] = [h("h2", {}, ...subscript(printed(name))), h("span", { className: "size" })];
+    const called = name === "padding" ? [t("Padding")] : subscript(printed(name));
+    const [title, size] = [h("h2", {}, ...called), h("span", { className: "size" })];
     const box = h("div", { className: `matrix-box is-${name}`, "data-of": name }, h("div", { className: "box-head" }, title, size), h("div", { className: "scrolled" }, grid.element), grid.says);
     return { element: box, size, grid };
   }
 
   return {
     element,
-    /** @param {Lab} lab @param {ReturnType<typeof import("../../state/lab-matrices.js").wrongs>} wrong */
+    /** @param {Lab} lab @param {ReturnType<typeof import("../../state/lab-request.js").wrongs>} wrong */
     show(lab, wrong) {
       const there = NAMES.filter((name) => lab.matrices[name]);
       const column = lab.convention === "column";
@@ -65,7 +69,7 @@ export function createMatrices(page, { get, change, fixed, own }) {
         const before = drawn.get(name);
         drawn.set(name, { cells, depends, theme: page.theme() });
         if (before && before.cells === cells && before.depends === depends && before.theme === page.theme()) continue;
-        const places = named(lab, name, cells);
+        const places = named(t, lab, name, cells);
         const [first, second] = [places.rows, places.cols];
         const typed = name === "x" || name === "memory" ? (column ? "cols" : "rows") : null;
         write(box.size, `${cells.length} × ${cells[0].length}`);
@@ -86,13 +90,15 @@ export function createMatrices(page, { get, change, fixed, own }) {
   };
 }
 
-/** What a matrix's rows and columns are called, as the row convention has them. @param {Lab} lab @param {string} name @param {string[][]} cells */
-function named(lab, name, cells) {
+/** What a matrix's rows and columns are called, as the row convention has them. @param {import("../../lib/i18n.js").Translate} t @param {Lab} lab @param {string} name @param {string[][]} cells */
+function named(t, lab, name, cells) {
   const [rows, cols] = lab.convention === "column" ? [cells[0].length, cells.length] : [cells.length, cells[0].length];
   const counted = (/** @type {number} */ count, first = 1) => Array.from({ length: count }, (_, i) => String(i + first));
   if (name === "x") return { rows: lab.tokens, cols: counted(cols) };
   if (name === "memory") return { rows: lab.memoryTokens, cols: counted(cols) };
   if (name === "pi") return { rows: [""], cols: OFFSETS };
+  if (name === "padding") return { rows: [""], cols: lab.matrices.memory ? lab.memoryTokens : lab.tokens };
+  if ((name === "w" || name === "b") && rows > 1) return { rows: counted(rows).map((n) => t("Head {n}", { n })), cols: counted(cols) };
   if (name === "targets") return { rows: [""], cols: lab.tokens };
   return { rows: rows === 1 ? [""] : counted(rows), cols: counted(cols, name === "w_vocab" ? 0 : 1) };
 }
@@ -104,6 +110,7 @@ function reasons(t, lab) {
   return {
     empty: t("Type a number."),
     text: t("Not a number. Write 0.5, −2 or 1/3."),
+    flag: t("1 for padding, 0 for a token."),
     large: t("At most 1,000,000 in size."),
     id: t("A whole number from 0 to {last}.", { last: last - 1 }),
   };

@@ -1,7 +1,7 @@
 /** The steps as they were computed: name, formula, numbers; or a row of them to be filled in. */
 
 import { mathml } from "../../compute/formula.js";
-import { h } from "../../lib/dom.js";
+import { h, write } from "../../lib/dom.js";
 import { afterFrame } from "../../lib/timing.js";
 import { fractional, plainly, two } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
@@ -30,7 +30,8 @@ export function createSteps(page, { get, change }) {
   const { t, say, theme } = page;
   const about = h("div", { className: "lab-finding", role: "status" });
   const list = h("ol", { className: "worked" });
-  const element = h("section", { className: "lab-steps", "aria-label": t("Steps"), tabIndex: -1 }, about, list);
+  const old = h("p", { className: "problem", role: "status", hidden: true });
+  const element = h("section", { className: "lab-steps", "aria-label": t("Steps"), tabIndex: -1 }, old, about, list);
   const exercise = createExercise(page, { again: () => computed && show(computed), row: (step, row) => change({ ...get(), hidden: { ...get().hidden, [step]: row } }) });
   /** @type {Computed | null} */
   let computed = null;
@@ -112,5 +113,11 @@ export function createSteps(page, { get, change }) {
     );
     return li;
   }
-  return { element, show, busy: (/** @type {boolean} */ on) => element.setAttribute("aria-busy", String(on)) };
+  /** Whether a cell is no number, so that the steps cannot follow. @param {boolean} on */
+  function stale(on) {
+    old.hidden = !on;
+    element.classList.toggle("stale", on);
+    write(old, computed ? t("A marked cell cannot be used: the steps are those from before.") : t("A marked cell cannot be used. Correct it to see the steps."));
+  }
+  return { element, show, stale, busy: (/** @type {boolean} */ on) => element.setAttribute("aria-busy", String(on)) };
 }
