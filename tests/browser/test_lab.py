@@ -229,14 +229,21 @@ def test_shuffled_words_have_the_same_outputs_until_there_are_positions(lab: Lab
 
 def test_a_bad_cell_keeps_what_was_typed_and_says_why(lab: Lab) -> None:
     lab.open()
-    before = lab.page.url
     cell = lab.cell("w_v", 1, 2)
-    cell.fill("a1")
-    expect(cell).to_have_value("a1")
+    cell.fill("a_1*%")
+    expect(cell).to_have_value("a_1*%")
     expect(cell).to_have_attribute("aria-invalid", "true")
     expect(cell).to_have_accessible_description("Not a number. Write 0.5, −2 or 1/3.")
     lab.expect_row("Value vectors", 1, ["0", "1", "0"])
-    assert lab.page.url == before
+    says = lab.page.locator(".lab-steps > .problem")
+    expect(says).to_have_text("A marked cell cannot be used: the steps are those from before.")
+    lab.page.get_by_role("button", name="Share", exact=True).click()
+    expect(lab.page.locator("#shared-says")).to_have_text(
+        "A marked cell cannot be used. Correct it, then share."
+    )
+    lab.page.reload()  # nothing typed is lost
+    expect(cell).to_have_value("a_1*%")
+    expect(says).to_have_text("A marked cell cannot be used. Correct it to see the steps.")
     cell.fill("1000001")
     expect(cell).to_have_accessible_description("At most 1,000,000 in size.")
     cell.fill("0.1")
@@ -259,6 +266,45 @@ def test_the_convention_transposes_everything(lab: Lab) -> None:
     expect(lab.page.get_by_label("Example")).to_have_value("heads")
 
 
+def test_padding_is_typed_as_a_row(lab: Lab) -> None:
+    lab.open()
+    lab.page.get_by_label("Padding").check()
+    lab.cell("padding", 0, 2).fill("1")
+    own = math.exp(1 / math.sqrt(3))
+    row = [f"{own / (own + 1):.4f}", f"{1 / (own + 1):.4f}", "0"]
+    lab.expect_row("Weights", 0, row)
+    lab.expect_row("Mask", 1, ["1", "1", "0"])
+    lab.step("Mask").locator("td[data-at='1,2']").hover()
+    expect(lab.cell("padding", 0, 2)).to_have_attribute("data-lit", "from")
+    lab.cell("padding", 0, 2).fill("2")
+    expect(lab.cell("padding", 0, 2)).to_have_accessible_description("1 for padding, 0 for a token.")
+    assert lab.link["padding"] == ["0_0_2"]
+
+
+def test_the_norm_has_a_gamma_and_a_beta(lab: Lab) -> None:
+    lab.open()
+    toggle = lab.page.get_by_label("γ and β of the norm")
+    expect(toggle).to_have_count(0)
+    lab.page.locator("select[name=norm]").select_option("post")
+    toggle.check()
+    lab.cell("gamma", 0, 0).fill("0")
+    lab.cell("beta", 0, 0).fill("3")
+    for row in range(3):
+        expect(lab.step("Layer norm").locator(f"td[data-at='{row},0']")).to_have_text("3")
+
+
+def test_additive_scoring_has_a_w_for_each_head(lab: Lab) -> None:
+    lab.open()
+    lab.page.get_by_label("Example").select_option("heads")
+    lab.page.locator("select[name=scoring]").select_option("additive")
+    expect(lab.page.locator("[data-of=w] tbody th")).to_have_text(["Head 1", "Head 2"])
+    for col in range(3):
+        lab.cell("w", 1, col).fill("0")
+    second = lab.step("Scores").locator("[data-head='1'] td[data-at]")
+    expect(second).to_have_text(["0"] * 9)
+    expect(lab.step("Scores").locator("[data-head='0'] td[data-at]").first).not_to_have_text("0")
+
+
 @pytest.mark.parametrize("example", ["causal", "window", "relative", "additive", "ffn", "loss"])
 def test_every_example_is_worked_out(lab: Lab, example: str) -> None:
     lab.open()
@@ -269,7 +315,7 @@ def test_every_example_is_worked_out(lab: Lab, example: str) -> None:
     }  # fmt: skip
     expect(lab.step(own[example])).to_be_visible()
     expect(lab.page.get_by_label("Example")).to_have_value(example)
-    expect(lab.page.locator(".lab-figure .problem")).to_be_hidden()
+    expect(lab.page.locator(".lab-figure .problem:visible")).to_have_count(0)
 
 
 def test_a_memory_has_names_of_its_own(lab: Lab) -> None:
@@ -435,6 +481,7 @@ def test_the_workspace_leads_here(lab: Lab) -> None:
 
 def test_why_scores_are_divided(lab: Lab) -> None:
     lab.open("?lang=en")
+    lab.page.get_by_label("Example").select_option("Why divide by √d_k?")
     says = lab.page.locator("#scaling .finding")
     found = scaling(6, 0)
     dot, scaled = found["dot"], found["scaled"]
@@ -458,18 +505,47 @@ def test_why_scores_are_divided(lab: Lab) -> None:
     lab.page.locator("[name=keys]").fill("40")
     expect(lab.page.locator("[data-why=keys]")).to_have_text("A whole number from 2 to 32.")
     lab.page.get_by_role("link", name="What a layer costs").click()
-    expect(lab.page.locator("#layer-costs")).to_be_in_viewport()
+    expect(lab.page.locator("#costs")).to_be_visible()
+    expect(says).to_be_hidden()
+    assert lab.link["show"] == ["layer-costs"]
+
+
+def test_formulas_stand_among_the_examples(lab: Lab) -> None:
+    lab.open("?lang=en")
+    example = lab.page.get_by_label("Example")
+    lab.cell("x", 0, 0).fill("7")
+    own = {"why": "#scaling", "encoding": "#position", "warm-up": "#rate", "layer-costs": "#costs"}
+    for name, place in own.items():
+        example.select_option(name)
+        expect(lab.page.locator(place)).to_be_in_viewport()
+        expect(lab.page.locator(".lab-body")).to_be_hidden()
+        assert lab.link["show"] == [name]
+        for other in own.values():
+            expect(lab.page.locator(other)).to_be_visible(visible=other == place)
+    lab.page.reload()
+    expect(lab.page.locator("#costs")).to_be_visible()
+    expect(example).to_have_value("layer-costs")
+    expect(lab.page.get_by_role("button", name="Share", exact=True)).to_be_hidden()
+    example.select_option("your own")  # as it was left
+    expect(lab.cell("x", 0, 0)).to_have_value("7")
+    lab.expect_row("Query vectors", 0, ["7", "0", "0"])
+    assert "show" not in lab.link
+    example.select_option("warm-up")
+    example.select_option("causal")
+    expect(lab.step("Mask")).to_be_visible()
 
 
 def test_formulas_for_numbers_of_ones_own(lab: Lab) -> None:
-    lab.open()
+    lab.page.goto(f"{lab.url}/lab?show=encoding&lang=en")
     encoding = ["0.8415", "0.5403", "0.0998", "0.9950", "0.0100", "1.0000", "0.0010", "1.0000"]
     expect(lab.page.locator("#position tbody td[style]")).to_have_text(encoding)
     lab.page.locator("[name=pos]").fill("0")
     expect(lab.page.locator("#position tbody td[style]")).to_have_text(["0", "1"] * 4)
+    lab.page.get_by_label("Example").select_option("warm-up")
     expect(lab.page.locator("#rate tbody tr").nth(2)).to_have_text("4,0006.988 · 10⁻⁴the peak")
     lab.page.locator("[name=warmup]").fill("100")
     expect(lab.page.locator("#rate tbody tr").nth(2)).to_have_text("1004.419 · 10⁻³the peak")
+    lab.page.get_by_label("Example").select_option("layer-costs")
     first = lab.page.locator("#costs tbody tr").first
     expect(first).to_have_text("Self-attentionn² · d1,280,00011")
     lab.page.locator("[name=n]").fill("x")

@@ -63,6 +63,36 @@ test("a link brings back all of it", () => {
   assert.deepEqual(parse(format(cells), preset("heads")).matrices.x, cells.matrices.x);
 });
 
+test("a link holds whatever was typed", () => {
+  const lab = { ...preset("identity"), matrices: { ...preset("identity").matrices, x: [["a_b*c", "%5f", ""], ["NaN", "_", "猫&=\n"], ["*", "1e999", "%"]] } };
+  assert.deepEqual(parse(format(lab), preset("heads")), lab);
+  assert.deepEqual(Object.keys(wrongs(lab).x).length, 9);
+});
+
+test("one w for all heads, as earlier links have it, is one for each", () => {
+  const lab = fitted({ ...preset("heads"), scoring: "additive", matrices: { ...preset("heads").matrices, w: [["1", "2", "-1"]] } });
+  assert.deepEqual(lab.matrices.w, [["1", "2", "-1"], ["1", "2", "-1"]]);
+  const own = { ...lab, matrices: { ...lab.matrices, w: [["1", "2", "-1"], ["3", "4", "5"]] } };
+  for (const one of [own, turned(own)]) assert.deepEqual(values(one, "w"), [1, 2, -1, 3, 4, 5]);
+});
+
+test("padding is 0 or 1, moves with its tokens, and is a list of booleans", () => {
+  const lab = switched(preset("shuffle"), "padding", true);
+  const padded = { ...lab, matrices: { ...lab.matrices, padding: [["0", "1", "0", "0"]] } };
+  assert.deepEqual(values(turned(padded), "padding"), [false, true, false, false]);
+  assert.deepEqual(reordered(padded, [1, 0, 2, 3]).matrices.padding, [["1", "0", "0", "0"]]);
+  assert.deepEqual(wrongs({ ...padded, matrices: { ...padded.matrices, padding: [["2", "0.5", "-1", "1"]] } }).padding, { "0,0": "flag", "0,1": "flag", "0,2": "flag" });
+  assert.equal(switched(switched(preset("memory"), "padding", true), "memory", true).matrices.padding[0].length, 3);
+});
+
+test("γ and β come with a norm, and a second pair with the feed-forward", () => {
+  assert.equal("gamma" in switched(preset("identity"), "affine", true).matrices, false);
+  const own = switched(preset("ffn"), "affine", true);
+  assert.deepEqual(["gamma", "beta", "ffn_gamma", "ffn_beta"].map((name) => own.matrices[name]), [[["1", "1", "1"]], [["0", "0", "0"]], [["1", "1", "1"]], [["0", "0", "0"]]]);
+  assert.equal(written(formulas(own)["ffn.norm"]), "N_2 = γ_2 · LayerNorm (R_2) + β_2");
+  assert.equal("ffn_gamma" in fitted({ ...own, norm: "residual" }).matrices, false);
+});
+
 test("a link that is none is the opening", () => {
   const opening = preset("identity");
   for (const text of ["", "?lang=zh", "?x=1_0*0", "?x=1&w_q=1", "?x=1_2*3&w_q=1&w_k=1&w_v=1", "?x=1&w_q=1&w_k=1&w_v=1&heads=3"])

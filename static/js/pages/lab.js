@@ -8,7 +8,7 @@ import { find } from "../lib/dom.js";
 import { createLabFigure } from "../parts/lab/lab-figure.js";
 import { createPageContext } from "../parts/page-context.js";
 import { wording } from "../parts/problem-wording.js";
-import { readQuery, writeQuery } from "../state/address.js";
+import { here, readQuery, writeQuery } from "../state/address.js";
 import { format, parse } from "../state/lab-link.js";
 import { preset } from "../state/lab-presets.js";
 import { wrongs } from "../state/lab-request.js";
@@ -28,35 +28,50 @@ async function start() {
   const first = share ? opened(share) : { lab: parse(readQuery(window), preset("identity")), known: null };
   const frozen = share && format(first.lab);
   const asked = new URLSearchParams(readQuery(window));
-  /** @type {ReturnType<typeof bindFormulas> | null} */
-  let formulas = null;
+  /** @type {ReturnType<typeof createLabFigure> | null} */
+  let figure = null;
+  const formulas = bindFormulas(page, api, asked, again);
+  const root = find("#lab");
+  const jumps = /** @type {HTMLAnchorElement[]} */ ([...root.querySelectorAll(".jumps a")]);
   const other = /** @type {HTMLAnchorElement} */ (find("#language"));
 
   /** The address says what is on the screen: a share as long as nothing in it is changed. @param {import("../state/lab-matrices.js").Lab} lab */
   function onChange(lab) {
     const link = format(lab);
     const here = link === frozen ? { path: `/s/${id}`, query: "" } : { path: LAB, query: `${link}&` };
-    const beside = formulas?.query() ?? "";
+    const beside = formulas.query();
     writeQuery(window, `${here.query}lang=${lang}${beside}`, here.path);
     other.href = `${here.path}?${here.query}lang=${other.hreflang}${beside}`;
-    find("#frozen").hidden = link !== frozen;
+    find("#frozen").hidden = link !== frozen || formulas.shown() !== "";
+    root.toggleAttribute("data-formula", formulas.shown() !== "");
+    jumps.forEach((jump) => (jump.dataset.to === formulas.shown() ? jump.setAttribute("aria-current", "true") : jump.removeAttribute("aria-current")));
+  }
+
+  function again() {
+    figure?.again();
   }
 
   if (share) {
     find("#frozen-says").textContent = page.t("Saved {when}. What you change opens as a page of your own.", { when: day(share.created) });
     /** @type {HTMLAnchorElement} */ (find("#open-live")).href = `${LAB}?${format(first.lab)}&lang=${lang}`;
   }
-  const figure = createLabFigure({ root: find("#figure"), page, ...first, compute: api.lab, onChange });
+  formulas.go(asked.get("show") ?? "");
+  const beside = { label: page.t("Formulas"), ...formulas };
+  const made = (figure = createLabFigure({ root: find("#figure"), page, ...first, compute: api.lab, beside, onChange }));
+  for (const jump of jumps)
+    jump.addEventListener("click", (event) => {
+      event.preventDefault();
+      formulas.go(jump.dataset.to ?? "");
+    });
   const { t } = page;
   /** @param {import("../chrome/share-panel.js").About} [about] */
   async function make(about) {
-    if (Object.keys(wrongs(figure.lab())).length) throw new Problem("wrong-cells");
-    return api.share({ state: stateOf(figure.lab(), lang), about });
+    if (formulas.shown()) return { url: here(window) };
+    if (Object.keys(wrongs(made.lab())).length) throw new Problem("wrong-cells");
+    return api.share({ state: stateOf(made.lab(), lang), about });
   }
-  bindExports(page, api, figure, lang);
+  bindExports(page, api, made, lang);
   bindSharePanel({ t, api, lang, title: () => t("Attention by hand"), make });
-  formulas = bindFormulas(page, api, asked, () => onChange(figure.lab()));
-  if (formulas.query()) onChange(figure.lab());
 }
 
 void start();

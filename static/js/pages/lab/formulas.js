@@ -33,6 +33,8 @@ const counted = (value) => (value < 1e15 ? grouped(value) : tiny(value));
  */
 export function bindFormulas(page, api, said, changed) {
   const root = find("#formulas");
+  const panels = /** @type {HTMLElement[]} */ ([...root.querySelectorAll("[data-formula]")]);
+  let shown = "";
   const inputs = /** @type {HTMLInputElement[]} */ ([...root.querySelectorAll("input[name]")]);
   for (const input of inputs) input.value = said.get(PREFIX + input.name) ?? input.value;
 
@@ -83,15 +85,29 @@ export function bindFormulas(page, api, said, changed) {
     (shows[name] ?? showCosts)();
     changed();
   });
-  const all = [showPosition, showRate, showCosts];
-  page.onTheme(() => [...all, scaling.show].forEach((show) => show()));
-  all.forEach((show) => show());
-  void scaling.ask();
+  /** What draws each of them. @type {Record<string, () => void>} */
+  const draws = { why: scaling.ask, encoding: showPosition, "warm-up": showRate, "layer-costs": showCosts };
+  /** @param {string} id  of the one to be shown; "": none */
+  function go(id) {
+    shown = id in draws ? id : "";
+    root.hidden = !shown;
+    panels.forEach((panel) => (panel.hidden = panel.dataset.formula !== shown));
+    draws[shown]?.();
+    changed();
+  }
+  page.onTheme(() => draws[shown]?.());
   find("#position-formula").append(mathml(document, pe("2i", "sin")), " ", mathml(document, pe("2i+1", "cos")));
   find("#rate-formula").append(mathml(document, RATE));
   return {
-    /** What a link says of the fields that are not as at first: "&…", or nothing. */
-    query: () => inputs.filter(({ value, defaultValue }) => value !== defaultValue).map(({ name, value }) => `&${PREFIX}${name}=${encodeURIComponent(value)}`).join(""),
+    names: Object.fromEntries(panels.map((panel) => [panel.dataset.formula ?? "", find("h2", panel).textContent ?? ""])),
+    shown: () => shown,
+    go,
+    /** What a link says of them, and of the fields that are not as at first: "&…", or nothing. */
+    query: () =>
+      [
+        ...(shown ? [["show", shown]] : []),
+        ...inputs.filter(({ value, defaultValue }) => value !== defaultValue).map(({ name, value }) => [PREFIX + name, value]),
+      ].map(([name, value]) => `&${name}=${encodeURIComponent(value)}`).join(""),
   };
 }
 

@@ -19,6 +19,15 @@ import { shuffled, unshuffled } from "../../state/lab-shuffle.js";
  * @property {() => void} again  shows all of it anew
  * @property {HTMLElement} root  in which Ctrl+Z and Ctrl+Y are meant for it
  * @property {string} own  what names of radio buttons begin with
+ * @property {Beside | null} beside
+ */
+/**
+ * Examples of the page's own, in the same menu: while one is shown, the figure gives way to it.
+ * @typedef {object} Beside
+ * @property {string} label  of all
+ * @property {Record<string, string>} names  by id
+ * @property {() => string} shown  the id of the one that is; "": none
+ * @property {(id: string) => void} go
  */
 
 /** @param {Translate} t @returns {Record<string, {label: string, values: Record<string, string>}>} */
@@ -56,12 +65,14 @@ const counted = (t, lab) => [
  * @param {import("../../state/types.js").PageContext} page
  * @param {Desk} desk
  */
-export function createChoices({ t }, { get, change, step, again, root, own }) {
+export function createChoices({ t }, { get, change, step, again, root, own, beside }) {
   const element = h("div", { className: "options lab-choices" });
   const [menu, extra] = [menus(t), extras(t)];
   let open = false; // on a phone: mechanisms and sizes are out of the way at first
   element.addEventListener("change", ({ target }) => {
     const { name, value, checked } = /** @type {HTMLInputElement} */ (target);
+    if (name === "preset") beside?.go(value in beside.names ? value : "");
+    if (name === "preset" && beside && value in beside.names) return;
     const next = chosen(get(), { name: name.replace(`${own}-`, ""), value, checked });
     if (next) change(next);
   });
@@ -88,10 +99,13 @@ export function createChoices({ t }, { get, change, step, again, root, own }) {
     /** @param {Lab} lab @param {{undoable: () => boolean, redoable: () => boolean}} past */
     show(lab, past) {
       const id = matching(lab);
+      const shown = beside?.shown() ?? "";
       const examples = { "": t("your own"), ...Object.fromEntries(Object.entries(PRESETS).map(([one, { name }]) => [one, name(t)])) };
+      const menus = option("preset", t("Example"), examples, shown || id, beside ? { [beside.label]: beside.names } : {});
+      if (shown) return render(element, menus);
       render(
         element,
-        option("preset", t("Example"), examples, id),
+        menus,
         act("go", "undo", t("Undo"), !past.undoable()),
         act("go", "redo", t("Redo"), !past.redoable()),
         either(`${own}-convention`, t("Convention"), conventions, lab.convention),
@@ -147,13 +161,27 @@ const known = new Map(Object.keys(PRESETS).map((id) => [essence(preset(id)), id]
 /** The example that this is; "" for none. @param {Lab} lab */
 const matching = (lab) => known.get(essence(lab)) ?? "";
 
-/** @param {string} name @param {string} label @param {Record<string, string>} values @param {string} value */
-const option = (name, label, values, value) =>
+/** @param {Record<string, string>} values */
+const options = (values) => Object.entries(values).map(([id, says]) => el("option", { value: id }, says));
+
+/**
+ * @param {string} name
+ * @param {string} label
+ * @param {Record<string, string>} values
+ * @param {string} value
+ * @param {Record<string, Record<string, string>>} [groups]  further values, by what they are together
+ */
+const option = (name, label, values, value, groups = {}) =>
   el(
     "label",
     { key: name, className: "option menu" },
     el("span", {}, label),
-    el("select", { name, value, "aria-label": label }, Object.entries(values).map(([id, says]) => el("option", { value: id }, says))),
+    el(
+      "select",
+      { name, value, "aria-label": label },
+      options(values),
+      Object.entries(groups).map(([group, more]) => el("optgroup", { key: group, label: group }, options(more))),
+    ),
   );
 
 /** @param {string} name @param {string} label @param {Record<string, string>} values @param {string} value */

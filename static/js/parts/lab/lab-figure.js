@@ -28,6 +28,7 @@ import { createSteps } from "./steps.js";
  *   /api/lab does; null: there is no server, and nothing can be typed
  * @property {{answer: Answer, before: Answer | null} | null} [known]  what is known of `lab`
  * @property {boolean} [choices]  whether there are any
+ * @property {import("./choices.js").Beside | null} [beside]  more examples for their menu
  * @property {(lab: Lab) => void} [onChange]  hears of each lab, the first one too, with cells that are no numbers as well
  */
 /** @typedef {ReturnType<typeof createLabFigure>} LabFigure */
@@ -38,13 +39,13 @@ const PACE = 60;
 let made = 0;
 
 /** @param {Plan} plan */
-export function createLabFigure({ root, page, lab, compute, known = null, choices: choosing = true, onChange = () => {} }) {
+export function createLabFigure({ root, page, lab, compute, known = null, choices: choosing = true, beside = null, onChange = () => {} }) {
   const own = `lab-${++made}`;
   const past = createHistory(lab);
   const asker = createAsker();
   const failed = trouble(page, () => void ask());
   const stand = h("div", { className: "lab-figure" });
-  const desk = { get: past.present, change, step, again: show, own, root: stand, fixed: !compute };
+  const desk = { get: past.present, change, step, again: show, own, root: stand, fixed: !compute, beside };
   const choices = createChoices(page, desk);
   const matrices = createMatrices(page, desk);
   const steps = createSteps(page, desk);
@@ -84,7 +85,9 @@ export function createLabFigure({ root, page, lab, compute, known = null, choice
     const present = past.present();
     const wrong = wrongs(present);
     const right = !Object.keys(wrong).length;
-    if (right) asking.later(); // first, so that the server computes while the page is drawn
+    const away = Boolean(beside?.shown());
+    stand.classList.toggle("gives-way", away);
+    if (right && !away) asking.later(); // first, so that the server computes while the page is drawn
     choices.show(present, past);
     matrices.show(present, wrong);
     onChange(present);
@@ -114,6 +117,8 @@ export function createLabFigure({ root, page, lab, compute, known = null, choice
     /** What is on the screen; null before the first answer. */
     computed: () => computed,
     go: change,
+    /** Shows it anew, after another example `beside` was chosen. */
+    again: show,
     /** Takes it off the page; nothing listens any more. */
     destroy() {
       untheme();
