@@ -276,8 +276,9 @@ def test_padding_is_typed_as_a_row(lab: Lab) -> None:
     lab.expect_row("Mask", 1, ["1", "1", "0"])
     lab.step("Mask").locator("td[data-at='1,2']").hover()
     expect(lab.cell("padding", 0, 2)).to_have_attribute("data-lit", "from")
-    lab.cell("padding", 0, 2).fill("2")
-    expect(lab.cell("padding", 0, 2)).to_have_accessible_description("1 for padding, 0 for a token.")
+    cell = lab.cell("padding", 0, 2)
+    cell.fill("2")
+    expect(cell).to_have_accessible_description("1 for padding, 0 for a token.")
     assert lab.link["padding"] == ["0_0_2"]
 
 

@@ -121,7 +121,6 @@ export function createChoices({ t }, { get, change, step, again, root, own, besi
           Object.entries(extra).filter(([name]) => name !== "affine" || lab.norm === "post" || lab.norm === "pre").map(([name, label]) => toggle(`has-${name}`, label, EXTRAS[name].some((one) => Boolean(lab.matrices[one])))),
           lab.matrices.targets && toggle("shift", t("Predict the next token"), lab.shift),
           lab.matrices.targets && smoothing(t, lab),
-          el("hr", {}),
           counted(t, lab).map(([name, label, most]) => stepper(t, name, label, countOf(lab, name), most)),
         ),
       );
