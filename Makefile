@@ -17,11 +17,12 @@ RUNTIME := $(VENV)/runtime.stamp
 DEV := $(VENV)/dev.stamp
 DEBIAN := $(VENV)/debian.stamp
 SCALE := $(VENV)/scale.stamp
+HF := $(VENV)/hf.stamp
 NODE_MODULES := node_modules/.stamp
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help serve test lint format figures gallery bench mutants fuzz soak scale pins notices sbom clean
+.PHONY: help serve test lint format figures gallery bench mutants fuzz soak scale hf pins notices sbom clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -69,6 +70,8 @@ soak: $(DEV)  ## run a mixed load on a server and check its memory (SECONDS=3600
 scale: $(SCALE) $(DEBIAN)  ## install Ray and Redis, then check that a cluster survives kills
 	$(BIN)/python -m pytest tests/scale
 
+hf: $(HF)  ## install what serves models of Hugging Face (HEADLIGHT_MODELS=id=hf:path)
+
 # For every platform, with every file that the index has. Later locks list only what earlier ones lack.
 LOCK = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
 	--no-emit-package torch --custom-compile-command 'make pins' $(UPGRADE)
@@ -78,6 +81,8 @@ pins: | $(DEV)  ## write the locks from the requirements: versions and hashes of
 	$(LOCK) requirements-dev.txt --output-file requirements-dev.lock \
 		--constraint requirements.lock $$($(LOCKED))
 	$(LOCK) requirements-scale.txt --output-file requirements-scale.lock \
+		--constraint requirements.lock --constraint requirements-dev.lock $$($(LOCKED))
+	$(LOCK) requirements-hf.txt --output-file requirements-hf.lock \
 		--constraint requirements.lock --constraint requirements-dev.lock $$($(LOCKED))
 
 notices: $(DEV)  ## write THIRD_PARTY_NOTICES.md from what is installed
@@ -112,6 +117,12 @@ $(DEBIAN): Makefile | $(BIN)/python
 	@dpkg -s $(DEBIAN_PACKAGES) >/dev/null 2>&1 || { \
 		echo "Installing $(DEBIAN_PACKAGES)"; \
 		$(SUDO) apt-get update -qq && $(APT_INSTALL) $(DEBIAN_PACKAGES) >/dev/null; }
+	@touch $@
+
+# Only models of Hugging Face need these.
+$(HF): requirements-hf.lock $(RUNTIME)
+	@echo "Installing transformers"
+	@$(PIP_INSTALL) --require-hashes -r requirements.lock -r requirements-hf.lock
 	@touch $@
 
 # Only tests/scale needs these: Ray is large, and Redis only holds counters shared by several servers.

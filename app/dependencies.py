@@ -59,7 +59,7 @@ def open_models(settings: Settings, launching: Future[list[Launched]] | None = N
     """Open the models that the settings name: in a cluster, in processes, or here. Blocks.
 
     `launching` is the result of `begin_launch` for these settings; without it the processes are
-    launched here. Raises what `model.adapters.encoder_decoder.load` raises, or a
+    launched here. Raises what `model.adapters.open_model.open_model` raises, or a
     RuntimeError with the same message.
     """
     if settings.ray_address:

@@ -97,9 +97,10 @@ class Settings(BaseSettings):
     )
     models: str = Field(
         default="en-zh",
-        pattern=r"^[a-z0-9-]+(=[^,]+)?(,[a-z0-9-]+(=[^,]+)?)*$",
-        description="Models to serve, the first is the default: id=path,… (the path of a bundle; "
-        "an id alone names a bundle that ships with Headlight).",
+        pattern=r"^[a-z0-9-]+(=[^,]+)?(, *[a-z0-9-]+(=[^,]+)?)*$",
+        description="Models to serve, the first is the default: id=path,… (the path of a bundle, "
+        "or hf: and that of a Hugging Face model; an id alone names a bundle that ships with "
+        "Headlight).",
     )
     zoo: bool = Field(
         default=True, description="Serve the small models of the zoo as well as MODELS."
@@ -278,8 +279,8 @@ class Settings(BaseSettings):
 
     @property
     def bundles(self) -> dict[str, str]:
-        """Models by id; each value is an argument of `model.adapters.encoder_decoder.load`."""
-        pairs = (entry.partition("=") for entry in self.models.split(","))
+        """Models by id; each value is an argument of `model.adapters.open_model.open_model`."""
+        pairs = (entry.strip().partition("=") for entry in self.models.split(","))
         return {name: path or name for name, _, path in pairs}
 
     @property

@@ -17,8 +17,8 @@ from pathlib import Path
 from threading import Lock, RLock
 
 from app.engine.model_listing import Listing
-from model.adapters.encoder_decoder import load
 from model.adapters.model_info import ModelInfo
+from model.adapters.open_model import open_model
 from model.adapters.request import Adapter
 
 Loader = Callable[[], Adapter]
@@ -71,15 +71,15 @@ class Catalog(Mapping[str, Adapter]):
     ) -> "Catalog":
         """Open every bundle, those of `small` models and in the folder `kept` last.
 
-        Takes and raises what `model.adapters.encoder_decoder.load` does. Small models decode fast
+        Takes and raises what `model.adapters.open_model.open_model` does. Small models decode fast
         enough without drafts.
         """
         loaders = {
-            name: partial(load, path, device, drafts=drafts) for name, path in bundles.items()
+            name: partial(open_model, path, device, drafts=drafts) for name, path in bundles.items()
         }
         there = {path.name: str(path) for path in sorted(kept.glob(KEPT))} if kept else {}
         little = {**(small or {}), **there}
-        loaders |= {name: partial(load, path, device) for name, path in little.items()}
+        loaders |= {name: partial(open_model, path, device) for name, path in little.items()}
         return cls(loaders, max_models, little, kept)
 
     @classmethod
@@ -136,7 +136,7 @@ class Catalog(Mapping[str, Adapter]):
                 raise KeyError(name)
             self._loading.setdefault(name, Lock())
             self._small |= {name}
-            self._loaders.setdefault(name, partial(load, self._kept / name, "cpu"))
+            self._loaders.setdefault(name, partial(open_model, str(self._kept / name), "cpu"))
 
     def _release(self, most: int) -> None:
         """Unload models, least recently used first, except those in use and small ones."""

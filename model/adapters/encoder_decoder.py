@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -20,11 +19,11 @@ from model.adapters.recorded_pass import Read, decode, encode
 from model.adapters.request import (
     Adapter,
     Decoding,
-    Output,
     Request,
     Trace,
     candidates,
 )
+from model.adapters.scored_output import scored
 from model.adapters.validate import check_decode, check_interventions, check_range
 from model.adapters.verify_drafts import Targets
 from model.bundle.measurements import Measured, load_measured
@@ -242,7 +241,9 @@ class EncoderDecoder(Adapter):
         request, recorded = run.row.request, run.recorder.tensors
         selected = self._selected(request)
         tensors = {name: recorded[name] for name in selected if name in recorded}
-        output = self._output(request, *run.written, run.logprobs)
+        output = scored(
+            *run.written, run.logprobs, self.tokenizer.eos, request.decode.length_penalty
+        )
         return Trace(
             model=self.info,
             request=request,
@@ -272,14 +273,3 @@ class EncoderDecoder(Adapter):
 
     def _summarised(self, request: Request) -> tuple[str, ...]:
         return select(request.summarise, self.info.places, "summarise")
-
-    def _output(
-        self, request: Request, text: str, tokens: Sequence[Token], logprobs: Tensor
-    ) -> Output:
-        ids = [token.id for token in tokens]
-        chosen = tuple(logprobs[range(len(ids)), ids].tolist())
-        hypothesis = Hypothesis(tuple(ids), chosen, ids[-1] == self.tokenizer.eos)
-        score = hypothesis.score(request.decode.length_penalty)
-        above = logprobs[: len(ids)].numpy() > np.array(chosen, np.float32)[:, None]
-        ranks = tuple((1 + np.count_nonzero(above, axis=-1)).tolist())
-        return Output(text, tuple(tokens), chosen, ranks, score, hypothesis.finished)

@@ -63,6 +63,8 @@ class ModelInfo:
     """What it supports: keys of `CAPABILITIES`."""
     directions: tuple[str, ...] = ()
     """Trained directions, such as "en-zh"; empty for a model of one text."""
+    prompts: tuple[str, ...] = ()
+    """Texts to try it with; empty if it has none of its own."""
     zoo: ZooEntry | None = None
     """What a model of the zoo learned; null for any other."""
 

@@ -39,6 +39,8 @@ class AttentionInfo:
     """Rules combined with &: "padding", "causal", "causal & window-3"."""
     scoring: str
     """Such as "scaled-dot" or "dot"; with positions in the scores, "scaled-dot & relative"."""
+    qk: bool = True
+    """Whether q, k and v are recorded; if not, only the weights are."""
 
     @property
     def over(self) -> dict[str, str]:

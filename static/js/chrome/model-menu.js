@@ -43,15 +43,27 @@ export function bindModelMenu({ store, t }, models) {
   // Without a list there is nothing to choose from; what went wrong is said where the model is asked.
   void models().then((found) => {
     list = found;
-    render(menu, grouped(found).map(({ task, models: own }) => el("optgroup", { label: task ? taskName(t, task) : t("Translation") }, own.map((one) => el("option", { value: one.id }, called(t, one))))));
+    render(menu, grouped(found).map(({ task, models: own }) => el("optgroup", { label: headed(t, task) }, own.map((one) => el("option", { value: one.id }, called(t, one))))));
     show();
   }, () => {});
 }
 
 /** @param {ModelInfo[]} models @returns {{task: string | null, models: ModelInfo[]}[]}  in the order in which they are served */
 export function grouped(models) {
-  const tasks = [...new Set(models.map(({ zoo }) => zoo?.task ?? null))];
-  return tasks.map((task) => ({ task, models: models.filter(({ zoo }) => (zoo?.task ?? null) === task) }));
+  const tasks = [...new Set(models.map(taskOf))];
+  return tasks.map((task) => ({ task, models: models.filter((model) => taskOf(model) === task) }));
+}
+
+/** What a model is not trained to translate for, if it says nothing else of itself. */
+const LANGUAGE = "language";
+
+/** @param {ModelInfo} model @returns {string | null}  null: translation */
+const taskOf = ({ zoo, directions }) => zoo?.task ?? (directions?.length === 0 ? LANGUAGE : null);
+
+/** @param {Translate} t @param {string | null} task */
+function headed(t, task) {
+  if (task === LANGUAGE) return t("Language models");
+  return task ? taskName(t, task) : t("Translation");
 }
 
 /** What a model is, in a few words. @param {Translate} t @param {ModelInfo} model */
@@ -68,7 +80,7 @@ export function called(t, { name, zoo }) {
  * @returns {Partial<import("../state/link.js").State>}
  */
 export function linkTo(link, before, after) {
-  const alike = (before?.zoo?.task ?? null) === (after.zoo?.task ?? null);
+  const alike = before !== null && taskOf(before) === taskOf(after) && !after.prompts?.length;
   const source = alike && link.source.trim() ? link.source : (examplesOf(after, link.lang)[0]?.text ?? "");
   return { source, direction: alike ? link.direction : null, target: null, interventions: null, pad_to: null, query: null, key: null };
 }

@@ -1,5 +1,6 @@
 /** Above a view that stands for another one: that what was asked for is not to be had. */
 
+import { blocks, withVectors } from "../data/attentions.js";
 import { find, h } from "../lib/dom.js";
 import { view } from "../views/index.js";
 
@@ -8,11 +9,15 @@ export function bindUnoffered({ store, t }) {
   const line = h("p", { className: "not-offered", role: "status", hidden: true });
   find(".figure").before(line);
   const show = () => {
-    const { unoffered, link } = store.get();
+    const { unoffered, link, model } = store.get();
     line.hidden = unoffered === null;
     if (unoffered === null) return;
     const names = { wanted: view(unoffered).name(t), open: view(link.view).name(t) };
-    line.textContent = t("“{wanted}” cannot be shown here; this is “{open}”.", names);
+    const wanted = view(unoffered);
+    const closed = wanted.blocks === withVectors && !blocks(model).some(withVectors);
+    line.textContent = closed
+      ? t("No q and k here: of this model’s attention only the weights are known. This is “{open}”.", names)
+      : t("“{wanted}” cannot be shown here; this is “{open}”.", names);
   };
   store.subscribe(({ unoffered, link }) => [unoffered, link.view], show);
   show();

@@ -57,6 +57,12 @@ export function blockOf(model, id) {
   return blocks(model).find((block) => block.id === id) ?? NONE;
 }
 
+/** Whether queries and keys of a layer are known. @param {Pick<Block, "rows">} block */
+export const withVectors = ({ rows }) => rows.some(({ qk }) => qk !== false);
+
+/** Whether its attention can be changed. @param {Model} model */
+export const changeable = (model) => model === null || model.attentions.every(({ qk }) => qk !== false);
+
 /** Whether it joins two texts. @param {Pick<Block, "query" | "key">} block */
 export const between = ({ query, key }) => query !== key;
 

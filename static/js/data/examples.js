@@ -48,11 +48,12 @@ export const TASK_EXAMPLES = Object.freeze({
 
 /**
  * What a model can be tried with: sentences, or examples of the task that it learned.
- * @param {Pick<import("./model.js").ModelInfo, "zoo"> | null} model
+ * @param {Pick<import("./model.js").ModelInfo, "zoo" | "prompts"> | null} model
  * @param {string} lang  of the interface
  * @returns {(Pick<Example, "lang" | "text"> & Partial<Example>)[]}
  */
 export function examplesOf(model, lang) {
+  if (model?.prompts?.length) return model.prompts.map((text) => ({ lang: "en", text }));
   if (model?.zoo) return (TASK_EXAMPLES[model.zoo.task] ?? []).map((text) => ({ lang: "en", text }));
   return examplesFor(lang);
 }

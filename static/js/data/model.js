@@ -13,6 +13,7 @@
  * @property {number} kv_heads  heads of k and v
  * @property {string} mask  whose rule its rows follow
  * @property {string} scoring  such as "scaled-dot" or "additive & relative"
+ * @property {boolean} [qk]  whether q, k and v are known and it can be changed; false: only its weights are
  */
 /**
  * @typedef {object} ModelInfo
@@ -29,6 +30,7 @@
  * @property {string[]} languages
  * @property {string[]} [directions]  that it was trained to translate; of an old share not known
  * @property {ZooEntry | null} [zoo]  what a model of the zoo learned
+ * @property {string[]} [prompts]  texts to try it with; of most models the page has its own
  * @property {number} max_tokens
  * @property {string} digest
  * @property {string} positions  what tells it the order of tokens, such as "rotary"
@@ -47,7 +49,7 @@
 /** @typedef {{name: string, task: string, changed: Record<string, string | number>}} ZooEntry */
 
 /** Whether it translates both ways. @param {Pick<ModelInfo, "texts" | "directions">} model */
-export const bothWays = ({ texts, directions }) => texts.length > 1 && directions?.length !== 1;
+export const bothWays = ({ texts, directions }) => texts.length > 1 && (directions?.length ?? 2) > 1;
 
 /** All that the first models could. */
 const CAPABILITIES = [

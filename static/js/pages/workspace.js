@@ -1,7 +1,7 @@
 /** Puts the page together: the link becomes the state, the parts hear of it, the first trace is asked for. */
 
 import { createApi } from "../data/api.js";
-import { pictures, place } from "../data/attentions.js";
+import { attentionAt, pictures, place } from "../data/attentions.js";
 import { createDesk } from "./main-figure.js";
 import { find } from "../lib/dom.js";
 import { examplesOf, opening } from "../data/examples.js";
@@ -113,7 +113,8 @@ async function first(api, asked) {
  */
 function needs({ model, link }) {
   if (link.options.opening) return openingNeeds(model);
-  const names = view(link.view).frame.inspector ? ["weights", "mask", "q", "k"] : ["weights", "mask"];
+  const vectors = view(link.view).frame.inspector && attentionAt(model, place(model, link))?.qk !== false;
+  const names = vectors ? ["weights", "mask", "q", "k"] : ["weights", "mask"];
   return [...names.map((name) => place(model, link, name)), ...pictures(model, link.block)];
 }
 

@@ -1,5 +1,6 @@
 /** Changing the machine: each change is a step of its own in the browser's history, so Back undoes it. */
 
+import { changeable } from "../data/attentions.js";
 import { isFixed } from "./share-contents.js";
 import { changes, found, linked, plainly, put, same, toggled, without } from "./interventions.js";
 
@@ -21,8 +22,9 @@ export function editModel({ store, t, announce }) {
   return {
     list,
 
-    /** What was frozen with a share stays as it is, where its model is gone. */
-    fixed: () => isFixed(store.get()),
+    /** What was frozen with a share stays as it is, where its model is gone; so does a model of which
+     * only the weights are known. */
+    fixed: () => isFixed(store.get()) || !changeable(store.get().model),
 
     /** @param {Change} change @returns {Change | null}  what is done to the same thing */
     found: (change) => found(list(), change),

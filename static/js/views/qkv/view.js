@@ -2,7 +2,7 @@
 
 import { abreast } from "../../draw/side-by-side.js";
 import { file } from "../../draw/svg.js";
-import { attentionAt, axes, between, blockAt, ofHead, place } from "../../data/attentions.js";
+import { attentionAt, axes, between, blockAt, ofHead, place, withVectors } from "../../data/attentions.js";
 import { rotatedRows } from "../../compute/rotary.js";
 import { isDot, scoringOf } from "../../compute/scoring.js";
 import { controls } from "../../parts/controls.js";
@@ -34,6 +34,7 @@ export const qkv = {
     ),
   frame: { rail: "both", inspector: false, caption: true, legend: "signed", twice: 560 },
   options: { rotation: choice("after", "before") },
+  blocks: withVectors,
   needs: ({ model, link }) => LETTERS.map((letter) => place(model, link, letter)),
   mount(context, root) {
     const panels = LETTERS.map((letter) => panel(context, letter));
@@ -77,7 +78,16 @@ function remark(page, t) {
   if (turns(page)) return t("Each pair of channels of q and k is turned by the token's position times a frequency of its own; the first pair turns fastest. v is not turned.");
   if (scoring && !isDot(scoring)) return t("This model scores with w · tanh(q + k): the score depends on the sum of q and k in each channel, not on their product.");
   if (kindOf(model).where === "qk" && !between(blockAt(page))) return t("q and k are made with positions, v without.");
-  return "";
+  return shared(page, t);
+}
+
+/** Which heads of queries share the keys and values that are shown. @param {Page} page @param {Context["t"]} t */
+function shared({ model, link }, t) {
+  const attention = attentionAt(model, place(model, link));
+  if (!attention || attention.kv_heads === attention.heads) return "";
+  const count = attention.heads / attention.kv_heads;
+  const first = Math.floor(link.head / count) * count;
+  return t("Heads {first} to {last} share these keys and values; each has queries of its own.", { first: first + 1, last: first + count });
 }
 
 /** @param {Context} context @param {Letter} letter */

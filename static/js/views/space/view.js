@@ -1,7 +1,7 @@
 /** Q/K space: all queries and keys of one head in the plane in which they are spread the most. */
 
 import { onArrows, within } from "../../parts/arrow-keys.js";
-import { attention, attentionAt, axes, blockAt, ofHead, place } from "../../data/attentions.js";
+import { attention, attentionAt, axes, blockAt, ofHead, place, withVectors } from "../../data/attentions.js";
 import { lit } from "../../state/highlight.js";
 import { four, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
@@ -43,6 +43,7 @@ export const space = {
     ),
   frame: { rail: "both", inspector: false, caption: true, legend: "none", twice: 480 },
   options: { axes: choice("2d", "3d") },
+  blocks: withVectors,
   needs: ({ model, link }) => ["q", "k", "weights", "mask"].map((name) => place(model, link, name)),
   mount,
 };

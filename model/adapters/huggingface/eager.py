@@ -1,0 +1,34 @@
+"""The weights in the outputs of a model whose attention does not go through the interface."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def is_scores(found: Tensor) -> bool:
+    """Return whether what a model reports as weights are scores before the softmax.
+
+    ProphetNet does. In a probe with padding these are negative where something is hidden.
+    """
+    return bool((found < 0).any())
+
+
+def as_weights(found: Tensor, keys: int, *, scores: bool, banded: bool) -> Tensor:
+    """Return weights (B, H, N, M) for what a model reports.
+
+    `scores` need a softmax. `banded` are the weights of LED and Longformer, (B, H, N, w + 1): those
+    of the keys i − w/2 to i + w/2 of query i.
+    """
+    if scores:
+        return found.softmax(dim=-1)
+    return _unbanded(found, keys) if banded else found
+
+
+def _unbanded(found: Tensor, keys: int) -> Tensor:
+    batch, heads, queries, width = found.shape
+    key = torch.arange(queries)[:, None] + torch.arange(width) - width // 2  # (N, w + 1)
+    inside = ((key >= 0) & (key < keys)).to(found.device)
+    key = key.clamp(0, keys - 1).to(found.device).expand(batch, heads, -1, -1)
+    full = torch.zeros(batch, heads, queries, keys, dtype=found.dtype, device=found.device)
+    return full.scatter_add(-1, key, found.where(inside, 0))

@@ -1,0 +1,177 @@
+"""Forward passes of a model with every row of a batch recorded by its own request."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from model.adapters.huggingface.eager import as_weights
+from model.adapters.huggingface.probing import Layout, attentive, encoded
+from model.adapters.huggingface.recording import Call, passing
+from model.trace.attentions import CROSS, AttentionInfo
+from model.trace.tensor_tap import HEAD, KEY, NULL, QUERY, RANK, VOCAB, BatchTap, Recorder, Tap
+
+SHOWN = 10  # candidates for a token
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """What an encoder read: ids and mask (B, S), and its outputs."""
+
+    ids: Tensor
+    real: Tensor
+    outputs: Any
+
+    def repeated(self, count: int) -> Encoded:
+        """Return its only row `count` times."""
+        states = self.outputs[0].expand(count, -1, -1)
+        outputs = type(self.outputs)(last_hidden_state=states)
+        return Encoded(self.ids.expand(count, -1), self.real.expand(count, -1), outputs)
+
+
+class Places:
+    """A pass whose attentions are called in a known order."""
+
+    def __init__(self, order: Sequence[str], layers: dict[str, AttentionInfo], tap: Tap) -> None:
+        self._taps = iter(
+            [tap.at(place, **layers[place].over) if place else NULL for place in order]
+        )
+
+    def enter(self, call: Call) -> Tap:
+        return next(self._taps)
+
+
+class Forward:
+    """A model's forward passes; thread-safe, since a pass keeps all its state to itself."""
+
+    def __init__(self, model: Any, layout: Layout, writes: bool) -> None:
+        self.model = model
+        self.layout = layout
+        self.writes = writes  # whether it returns logits
+        self.banded = getattr(model.config, "attention_window", None) is not None
+        self.layers = {one.place: one for one in layout.attentions}
+
+    def read(self, ids: Tensor, real: Tensor, recorders: Sequence[Recorder]) -> Tensor:
+        """Run the only stack over ids (B, N); returns logits (B, N, V), or the last states."""
+        stack = self.layout.attentions[0].stack
+        tap = BatchTap(recorders)
+        out = self._run(self.model, stack, tap, real, input_ids=ids, attention_mask=real.long())
+        self._eager(tap, stack, out.get("attentions"), {}, real, real)
+        return self._logits(tap, stack, out[0])
+
+    def encode(self, ids: Tensor, real: Tensor, recorders: Sequence[Recorder]) -> Encoded:
+        """Run the encoder over ids (B, S)."""
+        tap = BatchTap(recorders)
+        encoder = self.model.get_encoder()
+        out = self._run(encoder, "encoder", tap, real, input_ids=ids, attention_mask=real.long())
+        self._eager(tap, "encoder", out.get("attentions"), {}, real, real)
+        return Encoded(ids, real, out)
+
+    def decode(
+        self,
+        read: Encoded,
+        ids: Tensor,
+        real: Tensor,
+        recorders: Sequence[Recorder],
+    ) -> Tensor:
+        """Run the decoder over ids (B, T) after an encoder; returns logits (B, T, V)."""
+        tap = BatchTap(recorders)
+        out = self._run(
+            self.model,
+            "decoder",
+            tap,
+            real,
+            **encoded(self.model, read.ids, read.outputs),
+            attention_mask=read.real.long(),
+            decoder_input_ids=ids,
+            decoder_attention_mask=real.long(),
+        )
+        own, cross = out.get("decoder_attentions"), {CROSS: out.get("cross_attentions")}
+        self._eager(tap, "decoder", own, cross, real, read.real)
+        return self._logits(tap, "decoder", out[0])
+
+    def _run(self, module: Any, stack: str, tap: Tap, real: Tensor, **inputs: Any) -> Any:
+        options = attentive()
+        options["output_attentions"] = self.layout.route != "recorded"
+        with passing(Places(self.layout.order[stack], self.layers, tap)):
+            return module(**inputs, **options)
+
+    def _eager(
+        self,
+        tap: Tap,
+        stack: str,
+        own: Sequence[Tensor | None] | None,
+        cross: dict[str, Sequence[Tensor | None] | None],
+        queries: Tensor,
+        keys: Tensor,
+    ) -> None:
+        """Record the weights that only the outputs have, with the mask that their rule gives."""
+        for layer in self.layout.attentions:
+            if layer.qk or layer.stack != stack:
+                continue
+            found = cross[CROSS] if layer.kind == CROSS else own
+            reported = [one for one in found or () if one is not None][layer.layer]
+            here = tap.at(layer.place, **layer.over)
+            real = (keys if layer.kind == CROSS else queries)[:, None, :]
+            weights = as_weights(
+                reported,
+                real.shape[-1],
+                scores=layer.place in self.layout.scores,
+                banded=self.banded and layer.stack == "encoder",
+            )
+            allowed = real.expand(weights.shape[0], *weights.shape[-2:])
+            here("mask", allowed.tril() if layer.causal else allowed, (QUERY, KEY))
+            here("weights", weights, (HEAD, QUERY, KEY))
+
+    def _logits(self, tap: Tap, stack: str, logits: Tensor) -> Tensor:
+        if not self.writes:
+            return logits
+        own = tap.at(stack, query=self._written(stack))
+        logits = own("logits", logits, (QUERY, VOCAB))
+        if own.wants("probabilities") or own.wants("candidates"):
+            top = logits.softmax(dim=-1).topk(min(SHOWN, logits.shape[-1]))
+            own("probabilities", top.values, (QUERY, RANK))
+            own("candidates", top.indices, (QUERY, RANK))
+        return logits
+
+    def _written(self, stack: str) -> str:
+        return next(one.query for one in self.layout.attentions if one.stack == stack)
+
+    def names(self) -> dict[str, tuple[str, ...]]:
+        """Return every name that a run records, with its dims."""
+        found: dict[str, tuple[str, ...]] = {}
+        for one in self.layout.attentions:
+            kv_head = HEAD if one.heads == one.kv_heads else "kv_head"
+            vectors: dict[str, tuple[str, ...]] = {
+                "q": (HEAD, QUERY, "channel"),
+                "k": (kv_head, KEY, "channel"),
+                "v": (kv_head, KEY, "channel"),
+                "scores": (HEAD, QUERY, KEY),
+            }
+            told = vectors if one.qk else {}
+            told = {**told, "mask": (QUERY, KEY), "weights": (HEAD, QUERY, KEY)}
+            if one.place in self.layout.sinks:
+                told["sink"] = (HEAD, QUERY)
+            if one.qk:
+                told["mix"] = (HEAD, QUERY, "channel")
+            found |= {f"{one.place}.{name}": dims for name, dims in told.items()}
+        if self.writes:
+            stack = self.layout.attentions[-1].stack
+            found[f"{stack}.logits"] = (QUERY, VOCAB)
+            found[f"{stack}.probabilities"] = (QUERY, RANK)
+            found[f"{stack}.candidates"] = (QUERY, RANK)
+        return found
+
+
+def batch(
+    rows: Sequence[Sequence[int]], own: Sequence[int], pad: int, device: Any
+) -> tuple[Tensor, Tensor]:
+    """Return ids (B, longest), padded on the right, and which are the request's own."""
+    longest = max(map(len, rows))
+    ids = torch.tensor([[*row, *[pad] * (longest - len(row))] for row in rows], device=device)
+    lengths = torch.tensor(list(own), device=device)
+    return ids, torch.arange(longest, device=device) < lengths[:, None]

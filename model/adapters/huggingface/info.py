@@ -1,0 +1,68 @@
+"""The description of a model of the `transformers` library."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from torch import nn
+
+from model.adapters.huggingface.opening import Opened
+from model.adapters.huggingface.probing import Layout
+from model.adapters.model_info import ModelInfo
+
+ENDLESS = 1_000_000  # a tokenizer's maximum from here on means that it has none
+WITHOUT = 512  # tokens, for a model that names no maximum
+LENGTHS = (
+    "max_position_embeddings",
+    "n_positions",
+    "max_sequence_length",
+    "max_seq_len",
+    "seq_length",
+)
+
+
+def info_of(opened: Opened, id_: str, layout: Layout, writes: bool) -> ModelInfo:
+    """Return the description of an opened model."""
+    config = opened.model.config.get_text_config()
+    kind: Literal["encoder-decoder", "encoder", "decoder"] = "encoder-decoder"
+    if not opened.model.config.is_encoder_decoder:
+        kind = "decoder" if layout.attentions[0].stack == "decoder" else "encoder"
+    abilities = {
+        "encoder-decoder": {"decode", "score", "alignment"},
+        "decoder": {"decode"},
+        "encoder": set[str](),
+    }
+    if layout.route == "recorded":
+        abilities["encoder-decoder"].add("sweep")
+    return ModelInfo(
+        id=id_,
+        name=opened.name,
+        kind=kind,
+        attentions=layout.attentions,
+        d_model=config.hidden_size,
+        parameters=sum(one.numel() for one in opened.model.parameters()),
+        vocabulary=config.vocab_size,
+        languages=(),
+        max_tokens=_length(opened.model, config, opened.tokenizer),
+        digest=opened.digest,
+        card=opened.card,
+        prompts=opened.prompts,
+        positions="none",
+        norm="pre",
+        bias=False,
+        capabilities=frozenset(abilities[kind] if writes else ()),
+    )
+
+
+def _length(model: nn.Module, config: Any, tokenizer: Any) -> int:
+    """Return the maximum number of tokens: that of the positions and of the tokenizer."""
+    told = [getattr(config, name, None) for name in LENGTHS]
+    limits = [one for one in told if isinstance(one, int) and one > 0]
+    for name, module in model.named_modules():
+        # Positions of Roberta and its like start behind padding's.
+        learned = name.endswith("position_embeddings") and isinstance(module, nn.Embedding)
+        if learned and module.padding_idx is not None:
+            limits.append(module.num_embeddings - module.padding_idx - 1)
+    if tokenizer.model_max_length < ENDLESS:
+        limits.append(tokenizer.model_max_length)
+    return min(limits, default=WITHOUT)

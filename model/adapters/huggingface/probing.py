@@ -1,0 +1,308 @@
+"""Which attentions a model has, and by which route each is served: found by running it once.
+
+A model whose attention does not go through the interface of `transformers` never calls `attend`,
+and nothing reports that. So the model is run twice on the same tokens, once with its own ("eager")
+attention, which returns weights, and once with `attend`, and both are compared:
+
+    recorded   every attention called `attend`, with the same weights and the same outputs
+    eager      none did, or something differs: weights are taken from eager outputs
+    mixed      some did: these are recorded, the others taken from the outputs
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from model.adapters.huggingface.eager import is_scores
+from model.adapters.huggingface.recording import IMPLEMENTATION, Call, passing
+from model.trace.attentions import (
+    CAUSAL,
+    CROSS,
+    PADDING,
+    SCALED_DOT,
+    SELF,
+    AttentionInfo,
+    Kind,
+)
+from model.trace.tensor_tap import SOURCE, TARGET, Tap
+
+TEXT = "text"  # the only text of a model that reads one
+READ, WRITTEN = 7, 5  # tokens of the probe; different, so that shapes tell cross-attention apart
+CLOSE = 1e-4
+
+Texts = Mapping[Kind, tuple[str, str]]
+Weights = Mapping[Kind, Sequence[Tensor]]
+Route = Literal["recorded", "eager", "mixed"]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A model's attentions, and the order in which each of its forward passes calls them.
+
+    `order` has the places of recorded attentions by part: "encoder" and "decoder", or the only one.
+    """
+
+    attentions: tuple[AttentionInfo, ...]
+    order: Mapping[str, tuple[str, ...]]
+    sinks: frozenset[str]  # places that have one
+    scores: frozenset[str]  # places whose reported weights are scores
+    route: Route
+
+
+@dataclass(frozen=True)
+class Part:
+    """A forward pass of a probe: outputs, eager weights by kind, and the calls of `attend`."""
+
+    stack: str
+    texts: Texts  # whose tokens look, and are looked at
+    output: Tensor
+    weights: Weights
+    calls: Sequence[Call] = ()
+    seen: Sequence[Tensor] = ()  # weights of each call
+
+
+def probe(model: Any) -> Layout:
+    """Run a model on both routes and return its layout; it is left on the route to serve by.
+
+    Raises `ValueError` for a model without a visible attention.
+    """
+    model.set_attn_implementation("eager")
+    eager = list(_run(model))
+    model.set_attn_implementation(IMPLEMENTATION)
+    try:
+        found = list(_run(model))
+    except Exception:  # a mask that its own attention cannot read
+        found = []
+    if not found or not _equal(eager, found):
+        found = [replace(one, calls=(), seen=()) for one in eager]
+    merged = [
+        replace(own, calls=new.calls, seen=new.seen) for own, new in zip(eager, found, strict=True)
+    ]
+    served = [list(_table(part)) for part in merged]
+    table = [layer for part in served for layer in part]
+    if not table:
+        raise ValueError(f"{type(model).__name__} shows no attention")
+    recorded = [layer.call is not None for layer in table]
+    route: Route = "recorded" if all(recorded) else "mixed" if any(recorded) else "eager"
+    if route == "eager":
+        model.set_attn_implementation("eager")
+    return Layout(
+        tuple(layer.info for layer in table),
+        {part.stack: _order(part, layers) for part, layers in zip(merged, served, strict=True)},
+        frozenset(one.info.place for one in table if one.call and one.call.sink is not None),
+        frozenset(one.info.place for one in table if not one.call and is_scores(one.weights)),
+        route,
+    )
+
+
+@dataclass
+class Listening:
+    """Collects the calls of a pass, and the weights of each."""
+
+    calls: list[Call] = field(default_factory=list)
+    seen: list[Tensor] = field(default_factory=list)
+
+    def enter(self, call: Call) -> Tap:
+        self.calls.append(call)
+        return _Ear(self.seen)
+
+
+class _Ear(Tap):
+    def __init__(self, seen: list[Tensor]) -> None:
+        self.seen = seen
+
+    def __call__(self, name: str, value: Tensor, dims: tuple[str, ...]) -> Tensor:
+        if name == "weights":
+            self.seen.append(value)
+        return value
+
+
+@torch.inference_mode()
+def _run(model: Any) -> Iterator[Part]:
+    """Run the probe: two rows, of which one is padded, through each part of the model."""
+    ids = _ids(model, READ)
+    mask = torch.ones_like(ids)
+    mask[1, READ - 2 :] = 0
+    if not model.config.is_encoder_decoder:
+        heard = Listening()
+        with passing(heard):
+            out = model(input_ids=ids, attention_mask=mask, **attentive())
+        own = _own(out.get("attentions"))
+        texts: Texts = {SELF: (TEXT, TEXT)}
+        yield Part(_stack(own, heard), texts, out[0], {SELF: own}, heard.calls, heard.seen)
+        return
+    heard = Listening()
+    with passing(heard):
+        read = model.get_encoder()(input_ids=ids, attention_mask=mask, **attentive())
+    weights: Weights = {SELF: _own(read.get("attentions"))}
+    yield Part("encoder", {SELF: (SOURCE, SOURCE)}, read[0], weights, heard.calls, heard.seen)
+    heard = Listening()
+    with passing(heard):
+        out = model(
+            **encoded(model, ids, read),
+            attention_mask=mask,
+            decoder_input_ids=_ids(model, WRITTEN),
+            **attentive(),
+        )
+    weights = {
+        SELF: _own(out.get("decoder_attentions")),
+        CROSS: _own(out.get("cross_attentions")),
+    }
+    texts = {SELF: (TARGET, TARGET), CROSS: (TARGET, SOURCE)}
+    yield Part("decoder", texts, out[0], weights, heard.calls, heard.seen)
+
+
+def attentive() -> dict[str, bool]:
+    """Return the options of a forward pass that returns its weights."""
+    return {"output_attentions": True, "return_dict": True}
+
+
+def encoded(model: Any, ids: Tensor, outputs: Any) -> dict[str, Any]:
+    """Return the arguments of a decoder's pass for what its encoder has read."""
+    given = {"encoder_outputs": outputs}
+    # FSMT makes its causal mask only where it is given the source as well.
+    return {**given, "input_ids": ids} if model.config.model_type == "fsmt" else given
+
+
+def _own(found: Sequence[Tensor | None] | None) -> list[Tensor]:
+    return [one for one in found or () if one is not None]
+
+
+def _ids(model: Any, length: int) -> Tensor:
+    """Return two rows of ordinary ids (2, length), without padding's."""
+    config = model.config.get_text_config()
+    most = config.vocab_size
+    pad = config.pad_token_id
+    drawn = torch.randint(most // 2, most, (2, length), generator=torch.Generator().manual_seed(0))
+    return torch.where(drawn == pad, (drawn + 1) % most, drawn).to(model.device)
+
+
+def _stack(weights: Sequence[Tensor], heard: Listening) -> str:
+    """Return whether the only stack of a model writes: no query sees a later token."""
+    seen = weights or heard.seen
+    return "decoder" if seen and all(_causal(one[0, 0] > 0) for one in seen) else "encoder"
+
+
+def _causal(seen: Tensor) -> bool:
+    return not bool(seen.triu(1).any())
+
+
+def _equal(eager: Sequence[Part], found: Sequence[Part]) -> bool:
+    """Return whether the outputs of both routes agree where nothing is padding."""
+    return all(
+        torch.allclose(one.output[0], other.output[0], atol=CLOSE, rtol=CLOSE)
+        and torch.allclose(
+            one.output[1, :WRITTEN], other.output[1, :WRITTEN], atol=CLOSE, rtol=CLOSE
+        )
+        for one, other in zip(eager, found, strict=True)
+    )
+
+
+@dataclass(frozen=True)
+class _Layer:
+    info: AttentionInfo
+    weights: Tensor
+    call: Call | None
+    index: int | None  # of the call
+
+
+def _table(part: Part) -> Iterator[_Layer]:
+    """Yield a part's attentions in order, each with the call that recorded it."""
+    kinds = {kind: list(_matched(part, kind)) for kind in part.weights}
+    for layer in range(max(map(len, kinds.values()), default=0)):
+        for kind, found in kinds.items():
+            if layer < len(found):
+                index, weights = found[layer]
+                call = None if index is None else part.calls[index]
+                info = _info(part, layer, kind, weights, call)
+                yield _Layer(info, weights, call, index)
+
+
+def _matched(part: Part, kind: Kind) -> Iterator[tuple[int | None, Tensor]]:
+    """Yield the call of each attention of a kind, None if it was not recorded, and its weights.
+
+    Calls are in the order of layers. If eager reports nothing, the calls are all there is.
+    """
+    cross = kind == CROSS
+    mine = [
+        index
+        for index, call in enumerate(part.calls)
+        if (call.q.shape[2] != call.k.shape[2]) == cross
+    ]
+    own = part.weights[kind]
+    if not own:
+        yield from ((index, part.seen[index]) for index in mine)
+        return
+    for weights in own:
+        index = next((one for one in mine if _same(part.seen[one], weights)), None)
+        if index is not None:
+            mine = mine[mine.index(index) + 1 :]
+        yield index, weights
+
+
+def _same(seen: Tensor, weights: Tensor) -> bool:
+    if seen.shape != weights.shape:
+        return False
+    return all(
+        torch.allclose(seen[row, :, :rows], weights[row, :, :rows], atol=CLOSE)
+        for row, rows in ((0, weights.shape[2]), (1, min(weights.shape[2], READ - 2)))
+    )
+
+
+def _info(
+    part: Part,
+    layer: int,
+    kind: Kind,
+    weights: Tensor,
+    call: Call | None,
+) -> AttentionInfo:
+    heads = weights.shape[1]
+    causal = kind == SELF and _causal(weights[0, 0] > 0)
+    return AttentionInfo(
+        place=f"{part.stack}.{layer}.{kind}",
+        stack=part.stack,
+        layer=layer,
+        kind=kind,
+        query=part.texts[kind][0],
+        key=part.texts[kind][1],
+        heads=heads,
+        kv_heads=call.k.shape[1] if call else heads,
+        mask=_mask(causal, call),
+        scoring=_scoring(call),
+        qk=call is not None,
+    )
+
+
+def _mask(causal: bool, call: Call | None) -> str:
+    rules = [CAUSAL] if causal else []
+    if call and call.window:
+        rules.append(f"window-{call.window}")
+    return " & ".join(rules) or PADDING
+
+
+def _scoring(call: Call | None) -> str:
+    """Return how scores are computed, as far as it is known."""
+    if call is None:
+        return "unknown"
+    scales = {call.q.shape[-1] ** -0.5: SCALED_DOT, 1.0: "dot"}
+    named = (name for scale, name in scales.items() if math.isclose(scale, call.scale))
+    parts = [next(named, f"dot-by-{call.scale:g}")]
+    if call.bias is not None:
+        parts.append("bias")
+    if call.cap is not None:
+        parts.append(f"softcap-{call.cap:g}")
+    if call.sink is not None:
+        parts.append("sink")
+    return " & ".join(parts)
+
+
+def _order(part: Part, layers: Iterable[_Layer]) -> tuple[str, ...]:
+    """Return the place of every call of a part; "" for one that belongs to no attention."""
+    places = {one.index: one.info.place for one in layers}
+    return tuple(places.get(index, "") for index in range(len(part.calls)))

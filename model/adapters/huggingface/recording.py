@@ -1,0 +1,164 @@
+"""The attention function that `transformers` calls for a model served here, and its mask.
+
+A model whose config names `IMPLEMENTATION` calls `attend` for every attention. Which attention a
+call is follows from the order of calls (Albert calls one module for all its layers), and where its
+values go from the pass that is running on this thread: a context variable, so that requests cannot
+interfere and nothing is stored on the shared model.
+
+Shapes: B batch, H heads, G heads of keys and values, N queries, M keys, d channels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor, nn
+from transformers import AttentionInterface, AttentionMaskInterface
+from transformers.masking_utils import sdpa_mask
+
+from model.cancellation import go_on
+from model.trace.tensor_tap import CHANNEL, HEAD, KEY, NULL, QUERY, Tap
+
+IMPLEMENTATION = "headlight"
+KV_HEAD = "kv_head"  # a head of keys and values that several heads of queries share
+SINK = "sink"  # the weight of a sink, which is no token
+
+
+@dataclass(frozen=True)
+class Call:
+    """What one call of an attention got: q (B, H, N, d), k (B, G, M, d), v (B, G, M, d_v)."""
+
+    module: nn.Module
+    q: Tensor
+    k: Tensor
+    v: Tensor
+    allowed: Tensor  # (B, N, M), true = may attend
+    bias: Tensor | None = None  # added to the scores, such as T5's relative positions
+    cap: float | None = None  # scores are cap · tanh(scores / cap)
+    sink: Tensor | None = None  # (H,), a score that takes weight and has no value
+    scale: float = 1.0
+    window: int | None = None
+
+
+class Pass(Protocol):
+    """A running forward pass of a model."""
+
+    def enter(self, call: Call) -> Tap:
+        """Return the tap of the next attention."""
+
+
+_running: ContextVar[Pass | None] = ContextVar("running", default=None)
+
+
+@contextmanager
+def passing(one: Pass) -> Iterator[None]:
+    """Attentions called on this thread belong to this pass."""
+    before = _running.set(one)
+    try:
+        yield
+    finally:
+        _running.reset(before)
+
+
+def attend(
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    scaling: float | None = None,
+    softcap: float | None = None,
+    position_bias: Tensor | None = None,
+    s_aux: Tensor | None = None,
+    sliding_window: int | None = None,
+    **_: Any,
+) -> tuple[Tensor, Tensor]:
+    """Attention as `transformers` defines its interface; returns mix (B, N, H, d_v) and weights.
+
+        weights = softmax(cap(q · k · scale) + bias), a fully masked row is zeros
+        mix     = weights · v
+
+    All values pass through the tap of the running pass.
+    """
+    go_on()
+    allowed, bias = _allowed(attention_mask, position_bias, query, key)
+    scale = query.shape[-1] ** -0.5 if scaling is None else float(scaling)
+    call = Call(module, query, key, value, allowed, bias, softcap, s_aux, scale, sliding_window)
+    running = _running.get()
+    mix, weights = _attention(call, running.enter(call) if running else NULL)
+    return mix.transpose(1, 2).contiguous(), weights
+
+
+def _attention(call: Call, tap: Tap) -> tuple[Tensor, Tensor]:
+    """Return mix (B, H, N, d_v) and weights (B, H, N, M)."""
+    heads, shared = call.q.shape[1], call.k.shape[1]
+    kv_head = HEAD if heads == shared else KV_HEAD
+    q = tap("q", call.q, (HEAD, QUERY, CHANNEL))
+    k = tap("k", call.k, (kv_head, KEY, CHANNEL))
+    v = tap("v", call.v, (kv_head, KEY, CHANNEL))
+    scores = q @ _repeated(k, heads).transpose(-1, -2) * call.scale  # (B, H, N, M)
+    if call.cap is not None:
+        scores = torch.tanh(scores / call.cap) * call.cap
+    if call.bias is not None:
+        scores = scores + call.bias
+    scores = tap("scores", scores, (HEAD, QUERY, KEY))
+    allowed = tap("mask", call.allowed, (QUERY, KEY))
+    scores = scores.masked_fill(~allowed[:, None], -torch.inf)
+    weights, sunk = _softmax(scores, call.sink)
+    weights = tap("weights", weights.to(call.q.dtype), (HEAD, QUERY, KEY))
+    if sunk is not None:
+        tap(SINK, sunk, (HEAD, QUERY))
+    mix = tap("mix", weights @ _repeated(v, heads), (HEAD, QUERY, CHANNEL))
+    return mix, weights
+
+
+def _softmax(scores: Tensor, sink: Tensor | None) -> tuple[Tensor, Tensor | None]:
+    """Return weights (B, H, N, M), zero in a fully masked row, and those of the sink (B, H, N)."""
+    if sink is not None:
+        column = sink.reshape(1, -1, 1, 1).expand(*scores.shape[:-1], 1).to(scores.dtype)
+        found = torch.cat([scores, column], dim=-1).softmax(dim=-1, dtype=torch.float32)
+        return found[..., :-1], found[..., -1]
+    weights = scores.softmax(dim=-1, dtype=torch.float32)
+    return weights.masked_fill((scores == -torch.inf).all(-1, keepdim=True), 0), None
+
+
+def _repeated(kv: Tensor, heads: int) -> Tensor:
+    """Return keys or values (B, G, M, d) for every query head (B, H, M, d)."""
+    shared = kv.shape[1]
+    return kv if shared == heads else kv.repeat_interleave(heads // shared, dim=1)
+
+
+def _allowed(
+    mask: Tensor | None, bias: Tensor | None, query: Tensor, key: Tensor
+) -> tuple[Tensor, Tensor | None]:
+    """Return what may be attended to (B, N, M), and what is added to the scores."""
+    shape = query.shape[0], query.shape[2], key.shape[2]
+    if mask is None:
+        return torch.ones(shape, dtype=torch.bool, device=query.device), bias
+    mask = mask[..., : key.shape[2]]
+    if mask.dtype == torch.bool:
+        return mask[:, 0].expand(shape), bias
+    # An additive mask of the model's own: the least number hides, any other one is a bias.
+    hidden = mask <= torch.finfo(mask.dtype).min / 2
+    rest = mask.masked_fill(hidden, 0)
+    if rest.any():
+        bias = rest if bias is None else bias + rest
+    return ~hidden.all(dim=1).expand(shape), bias
+
+
+def mask(*_: Any, **arguments: Any) -> Tensor | None:
+    """Return a boolean mask (B, 1, N, M), always in full: `attend` has no rule of its own."""
+    skips = {"allow_is_causal_skip": False, "allow_is_bidirectional_skip": False}
+    made: Callable[..., Tensor | None] = sdpa_mask
+    return made(*_, **{**arguments, **skips})
+
+
+def register() -> None:
+    """Make both known to `transformers`; without the mask, a model silently gets none."""
+    AttentionInterface.register(IMPLEMENTATION, attend)
+    AttentionMaskInterface.register(IMPLEMENTATION, mask)

@@ -1,0 +1,168 @@
+"""Text to a tokenizer's ids and back, with every token's offsets in the text as sent.
+
+Tokens show what they stand for, with a real space where a word begins: no `Ġ`, `▁` or `##`. The
+byte pieces of one character share its span and show as `<0xE7>`, as this project's own do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property, lru_cache
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from model.text.tokens import PAD, Token
+
+REPLACEMENT = "\ufffd"  # what a decoder writes for bytes that are no character
+BYTE = re.compile(r"<0x([0-9A-F]{2})>")
+MARKS = "Ġ▁ "  # of a piece that begins with a space
+KEPT = 64  # recently tokenized texts that are cached
+
+
+class Text:
+    """The tokenizer of a model with `vocabulary` rows of output."""
+
+    def __init__(self, tokenizer: Any, vocabulary: int) -> None:
+        self.tokenizer = tokenizer
+        self.vocabulary = vocabulary
+        # A control string that is typed stays text, but a mask is typed to be filled in.
+        self.split = tokenizer.mask_token is None
+        self.specials = frozenset(tokenizer.all_special_ids)
+        described = tokenizer.backend_tokenizer
+        self.byte_level = "ByteLevel" in f"{described.pre_tokenizer}{described.decoder}"
+        self.wordpiece = type(described.model).__name__ == "WordPiece"
+        self.encode = lru_cache(KEPT)(self._encode)
+        self._decoded = lru_cache(1 << 12)(self._decode)
+
+    @property
+    def pad(self) -> int:
+        """The id that fills up a batch; it is masked, so any will do if there is none."""
+        found = self.tokenizer.pad_token_id
+        return 0 if found is None else int(found)
+
+    @cached_property
+    def never(self) -> Tensor:
+        """Ids that are never written: specials, and rows of the output without a token."""
+        specials = self.specials - {self.tokenizer.eos_token_id}
+        beyond = range(len(self.tokenizer), self.vocabulary)
+        return torch.tensor(sorted({*beyond, *(one for one in specials if one < self.vocabulary)}))
+
+    def _encode(self, text: str) -> tuple[Token, ...]:
+        """Return a text's tokens, with the special ones that the model expects around them."""
+        found = self.tokenizer(
+            text, return_offsets_mapping=True, split_special_tokens=self.split, verbose=False
+        )
+        ids = found["input_ids"]
+        pieces = self.tokenizer.convert_ids_to_tokens(ids)
+        spans = found["offset_mapping"]
+        return tuple(
+            self._placed(text, id_, piece, *span)
+            for id_, piece, span in zip(ids, pieces, spans, strict=True)
+        )
+
+    def _placed(self, text: str, id_: int, piece: str, start: int, end: int) -> Token:
+        """Return a token with its span, which never includes the space before it."""
+        covered = text[start:end]
+        if id_ in self.specials and covered in ("", piece):
+            return replace(self.token(id_), start=start, end=end)
+        if shown := self._as_bytes(piece):
+            return Token(shown, id_, start, end, False)
+        if not piece.strip(MARKS):  # a space by itself, which the tokenizer may have added
+            return Token(" ", id_, start, end if covered.isspace() else start, False)
+        return _worded(text, id_, start, end)
+
+    def written(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
+        """Return the text that ids spell, and each id as a token with its span of that text."""
+        raw = self._decoded(tuple(ids))
+        text = raw.lstrip(" ")
+        lead = len(raw) - len(text)
+        tokens, begin, open_ = list[Token](), 0, 0
+        pieces = self.tokenizer.convert_ids_to_tokens(list(ids))
+        for index, (id_, piece) in enumerate(zip(ids, pieces, strict=True)):
+            end = max(begin, self._until(raw, ids[: index + 1]) - lead)
+            if id_ in self.specials:
+                tokens.append(self.token(id_))
+                continue
+            shown = self._as_bytes(piece)
+            placed = _worded(text, id_, begin, end)
+            tokens.append(replace(placed, text=shown) if shown else placed)
+            if end > begin:  # the last piece of a character completes it
+                for earlier in range(open_, index):
+                    if not tokens[earlier].special:
+                        tokens[earlier] = replace(tokens[earlier], start=begin, end=end)
+                begin, open_ = end, index + 1
+        return text, tuple(tokens)
+
+    def token(self, id_: int, *, first: bool = False) -> Token:
+        """Return an id as a token without offsets; the `first` of a text has no leading space."""
+        if id_ >= len(self.tokenizer):
+            return Token(f"<{id_}>", id_, 0, 0, True)
+        piece = self.tokenizer.convert_ids_to_tokens(id_)
+        if id_ in self.specials:
+            padding = id_ == self.tokenizer.pad_token_id
+            return Token(PAD if padding else piece, id_, 0, 0, True)
+        if shown := self._as_bytes(piece):
+            return Token(shown, id_, 0, 0, False)
+        begins = not piece.startswith("##") if self.wordpiece else piece[:1] in MARKS
+        shown = self._decoded((id_,)).removeprefix("##")
+        word = shown.strip() or shown or piece
+        return Token(
+            " " + word if begins and not first and word.strip() else word, id_, 0, 0, False
+        )
+
+    def _as_bytes(self, piece: str) -> str:
+        """Return the bytes of a piece that are no whole characters; "" for any other piece."""
+        if BYTE.fullmatch(piece):
+            return piece
+        if not self.byte_level:
+            return ""
+        table = _bytes()
+        raw = bytes(table[one] for one in piece if one in table)
+        try:
+            raw.decode()
+        except UnicodeDecodeError:
+            return "".join(f"<0x{byte:02X}>" for byte in raw.removeprefix(b" "))
+        return ""
+
+    def _until(self, text: str, ids: Sequence[int]) -> int:
+        """Return how far ids spell the text: up to the last character that is complete."""
+        prefix = self._decoded(tuple(ids)).rstrip(REPLACEMENT)
+        if text.startswith(prefix):
+            return len(prefix)
+        pairs = enumerate(zip(prefix, text, strict=False))
+        same = (index for index, (one, other) in pairs if one != other)
+        return next(same, min(len(prefix), len(text)))
+
+    def _decode(self, ids: tuple[int, ...]) -> str:
+        text: str = self.tokenizer.decode(
+            list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False
+        )
+        return text
+
+
+def _worded(text: str, id_: int, start: int, end: int) -> Token:
+    """Return the token that covers a span, shown with a space where a word begins."""
+    covered = text[start:end]
+    inner = covered.strip()
+    if inner:
+        start += covered.index(inner)
+        end = start + len(inner)
+    spaced = inner and start > 0 and text[start - 1].isspace()
+    return Token(" " + inner if spaced else inner or covered, id_, start, end, False)
+
+
+@lru_cache(1)
+def _bytes() -> dict[str, int]:
+    """Return the byte of each character of a byte-level vocabulary.
+
+    Printable characters stand for themselves, the others are the characters from 256 on. Source:
+    Radford et al. 2019 (GPT-2), `bytes_to_unicode`.
+    """
+    plain = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    others = [byte for byte in range(256) if byte not in plain]
+    printable = {chr(byte): byte for byte in plain}
+    return printable | {chr(256 + index): byte for index, byte in enumerate(others)}
