@@ -87,7 +87,7 @@ OFFLINE = (
     "model.measure",
     "model.commands",
     # Of the zoo the tasks alone are for the server.
-    *(f"model.zoo.{name}" for name in ("training", "measuring", "recipes", "page")),
+    *(f"model.zoo.{name}" for name in ("training", "measuring", "carrying", "recipes", "page")),
 )
 
 # The browser's one-of-a-kind files, and what only they may say; the entries hand it to them.

@@ -80,8 +80,10 @@ def control(services: Services, run_id: str, key: str, wanted: RunPatch) -> Run:
     return run
 
 
-async def keep(services: Services, run_id: str, key: str, wanted: KeepRequest) -> tuple[str, str]:
-    """Makes a snapshot a model that is served; its id, and an input to open it on.
+async def keep(
+    services: Services, run_id: str, key: str, wanted: KeepRequest
+) -> tuple[str, str, str]:
+    """Makes a snapshot a model that is served; its id, its key, and an input to open it on.
 
     Raises a 404 ProblemError where there is no snapshot, 507 where there is no room, and what
     `Runs.controlled` raises.
@@ -93,9 +95,9 @@ async def keep(services: Services, run_id: str, key: str, wanted: KeepRequest) -
     step = last if wanted.step is None else wanted.step
     snapshot_of(run, step)
     services.engine.charge(KEEP)
-    model_id = await services.kept.add(partial(write_model, run, step))
+    model_id, model_key = await services.kept.add(partial(write_model, run, step))
     assert run.begun
-    return model_id, str(run.begun["probes"][0]["source"])
+    return model_id, model_key, str(run.begun["probes"][0]["source"])
 
 
 def told(run: Run) -> RunReply:

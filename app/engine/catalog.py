@@ -12,6 +12,7 @@ a folder while the server runs, and are loaded from there when they are first us
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
+from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 from threading import Lock, RLock
@@ -134,9 +135,17 @@ class Catalog(Mapping[str, Adapter]):
         with self._lock:
             if self._kept is None or not (self._kept / name).is_dir():
                 raise KeyError(name)
+            self._forget_deleted(self._kept)
             self._loading.setdefault(name, Lock())
             self._small |= {name}
             self._loaders.setdefault(name, partial(open_model, str(self._kept / name), "cpu"))
+
+    def _forget_deleted(self, kept: Path) -> None:
+        """Unloads kept models whose folders have been deleted."""
+        for name in [one for one in self._loaders if fnmatchcase(one, KEPT)]:
+            if not (kept / name).is_dir():
+                self._loaded.pop(name, None)
+                del self._loaders[name]
 
     def _release(self, most: int) -> None:
         """Unload models, least recently used first, except those in use and small ones."""

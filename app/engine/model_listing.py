@@ -31,6 +31,10 @@ class Listing(Mapping[str, ModelInfo]):
         """Lists one more model, behind the others: engines find it by themselves."""
         self.infos[name], self.recorded[name] = info, recorded
 
+    def remove(self, name: str) -> None:
+        """Lists a model no more; a KeyError if it is not listed."""
+        del self.infos[name], self.recorded[name]
+
     def describe(self, name: str) -> ModelInfo:
         """Return the description of a model, under its id on this server."""
         return replace(self.infos[name], id=name)

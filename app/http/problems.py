@@ -85,6 +85,7 @@ TITLES = {
     "unknown-run": "There is no such run",
     "no-snapshot": "The run has no snapshot of this step",
     "wrong-run-key": "The key is not the run's",
+    "wrong-model-key": "The key is not the model's",
     "run-ended": "The run has ended",
     "too-many-runs": "Too many runs at once",
     "runs-busy": "Too many runs are waiting",

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Header, Path, Query, Request, Response
 
 from app.answers.traces import example, parameters
 from app.dependencies import Opened
@@ -108,6 +108,30 @@ async def model_learning_example(
     encoding = Encoding(form, services.settings.max_values)
     encoded = await example(services, name, number, encoding)
     return reply(encoded.content, form, "no-cache")
+
+
+@router.delete(
+    "/{id}",
+    status_code=204,
+    summary="Delete a model that was kept of a run",
+    response_class=Response,
+    responses=problems(
+        _403="Not the key of this model, or a model that was not kept of a run.",
+        _404="No such model.",
+        _422="The header `Model-Key` is missing.",
+    ),
+)
+async def delete_model(
+    services: Opened,
+    name: Id,
+    model_key: Annotated[
+        str,
+        Header(alias="Model-Key", description="From the reply to `POST /api/runs/{id}/keep`."),
+    ],
+) -> Response:
+    """For whoever kept it. Shares of the model still open."""
+    await services.kept.delete(name, model_key)
+    return Response(status_code=204)
 
 
 def _served(catalog: Listing, name: str) -> None:

@@ -161,10 +161,11 @@ async def keep_run(
 
     It is served like any other, also after the run is gone. For whoever started the run.
     """
-    model_id, source = await training.keep(services, run_id, run_key, body)
+    model_id, key, source = await training.keep(services, run_id, run_key, body)
     response.headers["Cache-Control"] = "no-store"
     query = urlencode({"model": model_id, "source": source})
-    return KeptReply(id=model_id, url=f"{base_url(request, services)}/?{query}")
+    name = services.catalog.describe(model_id).name
+    return KeptReply(id=model_id, name=name, key=key, url=f"{base_url(request, services)}/?{query}")
 
 
 def _created(

@@ -10,8 +10,15 @@ class SnapshotReply(BaseModel):
     """The model at one step of its training, measured on the same dev pairs at every step."""
 
     step: int
-    loss: float = Field(description="Dev loss, in nats per token.")
-    bleu: dict[str, float] = Field(description="By direction, with greedy decoding.")
+    loss: float | None = Field(
+        description="Dev loss, in nats per token; null if training diverged."
+    )
+    bleu: dict[str, float] = Field(
+        description="By direction, with greedy decoding; empty for a task of the zoo."
+    )
+    accuracy: float | None = Field(
+        default=None, description="Of these: the share of held-out answers that are entirely right."
+    )
 
 
 class WatchedReply(BaseModel):

@@ -142,6 +142,8 @@ class KeptReply(BaseModel):
     """A model that was kept."""
 
     id: str = Field(description="As in `GET /api/models`.")
+    name: str
+    key: str = Field(description="Deletes the model (`Model-Key`); it is told only here.")
     url: str = Field(description="The workspace, open on it.")
 
 

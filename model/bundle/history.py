@@ -2,7 +2,8 @@
 
 For each example and each snapshot it has the weights of every attention,
 ``"{example}.{step}.encoder.0.self.weights"`` (head, query, key) in bytes of 1/255; the metadata
-has a `Learning` under ``"learning"``. `python -m model measure history` writes it.
+has a `Learning` under ``"learning"``. `python -m model measure history` writes it, and the server
+for a model that is kept of a run.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ class SnapshotScores:
     """The model at one step of its training, measured on the same dev pairs at every step."""
 
     step: int
-    loss: float  # nats per token
-    bleu: Mapping[str, float]  # by direction, greedy decoding
+    loss: float | None  # nats per token; None if training diverged
+    bleu: Mapping[str, float]  # by direction, greedy decoding; empty for a model of the zoo's tasks
+    accuracy: float | None = None  # of these: the share of answers that are entirely right
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ OPERATIONS = {  # requests of each
     "GET /api/zoo/{task}/answer": 10,
     "GET /api/models/{id}/learning": 5,
     "GET /api/models/{id}/learning/{example}": 20,
+    "DELETE /api/models/{id}": 5,
     "POST /api/trace": 70,
     "POST /api/decode": 40,
     "POST /api/sweep": 30,

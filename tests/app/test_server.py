@@ -196,6 +196,7 @@ async def test_the_reference_describes_every_route(client: httpx.AsyncClient) ->
         "GET /api/models/{id}/parameters",
         "GET /api/models/{id}/learning",
         "GET /api/models/{id}/learning/{example}",
+        "DELETE /api/models/{id}",
         "POST /api/trace",
         "POST /api/decode",
         "POST /api/sweep",

@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator
 
+import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.axe import violations
+from tests.browser.cable import Cable
 from tests.browser.conftest import PATIENCE_MS
+from tests.browser.watch import Watch
 from tests.servers import AppServer, running_app
 
 TINY = "task=copy&longest=3&steps=20&d_model=16&batch=200"
@@ -97,6 +100,53 @@ def test_pause_rate_fork_keep_and_open(train: Page, trainer: AppServer) -> None:
     train.get_by_role("link", name="Open the kept model in the workspace").click()
     expect(train.locator("#view canvas").first).to_be_visible(timeout=LONGEST_MS)
     assert "model=kept-" in train.url
+    train.locator("#views").get_by_text("Training", exact=True).click()
+    slider = train.get_by_role("slider", name="Step of the training")
+    expect(slider).to_have_attribute("max", "10")
+    expect(train.locator("#view .measured")).to_contain_text("Right answers")
+    slider.press("Home")
+    expect(train.locator("#view .step-now")).to_contain_text("Step 0")
+    train.goto(f"{trainer.url}/train")
+    train.get_by_role("button", name="Delete…").click()
+    train.get_by_role("button", name="Cancel").click()
+    train.get_by_role("button", name="Delete…").click()
+    train.get_by_role("button", name="Delete the model").click()
+    expect(train.locator("#kept")).to_be_hidden()
+    train.reload()
+    expect(train.locator("#kept")).to_be_hidden()
+
+
+def test_a_run_survives_a_cut_network(train: Page, watch: Watch, trainer: AppServer) -> None:
+    """The run goes on without the page; with the network back, the page reads what it missed."""
+    watch.expect("ERR_|Failed to load resource")
+    cable = Cable(trainer.url)
+    train.goto(f"{cable.url}/train?{LONG}")
+    train.get_by_role("button", name="Train", exact=True).click()
+    expect(train.locator("#timeline")).to_be_visible(timeout=LONGEST_MS)
+    run = httpx.URL(train.url).params["run"]
+    count = "Number(document.querySelector('#timeline .where').textContent.match(/of (\\d+)/)[1])"
+
+    def snapshots() -> int:
+        return len(httpx.get(f"{trainer.url}/api/runs/{run}").json()["snapshots"])
+
+    with cable.pulled(train.context):
+        expect(train.locator(".problem")).to_be_visible(timeout=LONGEST_MS)
+        train.wait_for_timeout(500)  # what had arrived before is drawn
+        cut: int = train.evaluate(count)
+        for _ in range(LONGEST_MS // 500):
+            if snapshots() >= cut + 3:
+                break
+            train.wait_for_timeout(500)
+        missed = snapshots()
+        assert missed >= cut + 3
+        assert train.evaluate(count) == cut
+    train.wait_for_function(f"(missed) => {count} >= missed", arg=missed, timeout=LONGEST_MS)
+    expect(train.locator(".problem")).to_be_hidden()
+    train.get_by_role("button", name="Stop training").click()
+    expect_state(train, "Stopped")
+    expect(train.locator("#timeline .where")).to_contain_text(f"of {snapshots()}")
+    train.goto("about:blank")
+    cable.close()
 
 
 def test_who_has_the_link_watches_and_controls_nothing(train: Page, trainer: AppServer) -> None:

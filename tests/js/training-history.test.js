@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { attention, axes } from "../../static/js/data/attentions.js";
 import { made, nameOf } from "../../static/js/state/export-contents.js";
 import { beside } from "../../static/js/state/share-contents.js";
-import { counted, learned, placeOf, subject, traceAt, watched } from "../../static/js/state/training-history.js";
+import { counted, learned, placeOf, scores, subject, traceAt, watched } from "../../static/js/state/training-history.js";
 import { keyOf } from "../../static/js/state/view-requests.js";
 import { DEFAULTS } from "../../static/js/state/link.js";
 import { MODEL, trace } from "./trace.js";
@@ -93,4 +93,10 @@ test("what is taken away is the fixed sentence at its step, not the one that was
 
 test("steps are counted in thousands", () => {
   assert.deepEqual([0, 400, 12800].map(counted), ["0", "400", "12,800"]);
+});
+
+test("a snapshot is as good as its BLEU, or its share of right answers, in percent", () => {
+  assert.deepEqual(scores(found().snapshots), [{ direction: "en-zh", values: [0, 4, 40] }]);
+  const tasks = STEPS.map((step) => ({ step, loss: null, bleu: {}, accuracy: step / 400 }));
+  assert.deepEqual(scores(tasks), [{ direction: null, values: [0, 10, 100] }]);
 });

@@ -40,6 +40,7 @@ import { json, tensors } from "./reply.js";
  * @property {Snapshot[]} snapshots
  */
 /** @typedef {{id: string, url: string, key: string}} Created */
+/** @typedef {{id: string, name: string, key: string, url: string}} Kept  key: what deletes it */
 
 const JSON_TYPE = "application/json";
 
@@ -81,8 +82,13 @@ export function trainingRuns({ ask, read, send, follow }) {
     /** @param {string} id @param {{step: number, options: Options}} from @returns {Promise<Created>} */
     forkRun: async (id, from) => json(await send(`${path(id)}/fork`, from, JSON_TYPE)),
 
-    /** @param {string} id @param {string} key @param {{step: number, name?: string}} what @returns {Promise<{id: string, url: string}>} */
+    /** @param {string} id @param {string} key @param {{step: number, name?: string}} what @returns {Promise<Kept>} */
     keepRun: async (id, key, what) =>
       json(await send(`${path(id)}/keep`, what, JSON_TYPE, undefined, { headers: { "Run-Key": key } })),
+
+    /** @param {string} id @param {string} key  as it was told when the model was kept */
+    async deleteModel(id, key) {
+      await ask(`/api/models/${encodeURIComponent(id)}`, { method: "DELETE", headers: { "Model-Key": key } });
+    },
   };
 }

@@ -12,6 +12,7 @@ import { VIEWS } from "../views/index.js";
 import { bindChoices } from "./train/choices.js";
 import { bindCommands } from "./train/commands.js";
 import { createFollower } from "./train/follower.js";
+import { bindKeptList } from "./train/kept-list.js";
 import { createShown, probed } from "./train/shown.js";
 import { bindStatusLine } from "./train/status-line.js";
 import { bindTimeline } from "./train/timeline.js";
@@ -47,7 +48,8 @@ async function start() {
   const shown = createShown(desk, source, { moved: () => draw(), failed: failed.show });
   const follower = createFollower(api, { hear, failed: failed.show });
   const choices = bindChoices(desk, offered, { started: open, failed: failed.show, chosen: () => address() });
-  const commands = bindCommands(desk, { shown, choices, failed: failed.show });
+  const models = bindKeptList(desk, { failed: failed.show, changed: () => draw() });
+  const commands = bindCommands(desk, { shown, choices, models, failed: failed.show });
   const parts = [bindStatusLine(desk), bindTimeline(desk, shown), bindProbes(desk, shown), commands];
 
   /** @param {LiveRun} run */
@@ -91,6 +93,7 @@ async function start() {
     else window.location.reload();
   };
 
+  void models.refresh();
   desk.onTheme(draw);
   store.subscribe(({ link }) => link, address);
   window.addEventListener("resize", draw);

@@ -53,6 +53,7 @@ const WORDING = {
   "unknown-run": (t) => t("This run is gone: runs are deleted some time after nobody has looked at them, and when the server restarts."),
   "no-snapshot": (t) => t("The run has no snapshot of this step."),
   "wrong-run-key": (t) => t("Only whoever started the run controls it."),
+  "wrong-model-key": (t) => t("Only whoever kept the model can delete it."),
   "run-ended": (t) => t("The run has ended. Fork it to go on from a snapshot."),
   "too-many-runs": (t) => t("You have too many runs at once. Stop one first."),
   "runs-busy": (t) => t("Too many runs are waiting. Try again in a moment."),

@@ -13,7 +13,13 @@ import { answer } from "./view-requests.js";
 /** @typedef {import("../data/wire.js").Tensor} Tensor */
 /** @typedef {import("../data/wire.js").Token} Token */
 /** @typedef {import("../data/problem.js").Problem} Problem */
-/** @typedef {{step: number, loss: number, bleu: Record<string, number>}} Snapshot  loss: nats a token */
+/**
+ * @typedef {object} Snapshot
+ * @property {number} step
+ * @property {number | null} loss  nats a token; null: training diverged
+ * @property {Record<string, number>} bleu  by direction; none for a task of the zoo
+ * @property {number | null} [accuracy]  of these: the share of right answers
+ */
 /**
  * @typedef {object} Learned  as `GET /api/models/{id}/learning/{example}` tells it
  * @property {string} model
@@ -102,6 +108,17 @@ export function subject(page) {
     name: `example-${found.example + 1}-step-${step}`,
     path: learningPath({ model: found.model, example: found.example }),
   };
+}
+
+/**
+ * How good each snapshot was, in percent: BLEU by direction, or the share of right answers.
+ * @param {Snapshot[]} snapshots
+ * @returns {{direction: string | null, values: number[]}[]}  null: right answers
+ */
+export function scores(snapshots) {
+  const directions = Object.keys(snapshots[0].bleu);
+  if (!directions.length) return [{ direction: null, values: snapshots.map(({ accuracy }) => 100 * (accuracy ?? NaN)) }];
+  return directions.map((direction) => ({ direction, values: snapshots.map(({ bleu }) => bleu[direction]) }));
 }
 
 /** @param {number} count  In thousands, as both languages write them. */

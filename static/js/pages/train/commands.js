@@ -4,7 +4,7 @@ import { failure } from "../../data/problem.js";
 import { find } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
 import { over } from "../../state/live-run.js";
-import { keyOf } from "./keys.js";
+import { keptModels, keyOf } from "./keys.js";
 
 /** @typedef {import("../../state/live-run.js").LiveRun} LiveRun */
 
@@ -13,14 +13,15 @@ import { keyOf } from "./keys.js";
  * @param {object} others
  * @param {import("./shown.js").Shown} others.shown
  * @param {import("./choices.js").Choices} others.choices
+ * @param {import("./kept-list.js").KeptList} others.models
  * @param {(problem: import("../../data/problem.js").Problem | null) => void} others.failed
  */
-export function bindCommands({ api, t, announce }, { shown, choices, failed }) {
+export function bindCommands({ api, t, announce }, { shown, choices, models, failed }) {
   const form = /** @type {HTMLFormElement} */ (find("#commands"));
   /** As typed; null: as it is. @type {string | null} */
   let factor = null;
   let busy = false;
-  /** Where a model went that was kept, by run and step. @type {Map<string, string>} */
+  /** The model that was kept, by run and step. @type {Map<string, string>} */
   const kept = new Map();
 
   const at = () => shown.run()?.snapshots[shown.place()];
@@ -49,8 +50,9 @@ export function bindCommands({ api, t, announce }, { shown, choices, failed }) {
       const step = at()?.step;
       if (step === undefined) return;
       const where = place();
-      const { url } = await api.keepRun(run.id, key, { step });
-      kept.set(where, url);
+      const model = await api.keepRun(run.id, key, { step });
+      kept.set(where, model.id);
+      models.add(model);
       announce(t("The model is kept."));
     });
 
@@ -84,7 +86,7 @@ export function bindCommands({ api, t, announce }, { shown, choices, failed }) {
   function show(run) {
     const mine = keyOf(run.id) !== null;
     const step = at()?.step;
-    const url = kept.get(place());
+    const url = keptModels().find(({ id }) => id === kept.get(place()))?.url;
     render(
       form,
       mine && !over(run) && [button("pause", run.state === "paused" ? t("Resume training") : t("Pause training")), button("stop", t("Stop training")), rate(run)],

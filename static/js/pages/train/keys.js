@@ -1,25 +1,47 @@
-/** The keys of runs that were started here: a reload of the page does not lose one. */
+/** What this browser may control: keys of runs that it started, and models that it kept. A reload loses none. */
 
+/** @typedef {import("../../data/training-runs.js").Kept} Kept */
+
+const MODELS = "kept-models";
 const name = (/** @type {string} */ id) => `run-${id}`;
-
-/** @param {string} id @param {string} key */
-export function remember(id, key) {
-  try {
-    window.localStorage.setItem(name(id), key);
-  } catch {
-    // A browser that keeps nothing controls the run until the page is left.
-  }
-  here.set(id, key);
-}
-
-/** @param {string} id @returns {string | null}  null: somebody else started it */
-export function keyOf(id) {
-  try {
-    return here.get(id) ?? window.localStorage.getItem(name(id));
-  } catch {
-    return here.get(id) ?? null;
-  }
-}
 
 /** @type {Map<string, string>} */
 const here = new Map();
+
+/** @param {string} item @param {string} value */
+function write(item, value) {
+  here.set(item, value);
+  try {
+    window.localStorage.setItem(item, value);
+  } catch {
+    // A browser that keeps nothing remembers it until the page is left.
+  }
+}
+
+/** @param {string} item @returns {string | null} */
+function read(item) {
+  try {
+    return here.get(item) ?? window.localStorage.getItem(item);
+  } catch {
+    return here.get(item) ?? null;
+  }
+}
+
+/** @param {string} id @param {string} key */
+export const remember = (id, key) => write(name(id), key);
+
+/** @param {string} id @returns {string | null}  null: somebody else started it */
+export const keyOf = (id) => read(name(id));
+
+/** @returns {Kept[]}  the newest first */
+export function keptModels() {
+  try {
+    const found = JSON.parse(read(MODELS) ?? "[]");
+    return Array.isArray(found) ? found.filter((one) => one?.id && one.key && one.url && one.name) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** @param {Kept[]} models */
+export const setKeptModels = (models) => write(MODELS, JSON.stringify(models));

@@ -1,6 +1,7 @@
 /** The loss and BLEU of every snapshot, to zoom into: Plotly, in place of the small chart. */
 
 import { h } from "../../lib/dom.js";
+import { scores } from "../../state/training-history.js";
 import { figure } from "../../draw/plotly-curves.js";
 import { createPlot } from "../../draw/plotly.js";
 import { words } from "../../parts/zoom.js";
@@ -17,7 +18,7 @@ const DASHES = ["solid", "dash"];
  *   onTurn: after it was opened or closed
  */
 export function createLearningCurves({ plotter, theme, t }, { go, name, onTurn }) {
-  const opener = h("button", { type: "button", className: "button quiet", hidden: !plotter, "aria-expanded": "false" }, t("Loss and BLEU curves"));
+  const opener = h("button", { type: "button", className: "button quiet", hidden: !plotter, "aria-expanded": "false" });
   const problem = h("p", { className: "note", role: "alert", hidden: true }, t("The curves did not load. Try again."));
   const plot = h("div", { className: "plot", hidden: true });
   const chart = plotter && createPlot(plot, plotter, { plotly_click: ({ points: [{ pointIndex }] }) => go(pointIndex) });
@@ -51,18 +52,24 @@ export function createLearningCurves({ plotter, theme, t }, { go, name, onTurn }
   /** @param {NonNullable<typeof now>} shown @returns {import("../../draw/plotly-curves.js").Curves} */
   function curves({ snapshots, place }) {
     const look = theme();
-    const bleu = Object.keys(snapshots[0].bleu).map((direction, i) => ({
-      name: `BLEU ${name(direction)}`,
-      values: snapshots.map((one) => one.bleu[direction]),
+    const measured = scores(snapshots);
+    const tasks = measured[0].direction === null;
+    const good = measured.map(({ direction, values }, i) => ({
+      name: direction === null ? t("right, %") : `BLEU ${name(direction)}`,
+      values,
       color: look.q,
       dash: DASHES[i % DASHES.length],
     }));
-    const loss = { name: t("Dev loss"), values: snapshots.map((one) => one.loss), color: look.k, right: true };
+    const loss = { name: tasks ? t("Held-out loss") : t("Dev loss"), values: snapshots.map((one) => one.loss ?? NaN), color: look.k, right: true };
     return {
       steps: snapshots.map(({ step }) => step),
-      curves: [...bleu, loss],
+      curves: [...good, loss],
       at: place,
-      titles: { x: t("training step"), left: "BLEU", right: t("Dev loss (nats a token)") },
+      titles: {
+        x: t("training step"),
+        left: tasks ? t("right, %") : "BLEU",
+        right: tasks ? t("Held-out loss (nats a token)") : t("Dev loss (nats a token)"),
+      },
     };
   }
 
@@ -85,6 +92,7 @@ export function createLearningCurves({ plotter, theme, t }, { go, name, onTurn }
     /** @param {Snapshot[]} snapshots @param {number} place @param {number} width  in pixels */
     show(snapshots, place, width) {
       now = { snapshots, place, width };
+      opener.textContent = scores(snapshots)[0].direction === null ? t("Loss and accuracy curves") : t("Loss and BLEU curves");
       if (asked) void draw();
     },
     destroy: close,

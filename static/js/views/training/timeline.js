@@ -3,7 +3,7 @@
 import { one, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
-import { counted } from "../../state/training-history.js";
+import { counted, scores } from "../../state/training-history.js";
 import { margins, plot } from "../../draw/curves.js";
 import { createTransport } from "../../parts/playback.js";
 import { createLearningCurves } from "./learning-curves.js";
@@ -56,9 +56,11 @@ export function createTimeline(context, { now, go }) {
     const width = element.clientWidth;
     closer.show(snapshots, place, width);
     const look = theme();
-    const curves = Object.keys(snapshots[0].bleu).map((direction, i) => ({
-      name: arrow(direction),
-      values: snapshots.map(({ bleu }) => bleu[direction]),
+    const measured = scores(snapshots);
+    const tasks = measured[0].direction === null;
+    const curves = measured.map(({ direction, values }, i) => ({
+      name: direction === null ? t("right") : arrow(direction),
+      values,
       colour: i % 2 ? look.muted : look.ink,
       dash: i % 2 ? "5 4" : undefined,
     }));
@@ -67,7 +69,7 @@ export function createTimeline(context, { now, go }) {
       {
         curves,
         range: [0, Math.ceil(most / 10) * 10],
-        titles: { x: t("training step"), y: "BLEU" },
+        titles: { x: t("training step"), y: tasks ? t("right, %") : "BLEU" },
         width,
         height: HEIGHT.letters * look.size + HEIGHT.rest,
         places: names,
@@ -85,11 +87,13 @@ export function createTimeline(context, { now, go }) {
     const said = t("Step {step}", { step: names[place] });
     slider.setAttribute("aria-valuetext", said);
     render(step, said, el("small", {}, stage(place, snapshots)));
-    const { loss, bleu } = snapshots[place];
+    const { loss } = snapshots[place];
+    const good = (/** @type {string | null} */ direction, /** @type {number} */ value) =>
+      direction === null ? t("{percent} %", { percent: one(value) }) : `${one(value)} ${arrow(direction)}`;
     render(
       numbers,
-      pair(t("Dev loss"), t("{nats} nats a token", { nats: two(loss) })),
-      pair("BLEU", Object.entries(bleu).map(([direction, value]) => `${one(value)} ${arrow(direction)}`).join(", ")),
+      pair(tasks ? t("Held-out loss") : t("Dev loss"), loss === null ? "–" : t("{nats} nats a token", { nats: two(loss) })),
+      pair(tasks ? t("Right answers") : "BLEU", measured.map(({ direction, values }) => good(direction, values[place])).join(", ")),
     );
     transport.show(t("snapshot {n} of {count}", { n: place + 1, count: snapshots.length }));
   }
