@@ -314,8 +314,8 @@ async def test_who_kept_a_model_deletes_it(
         asked = {"model": kept_one["id"], "source": "a b"}
         share_path = (await client.post("/api/shares", json={"state": asked})).json()["id"]
         right = {"Model-Key": kept_one["key"]}
-        for other in (made["key"], "", "ключ".encode()):
-            wrong = await client.delete(path, headers={"Model-Key": other})
+        for other in (made["key"].encode(), b"", "ключ".encode()):
+            wrong = await client.delete(path, headers={b"Model-Key": other})
             assert problem(wrong) == (403, "wrong-model-key")
         assert problem(await client.delete("/api/models/en-zh", headers=right))[0] == 403
         for nobody in ("kept-nothing", "..", "kept-%2e%2e"):
