@@ -88,7 +88,9 @@ def test_learning_is_looked_back_on(data: list[str], counted: Path, tmp_path: Pa
     found = load_learning(bundle / "learning.safetensors")
     assert [snapshot.step for snapshot in found.snapshots] == [0, 100, step]
     first, _, last = found.snapshots
-    assert first.loss is not None and last.loss is not None and first.loss > last.loss
+    assert first.loss is not None
+    assert last.loss is not None
+    assert first.loss > last.loss
     assert last.bleu["en-zh"] > 90 > first.bleu["en-zh"]
     one, two = found.examples
     assert (one.direction, one.texts[-1]) == ("en-zh", "一二三")
