@@ -159,8 +159,8 @@ async def measure(server: AppServer, others: int, seconds: float) -> None:
 
 def row(count: int, shown: dict[str, Any], beside: Seen, used: float, took: float) -> str:
     """A line of the table."""
-    own = replace(beside, times=[one / 1e3 for one in shown["times"]])
-    within = sum(one <= WITHIN for one in shown["times"]) / len(shown["times"])
+    own = replace(beside, times=[one / 1e3 for one in shown["times"]] or [float("inf")])
+    within = sum(one <= WITHIN for one in shown["times"]) / max(1, len(shown["times"]))
     requests = len(beside.times) + shown["keys"]
     theirs = f"{beside.at(0.95):.0f} ms, {beside.refused} refused" if beside.times else "–"
     typed = f"{requests / took:.0f} | {len(shown['times'])} of {shown['keys']}"

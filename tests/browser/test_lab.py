@@ -93,6 +93,38 @@ def test_numbers_move_while_one_types(lab: Lab) -> None:
     expect(lab.cell("x", 0, 0)).to_have_value("2/5")
 
 
+SLOW = """
+const ask = window.fetch;
+window.asked = [];
+window.fetch = async (path, options) => {
+    if (path !== "/api/lab") return ask(path, options);
+    window.asked.push(JSON.parse(options.body).x[0][0]);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    return ask(path, options);
+};
+"""
+SEEN = """() => {
+    const cell = document.querySelector(".worked [data-of=q] td[data-at='0,0']");
+    window.seen = [];
+    new MutationObserver(() => window.seen.push(cell.textContent))
+        .observe(cell, { characterData: true, subtree: true });
+}"""
+
+
+def test_steps_move_while_one_types_faster_than_the_server_answers(lab: Lab) -> None:
+    lab.page.add_init_script(SLOW)
+    lab.open()
+    lab.page.evaluate(SEEN)
+    lab.cell("x", 0, 0).click()
+    lab.page.keyboard.press("F2")
+    lab.page.keyboard.type("2345", delay=150)  # behind the 1
+    lab.expect_row("Query vectors", 0, ["12345", "0", "0"])
+    seen, asked = lab.page.evaluate("[window.seen, window.asked]")
+    assert len(seen) > 1  # not the last one only
+    assert asked[-1] == 12345
+    assert [str(one) for one in asked[1:]] == seen  # each that was asked has been shown
+
+
 def test_keys_of_a_spreadsheet(lab: Lab) -> None:
     lab.open()
     keys = lab.page.keyboard

@@ -6,7 +6,7 @@
 import { Problem } from "../../data/problem.js";
 import { createAsker } from "../../data/retry.js";
 import { h } from "../../lib/dom.js";
-import { throttle } from "../../lib/timing.js";
+import { settle, throttle } from "../../lib/timing.js";
 import { createHistory } from "../../state/history.js";
 import { request, wrongs } from "../../state/lab-request.js";
 import { unshuffled } from "../../state/lab-shuffle.js";
@@ -35,6 +35,8 @@ import { createSteps } from "./steps.js";
 
 /** Milliseconds between two requests while somebody types. */
 const PACE = 60;
+/** Milliseconds after the last key: what nobody waits for when typing is drawn then. */
+const IDLE = 120;
 
 let made = 0;
 
@@ -45,31 +47,48 @@ export function createLabFigure({ root, page, lab, compute, known = null, choice
   const asker = createAsker();
   const failed = trouble(page, () => void ask());
   const stand = h("div", { className: "lab-figure" });
-  const desk = { get: past.present, change, step, again: show, own, root: stand, fixed: !compute, beside };
+  const desk = { get: past.present, change, step, again: () => show(), own, root: stand, fixed: !compute, beside };
   const choices = createChoices(page, desk);
   const matrices = createMatrices(page, desk);
-  const steps = createSteps(page, desk);
+  const steps = createSteps(page, desk, IDLE);
   /** @type {Computed | null} */
   let computed = known && { lab, ...known };
   let asked = known ? keyOf(lab) : "";
+  let waiting = false;
   stand.append(...(choosing ? [choices.element] : []), failed.element, h("div", { className: "lab-body" }, matrices.element, steps.element));
   root.replaceChildren(stand);
   const pointing = bindPointing(stand, page, () => computed);
   const asking = throttle(() => void ask(), PACE);
+  const menus = settle(() => choices.show(past.present(), past), IDLE);
 
+  /**
+   * One question at a time. What is typed meanwhile is asked when the answer is there: a newer question
+   * that ended the older one would show nothing at all to who types faster than a busy server answers.
+   */
   async function ask() {
-    const present = past.present();
-    if (!compute || Object.keys(wrongs(present)).length) return;
-    if (keyOf(present) === asked) return draw();
+    if (!compute || waiting || Object.keys(wrongs(past.present())).length) return;
+    if (keyOf(past.present()) === asked) return draw();
+    waiting = true;
     steps.busy(true);
-    const found = await asker.ask((signal) => both(compute, present, signal), failed.show);
+    let lab = past.present();
+    const found = await asker.ask((signal) => both(compute, (lab = latest(lab)), signal), failed.show);
+    waiting = false;
     if (found === null) return;
-    steps.busy(false);
-    if (found instanceof Problem) return failed.show(found);
-    failed.show(null);
-    asked = keyOf(present);
-    computed = { lab: present, ...found };
-    draw();
+    const newer = keyOf(latest(lab)) !== keyOf(lab);
+    steps.busy(newer);
+    failed.show(found instanceof Problem ? found : null);
+    if (!(found instanceof Problem)) {
+      asked = keyOf(lab);
+      computed = { lab, ...found };
+      draw();
+    }
+    if (newer) asking.later();
+  }
+
+  /** The present lab, or `otherwise` where a cell of it is no number. @param {Lab} otherwise */
+  function latest(otherwise) {
+    const present = past.present();
+    return Object.keys(wrongs(present)).length ? otherwise : present;
   }
 
   function draw() {
@@ -81,16 +100,18 @@ export function createLabFigure({ root, page, lab, compute, known = null, choice
     pointing.show();
   }
 
-  function show() {
+  /** @param {boolean} [typed]  into a cell */
+  function show(typed = false) {
     const present = past.present();
     const wrong = wrongs(present);
     const right = !Object.keys(wrong).length;
     const away = Boolean(beside?.shown());
     stand.classList.toggle("gives-way", away);
     if (right && !away) asking.later(); // first, so that the server computes while the page is drawn
-    choices.show(present, past);
     matrices.show(present, wrong);
     onChange(present);
+    menus.later();
+    if (!typed) menus.now();
     steps.stale(!right);
     if (right && keyOf(present) === asked) draw();
   }
@@ -98,7 +119,7 @@ export function createLabFigure({ root, page, lab, compute, known = null, choice
   /** @param {Lab} next @param {string} [what]  changes of one thing in a row are undone together */
   function change(next, what) {
     past.change(next, what);
-    show();
+    show(Boolean(what));
   }
 
   /** @param {"undo" | "redo"} way */
@@ -118,11 +139,12 @@ export function createLabFigure({ root, page, lab, compute, known = null, choice
     computed: () => computed,
     go: change,
     /** Shows it anew, after another example `beside` was chosen. */
-    again: show,
+    again: () => show(),
     /** Takes it off the page; nothing listens any more. */
     destroy() {
       untheme();
       asking.cancel();
+      menus.cancel();
       asker.stop();
       stand.remove();
     },

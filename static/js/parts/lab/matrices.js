@@ -73,6 +73,8 @@ export function createMatrices(page, { get, change, fixed, own }) {
         const [first, second] = [places.rows, places.cols];
         const typed = name === "x" || name === "memory" ? (column ? "cols" : "rows") : null;
         write(box.size, `${cells.length} × ${cells[0].length}`);
+        const room = `${60 * cells[0].length + (first.length > 1 ? 70 : 10)}px ${34 * cells.length + 60}px`;
+        box.element.style.setProperty("contain-intrinsic-size", room); // about what it takes
         box.grid.show({
           cells,
           rows: column ? second : first,

@@ -2,7 +2,7 @@
 
 import { mathml } from "../../compute/formula.js";
 import { h, write } from "../../lib/dom.js";
-import { afterFrame } from "../../lib/timing.js";
+import { settle } from "../../lib/timing.js";
 import { fractional, plainly, two } from "../../lib/numbers.js";
 import { el, render } from "../../lib/render.js";
 import { finding, shownSteps } from "../../state/lab-steps.js";
@@ -25,8 +25,9 @@ export const printer = (lab) => (lab.fractions ? fractional : plainly);
 /**
  * @param {import("../../state/types.js").PageContext} page
  * @param {{get: () => Lab, change: (next: Lab, what?: string) => void}} desk
+ * @param {number} idle  milliseconds after which what is scrolled away is drawn
  */
-export function createSteps(page, { get, change }) {
+export function createSteps(page, { get, change }, idle) {
   const { t, say, theme } = page;
   const about = h("div", { className: "lab-finding", role: "status" });
   const list = h("ol", { className: "worked" });
@@ -37,14 +38,17 @@ export function createSteps(page, { get, change }) {
   let computed = null;
   /** One a step, by its id. @type {Map<string, HTMLLIElement>} */
   const items = new Map();
+  /** The formula of each, set anew only where it is another. @type {Map<string, {of: string, math: Element}>} */
+  const set = new Map();
   /** Steps that are scrolled away. @type {Set<string>} */
   const away = new Set();
-  // They are drawn once what is on the screen is there.
-  const rest = afterFrame(() => computed && draw(computed, () => true), window);
+  // They are drawn when nobody types, or when they come into sight.
+  const rest = settle(() => computed && draw(computed, () => true), idle);
   list.addEventListener("contentvisibilityautostatechange", (event) => {
     const { skipped, target } = /** @type {ContentVisibilityAutoStateChangeEvent} */ (event);
     const { of = "" } = /** @type {HTMLElement} */ (target).dataset;
     skipped ? away.add(of) : away.delete(of);
+    if (!skipped) rest.now();
   });
 
   element.addEventListener("click", ({ target }) => {
@@ -90,9 +94,19 @@ export function createSteps(page, { get, change }) {
   const shuffleTable = (lab, answer, before) =>
     numberTable({ title: t("Largest change of each word’s output"), values: [moves(lab, answer, before)], rows: [""], cols: lab.tokens, scale: "signed" }, theme(), t);
 
+  /** @param {Step} step */
+  function math({ id, formula }) {
+    const of = JSON.stringify(formula);
+    const known = set.get(id);
+    if (known?.of === of) return known.math;
+    const made = mathml(document, formula);
+    set.set(id, { of, math: made });
+    return made;
+  }
+
   /** @param {Lab} lab @param {Step} step @param {HTMLLIElement} [li]  as it was drawn before */
   function item(lab, step, li = h("li", { "data-of": step.id })) {
-    const { id, name, formula, tables } = step;
+    const { id, name, tables } = step;
     const asked = id in lab.hidden;
     const shown = asked ? exercise.tables(step, lab.hidden[id]) : tables.map((table) => numberTable({ ...table, scale: step.scale }, theme(), t, printer(lab)));
     items.set(id, li);
@@ -103,7 +117,7 @@ export function createSteps(page, { get, change }) {
         "div",
         { className: "step-head" },
         el("h2", {}, name),
-        mathml(document, formula),
+        math(step),
         asked
           ? el("button", { key: "reveal", type: "button", className: "button quiet", "data-reveal": id }, t("Reveal"))
           : el("button", { key: "hide", type: "button", className: "button quiet", "data-hide": id, "aria-label": t("Hide {step} and ask for it", { step: name }) }, t("Hide")),
