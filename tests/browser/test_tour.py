@@ -100,3 +100,18 @@ def test_no_stop_hides_what_it_is_about(workspace: Workspace, width: int, lang: 
             assert violations(workspace.page, ".band", ".figure") == []
         if stop < 6:
             following(workspace)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_first_calculation_has_moderate_numbers(workspace: Workspace, lang: str) -> None:
+    """A weight of 0.9999 convinces nobody: the stop opens a cell that can be worked out."""
+    workspace.page.goto(f"{workspace.url}/?lang={lang}")
+    workspace.find("#door-tour").click()
+    workspace.drawn()
+    for _ in range(3):
+        following(workspace)
+    workspace.page.wait_for_url(re.compile("query="))
+    weight = float(workspace.find("#working b").last.inner_text())
+    assert 0.2 <= weight <= 0.8
+    values = workspace.charts()[0].values
+    assert weight == pytest.approx(values[int(workspace.link["query"])].max(), abs=1e-4)

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 
-import { brief, four, grouped, one, plainly, roughly, short, significant, tiny, two } from "../../static/js/lib/numbers.js";
+import { brief, four, grouped, one, plainly, roughly, short, significant, tiny, two, times } from "../../static/js/lib/numbers.js";
+import { inNats, likelier } from "../../static/js/parts/likelihood-wording.js";
 
 test("four decimals, and a power of ten where they would say nothing", () => {
   assert.deepEqual([0.61234, -8.76214, 1, 12345.678].map(four), ["0.6123", "−8.7621", "1.0000", "12345.6780"]);
@@ -43,4 +44,16 @@ test("numbers that are read are printed in one place", () => {
       .map((line) => `${name}: ${line.trim()}`),
   );
   assert.deepEqual(found, []);
+});
+
+test("a difference of log-probabilities is a ratio, however large", () => {
+  assert.deepEqual([Math.log(255), Math.log(1.36), Math.log(12.34), Math.log(99_999), Math.log(123_456)].map(times), ["255", "1.4", "12.3", "99,999", "1.2 · 10⁵"]);
+  assert.equal(times(2000), "3.9 · 10⁸⁶⁸", "beyond what a number holds");
+  assert.equal(times(Math.LN10 * 8 - 1e-9), "1.0 · 10⁸");
+});
+
+test("and said in words", () => {
+  const t = /** @type {any} */ ((/** @type {string} */ words, /** @type {any} */ values) => words.replace("{ratio}", values?.ratio));
+  assert.deepEqual([-5.5413, 0.31, 0.04, -0.04].map((nats) => likelier(t, nats)), ["255× less likely", "1.4× more likely", "about as likely as before", "about as likely as before"]);
+  assert.deepEqual([inNats(-5.541), inNats(0.31)], ["−5.54", "+0.31"]);
 });

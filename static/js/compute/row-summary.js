@@ -53,9 +53,23 @@ export function explained({ rows, cols, values }, query, key) {
   return { row: query, col: "keys" in found ? found.keys[0] : 0 };
 }
 
+/** Weights whose arithmetic can be followed: neither is one exponential nearly all of the sum, nor nearly nothing. */
+const MODERATE = { least: 0.2, most: 0.8 };
+
 /**
- * The row worth showing first: the one that looks hardest at another word. Special tokens, marks
- * and tokens that look at themselves say less to someone who sees this for the first time.
+ * How good a first example a row is by its largest weight: a clear one comes first that leaves something
+ * to other keys (1.2 to 1.8), then one that leaves the more (under 1), then the largest of small ones.
+ * @param {number} weight
+ */
+function worth(weight) {
+  if (weight > MODERATE.most) return 1 + MODERATE.most - weight;
+  return weight < MODERATE.least ? weight : 1 + weight;
+}
+
+/**
+ * The row worth showing first: one that looks at another word, with a weight whose calculation can be
+ * followed. Special tokens, marks and tokens that look at themselves say less to someone who sees this
+ * for the first time.
  * @param {import("../data/wire.js").Matrix} matrix
  * @param {boolean[]} rows  whether each is a word
  * @param {boolean[]} cols
@@ -63,13 +77,13 @@ export function explained({ rows, cols, values }, query, key) {
  * @returns {number}
  */
 export function salient({ values, cols: width }, rows, cols, self) {
-  let best = { query: 0, weight: -1 };
+  let best = { query: 0, score: -1 };
   for (let query = 0; query < rows.length; query++) {
     const found = finding(values.subarray(query * width, (query + 1) * width));
-    if (found.kind !== "most" || found.weight <= best.weight) continue;
+    if (found.kind !== "most" || worth(found.weight) <= best.score) continue;
     const [key] = found.keys;
     const says = rows[query] && cols[key] && !(self && query === key);
-    if (says) best = { query, weight: found.weight };
+    if (says) best = { query, score: worth(found.weight) };
   }
   return best.query;
 }

@@ -29,6 +29,7 @@
  * @property {number} [largest]  cell, where labels have their usual size
  * @property {number} [least]  cell, in pixels, along a side with labels: what does not fit is scrolled to
  * @property {boolean} [titles]  whether the axes have titles
+ * @property {boolean} [bare]  whether rows have neither names nor a title: those of a matrix beside it stand for them
  * @property {number} [size]  of the labels' letters; lines and gutters follow it
  */
 
@@ -57,13 +58,14 @@ export function fit(wanted) {
     largest = 64,
     least = 0,
     titles = true,
+    bare = false,
     size = SIZE,
   } = wanted;
   const rows = rowWidths.length;
   const cols = colWidths.length || (wanted.cols ?? 0);
   const line = Math.round(LINE * size);
   const title = titles ? Math.round(TITLE * size) : 0;
-  const left = Math.ceil(Math.max(0, ...rowWidths)) + GAP + title;
+  const left = bare ? 0 : Math.ceil(Math.max(0, ...rowWidths)) + GAP + title;
   let slant = 0;
   let place = cells(gutters(colWidths, upright, slant, line));
   if (colWidths.some((label, i) => !upright[i] && label > place.cellWidth - 4)) {

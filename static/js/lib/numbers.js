@@ -80,6 +80,18 @@ export const one = (value) => fixed(value, 1);
 /** One decimal below a hundred, whole above, with its thousands apart. @param {number} value */
 export const roughly = (value) => (value < 100 ? fixed(value, 1) : grouped(Math.round(value)));
 
+/**
+ * The ratio of two probabilities whose logarithms differ by so much: 1.4, 255, 2.6 · 10⁸.
+ * @param {number} nats  not below zero
+ */
+export function times(nats) {
+  const ratio = Math.exp(nats);
+  if (ratio < LARGE) return roughly(ratio);
+  const ten = Math.floor(nats / Math.LN10);
+  const digits = fixed(10 ** (nats / Math.LN10 - ten), 1);
+  return digits === "10.0" ? `1.0 · 10${raised(ten + 1)}` : `${digits} · 10${raised(ten)}`;
+}
+
 /** A whole number with its thousands apart: 1,234,567. @param {number} value */
 export const grouped = (value) => value.toLocaleString("en");
 

@@ -44,6 +44,7 @@ import { createZoom } from "./zoom.js";
  * @property {number} height  to fit into
  * @property {number} [stretch]  how much wider than high a cell may be
  * @property {number} [largest]
+ * @property {boolean} [bare]  whether the rows are named by the matrix beside it
  * @property {{rows: number[], cols: number[]}} [changed]  whose labels are shown before others
  */
 
@@ -120,10 +121,12 @@ export function createMatrix(context, options) {
         rows: side(rows, rowClash(geometry), changed?.rows),
         cols: side(cols, colClash(geometry, colWidths, upright), changed?.cols),
       };
+      if (room.bare) places.rows.shown.fill(false);
       wide = geometry.width + ends.draw(geometry, share, theme, aside);
-      const picture = { matrix, cover, geometry, shade, theme, labels: names, titles };
+      const picture = { matrix, cover, geometry, shade, theme, labels: names, titles: room.bare ? { ...titles, rows: "" } : titles };
       chart.draw(picture);
       labels.write(geometry, { rows: beside, cols }, upright, titles, places, room.width);
+      element.classList.toggle("bare", Boolean(room.bare));
       element.classList.toggle("scrolls", wide > room.width);
       zoom.draw(picture, room, !hasRoom(geometry, theme));
       measure();

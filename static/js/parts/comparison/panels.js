@@ -1,6 +1,9 @@
 /** The three pictures: A, B, and B − A, on the same axes, lit together. */
 
 import { abreast } from "../../draw/side-by-side.js";
+import { texts } from "../../data/attentions.js";
+import { fit } from "../../draw/geometry.js";
+import { ruler } from "../../draw/labels.js";
 import { file } from "../../draw/svg.js";
 import { reach } from "../../compute/token-diff.js";
 import { two } from "../../lib/numbers.js";
@@ -61,8 +64,13 @@ export function panels(context, points, names = compared(context)) {
       most = Math.max(reach(shown.delta.matrix), FAINT);
       const strongest = shown.changes.slice(0, NAMED);
       const [across, room] = layout(context, shown.rows.pairs.length);
+      // Three in a row share the names of their rows, where these mean the same in all.
+      const shared = across === 3 && WHICH.every((which) => names.titles(which).rows === names.titles("a").rows);
+      const rows = shared ? shown.rows.steps.map((step) => ({ ...step, short: step.reads !== null })) : shown.rows.steps;
+      const gutter = shared ? namesOf(rows, theme) : 0;
+      const first = room.width + Math.floor((2 * gutter) / 3);
       element.dataset.across = String(across);
-      element.style.gridTemplateColumns = `repeat(${across}, minmax(0, 1fr))`;
+      element.style.gridTemplateColumns = shared ? `${first}px repeat(2, minmax(0, 1fr))` : `repeat(${across}, minmax(0, 1fr))`;
       for (const { which, title, matrix, key } of all) {
         const signed = which === "delta";
         /** @type {import("../../draw/paint.js").Shade} */
@@ -74,11 +82,13 @@ export function panels(context, points, names = compared(context)) {
         matrix.draw({
           ...shown[which],
           shade,
-          rows: shown.rows.steps,
+          rows,
           cols: shown.cols.steps,
           titles: names.titles(which),
           changed: { rows: changed(shown.rows, strongest.map(({ row }) => row)), cols: changed(shown.cols, strongest.map(({ col }) => col)) },
           ...room,
+          width: which === "a" ? first : first - gutter,
+          bare: shared && which !== "a",
         });
       }
     },
@@ -96,6 +106,13 @@ export function panels(context, points, names = compared(context)) {
     },
   };
 }
+
+/**
+ * Pixels that the names of rows take, with their title.
+ * @param {Comparison["rows"]["steps"]} steps
+ * @param {import("../../draw/theme.js").Theme} theme
+ */
+const namesOf = (steps, theme) => fit({ rowWidths: texts(steps).map(ruler(theme)), colWidths: [], width: 0, height: 0, size: theme.size }).left;
 
 /**
  * Whose labels come first: what only one of the two has, then where most has changed.

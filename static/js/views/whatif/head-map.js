@@ -2,6 +2,7 @@
 
 import { alone, onArrows } from "../../parts/arrow-keys.js";
 import { four, two } from "../../lib/numbers.js";
+import { likelier } from "../../parts/likelihood-wording.js";
 import { changes, touches, where } from "../../state/interventions.js";
 import { blockName } from "../../state/model-part-names.js";
 import { h } from "../../lib/dom.js";
@@ -147,7 +148,7 @@ function cell(context, { sweep, row, list, most, focus }, { at }, head, { x, y, 
   const off = touches(list, at, head);
   const place = where({ at, head, do: "zero" }, t, context.store.get().model);
   const says = effect
-    ? t("{place}: {number} nats, divergence {divergence}", { place, number: four(of(effect.delta, row)), divergence: four(of(effect.divergence, row)) })
+    ? t("{place}: {likelier} ({number} nats), divergence {divergence}", { place, likelier: likelier(t, of(effect.delta, row)), number: four(of(effect.delta, row)), divergence: four(of(effect.divergence, row)) })
     : t("{place}: not tried yet", { place });
   const name = nameOf(at, head);
   return s(

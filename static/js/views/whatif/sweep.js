@@ -3,7 +3,7 @@
 import { request } from "../../data/request.js";
 import { Problem } from "../../data/problem.js";
 import { changes, isChanged, linked, where } from "../../state/interventions.js";
-import { two } from "../../lib/numbers.js";
+import { inNats, likelier } from "../../parts/likelihood-wording.js";
 import { placeOf } from "../../data/attentions.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
@@ -164,11 +164,11 @@ function sentence({ store, t, say }, sweep, row, { before }) {
   const token = row === null ? t("the whole translation") : quoted(writes(before)[row]);
   if (first.delta > -NOTHING) return say(t("No head by itself is needed for {token}."), { token });
   const place = el("b", {}, where({ at: first.at, head: first.head, do: "zero" }, t, store.get().model));
-  const values = { token, place, amount: two(-first.delta) };
+  const values = { token, place, likelier: likelier(t, first.delta), change: inNats(first.delta) };
   const { ablation } = store.get().link.options;
   if (ablation === "uniform")
-    return say(t("Making the attention of {place} uniform hurts {token} most: the log-probability falls by {amount}."), values);
+    return say(t("{place} matters most: with uniform attention, {token} is {likelier} ({change} nats)."), values);
   if (ablation === "mean")
-    return say(t("Mean-ablating {place} hurts {token} most: the log-probability falls by {amount}."), values);
-  return say(t("Switching off {place} hurts {token} most: the log-probability falls by {amount}."), values);
+    return say(t("{place} matters most: with its mean output, {token} is {likelier} ({change} nats)."), values);
+  return say(t("{place} matters most: without it, {token} is {likelier} ({change} nats)."), values);
 }

@@ -1,6 +1,7 @@
 /** The two translations, one under the other, and what became of the one as it was. */
 
 import { isChanged } from "../../state/interventions.js";
+import { inNats, likelier } from "../../parts/likelihood-wording.js";
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
@@ -24,11 +25,12 @@ export function outcome({ store, t, say }) {
       return render(element, []);
     }
     const [, lang] = languages(before.direction);
+    const [was, is] = [sum(before), sum(after)];
     said = say(
       before.output.text === own.output.text
-        ? t("The translation stays. Its log-probability was {before}, and is {after} now.")
-        : t("The translation changes. The log-probability of the one as it was: {before}, and {after} now."),
-      { before: el("b", {}, two(sum(before))), after: el("b", {}, two(sum(after))) },
+        ? t("The translation stays the same. It is now {likelier} ({change} nats; log-probability {before} → {after}).")
+        : t("The translation changes. The one as trained is now {likelier} ({change} nats; log-probability {before} → {after})."),
+      { likelier: el("b", {}, likelier(t, is - was)), change: inNats(is - was), before: two(was), after: two(is) },
     );
     const texts = el(
       "dl",
