@@ -53,6 +53,25 @@ def test_the_lit_label_is_never_dropped_and_lies_on_no_other(
     assert workspace.page.evaluate(OVERLAPS) == []
 
 
+def test_the_maps_of_compare_fill_their_panels_and_name_what_is_lit(workspace: Workspace) -> None:
+    """Three in a row share the names of their rows, and have equal cells."""
+    workspace.page.set_viewport_size({"width": 1440, "height": 900})
+    workspace.open(source=LONG, view="compare", b=OTHER, block="cross", layer=1, head=2)
+    cells = set()
+    for panel in ("a", "b", "delta"):
+        map_of = f"document.querySelector('.trio-{panel} .chart').picture.geometry"
+        geometry: dict[str, Any] = workspace.page.evaluate(map_of)
+        cells.add((geometry["cellWidth"], geometry["cellHeight"], geometry["top"]))
+        room = workspace.boxes(f".trio-{panel}")[0]["width"] - geometry["left"]
+        assert geometry["cols"] * geometry["cellWidth"] >= 0.85 * room, panel
+    assert len(cells) == 1
+    for col in range(geometry["cols"]):
+        workspace.page.mouse.move(*workspace.cell(3, col, of=".trio-a"))
+        for panel in ("a", "b", "delta"):
+            expect(workspace.find(f".trio-{panel} .labels.cols .lit")).to_be_visible()
+        expect(workspace.find(".trio-a .labels.rows .lit")).to_be_visible()
+
+
 def test_the_opening_fills_its_panel(workspace: Workspace) -> None:
     workspace.load()
     panel, matrix = workspace.boxes("#view")[0], workspace.boxes("#view .matrix")[0]

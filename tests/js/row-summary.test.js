@@ -39,6 +39,9 @@ test("its weight is one that can be worked out by hand, as far as there is such 
   assert.equal(first(0.17, 0.19, 0.18), 1, "else the largest");
   assert.equal(first(0.17, 0.99), 1);
   assert.equal(first(0.2, 0.99), 0);
+  const both = row(0.99, 0, 0.01, 0.5, 0.5, 0);
+  assert.equal(salient({ rows: 2, cols: 3, values: both }, [true, true], [true, true, true], false), 1, "equally at two words");
+  assert.equal(salient({ rows: 2, cols: 3, values: both }, [true, true], [true, false, true], false), 0, "one of them is none");
 });
 
 test("a head tells more the harder its words look at different words", () => {

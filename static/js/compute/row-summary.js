@@ -67,7 +67,7 @@ function worth(weight) {
 }
 
 /**
- * The row worth showing first: one that looks at another word, with a weight whose calculation can be
+ * The row worth showing first: one that looks at another word, or equally at two, with a weight whose calculation can be
  * followed. Special tokens, marks and tokens that look at themselves say less to someone who sees this
  * for the first time.
  * @param {import("../data/wire.js").Matrix} matrix
@@ -80,9 +80,8 @@ export function salient({ values, cols: width }, rows, cols, self) {
   let best = { query: 0, score: -1 };
   for (let query = 0; query < rows.length; query++) {
     const found = finding(values.subarray(query * width, (query + 1) * width));
-    if (found.kind !== "most" || worth(found.weight) <= best.score) continue;
-    const [key] = found.keys;
-    const says = rows[query] && cols[key] && !(self && query === key);
+    if ((found.kind !== "most" && found.kind !== "both") || worth(found.weight) <= best.score) continue;
+    const says = rows[query] && found.keys.every((key) => cols[key] && !(self && query === key));
     if (says) best = { query, score: worth(found.weight) };
   }
   return best.query;
