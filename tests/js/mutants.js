@@ -38,11 +38,13 @@ export const ROOMS = {
   "state/data-sources.js": ["data-sources", "session", "session-tensors", "session-shares", "share-contents"],
   "state/view-requests.js": ["view-requests", "session", "session-tensors", "share-contents"],
   "state/heatmap-data.js": ["heatmap-data", "comparison"],
-  "state/session.js": ["session", "session-tensors", "session-shares", "session-opening", "data-sources", "view-requests", "share-contents"],
-  "state/reconcile-link.js": ["reconcile-link", "session"],
+  "state/session.js": ["session", "two-runs", "session-tensors", "session-shares", "session-opening", "data-sources", "view-requests", "share-contents"],
+  "state/reconcile-link.js": ["reconcile-link", "session", "two-runs"],
   "state/tensor-cache.js": ["tensor-cache"],
   "data/tensor-address.js": ["tensor-cache"],
+  "state/share-contents.js": ["share-contents", "session-shares", "data-sources"],
   "state/store.js": ["store", "reconcile-link"],
+  "state/two-runs.js": ["two-runs", "before-after"],
 };
 /** Milliseconds after which a mutant hangs, which its tests notice. */
 const LIMIT = 10_000;

@@ -8,6 +8,7 @@ import { createStore } from "../../static/js/state/store.js";
 import { DEFAULTS } from "../../static/js/state/link.js";
 import { flipped, known, otherOf, shownAs, storeOf } from "../../static/js/state/two-runs.js";
 import { traced } from "../../static/js/state/view-requests.js";
+import { bindSession } from "../../static/js/state/session.js";
 import { flush, ready, SELF, served } from "./bound-session.js";
 import { MODEL, tensor, trace } from "./trace.js";
 
@@ -80,6 +81,23 @@ test("another view asks of both runs what it shows of them", async () => {
   assert.deepEqual(traces.slice(3).map(({ body }) => [body.select, Boolean(body.interventions)]), [[["decoder.0.cross.weights"], false]]);
   await traces[3].reply(served(["decoder.0.cross.weights"], { id: "more" }));
   assert.deepEqual(Object.keys(otherOf(store.get())?.trace?.tensors ?? {}), ["encoder.0.self.weights", "decoder.0.cross.weights"]);
+});
+
+test("where the other run cannot be shown in its place it is not asked for", async () => {
+  const store = createStore({ ...DEFAULTS, block: "encoder", source: "a", interventions: OFF });
+  /** @type {any[]} */
+  const asked = [];
+  /** @type {any} */
+  const source = { models: async () => [MODEL], trace: async (/** @type {any} */ body) => (asked.push(body), SELF) };
+  const wishes = { needs: () => select, asks: () => [], flips: (/** @type {any} */ { link }) => link.view !== "whatif" };
+  const session = bindSession(store, source, wishes);
+  store.go({ view: "whatif" });
+  await session.run();
+  await flush();
+  assert.equal(asked.length, 1);
+  store.go({ view: "lines" });
+  await flush();
+  assert.deepEqual(runs(asked.map((body) => ({ body }))), [["a", OFF], ["a", null]]);
 });
 
 test("a run that comes back is of its own model", () => {

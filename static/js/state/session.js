@@ -26,6 +26,7 @@ import { ownRun, runOf } from "./view-requests.js";
  * @property {(page: Page) => string[]} needs  addresses of what it shows of the present run
  * @property {(page: Page) => import("./view-requests.js").Question[]} asks  all that is not in it
  * @property {import("./reconcile-link.js").Views} [viewOf]  what the views ask of a model
+ * @property {(page: Page) => boolean} [flips]  whether the other run of a changed model can be shown in its place; absent: yes
  * @property {(page: Page) => string} [opens]  the view that opens where the link's own is not offered
  */
 
@@ -184,7 +185,7 @@ function bindTensors(store, source, needs) {
  * @param {Pick<Source, "trace">} source
  * @param {Wishes} wishes
  */
-function bindOther(store, source, { needs }) {
+function bindOther(store, source, { needs, flips = () => true }) {
   const asker = createAsker();
   let asked = "";
   /** The run that is on its way. */
@@ -193,7 +194,7 @@ function bindOther(store, source, { needs }) {
   async function follow() {
     const page = store.get();
     const { trace, status, link, model } = page;
-    if (!trace || status !== "ready" || !isChanged(link) || lacking(trace, needs(page)).length) return;
+    if (!trace || status !== "ready" || !isChanged(link) || !flips(page) || lacking(trace, needs(page)).length) return;
     const wanted = flipped(page);
     const of = ownRun(wanted);
     const present = otherOf(page)?.status === "ready" ? otherOf(page) : null;

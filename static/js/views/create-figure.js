@@ -129,6 +129,7 @@ const wishes = (beside, offer) => ({
   // Of a changed model what the view asks of either run is there before one goes to the other.
   asks: (page) => [page, otherOf(page)].flatMap((run) => (run ? [...beside.asks(run), ...(view(run.link.view).asks?.(run) ?? [])] : [])),
   viewOf: view,
+  flips: ({ link }) => !view(link.view).frame.compares && !view(link.view).subject,
   opens: nearestView(offer),
 });
 

@@ -1,6 +1,7 @@
 """The model modified from the page, compared with the API with and without the change."""
 
 import json
+import math
 import re
 from typing import Any
 
@@ -96,8 +97,16 @@ def test_the_very_tokens_are_held(workspace: Workspace, source: str, decode: Any
     workspace.open(**link, interventions=json.dumps([mean]))
     expect(workspace.find(".whatif .bad:visible")).to_have_count(0)
     expect(workspace.find(".head-map")).to_have_attribute("data-drawn", "72")
-    numbers = workspace.find("#caption").locator("b").all_inner_texts()
-    assert [float(text.replace("−", "-")) for text in numbers] == pytest.approx(sums, abs=0.00501)
+    said = workspace.find("#caption").inner_text().replace("−", "-")
+    change, *numbers = [float(number) for number in re.findall(r"[-+]?\d+\.\d\d", said)]
+    assert numbers == pytest.approx(sums, abs=0.00501)
+    assert change == pytest.approx(sums[1] - sums[0], abs=0.00501)
+    times = re.search(r"([\d.]+)× (less|more) likely", said)
+    if times:
+        ratio = float(times[1]) if times[2] == "more" else 1 / float(times[1])
+        assert math.log(ratio) == pytest.approx(sums[1] - sums[0], abs=0.06)
+    else:
+        assert abs(sums[1] - sums[0]) < math.log(1.05)
     cell = workspace.find('.head-map [data-name="decoder.0.self 2"] text')
     change = float((cell.text_content() or "").replace("−", "-"))
     assert change == pytest.approx(sums[1] - sums[0], abs=0.0051)
@@ -232,8 +241,9 @@ def test_a_share_says_that_the_machine_was_changed(workspace: Workspace) -> None
     workspace.page.goto(f"{workspace.url}/s/{share}")
     workspace.drawn()
     np.testing.assert_array_equal(probabilities(workspace.page, count), seen)
-    expect(workspace.find(".change-chip")).to_have_text("Cross-attention, layer 2, head 3: off")
+    off = workspace.find(".change-chip > span")
+    expect(off).to_have_text("Cross-attention, layer 2, head 3: off")
     expect(workspace.find("#changes").get_by_text("Undo all")).to_be_visible()
     workspace.page.goto(f"{workspace.url}/embed/{share}")
     workspace.drawn()
-    expect(workspace.find(".change-chip")).to_have_text("Cross-attention, layer 2, head 3: off")
+    expect(off).to_have_text("Cross-attention, layer 2, head 3: off")
