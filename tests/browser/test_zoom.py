@@ -4,7 +4,6 @@ import re
 from typing import Any
 
 import numpy as np
-import pytest
 from playwright.sync_api import Route, expect
 
 from tests.browser.workspace import Workspace
