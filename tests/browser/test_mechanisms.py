@@ -238,3 +238,30 @@ def test_a_window_is_masked_cells(opened: Workspace, block: str, size: int) -> N
         opened.open(**place, view=view, layer=1, head=1, query=4, key=0)
         expect(opened.find("#caption")).to_contain_text(seen[block])
         expect(opened.find("#pair-mask")).to_contain_text("masked")
+
+
+@pytest.mark.parametrize("block", ["encoder", "cross"])
+def test_q_k_v_shows_what_additive_scoring_adds(
+    opened: Workspace, server: AppServer, block: str
+) -> None:
+    """w · tanh(q + k + b) of one query: a row for each key, whose sum is the score without π."""
+    name, head, i = "additive-relative-window", 2, 3
+    at = {"encoder": "encoder.1.self", "cross": "decoder.1.cross"}[block]
+    place = {"source": SOURCE, "target": TARGET, "model": name, "block": block}
+    opened.open(**place, view="qkv", layer=1, head=head, query=i, key=2)
+    opened.settled()
+    expect(opened.find("#view .terms h3")).to_have_text("w · tanh(q + k + b)")
+    run = traced(server, name, f"{at}.q", f"{at}.k", f"{at}.mask")
+    learned = parameters(server, name, f"{at}.scoring.*")
+    w, b = learned[f"{at}.scoring.w"][head], learned[f"{at}.scoring.b"][head]
+    expected = w * np.tanh(run[f"{at}.q"][head, i] + run[f"{at}.k"][head] + b)
+    expected[run[f"{at}.mask"][i] == 0] = np.nan
+    assert np.isnan(expected).any() == (block == "encoder")
+    shown = opened.charts("#view .terms")[0].values
+    np.testing.assert_allclose(shown, expected, atol=1e-4)
+
+
+def test_q_k_v_of_other_scorings_has_three_panels(opened: Workspace) -> None:
+    opened.open(source=SOURCE, target=TARGET, model="unscaled", view="qkv", layer=1, head=0)
+    opened.settled()
+    expect(opened.find("#view .panel:visible")).to_have_count(3)

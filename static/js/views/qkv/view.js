@@ -13,6 +13,7 @@ import { four, two } from "../../lib/numbers.js";
 import { waitingLine } from "../../parts/waiting.js";
 import { h } from "../../lib/dom.js";
 import { step } from "../../draw/token.js";
+import { createTerms, isAdditive, maskNeeded, questions } from "./additive-terms.js";
 import { createMatrix } from "../../parts/matrix.js";
 import { diverging } from "../../draw/scale.js";
 import { plane } from "../../data/wire.js";
@@ -22,6 +23,8 @@ import { largest } from "../../lib/vectors.js";
 /** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {"q" | "k" | "v"} Letter */
 
+/** Between two panels, in pixels. */
+const GAP = 32;
 const LETTERS = /** @type {Letter[]} */ (["q", "k", "v"]);
 
 /** @type {View} */
@@ -35,19 +38,25 @@ export const qkv = {
   frame: { rail: "both", inspector: false, caption: true, legend: "signed", twice: 560 },
   options: { rotation: choice("after", "before") },
   blocks: withVectors,
-  needs: ({ model, link }) => LETTERS.map((letter) => place(model, link, letter)),
+  needs: (page) => [...LETTERS.map((letter) => place(page.model, page.link, letter)), ...maskNeeded(page)],
+  asks: questions,
   mount(context, root) {
     const panels = LETTERS.map((letter) => panel(context, letter));
     const waiting = waitingLine(context, context.t("Fetching q, k and v …"));
     const { store, t } = context;
-    const row = h("div", { className: "panels" }, ...panels.map((one) => one.element));
+    const terms = createTerms(context);
+    const row = h("div", { className: "panels" }, ...panels.map((one) => one.element), terms.element);
     const rotation = controls(context, [
       { option: "rotation", label: t("Rotary positions"), values: { after: t("after turning"), before: t("before turning") }, otherwise: () => "after" },
     ]);
     const note = h("p", { className: "note" });
     root.append(waiting.element, rotation, note, row);
-    const all = (/** @type {"draw" | "light" | "destroy"} */ what) => () =>
-      panels.forEach((one) => one[what]());
+    const all = (/** @type {"light" | "destroy"} */ what) => () => [...panels, terms].forEach((one) => one[what]());
+    const each = () => {
+      const { width, wide } = context.room();
+      const count = LETTERS.length + (isAdditive(store.get()) ? 1 : 0);
+      return wide ? (width - GAP * (count - 1)) / count : width;
+    };
     return {
       draw() {
         const ready = LETTERS.every((letter) => tensor(context, letter));
@@ -57,10 +66,10 @@ export const qkv = {
         rotation.refresh();
         note.textContent = remark(store.get(), t);
         note.hidden = !note.textContent;
-        if (ready) all("draw")();
+        if (ready) [...panels, terms].forEach((one) => one.draw(each()));
       },
       light: all("light"),
-      picture: () => ({ svg: file(abreast(panels.map((one) => one.picture()), context.theme()), context.theme()) }),
+      picture: () => ({ svg: file(abreast([...panels, terms].map((one) => one.picture()), context.theme()), context.theme()) }),
       destroy: () => (all("destroy")(), root.replaceChildren()),
     };
   },
@@ -168,12 +177,13 @@ function panel(context, letter) {
     ];
   }
 
-  function draw() {
+  /** @param {number} width  in pixels */
+  function draw(width) {
     const found = values();
     if (!found) return;
     const most = largest(found.values) || 1;
     range.textContent = t("−{most} to {most}", { most: two(most) });
-    const { width, height, wide } = context.room();
+    const { height } = context.room();
     matrix.draw({
       matrix: found,
       shade: { stops: diverging(context.theme()), range: [-most, most] },
@@ -183,7 +193,7 @@ function panel(context, letter) {
         rows: role === "query" ? t("query (looks)") : t("key (looked at)"),
         cols: t("channel"),
       },
-      width: wide ? (width - 64) / 3 : width,
+      width,
       height: Math.min(height - 70, steps().length * 32 + 40),
       stretch: Infinity,
     });
