@@ -18,6 +18,7 @@ from model.zoo.training import SHIPPED
 
 PAGE = Path(__file__).parents[2] / "docs" / "zoo.md"
 TEMPLATE = Path(__file__).with_name("page.template.md")
+APART = 0.05  # seeds that differ by so much are told apart
 CLOSE = 0.1  # nats a token: a dev loss below it counts as learned
 # Where each look is from: the answer, *it*, the property; and whether it moves.
 LOOKS = ("looks", "twins")
@@ -72,8 +73,8 @@ def _model(recipe: Recipe, found: Results) -> list[str]:
         f"{seeds[0]['parameters']:,}",
         _percent([one["accuracy"][longest] for one in seeds]),
         _steps([learned(one["curve"]) for one in seeds]),
-        _best(seeds[0]["looks"], "decoder"),
-        _best(seeds[0]["looks"], "encoder"),
+        _best_of(seeds, "decoder"),
+        _best_of(seeds, "encoder"),
     ]
 
 
@@ -99,13 +100,26 @@ def best(shares: Mapping[str, Sequence[float]], stack: str) -> tuple[float, str,
     return max(found) if found else None
 
 
+def _best_of(seeds: Sequence[Results], stack: str) -> str:
+    """The share of each seed's best head, and which head that is in the shipped model."""
+    found = [one for seed in seeds if (one := best(seed["looks"], stack))]
+    if not found:
+        return "–"
+    _, place, head = found[0]
+    return f"{_percent([share for share, *_ in found])} {_named(place, head)}"
+
+
 def _best(shares: Mapping[str, Sequence[float]], stack: str) -> str:
     found = best(shares, stack)
     return _head(*found) if found else "–"
 
 
 def _head(share: float, place: str, head: int) -> str:
-    return f"{share:.0%} (layer {int(place.split('.')[1]) + 1}, head {head + 1})"
+    return f"{share:.0%} {_named(place, head)}"
+
+
+def _named(place: str, head: int) -> str:
+    return f"(layer {int(place.split('.')[1]) + 1}, head {head + 1})"
 
 
 def _percent(values: Sequence[float]) -> str:
@@ -137,7 +151,11 @@ def _lengths(recipes: Mapping[str, Recipe], results: Mapping[str, Results]) -> l
 def _at(found: Results, length: int) -> str:
     values = [one["accuracy"].get(str(length)) for one in found["seeds"]]
     known = [value for value in values if value is not None]
-    return f"{mean(known) * 100:.0f}" if known else "–"
+    if not known:
+        return "–"
+    low, high = min(known), max(known)
+    spread = f" ({low * 100:.0f}–{high * 100:.0f})" if high - low >= APART else ""
+    return f"{mean(known) * 100:.0f}{spread}"
 
 
 def _who(results: Mapping[str, Results]) -> str:
