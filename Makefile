@@ -22,7 +22,7 @@ NODE_MODULES := node_modules/.stamp
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help serve test lint format figures gallery bench mutants fuzz soak scale hf pins notices sbom clean
+.PHONY: help serve test lint format figures gallery bench mutants fuzz soak scale hf models pins notices sbom clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -69,6 +69,11 @@ soak: $(DEV)  ## run a mixed load on a server and check its memory (SECONDS=3600
 
 scale: $(SCALE) $(DEBIAN)  ## install Ray and Redis, then check that a cluster survives kills
 	$(BIN)/python -m pytest tests/scale
+
+MODELS = $(or $(HEADLIGHT_DATA_DIR),data)/models
+models: $(HF) $(DEV)  ## fetch and convert three models of others (245 MB), then check them
+	@$(BIN)/python -m model import-models --into $(MODELS)
+	MODELS_FOLDER=$(MODELS) $(BIN)/python -m pytest tests/imported
 
 hf: $(HF)  ## install what serves models of Hugging Face (HEADLIGHT_MODELS=id=hf:path)
 

@@ -21,6 +21,7 @@ COMMANDS = {
     "measure gate": "how many of the things people type first are translated correctly",
     "measure variants": "train variants of a run and compare them",
     "zoo train": "train the small models of the zoo",
+    "import-models": "fetch three models of others and convert them, to serve",
     "zoo measure": "what the zoo's models can do, as a page",
 }
 HAND_ON = {"measure variants"}

@@ -46,6 +46,7 @@ RANKS = {
         "transformer",
         "decode",
         "explain",
+        "imported",
         "lab",
         "bundle",
         "adapters",
@@ -167,7 +168,7 @@ SCRIPTS = files("static/js", ".js")
 
 @for_each(files("model", ".py"))
 def test_model_knows_nothing_of_the_web(path: Path) -> Iterator[str]:
-    more = HUGGING_FACE if "huggingface" in path.parts else set[str]()
+    more = HUGGING_FACE if {"huggingface", "imported"} & {*path.parts} else set[str]()
     for module in python_imports(path):
         if module.partition(".")[0] not in MODEL_USES | more | sys.stdlib_module_names:
             yield module

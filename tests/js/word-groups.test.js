@@ -69,3 +69,12 @@ test("words cover every token once, in order", () => {
   assert.deepEqual(words(tokens).flat(), singles(tokens).flat());
   assert.deepEqual(spelled(tokens), ["ab", " 3", ".", "14"]);
 });
+
+test("a piece may be several bytes of a character", () => {
+  const tokens = cut([
+    ["<0xE6><0x88>", 0, 1],
+    ["<0x91>", 0, 1],
+    [" ok", 1, 4],
+  ]);
+  assert.deepEqual(spelled(tokens), ["我", " ok"]);
+});

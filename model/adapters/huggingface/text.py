@@ -73,14 +73,14 @@ class Text:
             return Token(shown, id_, start, end, False)
         if not piece.strip(MARKS):  # a space by itself, which the tokenizer may have added
             return Token(" ", id_, start, end if covered.isspace() else start, False)
-        return _worded(text, id_, start, end)
+        return _worded(text, id_, start, end, self._begins(piece))
 
     def written(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
         """Return the text that ids spell, and each id as a token with its span of that text."""
         raw = self._decoded(tuple(ids))
         text = raw.lstrip(" ")
         lead = len(raw) - len(text)
-        tokens, begin, open_ = list[Token](), 0, 0
+        tokens, begin, open_ = list[Token](), 0, list[int]()
         pieces = self.tokenizer.convert_ids_to_tokens(list(ids))
         for index, (id_, piece) in enumerate(zip(ids, pieces, strict=True)):
             end = max(begin, self._until(raw, ids[: index + 1]) - lead)
@@ -88,13 +88,14 @@ class Text:
                 tokens.append(self.token(id_))
                 continue
             shown = self._as_bytes(piece)
-            placed = _worded(text, id_, begin, end)
+            placed = _worded(text, id_, begin, end, self._begins(piece))
             tokens.append(replace(placed, text=shown) if shown else placed)
+            if end == begin and shown:
+                open_.append(index)
             if end > begin:  # the last piece of a character completes it
-                for earlier in range(open_, index):
-                    if not tokens[earlier].special:
-                        tokens[earlier] = replace(tokens[earlier], start=begin, end=end)
-                begin, open_ = end, index + 1
+                for earlier in open_:
+                    tokens[earlier] = replace(tokens[earlier], start=begin, end=end)
+                begin, open_ = end, []
         return text, tuple(tokens)
 
     def token(self, id_: int, *, first: bool = False) -> Token:
@@ -107,12 +108,18 @@ class Text:
             return Token(PAD if padding else piece, id_, 0, 0, True)
         if shown := self._as_bytes(piece):
             return Token(shown, id_, 0, 0, False)
-        begins = not piece.startswith("##") if self.wordpiece else piece[:1] in MARKS
+        if not piece.strip(MARKS):
+            return Token(" ", id_, 0, 0, False)
+        begins = self._begins(piece)
         shown = self._decoded((id_,)).removeprefix("##")
         word = shown.strip() or shown or piece
         return Token(
             " " + word if begins and not first and word.strip() else word, id_, 0, 0, False
         )
+
+    def _begins(self, piece: str) -> bool:
+        """Return whether a word begins with a piece."""
+        return not piece.startswith("##") if self.wordpiece else piece[:1] in MARKS
 
     def _as_bytes(self, piece: str) -> str:
         """Return the bytes of a piece that are no whole characters; "" for any other piece."""
@@ -144,14 +151,14 @@ class Text:
         return text
 
 
-def _worded(text: str, id_: int, start: int, end: int) -> Token:
+def _worded(text: str, id_: int, start: int, end: int, begins: bool) -> Token:
     """Return the token that covers a span, shown with a space where a word begins."""
     covered = text[start:end]
     inner = covered.strip()
     if inner:
         start += covered.index(inner)
         end = start + len(inner)
-    spaced = inner and start > 0 and text[start - 1].isspace()
+    spaced = begins and inner and start > 0 and text[start - 1].isspace()
     return Token(" " + inner if spaced else inner or covered, id_, start, end, False)
 
 

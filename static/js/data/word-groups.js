@@ -8,7 +8,8 @@
 
 /** @typedef {import("./wire.js").Token} Token */
 
-const BYTE = /^\s?<0x([0-9A-F]{2})>$/;
+const BYTES = /^\s?(?:<0x[0-9A-F]{2}>)+$/;
+const BYTE = /<0x([0-9A-F]{2})>/g;
 const ENDS = /[\p{L}\p{M}\p{N}'’]$/u;
 const BEGINS = /^[\p{L}\p{M}\p{N}'’]/u;
 const HAN = /\p{Script=Han}/u;
@@ -66,7 +67,7 @@ function spans(tokens) {
   tokens.forEach((token, i) => {
     const before = tokens[i - 1];
     const same =
-      before && BYTE.test(token.text) && BYTE.test(before.text) &&
+      before && BYTES.test(token.text) && BYTES.test(before.text) &&
       token.end > token.start && token.start === before.start && token.end === before.end;
     if (same) found[found.length - 1].push(i);
     else found.push([i]);
@@ -87,11 +88,12 @@ function spelled(tokens, group) {
     bytes = [];
   };
   for (const i of group) {
-    const byte = tokens[i].text.match(BYTE);
-    if (byte && group.length > 1) bytes.push(Number.parseInt(byte[1], 16));
-    else {
+    const piece = tokens[i].text;
+    if (group.length > 1 && BYTES.test(piece)) {
+      bytes.push(...[...piece.matchAll(BYTE)].map(([, byte]) => Number.parseInt(byte, 16)));
+    } else {
       flush();
-      text += tokens[i].text;
+      text += piece;
     }
   }
   flush();

