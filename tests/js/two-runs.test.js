@@ -6,7 +6,7 @@ import { lit } from "../../static/js/state/highlight.js";
 import { isOff } from "../../static/js/state/interventions.js";
 import { createStore } from "../../static/js/state/store.js";
 import { DEFAULTS } from "../../static/js/state/link.js";
-import { flipped, known, otherOf, shownAs, storeOf } from "../../static/js/state/two-runs.js";
+import { flipped, known, otherOf, remembered, seen as seenOf, shownAs, storeOf } from "../../static/js/state/two-runs.js";
 import { traced } from "../../static/js/state/view-requests.js";
 import { bindSession } from "../../static/js/state/session.js";
 import { flush, ready, SELF, served } from "./bound-session.js";
@@ -199,4 +199,65 @@ test("a session that ends asks for neither run any more", async () => {
   const { session, traces } = await ready({ interventions: OFF });
   session.stop();
   assert.equal(traces[1].signal.aborted, true);
+});
+
+test("who listens to a store of one run hears both pages as that run shows them, and where the change comes from", () => {
+  const { store, trained } = both();
+  const of = storeOf(store, () => "trained");
+  /** @type {any[]} */
+  const heard = [];
+  const part = (/** @type {any} */ page) => [page.link.query, page.trace];
+  of.subscribe(part, (page, previous, origin) => heard.push([...part(page), ...part(previous), shownAs(page.link), shownAs(previous.link), origin]));
+  store.go({ query: 0 }, "pinned");
+  assert.deepEqual(heard, [[0, trained, null, trained, "trained", "trained", "pinned"]]);
+  assert.equal(heard[0][1], trained);
+  assert.equal(heard[0][3], trained);
+});
+
+test("a store of one run chooses, and changes all else, as the page's own does", () => {
+  const { store } = both();
+  store.choose({ scale: "log" });
+  const of = storeOf(store, () => "trained");
+  /** @type {string[]} */
+  const origins = [];
+  store.subscribe(({ link }) => link, (_page, _previous, origin) => origins.push(origin));
+  of.go({ query: 0 }, "pinned");
+  of.choose({ least: 3 }, "chosen");
+  of.set({ unoffered: "lines" });
+  const { link, unoffered } = store.get();
+  assert.deepEqual([link.options, unoffered], [{ scale: "log", as: "trained", least: 3 }, "lines"]);
+  assert.deepEqual(origins, ["pinned", "chosen"]);
+});
+
+test("the other run's page has its own link, pins and status, and no problem of the first", () => {
+  const { store } = both();
+  store.set({ problem: new Problem("offline") });
+  store.go({ query: 0, key: 1, view: "lines" });
+  const other = otherOf(store.get());
+  assert.deepEqual([other?.link.query, other?.link.key, other?.link.view, other?.problem], [null, null, "lines", null], "its key is another token");
+  store.go({ key: 0 });
+  const seen = otherOf(store.get());
+  assert.equal(otherOf(store.get())?.link, seen?.link);
+  store.set({ trace: { ...trace(), tokens: { source: [], target: [] } } });
+  assert.equal(otherOf(store.get())?.link.query, null, "of another run beside it the pin is another");
+  store.hover({ query: { side: "target", index: 0 }, key: { side: "target", index: 1 } });
+  assert.equal(storeOf(store, () => "trained").hovered(), null);
+  store.hover({ query: null, key: { side: "nothing", index: 0 } });
+  assert.equal(storeOf(store, () => "trained").hovered(), null);
+  store.hover(null);
+  assert.equal(storeOf(store, () => "trained").hovered(), null);
+  assert.equal(otherOf({ ...store.get(), link: { ...store.get().link, interventions: null } }), null);
+  assert.equal(seen ? "there" : null, "there");
+});
+
+test("a run that is only waited for is not remembered as the one that is asked for", () => {
+  const { store } = both();
+  const before = store.get().runs;
+  store.go({ source: "b" });
+  assert.equal(store.get().status, "waiting");
+  store.set({ trace: trace() });
+  assert.equal(store.get().runs, before);
+  const ready = both().store.get();
+  assert.equal(remembered(ready), ready, "it is remembered already");
+  assert.equal(seenOf(ready, /** @type {any} */ ({ parameters: { model: "", select: [] } })), null);
 });
