@@ -90,7 +90,7 @@ function createPanel(page, source, model, lang) {
       answer,
       el("span", { className: "verdict", "aria-hidden": "true" }, right ? "✓" : "✗"),
       el("b", { lang: "en", className: "answer" }, trace.output.text || "–"),
-      el("span", {}, right ? t("right") : t("wrong")),
+      el("span", {}, right ? t("correct") : t("wrong")),
     );
     render(looks, right && told(store.get(), example, t));
   }

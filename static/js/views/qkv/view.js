@@ -85,6 +85,7 @@ function remark(page, t) {
   const { model, link } = page;
   const scoring = scoringOf(attentionAt(model, place(model, link)));
   if (turns(page)) return t("Each pair of channels of q and k is turned by the token's position times a frequency of its own; the first pair turns fastest. v is not turned.");
+  if (scoring?.b) return t("This model scores with w · tanh(q + k + b): the score depends on the sum of q, k and a bias in each channel, not on their product.");
   if (scoring && !isDot(scoring)) return t("This model scores with w · tanh(q + k): the score depends on the sum of q and k in each channel, not on their product.");
   if (kindOf(model).where === "qk" && !between(blockAt(page))) return t("q and k are made with positions, v without.");
   return shared(page, t);
