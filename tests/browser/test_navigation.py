@@ -97,6 +97,31 @@ def test_every_view_says_what_it_shows_in_the_same_place(workspace: Workspace) -
     assert not left, "of the view before"
 
 
+LIT = "#map .lit, #map .added"
+
+
+@pytest.mark.parametrize(
+    ("view", "more", "parts"),
+    [
+        ("attention", {}, []),
+        ("decoding", {"block": "cross"}, ["map-part outputs lit"]),
+        ("positions", {}, ["map-part inputs lit"]),
+        ("flow", {}, ["stack lit"]),
+        ("flow", {"block": "cross"}, ["stack lit", "stack lit"]),
+        ("inside", {"block": "cross"}, ["map-part outputs lit", "stack lit"]),
+        ("compare", {"other": "layer", "layer_b": 2}, ["cell present lit"]),
+        ("worksheet", {"step": "score"}, []),
+        ("worksheet", {"step": "hidden"}, ["network lit"]),
+        ("worksheet", {"step": "norm"}, ["cells added"]),
+    ],
+)
+def test_the_map_lights_what_a_view_shows(
+    workspace: Workspace, view: str, more: dict[str, Any], parts: list[str]
+) -> None:
+    workspace.open(**PLACE | {"view": view} | more)
+    assert workspace.find(LIT).evaluate_all("all => all.map((one) => one.className)") == parts
+
+
 def test_options_open_over_the_picture(workspace: Workspace) -> None:
     workspace.open(**PLACE)
     (before,) = workspace.boxes("#view .matrix")

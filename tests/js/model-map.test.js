@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { floors } from "../../static/js/state/model-map.js";
+import { floors, isLit } from "../../static/js/state/model-map.js";
 import { sized } from "./trace.js";
 
 /** @param {string} stack @param {string} mask @param {number} layers */
@@ -35,3 +35,17 @@ test("a layer without an attention of a kind has no cell for it", () => {
 });
 
 test("without a model there is nothing to draw", () => assert.deepEqual(floors(null), []));
+
+test("a part is lit in the layer that a view names, or in all of them", () => {
+  const named = [{ part: "network", stack: "decoder", layer: 1 }, { part: "residual", stack: "encoder" }, { part: "attention", block: "cross", layer: 2 }];
+  const lit = /** @type {import("../../static/js/state/types.js").ModelPart[]} */ (named);
+  assert.equal(isLit(lit, { part: "network", stack: "decoder", layer: 1 }), true);
+  assert.equal(isLit(lit, { part: "network", stack: "decoder", layer: 0 }), false);
+  assert.equal(isLit(lit, { part: "network", stack: "encoder", layer: 1 }), false);
+  assert.equal(isLit(lit, { part: "sum", stack: "decoder", layer: 1 }), false);
+  assert.equal(isLit(lit, { part: "residual", stack: "encoder" }), true);
+  assert.equal(isLit(lit, { part: "residual", stack: "decoder" }), false);
+  assert.equal(isLit(lit, { part: "attention", block: "cross", layer: 2 }), true);
+  assert.equal(isLit(lit, { part: "attention", block: "decoder", layer: 2 }), false);
+  assert.equal(isLit([{ part: "residual" }], { part: "residual", stack: "decoder" }), true, "of every stack");
+});

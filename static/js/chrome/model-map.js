@@ -6,7 +6,7 @@
 import { blockOf, extent, place } from "../data/attentions.js";
 import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
-import { floors } from "../state/model-map.js";
+import { floors, isLit } from "../state/model-map.js";
 import { blockName, kindName, placeName } from "../state/model-part-names.js";
 import { view } from "../views/index.js";
 
@@ -27,18 +27,24 @@ export function bindMap({ store, t }) {
     store.go({ block, layer: Number(layer), ...(same ? {} : { query: null, key: null }) });
   });
 
+  /** @type {import("../state/types.js").ModelPart[]} */
+  let lit = [];
+  /** @param {string} name @param {import("../state/types.js").ModelPart} part */
+  const named = (name, part) => (isLit(lit, part) ? `${name} lit` : name);
+
   function show() {
     const page = store.get();
     if (!page.model) return;
     const towers = floors(page.model);
+    lit = view(page.link.view).lights?.(page) ?? [];
     render(
       map,
       legend,
       el("div", { className: "towers" }, towers.map((one) => tower(page, one))),
-      el("p", { className: "map-part inputs", "data-term": "embedding" }, t("embedding + position")),
+      el("p", { className: named("map-part inputs", { part: "embedding" }), "data-term": "embedding" }, t("embedding + position")),
     );
   }
-  store.subscribe(({ model, link }) => [model, link.view, link.block, link.layer], show);
+  store.subscribe(({ model, link }) => [model, link.view, link.block, link.layer, link.options], show);
   show();
 
   /** @param {Page} page @param {Tower} tower */
@@ -46,22 +52,24 @@ export function bindMap({ store, t }) {
     return el(
       "div",
       { key: stack, className: "tower" },
-      writes && el("p", { className: "map-part outputs", "data-term": "logit" }, t("output")),
+      writes && el("p", { className: named("map-part outputs", { part: "output" }), "data-term": "logit" }, t("output")),
       el("p", { className: "name", "data-term": stack }, blockName(stack, t)),
-      el("div", { className: "stack" },
-        layers.map((one) => floor(page, one)).reverse(),
+      el("div", { className: named("stack", { part: "residual", stack }) },
+        layers.map((one) => floor(page, stack, one)).reverse(),
         el("p", { className: "kinds", "aria-hidden": "true" }, kinds.map((kind) => el("span", { "data-term": `${kind}-attention` }, kindName(kind, t))))),
     );
   }
 
-  /** @param {Page} page @param {Tower["layers"][number]} floor */
-  function floor(page, { layer, cells }) {
+  /** @param {Page} page @param {string} stack @param {Tower["layers"][number]} floor */
+  function floor(page, stack, { layer, cells }) {
+    const network = isLit(lit, { part: "network", stack, layer }) && "lit";
+    const added = isLit(lit, { part: "network-sum", stack, layer }) && "added";
     return el(
       "div",
       { key: layer, className: "floor" },
       el("span", { className: "number", "aria-hidden": "true" }, String(layer + 1)),
-      el("span", { className: "network", "data-term": "feed-forward", "aria-hidden": "true" }),
-      el("div", { className: "cells" }, cells.map((one) => cell(page, one))),
+      el("span", { className: ["network", network, added].filter(Boolean).join(" "), "data-term": "feed-forward", "aria-hidden": "true" }),
+      el("div", { className: isLit(lit, { part: "sum", stack, layer }) ? "cells added" : "cells" }, cells.map((one) => cell(page, one))),
     );
   }
 
@@ -70,7 +78,7 @@ export function bindMap({ store, t }) {
     const { frame, blocks: suits = () => true } = view(link.view);
     const present = block === link.block;
     const name = placeName(block, layer, t);
-    const looks = ["cell", present && "present", present && frame.rail === "none" && "whole"].filter(Boolean).join(" ");
+    const looks = ["cell", present && "present", present && frame.rail === "none" && "whole", isLit(lit, { part: "attention", block, layer }) && "lit"].filter(Boolean).join(" ");
     return el(
       "label",
       { key: block, className: looks, title: name },

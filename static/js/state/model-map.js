@@ -27,6 +27,17 @@ export function floors(model) {
   });
 }
 
+/**
+ * Whether a part of the map is among those that a view shows.
+ * @param {import("./types.js").ModelPart[]} lit
+ * @param {import("./types.js").ModelPart} one
+ */
+export function isLit(lit, { part, stack, layer, block }) {
+  return lit.some((other) =>
+    other.part === part && other.block === block &&
+    (other.stack ?? stack) === stack && (other.layer ?? layer) === layer);
+}
+
 /** @param {import("../data/attentions.js").Block} block @param {number} layer */
 function cellsOf({ id, rows }, layer) {
   const at = rows.findIndex((row) => row.layer === layer);

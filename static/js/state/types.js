@@ -45,8 +45,17 @@
  * @property {(page: Page) => import("./view-requests.js").Question[]} [keeps]  what of that a share
  *   holds; absent: what it asks
  * @property {(page: Page) => Subject | null} [subject]  absent: the page's own run
+ * @property {(page: Page) => ModelPart[]} [lights]  what it shows besides the attention that the link names
  * @property {(page: Page, previous: Page) => State} [settle]  what follows for its link from a change
  * @property {(context: Context, root: HTMLElement) => Mounted} mount
+ */
+/**
+ * @typedef {object} ModelPart  a part of the map of the model
+ * @property {"embedding" | "output" | "residual" | "attention" | "sum" | "network" | "network-sum"} part  a sum
+ *   is where a sublayer adds to the residual stream, with its norm
+ * @property {string} [stack]  absent: the part is not of one stack
+ * @property {number} [layer]  of the stack; absent: all
+ * @property {string} [block]  of an attention, whose layer then counts those of the block
  */
 /**
  * @typedef {object} Subject  what a view shows in place of the page's own run

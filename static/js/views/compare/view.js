@@ -41,6 +41,7 @@ export const compare = {
     return [...both, ...offered(page)];
   },
   asks: (page) => [otherRun(page)].flatMap((question) => question ?? []),
+  lights: (page) => [{ part: "attention", block: page.link.block, layer: otherPlace(page).layer }],
   settle,
   mount,
 };

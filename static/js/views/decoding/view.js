@@ -37,6 +37,7 @@ export const decoding = {
   options: { heads_of: choice("mean", "head") },
   needs: (page) => [...needed(page), ...nexts(page.model)],
   asks: (page) => (bent(page) ? [unbent(page)] : []),
+  lights: () => [{ part: "output" }],
   mount,
 };
 

@@ -3,6 +3,7 @@
  * chosen token (Abnar & Zuidema 2020), and what its residual stream does on the way.
  */
 
+import { between, blockAt } from "../../data/attentions.js";
 import { prose } from "../../lib/i18n.js";
 import { readers } from "../../state/model-part-names.js";
 import { h } from "../../lib/dom.js";
@@ -42,6 +43,7 @@ export const flow = {
   frame: { rail: "layer", inspector: false, caption: false, legend: "attention", tells: true, twice: 480 },
   options: { amount: choice("rollout", "flow") },
   needs,
+  lights: (page) => (between(blockAt(page)) ? [{ part: "residual" }] : [{ part: "residual", stack: blockAt(page).stack }]),
   mount,
 };
 

@@ -43,6 +43,7 @@ export const inside = {
   capabilities: ["lens", "contributions", "relevance"],
   frame: { rail: "both", inspector: false, caption: false, legend: "none", twice: 480 },
   needs: ({ model, link }) => (blockOf(model, link.block).writes ? needed(model, link) : []),
+  lights: ({ model }) => [{ part: "output" }, { part: "residual", stack: writing(model).stack }],
   mount,
 };
 

@@ -66,6 +66,10 @@ export const positions = {
   },
   needs: (page) => RUNS[partOf(page)]?.needs(page) ?? [],
   asks: (page) => RUNS[partOf(page)]?.questions(page) ?? questions(page),
+  lights: ({ model }) => {
+    const { where } = kindOf(model);
+    return where === "input" ? [{ part: "embedding" }] : where === "layer" ? [{ part: "residual" }] : [];
+  },
   mount,
 };
 

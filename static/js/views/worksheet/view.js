@@ -1,6 +1,6 @@
 /** "Check this cell": the whole calculation of one cell, stage by stage, held against the model's own. */
 
-import { axes, between, blockAt } from "../../data/attentions.js";
+import { attentionAt, axes, between, blockAt, place } from "../../data/attentions.js";
 import { isOff } from "../../state/interventions.js";
 import { pair } from "../../state/highlight.js";
 import { four } from "../../lib/numbers.js";
@@ -40,8 +40,31 @@ export const worksheet = {
   options: { step: choice(...STEPS) },
   needs: (page) => named(page).tensors,
   asks: (page) => [parameters(page, named(page).parameters)],
+  lights,
   mount,
 };
+
+/** The parts of the layer that the stages after the attention are about. @type {Record<string, import("../../state/types.js").ModelPart["part"][]>} */
+const PARTS = {
+  input: ["residual"],
+  add: ["sum"],
+  norm: ["sum"],
+  norm2: ["network-sum"],
+  hidden: ["network"],
+  ffn: ["network"],
+  close: ["network-sum"],
+  all: ["sum", "network", "network-sum"],
+};
+
+/** @param {Page} page @returns {import("../../state/types.js").ModelPart[]} */
+function lights({ model, link }) {
+  const at = attentionAt(model, place(model, link));
+  if (!at) return [];
+  const { stack, layer, kind } = at;
+  const { step } = link.options;
+  if (step === "input" && layer === 0 && kind === "self") return [{ part: "embedding" }];
+  return (PARTS[step] ?? []).map((part) => (part === "residual" ? { part, stack } : { part, stack, layer }));
+}
 
 /** @param {Page} page */
 const named = ({ link, model }) => names(model, link);
