@@ -1,6 +1,7 @@
 /** Projector mode: the sentence, the figure and what it says, in letters for the last row. */
 
 import { find } from "../lib/dom.js";
+import { bindFit } from "./projector-fit.js";
 import { el, render } from "../lib/render.js";
 import { languages } from "../data/tokens.js";
 import { GROUPS, view } from "../views/index.js";
@@ -38,6 +39,7 @@ export function bindProjector(context) {
   }
 
   pickViews(context);
+  bindFit(context);
   enter.addEventListener("click", () => turn(!on()));
   leave.addEventListener("click", () => turn(false));
   // Before the pin is let go: with something pinned, Escape does that first.

@@ -50,28 +50,31 @@ export function scales({ t, theme }, { norms }) {
   return [
     el("span", {}, t("length")),
     ...ramp(sequential(theme()), "0", two(most)),
-    beyond && el("span", {}, t("(longer ones have their length in the cell)")),
+    beyond && el("span", {}, t("(longer vectors print their length)")),
     el("span", { className: "second" }, t("cosine to embedding")),
     ...ramp(diverging(theme()), "−1", "1"),
   ];
 }
 
+/** @param {Context["t"]} t  In one sentence. */
+export const caution = (t) => t("Rollout and flow say where information could have come from, not what was used.");
+
 /** @param {Context} context  What is exact in this, and what is not. */
 export function remarks({ store, t }) {
   const joins = between(blockAt(store.get()));
   return [
-    t("Each column of bars is drawn to its own largest share; the numbers are the shares."),
-    t("Exact: rollout is the product of the layers, ½ mean of the heads + ½ residual; flow is the largest one that these weights let through, one of many ways being drawn."),
+    t("Each column of bars is scaled to its own largest share; the numbers are the shares."),
+    t("Exact: rollout is the product of the layers' matrices, each ½ the mean of its heads + ½ the residual connection. Flow is the largest flow that these weights as capacities allow; the figure shows one of many that reach it."),
     ...(joins
-      ? [t("Through cross attention both go on into the encoder; that half and half holds at each of the decoder's two attentions.")]
+      ? [t("Through cross-attention both continue into the encoder. The weights ½ and ½ apply at each of the decoder's two attentions.")]
       : []),
-    t("Approximate: values, output projections, feed-forward layers and layer norms are not in it, and heads count alike. It says where information could have come from, not what was used."),
-    t("Grey edges below {weight} and coloured ones below {part} of the whole are not drawn; where an input is lit, the whole is what arrives there.", {
+    t("Approximate: values, output projections, feed-forward layers and layer norms are not included, and all heads count alike."),
+    t("Grey edges below {weight} are not drawn, nor coloured ones below {part} of the total. If an input is selected, the total is what arrives there.", {
       weight: two(FAINT.least),
       part: STRONG.least,
     }),
     store.get().model?.norm === "pre"
-      ? t("The residual stream is read at the input and behind every sublayer, a number opening each layer. In this model it passes no layer norm on its way.")
-      : t("The residual stream is read at the input and behind every sublayer, a number opening each layer: its length before the layer norm, its direction after it."),
+      ? t("The residual stream is shown at the input and after every sublayer; a number marks the start of each layer. In this model no layer norm lies on the stream.")
+      : t("The residual stream is shown at the input and after every sublayer; a number marks the start of each layer. Length is measured before the layer norm, direction after it."),
   ];
 }

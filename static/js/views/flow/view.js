@@ -4,12 +4,12 @@
  */
 
 import { between, blockAt } from "../../data/attentions.js";
-import { prose } from "../../lib/i18n.js";
 import { readers } from "../../state/model-part-names.js";
 import { h } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
 import { choice } from "../../state/options.js";
 import { controls } from "../../parts/controls.js";
+import { createReading } from "../../parts/reading.js";
 import { ruler } from "../../draw/labels.js";
 import { enlarge, file } from "../../draw/svg.js";
 import { bindDiagram, chosenIn } from "./diagram-pointing.js";
@@ -19,7 +19,7 @@ import { needs } from "./layer-means.js";
 import { createDiagram } from "./layer-diagram.js";
 import { createMaxFlows } from "./max-flows.js";
 import { createLateStrip } from "./late-strip.js";
-import { finding, remarks, scales, series } from "./summary.js";
+import { caution, finding, remarks, scales, series } from "./summary.js";
 
 /** @typedef {import("../../state/types.js").View} View */
 /** @typedef {import("../../state/types.js").Context} Context */
@@ -116,7 +116,7 @@ function furnish(context) {
     stream: h("div", { className: "stream" }),
     scale: h("p", { className: "key", "aria-hidden": "true" }),
     series: h("p", { className: "series" }),
-    note: h("p", { className: "note" }),
+    reading: createReading(context),
   };
   const stream = { className: "scroller", tabIndex: 0, role: "group", "aria-label": t("Residual stream") };
   const element = h(
@@ -125,7 +125,7 @@ function furnish(context) {
     inner,
     h("div", { className: "scroller" }, places.diagram),
     h("section", {}, h("h3", {}, t("Residual stream")), h("div", stream, places.stream), places.scale, places.series),
-    places.note,
+    places.reading.element,
   );
   return { element, ...places };
 }
@@ -155,6 +155,6 @@ function drawIn(context, places, strip, { graph, names: { tops, leaves }, stream
   places.diagram.dataset.drawn = "";
   if (stream) render(places.scale, scales(context, stream));
   if (stream) strip.draw({ stream, tokens: tops }, { row, measure, unit }, theme, t);
-  places.note.textContent = prose(remarks(context));
+  places.reading.show(caution(t), remarks(context));
   return { diagram };
 }
