@@ -23,6 +23,10 @@ SIZES = """() => [...document.querySelectorAll("body *")].filter((element) => {
     return own && element.checkVisibility({ visibilityProperty: true })
         && !element.closest(".hidden, .skip, sub, sup, math");
 }).map((element) => [parseFloat(getComputedStyle(element).fontSize), element.outerHTML])"""
+FITTING = (
+    "attention", "lines", "alignment", "heads", "qkv",
+    "decoding", "flow", "compare", "whatif", "space",
+)  # fmt: skip
 CHROME = (".top", ".band", "#views", ".rail", "#inspector", ".options")
 
 
@@ -99,10 +103,11 @@ def test_the_figure_fills_the_screen_and_nothing_is_cut_off(
 ) -> None:
     page = workspace.page
     page.set_viewport_size({"width": width, "height": height})
-    for view in ("attention", "lines", "alignment", "heads", "qkv"):
+    for view in FITTING:
         place = {"source": LONGER, "block": "cross", "layer": 1, "head": 3, "lang": lang}
         workspace.open(**place, view=view, projector=1)
         workspace.settled()
+        expect(workspace.find("#projector-more")).to_be_hidden()
         size = "[document.documentElement.scrollWidth, document.documentElement.scrollHeight]"
         assert page.evaluate(size) == [width, height], view
         right = width - page.evaluate(
@@ -119,6 +124,26 @@ def test_the_figure_fills_the_screen_and_nothing_is_cut_off(
             assert lowest > height * 0.85, view
             widest = max(one["width"] for one in workspace.boxes("#view canvas, #view svg"))
             assert widest > 0.7 * width, view
+
+
+def test_what_is_longer_than_the_screen_says_so(workspace: Workspace) -> None:
+    page = workspace.page
+    page.set_viewport_size({"width": 1280, "height": 720})
+    workspace.open(**PLACE, projector=1)
+    workspace.settled()
+    size = "getComputedStyle(document.documentElement).getPropertyValue('--small')"
+    assert page.evaluate(size).strip() == "20px", "as large as there is room for"
+    workspace.go(**PLACE | {"view": "worksheet"}, step="all", projector=1)
+    more = workspace.find("#projector-more")
+    expect(more).to_be_visible()
+    assert page.evaluate(size).strip() == "14px", "no smaller, however long it is"
+    more.click()
+    page.wait_for_function("scrollY > 300")
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    expect(more).to_be_hidden()
+    page.keyboard.press("p")
+    expect(more).to_be_hidden()
+    assert page.evaluate(size).strip() == "13px"
 
 
 def test_the_view_is_chosen_from_a_menu(workspace: Workspace) -> None:

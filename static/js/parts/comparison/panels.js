@@ -188,9 +188,14 @@ function heading(context, which, most) {
  */
 function layout(context, rows) {
   const { width, height } = context.room();
+  const { size } = context.theme();
   const across = Math.max(1, Math.min(3, Math.floor((width + GAP) / (LEAST + GAP))));
   const each = Math.floor((width - GAP * (across - 1)) / across);
+  const shared = { width: each, stretch: 1.8 };
+  // On a projector all of it is on the screen, below the other sentence and above the legend, as long as its rows can be read.
+  if (context.store.get().link.options.projector)
+    return [across, { ...shared, height: Math.max((1.1 * rows + 7) * size, height - 9 * size), largest: 4 * size }];
   const seen = Math.min(Math.max(height - 190, 340), each * 1.1);
   const read = Math.min(rows * THIN + 150, MOST);
-  return [across, { width: each, height: Math.max(seen, read), stretch: 1.8, largest: 52 }];
+  return [across, { ...shared, height: Math.max(seen, read), largest: 52 }];
 }

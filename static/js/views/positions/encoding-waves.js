@@ -62,6 +62,7 @@ export function createWaves(context) {
     if (!found) return;
     const { length, d_model, positions, waves } = found;
     const { width, wide } = context.room();
+    const { projector } = page.link.options;
     const plain = { rows: length, cols: d_model, values: positions };
     const reach = reachOf(found);
     const words = wording(context, found);
@@ -74,10 +75,10 @@ export function createWaves(context) {
       rows: places(page, length),
       cols: [],
       titles: { rows: t("position"), cols: words.cols },
-      width: wide ? Math.min(width, 1100) : width,
-      height: Math.min(420, length * 22 + 40),
+      width: wide && !projector ? Math.min(width, 1100) : width,
+      height: projector ? half(context) : Math.min(420, length * 22 + 40),
       stretch: Infinity,
-      largest: 22,
+      largest: projector ? 100 : 22,
     });
     features.show(chosen(page, found));
     light();
@@ -127,6 +128,9 @@ function featureField({ store, t }, count) {
   };
 }
 
+/** On a projector the table and the curves share the screen. @param {Context} context */
+const half = ({ room, theme }) => (room().height - 13 * theme().size) / 2;
+
 /** How far the numbers reach on both sides of zero. @param {Positions} found */
 const reachOf = ({ waves, positions }) => (waves ? 1 : largest(positions) || 1);
 
@@ -171,7 +175,9 @@ function chosen({ link }, { d_model: width, waves }) {
 }
 
 /** @param {Context} context @param {Positions} found */
-function curves({ store, t, theme, room }, found) {
+function curves(context, found) {
+  const { store, t, theme, room } = context;
+  const { projector } = store.get().link.options;
   const { length, d_model, positions, waves } = found;
   const { q, k, v, attention, muted } = theme();
   const tones = [q, k, v, attention, muted];
@@ -189,8 +195,8 @@ function curves({ store, t, theme, room }, found) {
       curves: lines,
       range: [-reach, reach],
       titles: { x: t("position"), y: "" },
-      width: Math.max(300, Math.min(room().width, 1100)),
-      height: 260,
+      width: Math.max(300, projector ? room().width : Math.min(room().width, 1100)),
+      height: projector ? half(context) : 260,
       at: marked(store.get(), store.hovered()).row,
       say: brief,
     },

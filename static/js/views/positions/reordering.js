@@ -247,6 +247,7 @@ function band(context, which) {
       );
       const { width, wide } = context.room();
       const theme = context.theme();
+      const { projector } = store.get().link.options;
       const reach = scale ?? Math.max(largest, 1e-3);
       const steps = stepsOf(store.get());
       charts.forEach((chart, i) =>
@@ -259,9 +260,9 @@ function band(context, which) {
           cols: steps,
           titles: { rows: "", cols: "" },
           width: wide ? (width - 64) / 3 : width,
-          height: Math.max(steps.length * 16 + 90, 300),
-          stretch: 1.4,
-          largest: 26,
+          height: projector ? Math.max((1.05 * steps.length + 5) * theme.size, (context.room().height - 15 * theme.size) / 2) : Math.max(steps.length * 16 + 90, 300),
+          stretch: projector ? 2.4 : 1.4,
+          largest: projector ? 3 * theme.size : 26,
         }),
       );
     },

@@ -55,15 +55,24 @@ export const whatif = {
 /** As high as a picture has to be for its rows to be read; the page scrolls. */
 const HIGH = 640;
 
-/** @param {ReturnType<Context["room"]>} room @param {HTMLElement} main */
-const beside = (room, main) => ({ ...room, width: Math.floor(main.clientWidth), height: Math.max(room.height, HIGH) });
+/**
+ * The room of a picture: at a desk the page scrolls, on a projector it stands below the two translations.
+ * @param {ReturnType<Context["room"]>} room
+ * @param {HTMLElement} main
+ * @param {HTMLElement | null} above  on a projector
+ */
+const beside = (room, main, above) => ({
+  ...room,
+  width: Math.floor(main.clientWidth),
+  height: above ? room.height - above.offsetHeight : Math.max(room.height, HIGH),
+});
 
 /** @type {View["mount"]} */
 function mount(context, root) {
   const { store, t } = context;
   const main = h("div", { className: "whatif-main" });
   // A picture has the room beside the panel.
-  const inner = { ...context, room: () => beside(context.room(), main) };
+  const inner = { ...context, room: () => beside(context.room(), main, store.get().link.options.projector ? top.element : null) };
   const panel = changePanel(context);
   const top = outcome(context);
   const { line: caption, inner: own } = context.finding();
