@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+import torch
 from anyio import to_thread
 from cachetools import LRUCache
 from fastapi import Depends, Request
@@ -62,6 +63,10 @@ def open_models(settings: Settings, launching: Future[list[Launched]] | None = N
     launched here. Raises what `model.adapters.open_model.open_model` raises, or a
     RuntimeError with the same message.
     """
+    if settings.engines != 0:
+        # Models compute in other processes. The small matrices of the lab take four times as long
+        # on two threads that wait for each other on busy cores.
+        torch.set_num_threads(1)
     if settings.ray_address:
         from app.scale.runner import in_cluster  # imports Ray, which only a cluster needs
 
