@@ -19,7 +19,9 @@ from model.train.pairs import Languages, TrainingExample
 
 LANGUAGES = ("en", "zh")
 SLOT = re.compile(r"\{([a-z]+?)2?\}")  # {city2} is another city than {city}
-OPENS = re.compile(r"\{(?:field|country|word)\}.* .*[.?!]$")  # a slot at the start of a sentence
+# A slot at the start of a sentence.
+OPENS = re.compile(r"\{(?:field|country|word|landmark|food|festival)\}.* .*[.?!]$")
+ARTICLE = re.compile(r"\b([Aa]) (?=[aeio](?!u|ne\b)|[AEIO](?!u|ne\b))")  # to become "an"
 SOURCES = {lists.phrases: 4, lists.words: 1, lists.frames: 15}  # relative frequencies
 # Slots whose values hardly ever repeat: the model must learn to copy or convert them.
 VARIED = frozenset(
@@ -139,6 +141,7 @@ def filled(frame: Said, chance: random.Random) -> Said:
                 text = text.replace("{" + name + "}", chance.choice(ways) if place else ways[0])
             opens = language == "en" and OPENS.search(form) and form.startswith("{")
             text = text[:1].upper() + text[1:] if opens else text
+            text = ARTICLE.sub(r"\1n ", text) if language == "en" else text
             texts.append(text.replace(".m..", ".m."))
         sides.append(tuple(texts))
     return Said(*sides)

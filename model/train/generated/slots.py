@@ -77,9 +77,13 @@ def word(chance: Chance) -> Said:
 SLOTS: dict[str, Slot] = {
     **{heading: listed(heading) for heading in ("person", "city", "country", "brand", "code")},
     **{heading: listed(heading) for heading in ("field", "key", "clothing", "part")},
+    **{heading: listed(heading) for heading in ("landmark", "book", "food", "festival")},
+    **{heading: listed(heading) for heading in ("job", "people", "adjective", "work")},
     "han": han,
     "hancity": foreign("city"),
     "hanbrand": foreign("brand"),
+    "hanfood": foreign("food"),
+    "hanlandmark": foreign("landmark"),
     "height": amounts.height,
     "weekday": dates.weekday,
     "unheard": unheard,
