@@ -39,6 +39,17 @@ VARIED = frozenset(
         "money",
         "year",
         "date",
+        "day",
+        "time",
+        "percent",
+        "height",
+        "latin",
+        "han",
+        "hans",
+        "hancity",
+        "hanbrand",
+        "hanfood",
+        "english",
     ]
 )
 MORE = 3  # extra weight of a frame for each such slot

@@ -6,10 +6,13 @@ A line is `English forms = Chinese forms`, with forms separated by "|"; "#" star
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from model.text.script import HAN
 
 HERE = Path(__file__).parent
 
@@ -53,6 +56,23 @@ def frames() -> tuple[Said, ...]:
 def names() -> Mapping[str, tuple[Said, ...]]:
     """Well-known names, by kind."""
     return _sections("names.txt")
+
+
+@cache
+def english_words() -> tuple[str, ...]:
+    """All English words of the lists, in lower case."""
+    return tuple(sorted({*re.findall(r"\b[a-z]{3,}\b", _all().lower())}))
+
+
+@cache
+def characters() -> tuple[str, ...]:
+    """All Chinese characters of the lists."""
+    return tuple(sorted({*HAN.findall(_all())}))
+
+
+def _all() -> str:
+    listed = (*phrases(), *words(), *(said for part in names().values() for said in part))
+    return "\n".join(text for said in listed for text in (*said.en, *said.zh))
 
 
 def _sections(file: str) -> dict[str, tuple[Said, ...]]:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import string
+
 from model.train.augment import name
 from model.train.generated import amounts, dates, lists, numbers
 from model.train.generated.lists import Chance, Said, Slot, copied
 from model.train.generated.numbers import size
+
+FILE_ENDINGS = (
+    *("txt", "pdf", "py", "jpg", "docx", "csv", "exe", "zip", "png", "mp3", "mp4", "xlsx"),
+    *("pptx", "html", "js", "json", "md", "apk"),
+)
 
 
 def unheard(chance: Chance) -> Said:
@@ -28,30 +35,55 @@ def english(chance: Chance) -> Said:
 
 def url(chance: Chance) -> Said:
     """A web address."""
-    scheme = chance.choice(("https://", "https://", "http://", "www.", ""))
-    ending = chance.choice(("com", "com", "org", "net", "cn", "edu", "io"))
+    scheme = chance.choice(("https://www.", "https://", "http://www.", "http://", "www.", ""))
+    domain = chance.choice(("", "", f"{_word(chance)}.", f"{_word(chance)}-")) + _word(chance)
+    ending = chance.choice(("com", "com", "com", "org", "org", "net", "cn", "edu", "io", "com.cn"))
     path = chance.choice(("", "", f"/{_word(chance)}", f"/{_word(chance)}/{size(chance, 3)}"))
-    return copied(f"{scheme}{_word(chance)}.{ending}{path}")
+    return copied(f"{scheme}{domain}.{ending}{path}")
 
 
 def email(chance: Chance) -> Said:
     """An e-mail address."""
-    ending = chance.choice(("com", "com", "org", "cn"))
-    return copied(f"{_word(chance)}@{_word(chance)}.{ending}")
+    ending = chance.choice(("com", "com", "org", "cn", "edu", "net"))
+    tail = chance.choice(("", "", f".{_word(chance)}", f"_{_word(chance)}", str(size(chance, 3))))
+    return copied(f"{_word(chance)}{tail}@{_word(chance)}.{ending}")
 
 
 def file(chance: Chance) -> Said:
     """The name of a file."""
-    ending = chance.choice(("txt", "pdf", "py", "jpg", "docx", "csv"))
-    return copied(f"{_word(chance)}{chance.choice(('', '', str(size(chance, 2))))}.{ending}")
+    ending = chance.choice(FILE_ENDINGS)
+    tail = chance.choice(("", "", "", str(size(chance, 2)), f"_{_word(chance)}"))
+    return copied(f"{_word(chance)}{tail}.{ending}")
+
+
+def latin(chance: Chance) -> Said:
+    """A product or an abbreviation in Latin letters, copied: BriKota, iSolen, QTX, VR-7."""
+    made, capitals = name(chance), "".join(chance.choices(string.ascii_uppercase, k=4))
+    return copied(
+        chance.choice(
+            (
+                made,
+                made + name(chance),
+                chance.choice("ieX") + made,
+                chance.choice(lists.english_words()).capitalize() + made,
+                capitals[: chance.randint(2, 4)],
+                f"{capitals[: chance.randint(2, 3)]}-{chance.randint(1, 99)}",
+                f"{made} {chance.randint(2, 20)}",
+            )
+        )
+    )
+
+
+def hans(chance: Chance) -> Said:
+    """Two to four Chinese characters drawn at random, copied inside English."""
+    return copied("".join(chance.choices(lists.characters(), k=chance.choice((2, 2, 3, 4)))))
 
 
 def _word(chance: Chance) -> str:
     """A word of letters: a real one, or a made-up name."""
-    if chance.random() < 0.5:
+    if chance.random() < 0.4:
         return name(chance).lower()
-    plain = [said.en[0] for said in lists.words() if said.en[0].isalpha()]
-    return chance.choice(plain).lower()
+    return chance.choice(lists.english_words())
 
 
 def listed(heading: str) -> Slot:
@@ -80,6 +112,8 @@ SLOTS: dict[str, Slot] = {
     **{heading: listed(heading) for heading in ("landmark", "book", "food", "festival")},
     **{heading: listed(heading) for heading in ("job", "people", "adjective", "work")},
     "han": han,
+    "hans": hans,
+    "latin": latin,
     "hancity": foreign("city"),
     "hanbrand": foreign("brand"),
     "hanfood": foreign("food"),
