@@ -53,6 +53,7 @@ RANKS = {
         "__init__",  # the front door: what others than `model` itself come in by
         "train",
         "measure",
+        "recipe",
         "zoo",
         "live",
         "commands",

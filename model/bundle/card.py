@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -38,6 +39,7 @@ def card(bundle: Path) -> str:
         "signatures": _signatures(figures["scores"]),
         "sentences": _sentences(figures["sentences"]),
         "typed": _typed(figures["typed"]),
+        "gate": gate_table(figures.get("gate", [])),
         "curve": _curve(training["history"]),
         "steps": f"{training['step']:,}",
         "final": training["step"],
@@ -94,6 +96,24 @@ def _typed(rows: list[dict[str, Any]]) -> str:
         if row["sentences"]
     ]
     return table(["as typed", "direction", "sentences", "BLEU before", "BLEU as typed"], lines)
+
+
+def gate_table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the share of sentences translated correctly, by kind and direction."""
+    directions = sorted({row["direction"] for row in rows})
+    kinds = [*dict.fromkeys(row["kind"] for row in rows)]
+    lines = []
+    for kind in [*kinds, "all"]:
+        mine = [row for row in rows if kind in (row["kind"], "all")]
+        parts = [[row for row in mine if row["direction"] == d] for d in directions]
+        lines.append([kind, *map(_right, parts), _right(mine)])
+    return table(["kind", *directions, "all"], lines)
+
+
+def _right(rows: Sequence[Mapping[str, Any]]) -> str:
+    count = sum(row["sentences"] for row in rows)
+    right = sum(row["right"] for row in rows)
+    return f"{right / count:.0%} ({right}/{count})" if count else ""
 
 
 def _curve(history: list[dict[str, float]]) -> str:

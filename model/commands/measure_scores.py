@@ -1,9 +1,9 @@
 """Translate test sets, score them, and write the figures into the model card.
 
-    python -m model measure scores --test Tatoeba=tatoeba/test.tsv --typed tatoeba/dev.tsv
+    python -m model measure scores --test Tatoeba=tatoeba/test.tsv --typed tatoeba/dev.tsv --gate
 
 Figures that are not requested are kept in `figures.json`, if they are of the same weights; without
-either option nothing is measured, and only the card is written again. The figures include the
+these options nothing is measured, and only the card is written again. The figures include the
 digest of their weights.
 """
 
@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import argparse
 import os
+from pathlib import Path
 
 from model.bundle.card import TEMPLATE, write_card
 from model.commands import arguments
+from model.measure.gate import GATE
 from model.measure.scores import measure, write_figures
 
 
@@ -21,6 +23,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the bundle and what it translates."""
     arguments.bundle(parser)
     arguments.test_sets(parser)
+    parser.add_argument(
+        "--gate",
+        type=Path,
+        nargs="?",
+        const=GATE,
+        metavar="TSV",
+        help="what people type first; without a file, our own list",
+    )
     arguments.languages(parser)
     arguments.device(parser)
     arguments.jobs(parser)
@@ -29,12 +39,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(asked: argparse.Namespace) -> None:
     """Measure what is requested, then write the card."""
-    if asked.test or asked.typed:
-        first, second = asked.languages
-        ways = 1 if asked.one_way else 2
-        tests = dict(asked.test)
-        languages = (first, second)
-        found = measure(asked.bundle, tests, asked.typed, asked.device, languages, ways, asked.jobs)
+    if asked.test or asked.typed or asked.gate:
+        found = measure(
+            asked.bundle,
+            dict(asked.test),
+            asked.typed,
+            asked.device,
+            (asked.languages[0], asked.languages[1]),
+            1 if asked.one_way else 2,
+            asked.jobs,
+            asked.gate,
+        )
         write_figures(asked.bundle, found)
     if (asked.bundle / TEMPLATE).is_file():
         write_card(asked.bundle)

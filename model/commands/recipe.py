@@ -2,9 +2,10 @@
 
     python -m model recipe runs/second-edition experiments/second-edition.toml
 
-Each stage of the file trains a run, averages bundles or distils a train set, in a folder of its
-name (`model.train.recipe` describes the file). When the same command is run again, finished stages
-are kept and an interrupted one continues. The last line names the result and its digest.
+Each stage of the file trains a run, averages bundles, distils a train set, or measures a bundle and
+writes its card, in a folder of its name (`model.recipe.recipe` describes the file). When the same
+command is run again, finished stages are kept and an interrupted one continues. The last line names
+the result and its digest.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from pathlib import Path
 
 from model.commands import arguments
 from model.commands.train import EVERY, line_of
+from model.recipe.recipe import read_recipe, run_recipe
 from model.train.events import Event, Step
 from model.train.prepare import RefusedError
-from model.train.recipe import read_recipe, run_recipe
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

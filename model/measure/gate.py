@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from model.adapters.encoder_decoder import load
 from model.adapters.request import Adapter, Decode
+from model.bundle.card import gate_table
 from model.text.detect import Detector
 from model.text.script import fold
 from model.train.metrics import translate
@@ -117,26 +119,23 @@ def measure_gate(bundle: Path, path: Path = GATE, device: str = "cpu") -> list[P
     return passed(load(bundle.resolve(), device, measured=False), read_gate(path))
 
 
+def counts(passages: Sequence[Passage]) -> list[dict[str, Any]]:
+    """Return how many sentences of each kind and direction there are, and how many are right."""
+    kinds = dict.fromkeys((one.gated.kind, one.gated.direction) for one in passages)
+    found = []
+    for kind, direction in kinds:
+        mine = [p for p in passages if (p.gated.kind, p.gated.direction) == (kind, direction)]
+        right = sum(one.right for one in mine)
+        found.append({"kind": kind, "direction": direction, "right": right, "sentences": len(mine)})
+    return found
+
+
 def table(passages: Sequence[Passage]) -> str:
     """Return the share of correct translations by kind and direction, in Markdown."""
-    directions = sorted({one.gated.direction for one in passages})
-    kinds = [*dict.fromkeys(one.gated.kind for one in passages)]
-    rows = [["kind", *directions, "all"], ["---", *["--:"] * (len(directions) + 1)]]
-    for kind in [*kinds, "all"]:
-        mine = [one for one in passages if kind in (one.gated.kind, "all")]
-        shares = [_share([one for one in mine if one.gated.direction == d]) for d in directions]
-        rows.append([kind, *shares, _share(mine)])
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    return gate_table(counts(passages))
 
 
 def failures(passages: Sequence[Passage]) -> str:
     """Return the sentences that were not translated correctly, one per line."""
     wrong = [one for one in passages if not one.right]
     return "\n".join(f"{one.gated.kind}: {one.gated.text} -> {one.translation}" for one in wrong)
-
-
-def _share(passages: Sequence[Passage]) -> str:
-    if not passages:
-        return ""
-    right = sum(one.right for one in passages)
-    return f"{right / len(passages):.0%} ({right}/{len(passages)})"

@@ -13,6 +13,7 @@ from typing import Any
 from model.adapters.encoder_decoder import load
 from model.adapters.request import Adapter, Decode, Method
 from model.bundle.weights import digest_of
+from model.measure.gate import counts, measure_gate
 from model.train.augment import KINDS, Kind
 from model.train.metrics import TestSet, read_test_sets, score, translate
 from model.train.pairs import Languages, TrainingExample, both_ways, read_pairs
@@ -28,7 +29,8 @@ def write_figures(bundle: Path, new: dict[str, Any]) -> None:
     path = bundle / FIGURES
     old = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     if old.get("digest") == new["digest"]:
-        new |= {key: old[key] for key in ("scores", "typed") if not new[key]}
+        kept = ("scores", "typed", "gate")
+        new |= {key: old[key] for key in kept if key in old and not new[key]}
     path.write_text(json.dumps(new, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
@@ -40,10 +42,12 @@ def measure(
     languages: Languages,
     ways: int,
     jobs: int,
+    gate: Path | None = None,
 ) -> dict[str, Any]:
     """Return BLEU and chrF of every test set, direction and method, and sample translations.
 
-    `languages` are those of the columns; one-way is from the first to the second.
+    `languages` are those of the columns; one-way is from the first to the second. With a `gate`,
+    also how many of its sentences are translated correctly.
     """
     # One thread each: a single sentence is too little work to share.
     tasks: list[tuple[Any, ...]] = [
@@ -58,6 +62,7 @@ def measure(
         "digest": digest_of(bundle),
         "scores": found[:-1] if typed else found,
         "typed": found[-1] if typed else [],
+        "gate": counts(measure_gate(bundle, gate, device)) if gate else [],
         "sentences": sentences(bundle, load(bundle.resolve(), device, measured=False)),
     }
 

@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 
 from model.__main__ import main
+from model.adapters.encoder_decoder import load
 from model.bundle.weights import digest_of, load_bundle
+from model.recipe.recipe import DONE, digest, read_recipe, run_recipe
 from model.train.events import Look, StageBegun, StageDone
 from model.train.pairs import read_back
 from model.train.prepare import RefusedError
-from model.train.recipe import DONE, digest, read_recipe, run_recipe
 from tests.model.counting import SHAPE
 
 SECOND_EDITION = Path("experiments/second-edition.toml")
@@ -62,6 +63,16 @@ part = 20
 back = ["lessons"]
 seed = 3
 steps = 40
+
+[stages.measured]
+do = "measure"
+bundle = "student"
+train = ["$PAIRS/train.tsv"]
+dev = "$PAIRS/dev.tsv"
+tests = { toy = "$PAIRS/dev.tsv" }
+template = "$TEMPLATE"
+pairs = 20
+heads = 4
 """.replace("SHAPE", "\n".join(f"{k} = {v}" for k, v in OPTIONS.items()))
 
 
@@ -72,6 +83,9 @@ def recipe(data: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     rows = Path(data[1]).read_text(encoding="utf-8").splitlines(keepends=True)
     lessons.write_text("".join(rows[:40]), encoding="utf-8")
     monkeypatch.setenv("LESSONS", str(lessons))
+    template = tmp_path / "template.md"
+    template.write_text("# Toy\n\n$digest\n\n$scores\n", encoding="utf-8")
+    monkeypatch.setenv("TEMPLATE", str(template))
     path = tmp_path / "toy.toml"
     path.write_text(RECIPE, encoding="utf-8")
     return path
@@ -98,7 +112,7 @@ def test_a_recipe_ends_the_same_however_it_is_interrupted(
 ) -> None:
     whole, parted = tmp_path / "whole", tmp_path / "parted"
     main(command(whole, recipe))
-    assert "stage 6 of 6: student" in capfd.readouterr().err
+    assert "stage 7 of 7: measured" in capfd.readouterr().err
 
     line = command(parted, recipe)
     killed_at(parted / "branch-2" / "checkpoints" / "000140.safetensors", line)
@@ -108,7 +122,7 @@ def test_a_recipe_ends_the_same_however_it_is_interrupted(
     assert not (parted / "student").exists()
     main(line)
     told = capfd.readouterr().err
-    assert "stage 1 of 6" not in told.rpartition("lessons: ")[2], "what is done is not done again"
+    assert "stage 1 of 7" not in told.rpartition("lessons: ")[2], "what is done is not done again"
 
     for name in ("base", "branch-1", "branch-2", "mean", "student"):
         ends = [digest_of(folder / name / "bundle") for folder in (whole, parted)]
@@ -125,7 +139,7 @@ def test_stages_follow_from_one_another(recipe: Path, tmp_path: Path) -> None:
     events = list(run_recipe(stages, "cpu"))
     begun = [event.name for event in events if isinstance(event, StageBegun)]
     assert begun == [event.name for event in events if isinstance(event, StageDone)]
-    assert begun == ["base", "branch-1", "branch-2", "mean", "lessons", "student"]
+    assert begun == ["base", "branch-1", "branch-2", "mean", "lessons", "student", "measured"]
     steps = [event.step for event in events if isinstance(event, Look)]
     assert steps[:6] == [20, 40, 60, 80, 100, 120]
     assert steps[6:10] == [140, 160, 140, 160], "both branches go on from the base"
@@ -142,6 +156,18 @@ def test_stages_follow_from_one_another(recipe: Path, tmp_path: Path) -> None:
     learnt = json.loads((folder / "student" / "run.json").read_text())
     assert learnt["back"] == [str(folder / "lessons" / "pairs.tsv")]
     assert rows
+
+    bundle = folder / "measured" / "bundle"
+    assert digest_of(bundle) == digest_of(folder / "student" / "bundle")
+    card = (bundle / "README.md").read_text(encoding="utf-8")
+    assert digest_of(bundle) in card
+    figures = json.loads((bundle / "figures.json").read_text())
+    assert [row["method"] for row in figures["scores"]] == ["greedy", "beam"] * 2
+    assert all(f"{row['bleu']:.2f}" in card for row in figures["scores"])
+    assert (bundle / "means.safetensors").is_file()
+    assert load(bundle, "cpu").trace("one").output.tokens, "no measurement is of other weights"
+    assert json.loads((bundle / "report.json").read_text())["pairs"] == 4
+    assert "# What its heads do" in (bundle / "REPORT.md").read_text(encoding="utf-8")
 
     again = list(run_recipe(stages, "cpu"))
     assert all(isinstance(event, StageDone) for event in again)
@@ -169,7 +195,11 @@ def test_a_folder_keeps_to_its_recipe(recipe: Path, tmp_path: Path) -> None:
     ("old", "new", "message"),
     [
         ("[all]", "[common]", "has common; a recipe has all and stages"),
-        ('do = "average"', 'do = "mean"', "stage mean: do must be train, average or distil"),
+        (
+            'do = "average"',
+            'do = "mean"',
+            "stage mean: do must be train, average or dist",
+        ),
         ('bundles = ["branch-1", "branch-2"]', "", "stage mean: average needs bundles"),
         ("beam = 2", "width = 2", "stage lessons: distil has no width; it has teachers, train, b"),
         (
@@ -177,6 +207,14 @@ def test_a_folder_keeps_to_its_recipe(recipe: Path, tmp_path: Path) -> None:
             'teachers = ["mean", 3]',
             "teachers must be a list of strings, not",
         ),
+        ('bundle = "student"', "", "stage measured: measure needs bundle"),
+        (
+            'bundle = "student"',
+            'bundle = "lessons"',
+            "bundle needs a bundle, and lessons mak",
+        ),
+        ("pairs = 20", 'pairs = "20"', "stage measured: pairs must be of type int, not '20'"),
+        ('{ toy = "$PAIRS/dev.tsv" }', "{ toy = 3 }", "stage measured: tests must name files, not"),
         ("seed = 3", "speed = 3", "stage student: a training plan has no speed"),
         ("seed = 3", 'seed = "3"', "stage student: seed must be int, not '3'"),
         ("seed = 3", 'folder = "x"', "stage student: folder is not an option of a stage"),

@@ -1,4 +1,4 @@
-"""A recipe: the stages from text files to a finished model, in one TOML file.
+"""A recipe: the stages from text files to a measured model, in one TOML file.
 
     [all]                               # options of every training run; a stage's own go first
     dev = ["$DATA/dev.tsv"]
@@ -25,6 +25,13 @@
     train = ["$DATA/train.tsv.gz"]
     back = ["lessons"]
 
+    [stages.measured]
+    do = "measure"
+    bundle = "student"
+    train = ["$DATA/train.tsv.gz"]
+    dev = "$DATA/dev.tsv"
+    tests = { test = "$DATA/test.tsv" }
+
 A stage has a folder of its name and may name those before it. `$NAME` is read from the environment.
 """
 
@@ -40,6 +47,7 @@ from pathlib import Path
 from typing import Any
 
 from model.bundle.weights import CONFIG, digest_of
+from model.recipe.measuring import Measuring, measured
 from model.train.averaging import average_bundles
 from model.train.distillation import Teaching, distil
 from model.train.events import Event, StageBegun, StageDone
@@ -55,7 +63,7 @@ Options = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Stage:
-    """One step of a recipe. `do` is "train", "average" or "distil"."""
+    """One step of a recipe. `do` is "train", "average", "distil" or "measure"."""
 
     name: str
     do: str
@@ -66,7 +74,7 @@ class Stage:
     @property
     def result(self) -> Path:
         """The bundle or file that it creates."""
-        return self.folder / {"train": BUNDLE, "average": BUNDLE, "distil": ROWS}[self.do]
+        return self.folder / (ROWS if self.do == "distil" else BUNDLE)
 
     def run(self, device: str, jobs: int) -> Generator[Event, None, None]:
         """Do what is not done yet; after an interruption it continues where it stopped."""
@@ -75,6 +83,8 @@ class Stage:
             yield from train(self.plan(device))
         elif self.do == "average":
             average_bundles(self.result, [Path(path) for path in options["bundles"]])
+        elif self.do == "measure":
+            measured(_measuring(options), self.result, device, jobs)
         else:
             files = [Path(path) for path in options.pop("train")]
             options["teachers"] = tuple(Path(path) for path in options["teachers"])
@@ -91,15 +101,21 @@ class Stage:
         return {"do": self.do, "options": self.options, "inputs": inputs}
 
 
-# The options of a stage that does not train, with their types; lists are required.
+# The options of a stage that does not train, with their types.
 OWN: dict[str, dict[str, type]] = {
     "average": {"bundles": list},
     "distil": {"teachers": list, "train": list, "beam": int, "reverse": float, "part": int},
+    "measure": {
+        **{"bundle": str, "train": list, "dev": str, "tests": dict, "gate": str, "align": str},
+        **{"sentences": str, "template": str, "pairs": int, "heads": int},
+    },
 }
+NEEDED = {"bundles", "teachers", "train", "bundle", "dev"}
 # Options that may name a stage, and what that stage must create.
 REFERRING = {
     "start_from": "a bundle",
     "bundles": "a bundle",
+    "bundle": "a bundle",
     "teachers": "a bundle",
     "back": "pairs",
 }
@@ -184,16 +200,29 @@ def _stage(
 def _check(do: str, options: Options) -> None:
     for name, kind in OWN[do].items():
         if name not in options:
-            if kind is list:
+            if name in NEEDED:
                 raise ValueError(f"{do} needs {name}")
             continue
         value = options[name]
         if kind is list and not all(isinstance(one, str) for one in value):
             raise ValueError(f"{name} must be a list of strings, not {value!r}")
+        values = value.values() if isinstance(value, dict) else ()
+        if not all(isinstance(one, str) for one in values):
+            raise ValueError(f"{name} must name files, not {value!r}")
         if type(value) is not kind:
             raise ValueError(f"{name} must be of type {kind.__name__}, not {value!r}")
     if unknown := sorted(options.keys() - OWN[do].keys()):
         raise ValueError(f"{do} has no {unknown[0]}; it has {', '.join(OWN[do])}")
+
+
+def _measuring(options: Options) -> Measuring:
+    """Return the options of a stage that measures, with paths."""
+    told: dict[str, Any] = {
+        name: Path(value) if isinstance(value, str) else value for name, value in options.items()
+    }
+    told["train"] = tuple(map(Path, options["train"]))
+    told["tests"] = {name: Path(path) for name, path in options.get("tests", {}).items()}
+    return Measuring(**told)
 
 
 def _resolved(option: str, value: Any, before: Mapping[str, Stage], inputs: list[Path]) -> Any:
