@@ -20,6 +20,8 @@ from sqlalchemy.exc import ArgumentError
 
 ROOT = Path(__file__).resolve().parent.parent
 ZOO = ROOT / "model" / "checkpoints" / "zoo"
+# An installed package must not write where it is installed.
+DATA = ROOT / "data" if (ROOT / "requirements.txt").is_file() else Path.home() / ".headlight"
 
 # Maps the scheme people write in a URL to the driver that does not block the event loop.
 DRIVERS = {
@@ -83,7 +85,7 @@ class Settings(BaseSettings):
         default="text", description="Readable log lines, or one JSON object per line."
     )
     log_requests: bool = Field(default=False, description="Log one line per request.")
-    data_dir: Path = Field(default=ROOT / "data", description="Folder for the database and caches.")
+    data_dir: Path = Field(default=DATA, description="Folder for the database and caches.")
     database_url: str | None = Field(
         default=None,
         description="sqlite:///path or postgresql://user:password@host/name; "

@@ -51,7 +51,8 @@ def parser(chosen: str | None) -> argparse.ArgumentParser:
             places[group] = inner.add_subparsers(metavar="command", required=True)
         command = places[group].add_parser(own, help=told)
         if name == chosen:
-            module = import_module(f"model.commands.{name.replace(' ', '_').replace('-', '_')}")
+            file = name.replace(" ", "_").replace("-", "_")
+            module = import_module(f"{__package__}.commands.{file}")
             command.description = module.__doc__
             command.formatter_class = argparse.RawDescriptionHelpFormatter
             module.add_arguments(command)

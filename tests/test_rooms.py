@@ -75,14 +75,15 @@ RANKS = {
         "readiness",
         "dependencies",
         "handout_file",
-        "notebook",
         "answers",
         "routes",
         "main",
         "server",
         "__main__",
     ),
+    "headlight": ("arrays", "display", "serving", "__init__"),
 }
+OURS = {*RANKS}
 TRAINS = ("model.train", "model.measure", "model.commands", "model.live.run")
 OFFLINE = (
     "model.train",
@@ -163,7 +164,7 @@ def for_each(paths: Sequence[Path]) -> Callable[[Rule], Callable[[], None]]:
     return test_of
 
 
-PYTHON = [*files("model", ".py"), *files("app", ".py")]
+PYTHON = [path for package in RANKS for path in files(package, ".py")]
 SCRIPTS = files("static/js", ".js")
 
 
@@ -173,6 +174,11 @@ def test_model_knows_nothing_of_the_web(path: Path) -> Iterator[str]:
     for module in python_imports(path):
         if module.partition(".")[0] not in MODEL_USES | more | sys.stdlib_module_names:
             yield module
+
+
+@for_each([*files("model", ".py"), *files("app", ".py")])
+def test_the_server_does_without_the_package_for_notebooks(path: Path) -> Iterable[str]:
+    return [module for module in python_imports(path) if module.partition(".")[0] == "headlight"]
 
 
 @for_each(files("app", ".py"))
@@ -271,7 +277,7 @@ def test_what_is_imported_is_pinned() -> None:
     assert pinned("requirements-hf.txt") == HUGGING_FACE
     imported -= ONLY_AT_SCALE | HUGGING_FACE
     carriers = packages_distributions()
-    for module in imported - sys.stdlib_module_names - {"app", "model"}:
+    for module in imported - sys.stdlib_module_names - OURS:
         assert pinned("requirements.txt") & {
             one.lower().replace("_", "-") for one in carriers[module]
         }, module

@@ -14,7 +14,7 @@ from multiprocessing.process import BaseProcess
 from app.engine.opening import Opening
 
 # Imported before the fork. None of them starts a thread, since a forked process would not have it.
-PRELOADED = ["app.engine.engine_process", "ctranslate2"]
+PRELOADED = [f"{__package__}.engine_process", "ctranslate2"]
 
 
 @dataclass(frozen=True)

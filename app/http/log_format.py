@@ -88,5 +88,5 @@ def config(form: Literal["text", "json"], requests: bool) -> dict[str, Any]:
         "formatters": {form: formatters[form]},
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": form}},
         "root": {"handlers": ["stderr"], "level": "WARNING"},
-        "loggers": {"app.http.request_log": {"level": "INFO" if requests else "WARNING"}},
+        "loggers": {f"{__package__}.request_log": {"level": "INFO" if requests else "WARNING"}},
     }

@@ -19,7 +19,7 @@ from app.assets.self_contained import script
 from app.engine.catalog import Catalog
 from app.engine.wire import Reply
 from app.handout_file import FEW, MANY
-from app.notebook import show
+from headlight import show
 from model.adapters.request import Request
 from tests.app.conftest import Serving
 

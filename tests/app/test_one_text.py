@@ -12,9 +12,9 @@ from PIL import Image
 
 from app.engine.catalog import Catalog
 from app.engine.wire import Reply
-from app.notebook import show
 from app.schemas.replies import TraceReply
 from app.schemas.streams import DecodeLine
+from headlight import show
 from model.adapters.request import Decode
 from tests.app.conftest import Serving
 from tests.app.problem import hold

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from app.engine.catalog import Catalog
-from app.notebook import show
+from headlight import show
 from tests.browser.legible import SMALL_LABELS
 from tests.browser.test_numbers import PLACES, SENTENCE, TARGET, trace, weights
 from tests.browser.watch import Watch

@@ -4,7 +4,7 @@
  */
 
 import { createApi } from "../data/api.js";
-import { place } from "../data/attentions.js";
+import { blocks, place } from "../data/attentions.js";
 import { opener } from "../state/highlight.js";
 import { createDesk } from "./main-figure.js";
 import { find } from "../lib/dom.js";
@@ -63,8 +63,9 @@ async function start() {
  */
 function enough(page) {
   return VIEWS.filter(
-    ({ needs, asks, live }) =>
+    ({ needs, asks, live, blocks: suits = () => true }) =>
       !live &&
+      blocks(page.model).some(suits) &&
       !lacking(page.trace, needs(page)).length &&
       (asks?.(page) ?? []).every((question) => held(page, question)),
   );

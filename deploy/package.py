@@ -1,0 +1,83 @@
+"""Build hooks of the package `headlight`: what `pip install .` and `python -m build` install.
+
+In the repository, `app`, `model` and `headlight` stand side by side. A package with top-level names
+such as `app` and `model` would collide with other people's code, so the wheel has everything below
+`headlight`: `headlight/app`, `headlight/model`, and the files they read in the same places next to
+them. Imports of `app` and `model` are rewritten on the way; nothing else is.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
+
+PACKAGES = ("app", "model")
+FOLDERS = ("static", "templates", "locale")
+FILES = ("LICENSE", "THIRD_PARTY_NOTICES.md")
+LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc", "scale")  # a cluster is not a notebook's
+IMPORTS = re.compile(rf"^(\s*)from ({'|'.join(PACKAGES)})(?=[. ])")
+ITSELF = "headlight"
+
+
+class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
+    """Put everything below `headlight`, with its imports rewritten."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Give the builder the files, for a wheel; a source distribution has the repository's."""
+        if self.target_name != "wheel":
+            return
+        self.folder = Path(tempfile.mkdtemp(prefix="headlight-wheel-"))
+        root = Path(self.root)
+        for name in (*PACKAGES, *FOLDERS):
+            shutil.copytree(root / name, self.folder / name, ignore=LEFT_OUT)
+        for name in FILES:
+            shutil.copy2(root / name, self.folder / name)
+        for path in (root / ITSELF).glob("*.py"):
+            shutil.copy2(path, self.folder / path.name)
+        for path in self.folder.rglob("*.py"):
+            path.write_text(below_headlight(path.read_text(encoding="utf-8")), encoding="utf-8")
+        build_data["force_include"][str(self.folder)] = ITSELF
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Remove the copies."""
+        if self.target_name == "wheel":
+            shutil.rmtree(self.folder)
+
+
+class CustomMetadataHook(MetadataHookInterface):
+    """Take the dependencies from `requirements.txt`, as the least versions that are needed."""
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        """Set the version and the dependencies."""
+        root = Path(self.root)
+        lines = (root / "requirements.txt").read_text(encoding="utf-8").splitlines()
+        wanted = [line for line in lines if line and not line.startswith("#")]
+        metadata["dependencies"] = [line.replace("==", ">=") for line in wanted]
+        about = (root / "app" / "__init__.py").read_text(encoding="utf-8")
+        metadata["version"] = re.findall(r'^__version__ = "(.+)"', about, re.MULTILINE)[0]
+
+
+def below_headlight(source: str) -> str:
+    """Return a module with `from app…` and `from model…` as `from headlight.app…` and so on.
+
+    Raises `ValueError` for `import app` and the like, whose name is used elsewhere too.
+    """
+    lines = source.splitlines(keepends=True)
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import) and {a.name.split(".")[0] for a in node.names} & {
+            *PACKAGES
+        }:
+            raise ValueError(
+                f"line {node.lineno}: write `from … import …`: {lines[node.lineno - 1]}"
+            )
+        if isinstance(node, ast.ImportFrom):
+            at = node.lineno - 1
+            lines[at] = IMPORTS.sub(rf"\1from {ITSELF}.\2", lines[at])
+    return "".join(lines)

@@ -1,0 +1,90 @@
+"""Figures in a notebook: ``headlight.show(model, "Hello")``."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from html import escape
+from pathlib import Path
+from typing import cast
+
+from app.engine.wire import trace_reply
+from app.handout_file import SELECT, handout
+from app.schemas.replies import ModelReply
+from headlight.arrays import Layers, Tokens, given
+from model.adapters.request import Adapter, Request
+from model.trace.name_patterns import present
+
+HEIGHT = 760  # pixels: enough for a sentence's figure without scrolling
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A handout shown in a notebook; `save` writes it to a file that any browser opens."""
+
+    html: bytes
+    height: int = HEIGHT
+
+    def _repr_html_(self) -> str:
+        document = escape(self.html.decode(), quote=True)
+        return (
+            f'<iframe title="Headlight" width="100%" height="{self.height}" '
+            f'style="border: 0" srcdoc="{document}"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        return f"Shown({len(self.html) / 1e6:.1f} MB of HTML)"
+
+    def save(self, path: str | Path) -> Path:
+        """Write the file and return its path."""
+        file = Path(path)
+        file.write_bytes(self.html)
+        return file
+
+
+def show(
+    seen: Adapter | Layers | Mapping[str, Layers],
+    text: str | Request | Tokens | Mapping[str, Tokens],
+    *,
+    block: str | None = None,
+    layer: int | None = None,
+    head: int | None = None,
+    lang: str = "en",
+    theme: str | None = None,
+    height: int = HEIGHT,
+) -> Shown:
+    """Show attention, opened on a head; by default on the most informative one.
+
+    Two forms:
+
+    - `show(model, "Hello")`: a model from `load` and a sentence, or a trace's `request`.
+    - `show(attentions, tokens)`: arrays from anywhere, as described at `given`.
+
+    `block` is "encoder", "decoder" or "cross"; `layer` and `head` count from 0; `theme` is "light"
+    or "dark" (None: the system's). Raises what `given` and `model.trace` raise.
+    """
+    model, asked = _asked(seen, text)
+    trace = model.trace(asked, select=present(SELECT, model.names), summarise="*")
+    place = {"block": block, "layer": layer, "head": head}
+    state = {model.info.texts[0]: trace.request.source, "view": "attention", "lang": lang}
+    about = {
+        "state": state | {key: value for key, value in place.items() if value is not None},
+        "asks": [],
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "model": ModelReply.model_validate(model.info).model_dump(),
+    }
+    return Shown(handout(trace_reply(trace, "", model.info.id), about, "", theme), height)
+
+
+def _asked(
+    seen: Adapter | Layers | Mapping[str, Layers],
+    text: str | Request | Tokens | Mapping[str, Tokens],
+) -> tuple[Adapter, str | Request]:
+    """Return the model and the sentence to run through it."""
+    if hasattr(seen, "info"):
+        if not isinstance(text, str | Request):
+            raise TypeError(f"a model needs a sentence or a Request, not {type(text).__name__}")
+        return cast(Adapter, seen), text
+    if isinstance(text, str | Request):
+        raise TypeError("arrays need the list of their tokens, not a sentence")
+    model = given(cast(Layers, seen), text)
+    return model, model.text

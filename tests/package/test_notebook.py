@@ -1,0 +1,23 @@
+"""The notebook of the documentation, run by a real kernel."""
+
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+
+NOTEBOOK = Path(__file__).parents[2] / "docs" / "headlight.ipynb"
+
+
+def test_it_runs_and_draws() -> None:
+    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    assert not [one for one in notebook.cells if one.get("outputs")], "kept without its outputs"
+    NotebookClient(
+        notebook, timeout=300, resources={"metadata": {"path": NOTEBOOK.parents[1]}}
+    ).execute()
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
+    figures = [one for one in outputs if "text/html" in one.get("data", ())]
+    assert len(figures) == 2
+    assert all("<iframe" in one["data"]["text/html"] for one in figures)
+    written = "".join(one["text"] for one in outputs if one.output_type == "stream")
+    assert "(8, 8, 9)" in written
+    assert "猫" in written

@@ -1,0 +1,125 @@
+"""The wheel, installed where nothing of the repository is."""
+
+import os
+import subprocess
+import sys
+import venv
+import zipfile
+from email.parser import Parser
+from pathlib import Path
+
+import pytest
+
+from deploy.package import below_headlight
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package as pip builds it."""
+    folder = tmp_path_factory.mktemp("wheel")
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*pip, "--wheel-dir", str(folder), str(ROOT)], check=True, cwd=folder)
+    (made,) = folder.glob("*.whl")
+    return made
+
+
+@pytest.fixture(scope="module")
+def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter of an environment with the wheel and, from ours, what it depends on."""
+    folder = tmp_path_factory.mktemp("environment")
+    venv.create(folder, symlinks=True)
+    found = folder / "bin" / "python"
+    (site,) = folder.glob("lib/python*/site-packages")
+    (ours,) = (path for path in sys.path if path.endswith("site-packages"))
+    (site / "ours.pth").write_text(ours)  # its packages are seen, after the environment's own
+    with zipfile.ZipFile(wheel) as file:
+        file.extractall(site)
+    return found
+
+
+def run(python: Path, code: str, folder: Path) -> str:
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+    done = subprocess.run(
+        [python, "-c", code],
+        cwd=folder,
+        env={**clean, "HOME": str(folder)},
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_everything_lies_below_its_own_name(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as file:
+        names = file.namelist()
+        (metadata,) = (name for name in names if name.endswith("/METADATA"))
+        told = Parser().parsestr(file.read(metadata).decode())
+    assert {name.split("/")[0] for name in names} == {"headlight", metadata.split("/")[0]}
+    assert not [name for name in names if "__pycache__" in name or "/tests/" in name]
+    needed = told.get_all("Requires-Dist") or []
+    assert any(one.startswith("torch>=") for one in needed)
+    assert not [one for one in needed if "==" in one]
+
+
+def test_a_model_is_traced_shown_and_served(python: Path, tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text("raise ImportError('a module of the user')")
+    (tmp_path / "app.py").write_text("raise ImportError('a module of the user')")
+    said = run(
+        python,
+        """
+import json, sys, urllib.request
+import headlight
+model = headlight.load("en-zh")
+trace = model.trace("Hello")
+print(trace["encoder.0.self.weights"].shape[0])
+print(headlight.show(model, "Hello").save("hello.html"))
+with headlight.serve(model) as page:
+    print(json.load(urllib.request.urlopen(page.url + "/api/health"))["models"])
+    print(len(urllib.request.urlopen(page.url).read()) > 1000)
+print({name.split(".")[0] for name in sys.modules} & {"app", "model"})
+""",
+        tmp_path,
+    )
+    assert said.splitlines() == ["8", "hello.html", "['en-zh']", "True", "set()"]
+    assert b"Hello" in (tmp_path / "hello.html").read_bytes()
+
+
+def test_nothing_is_written_where_it_is_installed(python: Path, tmp_path: Path) -> None:
+    said = run(
+        python, "from headlight.app.settings import Settings; print(Settings().data_dir)", tmp_path
+    )
+    assert Path(said.strip()) == tmp_path / ".headlight"
+
+
+def test_imports_are_rewritten_and_nothing_else() -> None:
+    source = '''"""from model import load"""
+from app.engine import wire
+from model import (
+    load,
+)
+if load:
+    from model.errors import InputError
+text = "from app import x"
+import application
+from models import z
+'''
+    assert (
+        below_headlight(source)
+        == '''"""from model import load"""
+from headlight.app.engine import wire
+from headlight.model import (
+    load,
+)
+if load:
+    from headlight.model.errors import InputError
+text = "from app import x"
+import application
+from models import z
+'''
+    )
+    with pytest.raises(ValueError, match=r"line 1: write `from"):
+        below_headlight("import model.errors\n")
