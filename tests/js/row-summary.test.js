@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { finding, salient, telling } from "../../static/js/compute/row-summary.js";
+import { finding, followable, salient, telling } from "../../static/js/compute/row-summary.js";
 import { four, two } from "../../static/js/lib/numbers.js";
 
 const row = (/** @type {number[]} */ ...values) => Float32Array.from(values);
@@ -21,16 +21,16 @@ test("masked cells neither win nor tie", () => {
 });
 
 test("the first row shown is a word's that looks at another word, not at itself", () => {
-  const values = row(0, 0, 1, 0.3, 0.7, 0, 0.2, 0.6, 0.2);
+  const values = row(0, 0, 1, 0.1, 0.9, 0, 0.2, 0.6, 0.2);
   const tokens = [false, true, true];
   assert.equal(salient({ rows: 3, cols: 3, values }, tokens, tokens, true), 2);
   assert.equal(salient({ rows: 3, cols: 3, values }, tokens, tokens, false), 1);
 });
 
-test("its weight is one that can be worked out by hand, as far as there is such a row", () => {
+test("the first row to follow has a weight that can be worked out by hand, as far as there is such a row", () => {
   const first = (/** @type {number[]} */ ...most) => {
     const values = row(...most.flatMap((weight) => [weight, ...Array(9).fill((1 - weight) / 9)]));
-    return salient({ rows: most.length, cols: 10, values }, most.map(() => true), Array(10).fill(true), false);
+    return followable({ rows: most.length, cols: 10, values }, most.map(() => true), Array(10).fill(true), false);
   };
   assert.equal(first(0.99, 0.4, 0.79, 0.9), 2, "the clearest of those between 0.2 and 0.8");
   assert.equal(first(0.999, 0.21, 0.95), 1);
@@ -40,8 +40,8 @@ test("its weight is one that can be worked out by hand, as far as there is such 
   assert.equal(first(0.17, 0.99), 1);
   assert.equal(first(0.2, 0.99), 0);
   const both = row(0.99, 0, 0.01, 0.5, 0.5, 0);
-  assert.equal(salient({ rows: 2, cols: 3, values: both }, [true, true], [true, true, true], false), 1, "equally at two words");
-  assert.equal(salient({ rows: 2, cols: 3, values: both }, [true, true], [true, false, true], false), 0, "one of them is none");
+  assert.equal(followable({ rows: 2, cols: 3, values: both }, [true, true], [true, true, true], false), 1, "equally at two words");
+  assert.equal(followable({ rows: 2, cols: 3, values: both }, [true, true], [true, false, true], false), 0, "one of them is none");
 });
 
 test("a head tells more the harder its words look at different words", () => {

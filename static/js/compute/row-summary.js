@@ -67,24 +67,46 @@ function worth(weight) {
 }
 
 /**
- * The row worth showing first: one that looks at another word, or equally at two, with a weight whose calculation can be
- * followed. Special tokens, marks and tokens that look at themselves say less to someone who sees this
- * for the first time.
- * @param {import("../data/wire.js").Matrix} matrix
+ * The row worth showing first: the one that looks hardest at another word. Special tokens, marks
+ * and tokens that look at themselves say less to someone who sees this for the first time.
+ * @param {Matrix} matrix
  * @param {boolean[]} rows  whether each is a word
  * @param {boolean[]} cols
  * @param {boolean} self  rows and columns are the same tokens
  * @returns {number}
  */
-export function salient({ values, cols: width }, rows, cols, self) {
-  let best = { query: 0, score: -1 };
+export const salient = (matrix, rows, cols, self) => best(matrix, rows, cols, self, ["most"], (weight) => weight);
+
+/**
+ * The row whose calculation is worth following first: of a word that looks at another one, or equally
+ * at two, with moderate numbers.
+ * @param {Matrix} matrix
+ * @param {boolean[]} rows  whether each is a word
+ * @param {boolean[]} cols
+ * @param {boolean} self  rows and columns are the same tokens
+ * @returns {number}
+ */
+export const followable = (matrix, rows, cols, self) => best(matrix, rows, cols, self, ["most", "both"], worth);
+
+/** @typedef {import("../data/wire.js").Matrix} Matrix */
+
+/**
+ * @param {Matrix} matrix
+ * @param {boolean[]} rows
+ * @param {boolean[]} cols
+ * @param {boolean} self
+ * @param {Finding["kind"][]} kinds
+ * @param {(weight: number) => number} score
+ */
+function best({ values, cols: width }, rows, cols, self, kinds, score) {
+  let first = { query: 0, score: -1 };
   for (let query = 0; query < rows.length; query++) {
     const found = finding(values.subarray(query * width, (query + 1) * width));
-    if ((found.kind !== "most" && found.kind !== "both") || worth(found.weight) <= best.score) continue;
+    if (!kinds.includes(found.kind) || !("keys" in found) || score(found.weight) <= first.score) continue;
     const says = rows[query] && found.keys.every((key) => cols[key] && !(self && query === key));
-    if (says) best = { query, score: worth(found.weight) };
+    if (says) first = { query, score: score(found.weight) };
   }
-  return best.query;
+  return first.query;
 }
 
 /**

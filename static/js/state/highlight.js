@@ -1,6 +1,6 @@
 /** What is lit: the row and the column that the whole page speaks of. */
 
-import { explained, salient, telling } from "../compute/row-summary.js";
+import { explained, followable, salient, telling } from "../compute/row-summary.js";
 import { ofWord } from "../data/tokens.js";
 import { isChanged } from "./interventions.js";
 import { memo } from "../lib/memo.js";
@@ -39,6 +39,20 @@ function firstLook(model, trace, block, matrix) {
   const { query, key } = blockOf(model, block);
   const { rows, cols } = axes(model, trace, block);
   return salient(matrix, rows.map(ofWord), cols.map(ofWord), query === key);
+}
+
+/**
+ * The cell to explain first to someone who has never seen one: its numbers can be followed.
+ * @param {import("./store.js").Page} page
+ * @returns {{query: number, key: number} | null}
+ */
+export function example({ link, model, trace }) {
+  const matrix = trace && attention(model, trace, link);
+  if (!trace || !matrix) return null;
+  const { query, key } = blockOf(model, link.block);
+  const { rows, cols } = axes(model, trace, link.block);
+  const cell = explained(matrix, followable(matrix, rows.map(ofWord), cols.map(ofWord), query === key), null);
+  return cell && { query: cell.row, key: cell.col };
 }
 
 /**

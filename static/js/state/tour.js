@@ -4,7 +4,7 @@
  */
 
 import { across, between, blockAt } from "../data/attentions.js";
-import { pair } from "./highlight.js";
+import { example } from "./highlight.js";
 import { isChanged } from "./interventions.js";
 
 /** @typedef {import("./store.js").Page} Page */
@@ -31,7 +31,7 @@ function aligner({ model, link }) {
 }
 
 /** A cell, unless one is pinned. @param {Page} page @returns {Partial<State>} */
-const cell = (page) => (page.link.query === null ? (pair(page) ?? {}) : {});
+const cell = (page) => (page.link.query === null ? (example(page) ?? {}) : {});
 
 /** What came of a change, in words. @param {Translate} t @param {Page} page @param {Page} began */
 function outcome(t, page, began) {
