@@ -19,7 +19,7 @@ import { attention, axes, between, blockAt, blockOf, extent } from "../data/atte
  * @param {Lit | null} hovered
  * @returns {{query: number | null, key: number | null, by: "hover" | "pin" | "default"}}
  */
-export function lit({ link, model, trace, runs }, hovered) {
+export function lit({ link, model, trace, runs, share }, hovered) {
   const { query, key } = blockAt({ model, link });
   const row = hovered?.query?.side === query ? hovered.query.index : null;
   const col = hovered?.key?.side === key ? hovered.key.index : null;
@@ -27,8 +27,9 @@ export function lit({ link, model, trace, runs }, hovered) {
   if (link.query !== null) return { query: link.query, key: link.key, by: "pin" };
   const matrix = trace && attention(model, trace, link);
   if (!trace || !matrix) return { query: null, key: null, by: "default" };
-  // Both runs of a changed model begin with the same row: that of the model as trained.
-  const trained = isChanged(link) && runs.trained ? runs.trained.trace : trace;
+  // Both runs of a changed model begin with the same row: that of the model as trained. A share
+  // begins with what it began with when it was made.
+  const trained = isChanged(link) && !share && runs.trained ? runs.trained.trace : trace;
   const as = attention(model, trained, link);
   const first = memo(as ?? matrix, `salient ${link.block}`, () => firstLook(model, as ? trained : trace, link.block, as ?? matrix));
   return { query: first < matrix.rows ? first : 0, key: null, by: "default" };
