@@ -11,6 +11,7 @@ import hashlib
 import re
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
@@ -105,8 +106,9 @@ class Vendor:
                     left.unlink()
             for name, source in self.sources.items():
                 data = source.read_bytes()
-                _write(self._copy(name, "gzip"), partial(gzip.compress, data, 9))
-                _write(self._copy(name, "br"), partial(brotli.compress, data, quality=BROTLI))
+                with suppress(FileNotFoundError):  # the folder was removed: nobody needs them
+                    _write(self._copy(name, "gzip"), partial(gzip.compress, data, 9))
+                    _write(self._copy(name, "br"), partial(brotli.compress, data, quality=BROTLI))
 
 
 def _write(path: Path, content: Callable[[], bytes]) -> None:

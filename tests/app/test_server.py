@@ -130,6 +130,7 @@ async def test_models(client: httpx.AsyncClient, catalog: Catalog) -> None:
         "bias",
         "capabilities",
         "directions",
+        "prompts",
         "zoo",
         "layers",
         "heads",

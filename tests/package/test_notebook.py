@@ -1,6 +1,5 @@
 """The notebook of the documentation, run by a real kernel."""
 
-import json
 from pathlib import Path
 
 import nbformat
@@ -10,8 +9,7 @@ NOTEBOOK = Path(__file__).parents[2] / "docs" / "headlight.ipynb"
 
 
 def test_it_runs_and_draws() -> None:
-    told = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
-    notebook = nbformat.from_dict(told)  # type: ignore[no-untyped-call]
+    notebook = nbformat.read(NOTEBOOK, as_version=4)  # type: ignore[no-untyped-call]
     assert not [one for one in notebook.cells if one.get("outputs")], "kept without its outputs"
     NotebookClient(
         notebook, timeout=300, resources={"metadata": {"path": NOTEBOOK.parents[1]}}
