@@ -507,8 +507,7 @@ def test_several_figures_stand_on_one_page(lab: Lab) -> None:
 
 def test_the_workspace_leads_here(lab: Lab) -> None:
     lab.page.goto(lab.url)
-    lab.page.locator("#more").click()
-    lab.page.get_by_role("link", name="By hand").click()
+    lab.page.get_by_role("link", name="By hand", exact=True).click()
     expect(lab.page.locator(".worked li").first).to_be_visible()
 
 

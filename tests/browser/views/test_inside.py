@@ -39,12 +39,12 @@ Array = NDArray[np.float64]
 
 def begin(workspace: Workspace, **link: object) -> None:
     workspace.open(**{**START, **link})
-    drawn(workspace)
+    drawn(workspace, runs=2 if "interventions" in link else 1)
 
 
-def drawn(workspace: Workspace) -> None:
-    """Wait for both matrices."""
-    expect(workspace.find(".of-slopes .chart[data-drawn]")).to_have_count(2)
+def drawn(workspace: Workspace, runs: int = 1) -> None:
+    """Wait for both matrices of each run that is shown."""
+    expect(workspace.find(".of-slopes .chart[data-drawn]")).to_have_count(2 * runs)
 
 
 def ask(url: str, select: list[str], **more: object) -> dict[str, Any]:
@@ -241,7 +241,10 @@ def test_another_token_is_another_row(workspace: Workspace) -> None:
 def test_it_follows_what_is_changed_in_the_machine(workspace: Workspace) -> None:
     change = '[{"at":"decoder.2.cross","head":6,"do":"zero"}]'
     begin(workspace, interventions=change)
-    assert workspace.page.evaluate(BUTTONS)[5][6][0] == 0
+    trained, changed = np.array(
+        [[value for value, _ in row] for row in workspace.page.evaluate(BUTTONS)]
+    ).reshape(2, 2 * LAYERS, HEADS)
+    assert changed[5, 6] == 0 != trained[5, 6]
     reply = ask(
         workspace.url,
         ["decoder.logits"],
@@ -249,7 +252,7 @@ def test_it_follows_what_is_changed_in_the_machine(workspace: Workspace) -> None
     )
     row = START["query"]
     logit = reply["tensors"]["decoder.logits"]["data"][row][reply["output"]["tokens"][row]["id"]]
-    expect(workspace.find(".balance")).to_contain_text(f"{logit:.4f}")
+    expect(workspace.find("[data-as=changed] .balance")).to_contain_text(f"{logit:.4f}")
 
 
 def test_it_is_in_chinese_too(workspace: Workspace) -> None:
