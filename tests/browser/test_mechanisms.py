@@ -188,6 +188,7 @@ def test_learned_rows_are_those_of_the_model(opened: Workspace, server: AppServe
     place = {"source": SOURCE, "target": TARGET, "model": "learned", "block": "encoder"}
     opened.open(**place, view="positions", layer=0, head=0)
     expect(opened.find("#caption")).to_contain_text("Learned positions")
+    expect(opened.find("#map .inputs")).to_have_text("embedding + position")
     expect(opened.find("#view")).not_to_contain_text("sines")
     table = parameters(server, "learned", "encoder.positions.table")["encoder.positions.table"]
     opened.settled()
@@ -217,6 +218,7 @@ def test_no_positions_are_said_to_be_none(opened: Workspace) -> None:
     place = {"source": SOURCE, "target": TARGET, "model": "none", "block": "encoder"}
     opened.open(**place, view="positions", layer=1, head=1)
     expect(opened.find("#view .where-positions")).to_contain_text("no positions")
+    expect(opened.find("#map .inputs")).to_have_text("embedding")
     expect(opened.find("#view .runs:visible")).to_have_count(1)
     expect(opened.find("#view .runs:visible h3")).to_have_text("Without positions")
     said = opened.find("#view .runs:visible .result b").inner_text()

@@ -8,6 +8,7 @@ import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { floors, isLit } from "../state/model-map.js";
 import { blockName, kindName, placeName } from "../state/model-part-names.js";
+import { kindOf } from "../state/position-kinds.js";
 import { view } from "../views/index.js";
 
 /** @typedef {import("./types.js").Desk} Desk */
@@ -37,11 +38,12 @@ export function bindMap({ store, t }) {
     if (!page.model) return;
     const towers = floors(page.model);
     lit = view(page.link.view).lights?.(page) ?? [];
+    const input = kindOf(page.model).where === "input" ? t("embedding + position") : t("embedding");
     render(
       map,
       legend,
       el("div", { className: "towers" }, towers.map((one) => tower(page, one))),
-      el("p", { className: named("map-part inputs", { part: "embedding" }), "data-term": "embedding" }, t("embedding + position")),
+      el("p", { className: named("map-part inputs", { part: "embedding" }), "data-term": "embedding" }, input),
     );
   }
   store.subscribe(({ model, link }) => [model, link.view, link.block, link.layer, link.options], show);
