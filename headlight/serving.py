@@ -64,7 +64,15 @@ def serve(model: Adapter | Mapping[str, Adapter], *, port: int = 0) -> Serving:
     """
     models = model if isinstance(model, Mapping) else {model.info.id: model}
     folder = TemporaryDirectory(prefix="headlight-")
-    settings = Settings(host=LOOPBACK, port=port, data_dir=Path(folder.name), zoo=False, max_runs=0)
+    settings = Settings(
+        host=LOOPBACK,
+        port=port,
+        data_dir=Path(folder.name),
+        database_url=None,  # not the one of a server that the environment configures
+        rates_url=None,
+        zoo=False,
+        max_runs=0,
+    )
     listening = socket.create_server((LOOPBACK, port))
     config = uvicorn.Config(
         create_app(settings, Catalog.of(models)), log_level="warning", ws="none"
