@@ -171,7 +171,7 @@ async def beside(client: httpx.AsyncClient, seconds: float) -> str:
         await asyncio.sleep(1)
     ratio = disturbed.at(0.95) / quiet.at(0.95)
     return (
-        f"| a typing user's p95 beside a loop of the dearest sweep / without "
+        f"| a typing user's p95 beside a loop of the most expensive sweep / without "
         f"| {disturbed.at(0.95):.0f} ms | {quiet.at(0.95):.0f} ms | **{ratio:.2f}** |"
     )
 

@@ -1,4 +1,4 @@
-"""Every promise of SECURITY.md names tests that are there."""
+"""Every guarantee of SECURITY.md names tests that exist."""
 
 import ast
 import re
@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PROMISES = re.search(
-    r"## What is promised\n.*?\|---\|---\|\n(.*?)\n\n",
+GUARANTEES = re.search(
+    r"## Guarantees\n.*?\|---\|---\|\n(.*?)\n\n",
     (ROOT / "SECURITY.md").read_text(),
     re.DOTALL,
 )
-assert PROMISES
-ROWS = [row.strip("| ").split(" | ") for row in PROMISES[1].splitlines()]
+assert GUARANTEES
+ROWS = [row.strip("| ").split(" | ") for row in GUARANTEES[1].splitlines()]
 
 
 @cache
@@ -30,15 +30,15 @@ def names_in(path: str) -> set[str]:
     }
 
 
-def test_there_are_promises() -> None:
+def test_there_are_guarantees() -> None:
     assert len(ROWS) > 15
 
 
-@pytest.mark.parametrize(("promise", "held"), ROWS, ids=[row[0][:40] for row in ROWS])
-def test_a_promise_is_held_by_tests_that_are_there(promise: str, held: str) -> None:
-    assert promise.endswith(("**", "."))
-    named = re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", held)
+@pytest.mark.parametrize(("guarantee", "tests"), ROWS, ids=[row[0][:40] for row in ROWS])
+def test_a_guarantee_names_tests_that_exist(guarantee: str, tests: str) -> None:
+    assert guarantee.endswith(("**", "."))
+    named = re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", tests)
     assert named
-    assert re.sub(r"`[^`]*`", "", held).strip() == ""
+    assert re.sub(r"`[^`]*`", "", tests).strip() == ""
     for path, test in named:
         assert test in names_in(path), f"{path}::{test}"

@@ -49,7 +49,7 @@ def page(recipes: Mapping[str, Recipe], results: Mapping[str, Results]) -> str:
     return text.substitute(
         models=_models(recipes, results),
         lengths="\n\n".join(_lengths(recipes, results)),
-        missing=f"Not trained yet: {', '.join(missing)}." if missing else "All lines are trained.",
+        missing=f"Not trained yet: {', '.join(missing)}." if missing else "All are trained.",
         who=_who(results),
         cut=_cut(results),
         patched=_patched(results),
