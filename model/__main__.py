@@ -14,15 +14,15 @@ COMMANDS = {
     "back-translate": "translate a train set with a model, to train on",
     "distil": "translate a train set with teachers, to train a student on",
     "average": "average the weights of models continued from the same run",
-    "measure scores": "BLEU and chrF, written into the model card",
-    "measure mean-outputs": "each head's mean output, for mean ablation",
-    "measure heads": "what every head does and how important it is, as a report",
-    "measure history": "attention at steps of the training run",
-    "measure gate": "how many of the things people type first are translated correctly",
+    "measure scores": "measure BLEU and chrF, and write them into the model card",
+    "measure mean-outputs": "measure each head's mean output, for mean ablation",
+    "measure heads": "report what every head does and how important it is",
+    "measure history": "record attention at steps of the training run",
+    "measure gate": "measure how many of the things people type first are translated correctly",
     "measure variants": "train variants of a run and compare them",
     "zoo train": "train the small models of the zoo",
-    "import-models": "fetch three models of others and convert them, to serve",
-    "zoo measure": "what the zoo's models can do, as a page",
+    "import-models": "fetch three third-party models and convert them, to serve",
+    "zoo measure": "measure the zoo's models, and write their page",
 }
 HAND_ON = {"measure variants"}
 GROUPS = {

@@ -10,7 +10,7 @@ from contextvars import ContextVar
 
 
 class StoppedError(Exception):
-    """No one waits for this run any more."""
+    """The run was stopped because no one waits for it any more."""
 
 
 def _never() -> bool:
@@ -22,7 +22,7 @@ _stopped: ContextVar[Callable[[], bool]] = ContextVar("stopped", default=_never)
 
 @contextmanager
 def stoppable(stopped: Callable[[], bool]) -> Iterator[None]:
-    """Runs on this thread raise StoppedError once `stopped` returns true."""
+    """Make runs on this thread raise StoppedError once `stopped` returns true."""
     before = _stopped.set(stopped)
     try:
         yield

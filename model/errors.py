@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Excess:
-    """How much something exceeds a limit, in numbers, so that it can be worded in any language."""
+    """A limit that was exceeded, in numbers, so that the message can be in any language."""
 
     limit: int  # the maximum allowed
     unit: str  # what is counted: "tokens", "characters", "bytes", "entries", "numbers"
@@ -24,7 +24,7 @@ class InputError(ValueError):
     """
 
     def __init__(self, kind: str, field: str, detail: str, excess: Excess | None = None) -> None:
-        super().__init__(kind, field, detail, excess)  # all of them, so that it can cross processes
+        super().__init__(kind, field, detail, excess)  # all arguments, so that it can be pickled
         self.kind = kind
         self.field = field
         self.detail = detail

@@ -1,1 +1,1 @@
-"""Training runs that are watched: their processes, their queue and what they have told."""
+"""Training runs of `/train`: their processes, their queue and their events."""

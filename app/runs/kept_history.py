@@ -1,4 +1,4 @@
-"""How a kept model learned: its run's snapshots, in the form in which bundles have a history."""
+"""The training history of a kept model, made from the snapshots of its run."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,10 +17,10 @@ WEIGHTS = ".weights"
 
 
 def history(run: Run, last: int, digest: str) -> Learning:
-    """Return a run's snapshots up to a step, with its probes as the watched sentences.
+    """Return the history of a run up to step `last`, with its probes as the watched sentences.
 
-    `digest` is that of the bundle of the last one. Blocks; raises `FileNotFoundError` if a
-    snapshot's file is missing.
+    `digest` is the digest of the bundle that holds the last snapshot. Blocks; raises
+    `FileNotFoundError` if a snapshot's file is missing.
     """
     snapshots = [told for step, told in sorted([*run.snapshots.items()]) if step <= last]
     probes = run.begun["probes"] if run.begun else []
@@ -34,7 +34,7 @@ def history(run: Run, last: int, digest: str) -> Learning:
             document = reply.document
             for name, array in reply.arrays.items():
                 if name.endswith(WEIGHTS):
-                    # As bytes of 1/255, like all stored histories.
+                    # In steps of 1/255, like all stored histories.
                     scaled = np.rint(array.astype(np.float32) * 255).astype(np.uint8)
                     weights[f"{probe}.{step}.{name}"] = torch.from_numpy(scaled)
         written = [snapshot["written"][probe] for snapshot in snapshots]

@@ -1,4 +1,4 @@
-"""Models that were kept of training runs: folders in the data folder, served like any other."""
+"""Models kept from training runs: bundles in the data folder, served like any other model."""
 
 import asyncio
 import hmac
@@ -22,20 +22,20 @@ from model.bundle.measurements import LEARNING
 from model.live.snapshots import keep
 
 RETRY_SECONDS = 600
-KEY = "key.sha256"  # a file: the digest of what deletes the model
+KEY = "key.sha256"  # a file: the digest of the key that deletes the model
 
 
 class KeptModels:
-    """Adds models to the folder and to what is served, and deletes them from both."""
+    """Adds models to the folder and to the served models, and deletes them from both."""
 
     def __init__(self, folder: Path, most: int, listing: Listing) -> None:
         self.folder, self.most, self.listing = folder, most, listing
         self._one_at_a_time = asyncio.Lock()
 
     async def add(self, write: Callable[[Path], None]) -> tuple[str, str]:
-        """A model that `write` writes into a folder, whole or not at all; its id and its key.
+        """Add the model that `write` writes into a folder; return its id and its key.
 
-        Raises a 507 ProblemError where there is no room.
+        If `write` fails, nothing is added. Raises a 507 ProblemError if `most` models are kept.
         """
         async with self._one_at_a_time:
             model_id, key = KEPT.replace("*", new_id()[:8]), new_edit_key()
@@ -44,10 +44,10 @@ class KeptModels:
         return model_id, key
 
     async def delete(self, model_id: str, key: str) -> None:
-        """Deletes a kept model with its key; shares of it stay.
+        """Delete a kept model, given its key; shares of it stay.
 
-        Raises a 404 ProblemError for a model that is not served, a 403 for another key and for
-        models that were not kept of runs.
+        Raises a 404 ProblemError if the model is not served, a 403 one if the key is wrong or the
+        model was not kept from a run.
         """
         async with self._one_at_a_time:
             if model_id not in self.listing:
@@ -66,7 +66,7 @@ class KeptModels:
             raise ProblemError(403, "wrong-model-key", detail, field="Model-Key")
 
     def _delete(self, model_id: str) -> None:
-        """Takes the folder away at once, whole: no server opens half a model."""
+        """Rename the folder first, so that no server opens a partly deleted model."""
         gone = self.folder / f"gone-{model_id}"
         (self.folder / model_id).rename(gone)
         shutil.rmtree(gone, ignore_errors=True)
@@ -74,7 +74,7 @@ class KeptModels:
     def _add(self, model_id: str, key: str, write: Callable[[Path], None]) -> Adapter:
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if len(list(self.folder.glob(KEPT))) >= self.most:
-            detail = f"at most {self.most} models are kept; whoever kept one can delete it"
+            detail = f"this server keeps at most {self.most} models; delete one that you kept"
             headers = {"Retry-After": str(RETRY_SECONDS)}
             raise ProblemError(507, "models-full", detail, headers=headers)
         half = self.folder / f"half-{model_id}"
@@ -88,14 +88,14 @@ class KeptModels:
 
 
 def write_model(run: Run, step: int, bundle: Path) -> None:
-    """Writes the snapshot of a run as a bundle, with its history and a card."""
+    """Write the snapshot of a run at `step` as a bundle, with its history and a card."""
     options, right = run.options, run.snapshots[step]["accuracy"]
     heads = f"{options.heads} head{'s' if options.heads > 1 else ''}"
     name = f"{options.task}, {options.positions}, {heads}, step {step}"
     changed = "\n".join(f"- {key}: {value}" for key, value in vars(options).items())
     card = (
-        f"# {name}\n\nA small model that somebody trained on the page `/train` of this server, at "
-        f"step {step}: {right:.0%} of the held-out answers were right.\n\n{changed}\n"
+        f"# {name}\n\nA small model that a visitor trained on the page `/train` of this server. At "
+        f"step {step}, {right:.0%} of the held-out answers were right.\n\n{changed}\n"
     )
     keep(run.folder, step, options, name, card, bundle)
     learned = history(run, step, bundles.digest_of(bundle))

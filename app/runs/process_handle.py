@@ -1,4 +1,4 @@
-"""A run's process, as the server holds it."""
+"""The server's handle of a run's process."""
 
 import asyncio
 import contextlib
@@ -12,11 +12,14 @@ import orjson
 from app.engine.launch import start
 from app.runs.run_process import Wanted, main
 
-END_SECONDS = 10.0  # for a process that is told to end: it finishes a step and saves its state
+END_SECONDS = 10.0  # for a process to finish its step and save its state before it is killed
 
 
 class ProcessHandle:
-    """Starts the process and tells, on the event loop, what it says and that it has ended."""
+    """Starts a run's process and passes its messages to callbacks on the event loop.
+
+    `heard` gets each message; `lost` is called once, when the process has ended.
+    """
 
     def __init__(
         self,
@@ -26,7 +29,7 @@ class ProcessHandle:
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self._heard, self._lost = heard, lost
-        self.ending = False  # whether it was told to end
+        self.ending = False  # whether the process was asked to end
         self._connection, self._process = start("run", main, wanted)
         reading = threading.Thread(
             target=self._read, args=(self._connection,), name="from-run", daemon=True
@@ -35,16 +38,16 @@ class ProcessHandle:
 
     @property
     def pid(self) -> int | None:
-        """Of the process."""
+        """Process id."""
         return self._process.pid
 
     def send(self, message: dict[str, Any]) -> None:
-        """Tells it something; messages are far smaller than a pipe holds."""
-        with contextlib.suppress(OSError):  # that it is gone is seen where it is read
+        """Send a message to the process. Does not block: messages fit into the pipe's buffer."""
+        with contextlib.suppress(OSError):  # the process has ended; `_read` notices
             self._connection.send_bytes(orjson.dumps(message))
 
     async def end(self) -> None:
-        """Lets it save its state and end; by force where it does not within some seconds."""
+        """Ask the process to save its state and end; kill it if it has not after `END_SECONDS`."""
         self.ending = True
         self.send({"end": True})
         await asyncio.to_thread(self._process.join, END_SECONDS)

@@ -1,4 +1,4 @@
-"""One run: its state, and everything that it has told, numbered, for whoever watches."""
+"""One training run: its state, and the numbered log of its events that watchers read."""
 
 import asyncio
 import time
@@ -15,54 +15,54 @@ from model.live.options import LiveOptions
 
 State = Literal["queued", "starting", "running", "paused", "finished", "stopped", "failed"]
 ENDED: frozenset[State] = frozenset({"finished", "stopped", "failed"})
-ALIVE_SECONDS = 15.0  # of silence, after which a watcher is told that the server is there
+ALIVE_SECONDS = 15.0  # without an event, after which a watcher gets a keep-alive line
 ALIVE = b'{"alive":true}\n'
 
 
 @dataclass(eq=False)
 class Run:
-    """A run of this server. Everything about it changes on the event loop."""
+    """A training run of this server. All its fields change on the event loop only."""
 
     id: str
-    key: bytes  # digest of what its maker was told
+    key: bytes  # digest of the key that its creator was given
     options: LiveOptions
     client: Client
     folder: Path
     learning_rate: float
-    parent: tuple[str, int] | None = None  # a run, and the step that this one began at
-    fork: tuple[Path, LiveOptions] | None = None  # the same, for its process
+    parent: tuple[str, int] | None = None  # id of the run that it continues, and the step
+    fork: tuple[Path, LiveOptions] | None = None  # that run's snapshot and options
     state: State = "queued"
-    why: str | None = None  # it ended
+    why: str | None = None  # the reason that it ended
     place: int | None = None  # in the queue, from 1
     step: int = 0
     begun: dict[str, Any] | None = None
     snapshots: dict[int, dict[str, Any]] = field(default_factory=dict)
     process: ProcessHandle | None = None
     watchers: int = 0
-    seen: float = field(default_factory=time.monotonic)  # when it was last looked at
-    ended: float | None = None  # when it did
-    closed: bool = False  # nobody is told anything more
+    seen: float = field(default_factory=time.monotonic)  # when it was last requested or watched
+    ended: float | None = None  # when it ended
+    closed: bool = False  # whether its streams have been closed
     _log: list[bytes] = field(default_factory=list)
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def over(self) -> bool:
-        """Whether it has ended."""
+        """Whether the run has ended."""
         return self.state in ENDED
 
     @property
     def told(self) -> int:
-        """How many events there are."""
+        """Number of events so far."""
         return len(self._log)
 
     def tell(self, **document: Any) -> None:
-        """Adds an event, under the next number, and wakes whoever watches."""
+        """Append an event to the log, under the next number, and wake all watchers."""
         numbered = {"n": len(self._log), **document}
         self._log.append(orjson.dumps(numbered, option=orjson.OPT_APPEND_NEWLINE))
         self._wake()
 
     def turn(self, state: State, *, why: str | None = None, place: int | None = None) -> None:
-        """Goes over to another state, or place in the queue, and tells it."""
+        """Change the state, its reason or the place in the queue, and log it as an event."""
         if (state, why, place) == (self.state, self.why, self.place):
             return
         self.state, self.why, self.place = state, why, place
@@ -71,20 +71,20 @@ class Run:
         self.tell(state={"state": state, "why": why, "place": place, "step": self.step})
 
     def look(self) -> None:
-        """Somebody has looked at it."""
+        """Record that the run has just been requested or watched."""
         self.seen = time.monotonic()
 
     def unwatched(self, now: float) -> float:
-        """For how many seconds nobody has looked."""
+        """Return for how many seconds nobody has requested or watched the run."""
         return 0.0 if self.watchers else now - self.seen
 
     def hang_up(self) -> None:
-        """Ends the streams of whoever watches."""
+        """End the streams of all watchers."""
         self.closed = True
         self._wake()
 
     async def events(self, since: int) -> AsyncIterator[bytes]:
-        """The events from a number on, as lines, until the run has ended."""
+        """Yield the events from number `since` on, as JSON lines, until the run has ended."""
         self.watchers += 1
         try:
             while not self.closed:
@@ -106,6 +106,6 @@ class Run:
             self.look()
 
     def _wake(self) -> None:
-        """Each change has an event of its own, so that nobody sleeps through one."""
+        """Wake all watchers. Each change gets a new `Event`, so that no watcher misses one."""
         self._changed.set()
         self._changed = asyncio.Event()

@@ -1,4 +1,4 @@
-"""Where a server keeps its runs: a folder of its own in the data folder, which others may share."""
+"""The folder of a server's runs: one per server, since servers may share a data folder."""
 
 import shutil
 from pathlib import Path
@@ -10,7 +10,7 @@ LOCK = "lock"
 
 
 def claim(base: Path) -> tuple[Path, FileLock]:
-    """A new folder in `base`, held by a lock; what servers left that are gone is deleted."""
+    """Create a locked folder in `base`; delete those of servers that no longer run."""
     base.mkdir(mode=0o700, parents=True, exist_ok=True)
     for old in base.iterdir():
         lock = FileLock(old / LOCK, timeout=0, thread_local=False)
@@ -18,7 +18,7 @@ def claim(base: Path) -> tuple[Path, FileLock]:
             with lock:
                 shutil.rmtree(old, ignore_errors=True)
         except (Timeout, OSError):
-            continue  # its server runs, or it has just been deleted
+            continue  # in use, or just deleted by another server
     folder = Path(mkdtemp(dir=base))
     lock = FileLock(folder / LOCK, timeout=0, thread_local=False)
     lock.acquire()
@@ -26,17 +26,17 @@ def claim(base: Path) -> tuple[Path, FileLock]:
 
 
 def release(folder: Path, lock: FileLock) -> None:
-    """Deletes the folder."""
+    """Delete the folder and release its lock."""
     shutil.rmtree(folder, ignore_errors=True)
     lock.release()
 
 
 def size_of(folder: Path) -> int:
-    """Bytes of all files in it."""
+    """Return the total size of all files in the folder, in bytes."""
     total = 0
     for path in folder.rglob("*"):
         try:
             total += path.stat().st_size if path.is_file() else 0
-        except OSError:  # deleted meanwhile
+        except OSError:  # deleted in the meantime
             continue
     return total

@@ -1,8 +1,8 @@
-"""What a run's own process does: trains, tells what happens, and does as it is told.
+"""The process of a run: it trains, sends events and follows commands.
 
-It alone imports what trains (`model.live.run`), and only once it has been started: the server never
-does. From here come documents, as JSON; to here come `{"pause": true}`, `{"learning_rate": 0.5}`
-and `{"end": true}`. When there is nobody to tell any more, it saves its state and ends.
+Only this process imports the training code (`model.live.run`), and only after its start; the server
+never does. It sends events as JSON documents and receives the commands `{"pause": true}`,
+`{"learning_rate": 0.5}` and `{"end": true}`. If the server is gone, it saves its state and ends.
 """
 
 import contextlib
@@ -26,28 +26,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a run's process needs to begin; all of it can be sent to another process."""
+    """The arguments of a run's process. They can be pickled."""
 
-    prepare: Callable[[], object]  # called first: logging
+    prepare: Callable[[], object]  # called first: sets up logging
     folder: Path
     options: LiveOptions
-    learning_rate: float  # as it is now
+    learning_rate: float  # the current one, which may differ from that of `options`
     minutes: float
     threads: int
-    nice: int  # how far it yields to all else on the machine, to 19
-    fork: tuple[Path, LiveOptions] | None = None  # a snapshot to begin at, and what made it
+    nice: int  # added to the niceness of the process, up to 19
+    fork: tuple[Path, LiveOptions] | None = None  # a snapshot to continue, and its run's options
 
 
 class EndError(Exception):
-    """The run was told to end."""
+    """The run was asked to end."""
 
 
 def main(connection: Connection, wanted: Wanted) -> None:
-    """Trains to the end, or until told to end, or until whoever started this is gone."""
+    """Train to the end, until asked to end, or until the server is gone."""
     from model.live.run import LiveRun, branch, in_background
     from model.train.run_state import STATE
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # on Ctrl-C the server ends this process
     wanted.prepare()
     in_background(wanted.threads, wanted.nice)
     if wanted.fork and not (wanted.folder / STATE).is_file():
@@ -59,11 +59,11 @@ def main(connection: Connection, wanted: Wanted) -> None:
         for event in events:
             connection.send_bytes(orjson.dumps(document(event, wanted.folder)))
             _obey(connection, run)
-    events.close()  # saves where it is
+    events.close()  # saves the state
 
 
 def _obey(connection: Connection, run: "LiveRun") -> None:
-    """Does what has been said since; returns when it may go on. Raises EndError."""
+    """Follow the commands that have arrived; return when training may go on. Raises EndError."""
     paused, began = False, time.monotonic()
     while paused or connection.poll():
         match orjson.loads(connection.recv_bytes()):
@@ -77,7 +77,7 @@ def _obey(connection: Connection, run: "LiveRun") -> None:
 
 
 def document(event: "LiveEvent", folder: Path) -> dict[str, Any]:
-    """An event as it is told; traces go into the run's folder before."""
+    """Return an event as the document that is sent; write its traces to the run's folder first."""
     kind = type(event).__name__
     return {name: tell(event, folder) for name, tell in TOLD[kind].items()}
 

@@ -1,7 +1,7 @@
-"""All runs of this server: who trains now, who waits, and what is kept of those that have ended.
+"""All training runs of this server: those that train, those that wait and those that have ended.
 
-A run that is paused gives its place up to one that waits: its process saves its state and ends, and
-another goes on from there later, behind those that have come meanwhile.
+A paused run makes room for a waiting one: its process saves its state and ends. When it is resumed,
+it goes to the end of the queue, and a new process continues from the saved state.
 """
 
 import asyncio
@@ -27,9 +27,9 @@ from app.store.ids import new_edit_key, new_id
 from model.live.options import LiveOptions
 from model.live.snapshots import state_path
 
-PER_CLIENT = 2  # runs of one page that have not ended
+PER_CLIENT = 2  # runs of one client that have not ended
 SWEEP_SECONDS = 1.0
-SIZE_SWEEPS = 10  # from one count of all bytes to the next
+SIZE_SWEEPS = 10  # sweeps between two measurements of the folder's size
 RETRY_SECONDS = 10
 
 log = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class RunLimits:
-    """What the settings allow."""
+    """The limits of training runs, from the settings."""
 
     at_once: int
     queue: int
@@ -50,7 +50,7 @@ class RunLimits:
 
 
 class Runs:
-    """Used as `async with Runs(…) as runs`."""
+    """The queue and registry of training runs, used as `async with Runs(…) as runs`."""
 
     def __init__(
         self, limits: RunLimits, folder: Path, prepare: Callable[[], object] = lambda: None
@@ -81,30 +81,30 @@ class Runs:
 
     @property
     def training(self) -> int:
-        """How many have a process."""
+        """Number of runs that have a process."""
         return sum(run.process is not None for run in self._runs.values())
 
     @property
     def waiting(self) -> int:
-        """How many wait for one."""
+        """Number of runs in the queue."""
         return len(self._queue)
 
     def hang_up(self) -> None:
-        """Ends all streams: the server is about to end."""
+        """End all streams, because the server is about to end."""
         for run in self._runs.values():
             run.hang_up()
 
     def find(self, run_id: str) -> Run:
-        """The run of an id, which is looked at by that; a 404 ProblemError where there is none."""
+        """Return the run with this id and mark it as seen. Raises a 404 ProblemError."""
         run = self._runs.get(run_id)
         if run is None:
-            detail = "there is no run with this id on this server; runs are not kept for long"
+            detail = "this server has no run with this id; ended runs are deleted after a while"
             raise ProblemError(404, "unknown-run", detail, field="id")
         run.look()
         return run
 
     def controlled(self, run_id: str, key: str) -> Run:
-        """The same for whoever started it; a 403 ProblemError for another key."""
+        """Return the run like `find`, if `key` is its key. Raises a 403 ProblemError if not."""
         run = self.find(run_id)
         if not hmac.compare_digest(run.key, digest_of(key.strip().lower().encode())):
             detail = "Run-Key is not the key of this run"
@@ -114,10 +114,10 @@ class Runs:
     def start(
         self, options: LiveOptions, client: Client, parent: tuple[Run, int] | None = None
     ) -> tuple[Run, str]:
-        """Puts a run into the queue; the run, and the key that controls it.
+        """Add a run to the queue; return the run and the key that controls it.
 
-        Raises a ProblemError: 404 where the server trains nothing, 429 for a client with too many
-        runs, 503 where the queue is full.
+        `parent` is a run and the step at which to continue it. Raises a ProblemError: 404 if
+        training is off, 429 if the client has too many runs, 503 if the queue is full.
         """
         self._admit(client)
         run_id, key = new_id(), new_edit_key()
@@ -136,26 +136,26 @@ class Runs:
         return run, key
 
     def check_on(self) -> None:
-        """Raises a 404 ProblemError where the server trains nothing."""
+        """Raise a 404 ProblemError if training is off."""
         if not self.limits.at_once:
-            raise ProblemError(404, "training-off", "this server trains no models")
+            raise ProblemError(404, "training-off", "training is off on this server")
 
     def _admit(self, client: Client) -> None:
         self.check_on()
         mine = [run for run in self._runs.values() if run.client == client and not run.over]
         if len(mine) >= PER_CLIENT:
-            detail = f"at most {PER_CLIENT} runs of one page at once; stop one first"
+            detail = f"at most {PER_CLIENT} runs per page at once; stop one first"
             headers = {"Retry-After": str(RETRY_SECONDS)}
             raise ProblemError(429, "too-many-runs", detail, headers=headers)
         busy = sum(run.process is not None for run in self._runs.values())
         # A run that finds a free place does not wait in the queue.
         if busy >= self.limits.at_once and len(self._queue) >= self.limits.queue:
-            detail = f"{len(self._queue)} runs are waiting already; try again shortly"
+            detail = f"{len(self._queue)} runs are already waiting; try again shortly"
             headers = {"Retry-After": str(RETRY_SECONDS)}
             raise ProblemError(503, "runs-busy", detail, headers=headers)
 
     def pause(self, run: Run) -> None:
-        """Lets a run rest. One that waits leaves the queue."""
+        """Pause a run. A waiting run leaves the queue."""
         if run in self._queue:
             self._queue.remove(run)
         elif run.process:
@@ -164,7 +164,7 @@ class Runs:
         self._advance()
 
     def resume(self, run: Run) -> None:
-        """Lets it go on: at once where its process is there, else from the queue's end."""
+        """Resume a run: at once if it still has a process, else from the end of the queue."""
         if run.process and not run.process.ending:
             run.process.send({"pause": False})
             run.turn("running" if run.begun else "starting")
@@ -172,14 +172,14 @@ class Runs:
             self._enqueue(run)
 
     def set_rate(self, run: Run, factor: float) -> None:
-        """Changes the learning rate from the next step on."""
+        """Set the factor on the learning-rate schedule, from the next step on."""
         run.learning_rate = factor
         if run.process:
             run.process.send({"learning_rate": float(factor)})
         run.tell(learning_rate={"factor": factor, "step": run.step})
 
     def stop(self, run: Run, why: str = "asked") -> None:
-        """Ends it for good; its snapshots stay."""
+        """End a run for good; its snapshots stay."""
         if run in self._queue:
             self._queue.remove(run)
         if run.process:
@@ -193,7 +193,7 @@ class Runs:
         self._advance()
 
     def _advance(self) -> None:
-        """Starts those that are next, as far as there is room, and tells the others their place."""
+        """Start as many waiting runs as there is room for; update the places of the others."""
         if self._closing:
             return
         busy = [run for run in self._runs.values() if run.process]
@@ -206,7 +206,7 @@ class Runs:
         for run in busy:
             if run.process and run.state == "paused" and leaving < len(self._queue):
                 leaving += not run.process.ending
-                self._do(run.process.end())  # `_lost` goes on from here
+                self._do(run.process.end())  # then `_lost` calls `_advance` again
         for place, run in enumerate(self._queue, 1):
             run.turn("queued", place=place)
 
@@ -244,10 +244,10 @@ class Runs:
             run.tell(**document)
 
     def _lost(self, run: Run) -> None:
-        """Its process has ended, told to or not."""
+        """Handle the end of a run's process, expected or not."""
         run.process = None
         if not run.over and run.state != "paused" and not self._closing:
-            log.error("a run's process ended unasked")
+            log.error("a run's process ended unexpectedly")
             run.turn("failed", why="crashed")
         self._advance()
 
@@ -261,7 +261,7 @@ class Runs:
             await self._forget(now)
 
     async def _forget(self, now: float) -> None:
-        """Deletes what has ended long ago, and the oldest where all take too much room."""
+        """Delete runs that ended long ago, and the oldest one if all take too much disk space."""
         over = [run for run in self._runs.values() if run.over and not run.watchers]
         over.sort(key=lambda run: run.seen)
         old = [run for run in over if now - run.seen > self.limits.keep_minutes * 60]
@@ -281,7 +281,7 @@ class Runs:
 
 
 def _begin_at(run: Run, parent: Run, step: int) -> None:
-    """Links the parent's snapshot into the run's folder: it may begin when the parent is gone."""
+    """Link the parent's snapshot into the run's folder, in case the parent is deleted first."""
     run.folder.mkdir(mode=0o700)
     state = run.folder / "fork.safetensors"
     os.link(state_path(parent.folder, step), state)

@@ -1,1 +1,1 @@
-"""Adapters: turn a request into a trace, for any model."""
+"""Adapters, which turn a request into a trace, for any model."""

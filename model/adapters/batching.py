@@ -1,4 +1,4 @@
-"""Conversion of requests to rows of tokens, and of rows to a batch."""
+"""Converts requests to rows of tokens, and rows to a batch."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KEPT = 64  # recently tokenized texts that are cached
 
 
 class Rows:
-    """Tokenizes requests for a model, at most `most` tokens per row, on its device."""
+    """Tokenizes requests for a model, with at most `most` tokens per row."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class Rows:
         if request.direction not in self.directions:
             known = f"must be one of {', '.join(self.directions)}"
             if len(self.directions) == 1:
-                known = f"must be {self.directions[0]}: this model was trained in no other"
+                known = f"must be {self.directions[0]}, the only direction of this model"
             raise InputError("unknown-direction", "direction", f"direction {known}")
         return request.direction
 
@@ -62,7 +62,7 @@ class Rows:
         return self._fitting("source", [tag, *pieces, self.tokenizer.control(EOS)])
 
     def target(self, request: Request) -> list[Token] | None:
-        """Return what a given target writes: its pieces and <eos>; raises as `source` does."""
+        """Return the tokens of a given target: its pieces and <eos>. Raises as `source` does."""
         if request.target is None:
             return None
         pieces = self._pieces("target", request.target)

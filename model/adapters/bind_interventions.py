@@ -1,4 +1,4 @@
-"""The values of interventions, computed for a whole batch of requests at once.
+"""Computes the values of interventions for a whole batch of requests at once.
 
 `freeze` needs the weights of another sentence, which has to be run: each distinct sentence of
 a batch is run once, all in one batch, however many requests and places use it.
@@ -17,7 +17,7 @@ from model.adapters.request import Request, Trace
 from model.errors import Excess, InputError
 from model.trace.interventions import Intervention, Pattern
 
-MAX_SENTENCES = 8  # that one request may freeze: each is a run of the model
+MAX_SENTENCES = 8  # frozen sentences per request: each is a run of the model
 ROWS = 16  # frozen sentences in one batch
 
 Run = Callable[[Sequence[Request]], list[Trace]]
@@ -85,7 +85,7 @@ def _all(requests: Sequence[Request]) -> Iterator[Intervention]:
 
 
 def _alone(freeze: Intervention) -> Request:
-    """Return the sentence of a freeze, with nothing selected, changed or padded."""
+    """Return the frozen sentence as a request that selects, changes and pads nothing."""
     sentence = cast(Request, freeze.value)
     return replace(sentence, select=(), summarise=(), interventions=(), pad_to=None)
 

@@ -1,4 +1,4 @@
-"""Decoding the targets of a batch of requests, all at once or step by step."""
+"""Decodes the targets of a batch of requests, all at once or step by step."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from model.trace.tensor_tap import NULL, SOURCE, BatchTap, Recorder, Tap
 from model.transformer.stacks import Transformer
 
 KNOWN = 512  # recent decodings that are cached
-BEAMS = 256  # open in a batch at most, to limit the memory of their keys and values
+BEAMS = 256  # hypotheses in a batch at most, to limit the memory of their keys and values
 Ids = tuple[int, ...]
-BEYOND_SOURCE = 50  # how much longer than its source a translation may be (section 6.1)
+BEYOND_SOURCE = 50  # tokens by which a translation may exceed its source (section 6.1)
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Row:
     request: Request
     source: list[Token]
     made: tuple[Intervention, ...]
-    target: list[Token] | None = None  # if it is given
+    target: list[Token] | None = None  # None: to be decoded
 
 
 class Writer:
@@ -64,7 +64,7 @@ class Writer:
         """Raise `InputError` for an impossible prefix: <eos> ends a sentence."""
         prefix, limit = request.decode.prefix, self.limit(request, source)
         if len(prefix) > limit:
-            detail = f"decode.prefix has {len(prefix)} tokens; at most {limit} are written here"
+            detail = f"decode.prefix has {len(prefix)} tokens; this output has at most {limit}"
             raise InputError(
                 "too-long", "decode.prefix", detail, Excess(limit, "tokens", len(prefix))
             )
@@ -73,13 +73,13 @@ class Writer:
             never = self.tokenizer.specials - ({self.tokenizer.eos} if last else set())
             if not 0 <= id_ < len(self.tokenizer) or id_ in never:
                 field = f"decode.prefix[{index}]"
-                detail = f"{field} must be the id of a token that is allowed there"
+                detail = f"{field} must be the id of a token that can be written there"
                 raise InputError("unknown-token", field, detail)
 
     def known(self, rows: Sequence[Row]) -> dict[int, Ids]:
-        """Return the ids of rows whose target is given or has already been decoded.
+        """Return the ids of rows whose target is given or cached.
 
-        Looking at another layer of the same sentence requests the same decoding again.
+        The page requests the same decoding again when it shows another layer of a sentence.
         """
         found: dict[int, Ids] = {}
         for index, row in enumerate(rows):
@@ -148,7 +148,7 @@ class Writer:
         return found + self._beams(some)
 
     def _beams(self, rows: Sequence[Row]) -> list[tuple[Hypothesis, ...]]:
-        """The same, all in one batch."""
+        """Run beam search on all rows in one batch."""
         if not rows:
             return []
         return write_beams(self._reader(rows), self.tokenizer, [self._beam(row) for row in rows])
@@ -159,7 +159,7 @@ class Writer:
         return ids, row.request.decode, row.request.interventions
 
     def _written(self, rows: Sequence[Row]) -> list[Ids]:
-        """Return the result of greedy decoding or sampling for each row, all in one batch."""
+        """Return the ids that greedy decoding or sampling writes for each row, in one batch."""
         if not rows:
             return []
         limits = [self.limit(row.request, row.source) for row in rows]

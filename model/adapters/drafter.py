@@ -1,4 +1,4 @@
-"""Drafts: fast guesses of translations, which our own model verifies."""
+"""Draft translations by a faster decoder, which this model verifies (speculative decoding)."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ Drafts = Callable[[], Sequence[Ids]]  # waits until they are ready
 
 
 class Drafter(Protocol):
-    """Guesses translations. The result never depends on a draft."""
+    """Drafts translations. Drafts affect the speed, never the result."""
 
     def draft(self, sources: Sequence[Ids], begun: Sequence[Ids], most: int) -> Drafts:
         """Start drafting a target for each source that begins with `begun`, at most `most` ids."""
 
 
 class FastDrafter:
-    """Greedy decoding with CTranslate2, with matrices and activations in bytes, on the CPU."""
+    """Greedy decoding with CTranslate2 on the CPU, with 8-bit matrices and activations."""
 
     def __init__(self, translator: Translator, never: Ids) -> None:
         self.translator = translator
         self.never = [[str(id_)] for id_ in never]
 
     def draft(self, sources: Sequence[Ids], begun: Sequence[Ids], most: int) -> Drafts:
-        """As in `Drafter`, on a thread of CTranslate2; returns empty drafts if it fails."""
+        """Draft as in `Drafter`, on a thread of CTranslate2; return empty drafts if it fails."""
         try:
             coming = self.translator.translate_batch(
                 [_names(ids) for ids in sources],
@@ -95,8 +95,8 @@ def _opened_anew(bundle: Bundle, cache: Path) -> Drafter | None:
 def _opened(bundle: Bundle, folder: Path) -> FastDrafter:
     from ctranslate2 import Translator
 
-    # One thread: a step of a few rows is too little work for two, and its threads and torch's would
-    # wait for each other (59 ms per sentence with two, 8 with one).
+    # One thread: a step of a few rows is too little work for two, and threads of CTranslate2 and
+    # torch would wait for each other (59 ms per sentence with two, 8 ms with one).
     translator = Translator(str(folder), device="cpu", inter_threads=1, intra_threads=1)
     return FastDrafter(translator, sorted(bundle.tokenizer.specials - {bundle.tokenizer.eos}))
 

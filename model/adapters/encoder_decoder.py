@@ -52,10 +52,10 @@ def load(
 ) -> EncoderDecoder:
     """Load the model of a bundle: a folder, or the name of one that ships with Headlight.
 
-    `device` is "auto" (CUDA if there is one), "cpu" or "cuda". Without `measured`, measurements
-    next to the weights are not read, and may be of other weights. With a folder for `drafts`,
-    greedy decoding is faster if CTranslate2 is installed, with the same results. Raises
-    `ValueError` if the measurements are of other weights.
+    `device` is "auto" (CUDA if there is one), "cpu" or "cuda". With `measured=False`, measurements
+    next to the weights are neither read nor checked. With a folder for `drafts`, greedy decoding is
+    faster if CTranslate2 is installed, with the same results. Raises `ValueError` if the
+    measurements are of other weights.
     """
     shipped = CHECKPOINTS / path
     folder = shipped if shipped.is_dir() else Path(path)
@@ -67,7 +67,7 @@ def load(
     return EncoderDecoder(bundle, id_ or folder.name, beside, drafter)
 
 
-Written = tuple[str, Sequence[Token]]  # what a row writes, as text and as tokens
+Written = tuple[str, Sequence[Token]]  # a row's output, as text and as tokens
 
 
 @dataclass(frozen=True)
@@ -131,8 +131,8 @@ class EncoderDecoder(Adapter):
     def run(self, requests: Sequence[Request]) -> list[Trace]:
         """Decode requests without a target, then run and record all of them as one batch.
 
-        A row whose target was a wrong draft is decoded again with a better one. The
-        first drafts are made while the encoder runs.
+        A row whose draft was wrong is run again with a better one. The first drafts are made while
+        the encoder runs.
         """
         with torch.inference_mode():
             rows = self._rows(requests)
@@ -157,7 +157,7 @@ class EncoderDecoder(Adapter):
 
     @torch.inference_mode()
     def hypotheses(self, requests: Sequence[Request]) -> list[tuple[Hypothesis, ...]]:
-        """Return what beam search finds for each request, best first; `method` is ignored."""
+        """Return the hypotheses of beam search for each request, best first; ignores `method`."""
         return self._writer.beams(self._rows(requests))
 
     def write(self, request: Request) -> Decoding:
@@ -265,7 +265,7 @@ class EncoderDecoder(Adapter):
         return select(request.select, self.selectable)
 
     def _recorded(self, request: Request) -> set[str]:
-        """Return what is selected, and what summaries and `inside` tensors are computed from."""
+        """Return the selected names, and those that summaries and `inside` tensors need."""
         selected = self._selected(request)
         layers = self.info.layers["decoder"]
         made_from = needed(self._summarised(request)), inside_needed(selected, layers)

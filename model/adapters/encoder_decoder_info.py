@@ -14,7 +14,7 @@ from model.trace.tensor_tap import SOURCE, TARGET, NameTap
 from model.transformer.config import ModelConfig
 from model.transformer.positions import POSITIONS, EachLayer
 
-# The paper's (section 3.2.3).
+# The paper's masks (section 3.2.3).
 MASKS = {"encoder.self": PADDING, "decoder.self": CAUSAL, "decoder.cross": PADDING}
 
 
@@ -55,7 +55,7 @@ def info_of(bundle: Bundle, id_: str, measured: Measured) -> ModelInfo:
 
 
 def recorded_names(bundle: Bundle) -> dict[str, tuple[str, ...]]:
-    """Return every name that fires, with its dims, found by a run."""
+    """Return every recorded name with its dims, found by running the model once."""
     names: dict[str, tuple[str, ...]] = {}
     ids = torch.tensor([[bundle.tokenizer.bos]], device=bundle.device)
     with torch.inference_mode():

@@ -10,7 +10,7 @@ from model.bundle.measurements import Aligner, Taught, ZooEntry
 from model.errors import InputError
 from model.trace.attentions import AttentionInfo, per_stack, texts
 
-# The capabilities; what a model without one answers, and the kind of problem.
+# The capabilities: how an error says that the model lacks one, and the kind of problem.
 UNSUPPORTED = "unsupported"
 CAPABILITIES = {
     "decode": ("cannot write a text", UNSUPPORTED),
@@ -18,7 +18,7 @@ CAPABILITIES = {
     "sweep": ("does not support sweeps over its heads", UNSUPPORTED),
     "parameters": ("does not show its parameters", UNSUPPORTED),
     "positions": ("does not add a table of positions to its input", UNSUPPORTED),
-    "worksheet": ("cannot be computed by hand, step by step", UNSUPPORTED),
+    "worksheet": ("does not support calculations by hand", UNSUPPORTED),
     "alignment": ("does not align two texts", UNSUPPORTED),
     "lens": ("does not support the logit lens", UNSUPPORTED),
     "contributions": ("does not support contributions to a logit", UNSUPPORTED),
@@ -50,23 +50,23 @@ class ModelInfo:
     """The heads closest to human word alignment, for rows that write a word and rows that
     read it; the better one, on the pairs used to choose them, comes first."""
     taught: tuple[Taught, ...] = ()
-    """Heads that training supervised to align; no others were."""
+    """Heads that training supervised to align; none if empty."""
     examples: int = 0
-    """Number of sentences recorded during training: `…/learning`."""
+    """Number of sentences whose attention was recorded during training: `…/learning`."""
     positions: str = "sinusoidal"
     """Positional encoding, such as "rotary"; a key of `POSITIONS`."""
     norm: str = "post"
-    """Where the layer norm of a sublayer is: "post" or "pre"."""
+    """Position of the layer norm in a sublayer: "post" or "pre"."""
     bias: bool = True
     """Whether the projections of its attentions have biases."""
     capabilities: frozenset[str] = frozenset()
-    """What it supports: keys of `CAPABILITIES`."""
+    """Supported capabilities: keys of `CAPABILITIES`."""
     directions: tuple[str, ...] = ()
     """Trained directions, such as "en-zh"; empty for a model of one text."""
     prompts: tuple[str, ...] = ()
-    """Texts to try it with; empty if it has none of its own."""
+    """Example texts; empty if the model has none of its own."""
     zoo: ZooEntry | None = None
-    """What a model of the zoo learned; null for any other."""
+    """The task of a model of the zoo; null for any other."""
 
     def require(self, capability: str, field: str) -> None:
         """Raise `InputError` for a request's field if the model lacks a capability."""
@@ -86,10 +86,10 @@ class ModelInfo:
 
     @property
     def layers(self) -> Mapping[str, int]:
-        """The number of layers of each stack: {"encoder": 6, "decoder": 6}."""
+        """Number of layers of each stack: {"encoder": 6, "decoder": 6}."""
         return {stack: layers for stack, (layers, _) in per_stack(self.attentions).items()}
 
     @property
     def heads(self) -> Mapping[str, int]:
-        """The number of heads per attention, by stack."""
+        """Number of heads per attention, by stack."""
         return {stack: heads for stack, (_, heads) in per_stack(self.attentions).items()}

@@ -1,4 +1,4 @@
-"""Any model by its path, in the setting's words: a bundle of this project, or `hf:path`."""
+"""Opens any model by its path, as in HEADLIGHT_MODELS: a bundle of this project, or `hf:path`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from model.adapters.encoder_decoder import load
 from model.adapters.request import Adapter
 
-HUGGING_FACE = "hf:"  # before the folder of a model of the `transformers` library
+HUGGING_FACE = "hf:"  # prefix of the folder of a model of the `transformers` library
 
 
 def open_model(path: str, device: str = "auto", drafts: Path | None = None) -> Adapter:
@@ -21,7 +21,7 @@ def open_model(path: str, device: str = "auto", drafts: Path | None = None) -> A
         return load(path, device, drafts=drafts)
     if find_spec("transformers") is None:
         raise ValueError(f"{path} needs the packages of requirements-hf.txt: run `make hf` first")
-    # Imported only here: it takes seconds, and is not installed everywhere.
+    # Imported only here: the import takes seconds, and the package is optional.
     adapter = import_module("model.adapters.huggingface.adapter")
     opened: Adapter = adapter.load_huggingface(path.removeprefix(HUGGING_FACE), device)
     return opened

@@ -39,7 +39,7 @@ def encode(
     recorders: Sequence[Recorder],
     sources: Sequence[Sequence[Token]],
 ) -> Read:
-    """Run the encoder, and record what each request selects.
+    """Run the encoder, and record the tensors that each request selects.
 
     Rows with the same input that record and change the same encoder tensors are run
     only once; this applies to most of a sweep over heads.
@@ -63,10 +63,10 @@ def decode(
     targets: Sequence[Sequence[Token]],
     written: Sequence[Sequence[Token]],
 ) -> Tensor:
-    """Run the decoder, and record what each row selects.
+    """Run the decoder, and record the tensors that each row selects.
 
-    `written` is what the row's target writes, without padding. Returns log-probabilities
-    (B, T, V) on the CPU, where T is the longest target.
+    `written` are the tokens that each row predicts, without padding. Returns log-probabilities
+    (B, T, V) on the CPU, where T is the length of the longest target.
     """
     ids, real = rows.batch(targets)
     tap = BatchTap(recorders)
@@ -78,7 +78,7 @@ def decode(
 
 
 def _encoding(recorder: Recorder, index: int) -> Hashable:
-    """Return what a row does to the encoder; unique if it records there."""
+    """Return a key that is equal for rows with the same effect on the encoder."""
     if any(name.startswith(ENCODING) for name in recorder.select):
         return index
     made = tuple(one for one in recorder.interventions if one.at.startswith(ENCODING))

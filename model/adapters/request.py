@@ -20,8 +20,8 @@ from model.trace.tensor_tap import NamedTensor
 
 Method = Literal["greedy", "beam", "sample"]
 METHODS = get_args(Method)
-CANDIDATES = ".candidates"  # tensors of ids
-SHOWN = 4  # names that a long list spells out
+CANDIDATES = ".candidates"  # suffix of tensors of ids
+SHOWN = 4  # names that a message lists
 
 
 @dataclass(frozen=True)
@@ -36,15 +36,16 @@ class Decode:
     max_tokens: int | None = None
     """Maximum number of tokens; absent: 50 more than the source, as in the paper."""
     temperature: Temperature = 1.0
-    """Below 1 safer, above 1 bolder (for `sample`)."""
+    """Divides the logits: below 1 the text is more predictable, above 1 more varied (for
+    `sample`)."""
     top_k: Annotated[int, Interval(ge=1, le=1_000_000)] | None = None
     """Sample from the k most probable tokens; absent: from all (for `sample`)."""
     top_p: Probability = 1.0
     """Sample from the fewest tokens that together have this probability (for `sample`)."""
     seed: Seed = 0
-    """The same seed gives the same samples (for `sample`)."""
+    """Seed of the random numbers; the same seed gives the same text (for `sample`)."""
     prefix: tuple[int, ...] = ()
-    """Ids of the vocabulary that the text begins with, for any method."""
+    """Ids of the tokens that the text must begin with (for all methods)."""
 
 
 @dataclass(frozen=True)
@@ -83,11 +84,11 @@ def needs(request: Request) -> Iterator[tuple[str, str]]:
 
 
 class RequestOptions(TypedDict, total=False):
-    """Options besides a sentence: the other fields of a `Request`, in looser types."""
+    """The fields of a `Request` other than the sentence, in looser types."""
 
     direction: str | None
     target: str | None
-    decode: Decode | str  # a method alone, or with its options
+    decode: Decode | str  # a `Decode`, or the name of a method
     interventions: Iterable[Intervention]
     select: Iterable[str] | str  # one pattern or several
     summarise: Iterable[str] | str
@@ -95,7 +96,7 @@ class RequestOptions(TypedDict, total=False):
 
 
 def ask(sentence: str | Request, **options: Unpack[RequestOptions]) -> Request:
-    """Return a request for a sentence; with options, a given request is changed in these.
+    """Return a request for a sentence, or a copy of a request with the given options changed.
 
     Raises `TypeError` for an unknown option.
     """
@@ -120,7 +121,7 @@ TIGHTEN: dict[str, Callable[[Any], Any]] = {
 
 @dataclass(frozen=True)
 class Output:
-    """The text that was written, or scored, with one log-probability (nats) per token."""
+    """The text that was decoded or scored, with one log-probability (nats) per token."""
 
     text: str
     tokens: tuple[Token, ...]
@@ -137,9 +138,9 @@ class Output:
 class Trace:
     """The result of one request; `trace["encoder.0.self.weights"]` is one of its tensors.
 
-    `texts` are what was read: `trace.texts[tensor.over["key"]]` are the tokens of an axis. Row i of
-    a decoder tensor has read the last text's token i and writes `output.tokens[i]`. A trace is
-    plain data: it can be sent to another process, and the copy compares equal.
+    `texts` are the tokens that the model read: `trace.texts[tensor.over["key"]]` are the tokens of
+    an axis. Row i of a decoder tensor has read token i of the last text and predicts
+    `output.tokens[i]`. A trace is plain data: it can be pickled, and the copy compares equal.
     """
 
     model: ModelInfo
@@ -153,13 +154,13 @@ class Trace:
 
     @property
     def output(self) -> Output:
-        """What was written or scored; raises `LookupError` if the model only read."""
+        """The text that was decoded or scored. Raises `LookupError` if the model only read."""
         if self.written is None:
-            raise LookupError(f"{self.model.id} wrote nothing here")
+            raise LookupError(f"this trace has no output: {self.model.id} only read the text")
         return self.written
 
     def __getitem__(self, name: str) -> NamedTensor:
-        """Return a tensor by name; raises a `KeyError` that lists the recorded ones."""
+        """Return a tensor by name. Raises a `KeyError` that lists the recorded names."""
         if name not in self.tensors:
             raise KeyError(f"{name} is not in this trace, which has {_list(self.tensors)}")
         return self.tensors[name]
@@ -199,15 +200,15 @@ def _list(names: Iterable[str]) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Decoding:
-    """A text being written; the model takes each step on demand.
+    """A decoding in progress; the model computes each step on demand.
 
-    All its steps must be taken on one thread. The last one's `written[0]` is the result of a trace.
-    Everything but `steps` is plain data.
+    All steps must be taken on one thread. `written[0]` of the last step is the output of a trace.
+    All fields except `steps` are plain data.
     """
 
     model: ModelInfo
-    request: Request  # `decode.max_tokens` as it applies here
-    texts: Mapping[str, tuple[Token, ...]]  # what was read before the first step
+    request: Request  # with the effective `decode.max_tokens`
+    texts: Mapping[str, tuple[Token, ...]]  # the texts read before the first step
     steps: Iterator[SearchStep]
     direction: str | None = None
 
@@ -217,12 +218,12 @@ class Adapter(Protocol):
 
     info: ModelInfo
     names: Collection[str]  # names of the tensors that a run records
-    learning: Learning | None = None  # how it learned, if that was recorded
+    learning: Learning | None = None  # its training history, if recorded
 
     def trace(self, sentence: str | Request, **options: Unpack[RequestOptions]) -> Trace:
         """Run one sentence and return its trace; `options` are the other fields of a `Request`.
 
-        Raises `InputError` for what this model cannot answer.
+        Raises `InputError` for a request that this model cannot answer.
         """
         request = ask(sentence, **options)
         self.check(request)
@@ -230,13 +231,13 @@ class Adapter(Protocol):
         return trace
 
     def check(self, request: Request) -> None:
-        """Raise `InputError` for a request that this model cannot answer; cheap."""
+        """Raise `InputError` for a request that this model cannot answer. Runs no model."""
         for capability, where in needs(request):
             self.info.require(capability, where)
         self.validate(request)
 
     def validate(self, request: Request) -> None:
-        """Raise `InputError` for what only this model can judge: its tokens, places, names."""
+        """Raise `InputError` if a field does not fit this model: its tokens, places or names."""
 
     def takes(self, request: Request) -> bool:
         """Return whether this model can answer the request."""
@@ -250,9 +251,9 @@ class Adapter(Protocol):
         """Answer several checked requests as one batch; their interventions do not interfere."""
 
     def decode(self, sentence: str | Request, **options: Unpack[RequestOptions]) -> Decoding:
-        """Return a decoding, step by step; a target and the selection are ignored.
+        """Return a decoding, step by step. The target and the selection are ignored.
 
-        Raises `InputError` for what this model cannot answer.
+        Raises `InputError` for a request that this model cannot answer.
         """
         request = ask(sentence, **options)
         self.info.require("decode", "model")
@@ -264,7 +265,7 @@ class Adapter(Protocol):
         raise LookupError(f"{self.info.id} writes nothing")
 
     def written(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
-        """Return the text that ids spell, and each as a token with its span of that text."""
+        """Return the text of some ids, and each id as a token with its span of that text."""
 
     def token(self, id_: int, *, first: bool = False) -> Token:
         """Return an id as a token without offsets; the `first` of a text has no leading space."""

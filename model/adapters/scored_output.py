@@ -1,4 +1,4 @@
-"""What a row wrote, with how probable the model finds each token."""
+"""The output of a row, with the probability of each token."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from model.text.tokens import Token
 def scored(
     text: str, tokens: Sequence[Token], logprobs: Tensor, eos: int | None, length_penalty: float
 ) -> Output:
-    """Return the output of a row that wrote `tokens`, given log P of every token (T, V)."""
+    """Return the output of a row that wrote `tokens`, given all log-probabilities (T, V)."""
     ids = [token.id for token in tokens]
     chosen = tuple(logprobs[range(len(ids)), ids].tolist())
     hypothesis = Hypothesis(tuple(ids), chosen, bool(ids) and ids[-1] == eos)

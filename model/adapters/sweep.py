@@ -1,13 +1,13 @@
-"""Which heads matter: ablate each one once, and score the written text again.
+"""Which heads matter: ablate each head once, and score the output text again.
 
-For a row t that writes the token y_t, with p the model's next-token distribution there and p' the
-one without the head:
+For a row t that predicts the token y_t, where p is the model's next-token distribution and p' the
+distribution without the head:
 
     delta_t      = log p'(y_t) − log p(y_t)
     divergence_t = KL(p ‖ p') = Σ_y p(y) (log p(y) − log p'(y))
 
-both in nats. All rows read the same target (teacher forcing), so a row shows what a head does to
-this token, not to those before it.
+both in nats. All rows read the same target (teacher forcing), so a row shows the effect of a head
+on this token, not on the tokens before it.
 
 Source: Michel et al. 2019, "Are Sixteen Heads Really Better than One?", section 3.2
 (one head at a time; they report BLEU).
@@ -31,7 +31,7 @@ from model.trace.name_patterns import LOGITS
 
 Ablated = Literal["zero", "uniform", "mean"]
 ABLATED = get_args(Ablated)
-TOKENS = 768  # read in one run at most, about as many as some long sentences in a batch
+TOKENS = 768  # in one run at most, about as many as in a batch of some long sentences
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Ablation:
 
 @dataclass(frozen=True)
 class Sweep:
-    """All heads, one after the other; the model runs each batch on demand."""
+    """The effects of all heads, in order; the model runs each batch on demand."""
 
     base: Trace  # with only the request's own interventions
     rows: tuple[int, ...]  # the reported rows
@@ -55,7 +55,7 @@ class Sweep:
 
 
 def check(adapter: Adapter, request: Request, effect: str) -> None:
-    """Raise `InputError` for a request that cannot be swept; cheap."""
+    """Raise `InputError` for a request that cannot be swept. Runs no model."""
     adapter.info.require("sweep", "model")
     adapter.check(request)
     if effect not in ABLATED:
@@ -73,8 +73,8 @@ def sweep(
 ) -> Sweep:
     """Ablate each head once, several at a time, on top of the request's interventions.
 
-    Without a target the model writes one first. Raises `InputError` as `check` does, and for a
-    row that is not written.
+    Without a target, the model decodes one first. Raises `InputError` as `check` does, and for a
+    row that does not exist.
     """
     check(adapter, request, effect)
     logits = next(name for name in adapter.names if name.endswith(LOGITS))
@@ -83,7 +83,7 @@ def sweep(
     if row is not None:
         check_range("row", row, 0, len(written) - 1)
     rows = tuple(range(len(written))) if row is None else (row,)
-    # The exact ids: the text could be split into others.
+    # The exact ids: tokenizing the text again could give others.
     forced = replace(
         base.request,
         target=None,

@@ -1,4 +1,4 @@
-"""Checks of requests that do not depend on their sentence."""
+"""Validates the parts of a request that do not depend on its sentence."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def check_interventions(
         effect = EFFECTS[intervention.do]
         places = effect.places(names, attentions)
         if intervention.at not in places:
-            known = f', such as "{min(places)}"' if places else "; this effect has none there"
+            known = f', such as "{min(places)}"' if places else "; this effect has none here"
             detail = f"{field}.at must be a place of the model{known}"
             raise InputError("unknown-place", f"{field}.at", detail)
         if intervention.head is not None and not effect.heads:

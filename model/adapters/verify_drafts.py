@@ -1,16 +1,16 @@
-"""What the rows of a batch write: drafted, verified by the pass that is needed anyway, corrected.
+"""Greedy decoding of a batch by speculative decoding: draft, verify, correct.
 
-A trace runs its target through the model in one pass (teacher forcing), which says at every
-position which token the model would write next. A pass over a draft therefore verifies it:
+A trace runs its target through the model in one pass (teacher forcing), which gives the most
+probable next token at every position. The same pass over a draft therefore verifies it:
 
     draft      A  B  C  D ⟨eos⟩
-    the model  A  B  E  …             A, B and E are what greedy decoding writes
+    the model  A  B  E  …             greedy decoding writes A, B and E
     draft      A  B  E  F ⟨eos⟩       again, after the accepted part
     the model  A  B  E  F ⟨eos⟩       the same everywhere: this pass is the result
 
 By induction this equals greedy decoding, if a pass and a decoding step agree on the most probable
-token. They add in a different order, so the last digits differ: if the best two tokens are closer
-than `MARGIN`, the draft is not accepted and decoding itself decides.
+token. Their sums have a different order, so the last digits differ: if the best two tokens are
+closer than `MARGIN`, the draft is not accepted and the row is decoded step by step.
 
 Source: Leviathan et al. 2023, "Fast Inference from Transformers via Speculative Decoding", with
 every draft token checked against the largest probability instead of sampled.
@@ -31,9 +31,9 @@ TRIES = 3  # drafts of a row before it is decoded
 
 
 class Targets:
-    """What each row writes, as far as it is known, while a batch is being answered.
+    """The target of each row, as far as it is known, while a batch is being answered.
 
-    The first drafts are started at once, so that the encoder can run meanwhile.
+    The first drafts are started at once, so that the encoder can run at the same time.
     """
 
     def __init__(self, writer: Writer, drafter: Drafter | None, rows: Sequence[Row]) -> None:
@@ -49,9 +49,9 @@ class Targets:
         self._begin()
 
     def of(self, indices: Sequence[int]) -> list[Ids]:
-        """Return what some rows write: the known ids, otherwise a draft, otherwise decoded ids.
+        """Return the targets of some rows: the known ids, otherwise a draft, otherwise decoded ids.
 
-        `agrees` says whether a draft was right.
+        Call `agrees` to find out whether a draft was right.
         """
         self._begin()
         coming, self._coming = self._coming, dict
@@ -105,18 +105,18 @@ class Targets:
 
 
 def verified(draft: Ids, logprobs: Tensor, never: Tensor, begun: int) -> Ids | None:
-    """Return what greedy decoding writes, as far as a pass over a draft shows; starts with `begun`.
+    """Return the ids of greedy decoding, as far as a pass over a draft shows them.
 
-    This is the draft up to where the model would write another token, and that token. None if
-    two tokens are too close to decide. `logprobs` (T, V) are those of the draft's T
-    tokens, `never` the ids that are never written.
+    This is the draft up to the first token that differs from the model's choice, and that choice;
+    None if two tokens are too close to decide. The first `begun` ids are given. `logprobs` (T, V)
+    are those of the draft's T tokens, `never` the ids that are never written.
     """
     ids = torch.tensor(draft)[begun:]
     allowed = logprobs[begun : len(draft)].index_fill(1, never.cpu(), -torch.inf)
     best, tokens = allowed.topk(2, dim=-1)
     clear = best[:, 0] - best[:, 1] > MARGIN
     same = tokens[:, 0] == ids
-    until = len(ids) if same.all() else int(same.int().argmin()) + 1  # its own token is the last
+    until = len(ids) if same.all() else int(same.int().argmin()) + 1  # the model's token is last
     if not clear[:until].all():
         return None
     return (*draft[: begun + until - 1], int(tokens[until - 1, 0]))

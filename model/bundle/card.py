@@ -1,4 +1,4 @@
-"""The model card in Markdown: what a bundle is, its training data, and how good it is."""
+"""The model card in Markdown: what a bundle is, its training data, and its quality."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from model.bundle.markdown import table
 from model.bundle.weights import CARD, CONFIG, TRAINING, digest_of
 
-TEMPLATE = "card.template.md"  # in the bundle: what no command can know
+TEMPLATE = "card.template.md"  # in the bundle: the text that is written by hand
 
 
 def write_card(bundle: Path) -> None:
@@ -50,7 +50,7 @@ def card(bundle: Path) -> str:
         raise ValueError(f"{bundle / TEMPLATE}: a $ without a name; write $$ for a dollar sign")
     if unknown := sorted(set(template.get_identifiers()) - known.keys()):
         raise ValueError(
-            f"{bundle / TEMPLATE}: ${unknown[0]} is none of ${', $'.join(sorted(known))}"
+            f"{bundle / TEMPLATE}: ${unknown[0]} is not one of ${', $'.join(sorted(known))}"
         )
     return template.substitute(known)
 

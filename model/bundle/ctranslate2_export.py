@@ -1,7 +1,7 @@
-"""A bundle converted for CTranslate2: its weights in bytes, in a cache, by the bundle's digest.
+"""Converts a bundle for CTranslate2, with 8-bit weights, into a cache by the bundle's digest.
 
-CTranslate2 (https://github.com/OpenNMT/CTranslate2) decodes a Transformer several times as fast as
-torch, without access to what happens inside. It is optional.
+CTranslate2 (https://github.com/OpenNMT/CTranslate2) decodes a Transformer several times faster than
+torch, but gives no access to the values inside. It is optional.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from model.transformer.positions import Table
 if TYPE_CHECKING:
     from ctranslate2.specs import TransformerSpec
 
-STORED = "int8"  # matrices in bytes with one scale per row, the rest in float32
-EPSILON = 1e-5  # of torch's layer norm
+STORED = "int8"  # 8-bit matrices with one scale per row, the rest in float32
+EPSILON = 1e-5  # default of torch's layer norm
 
 
 class UnknownToEngineError(ValueError):
@@ -33,9 +33,9 @@ class UnknownToEngineError(ValueError):
 
 
 def exported(bundle: Bundle, cache: Path, *, anew: bool = False) -> Path:
-    """Return the folder in `cache` that CTranslate2 loads, written if it is missing, or if `anew`.
+    """Return the folder in `cache` that CTranslate2 loads; write it if it is missing, or if `anew`.
 
-    It appears completely or not at all: it is written under another name, by one process at a time.
+    The folder is written under another name and then renamed, by one process at a time.
     Raises `UnknownToEngineError`, `ImportError` without CTranslate2, and `OSError` if `cache`
     cannot be written.
     """

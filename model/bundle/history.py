@@ -1,9 +1,9 @@
 """The training history in a bundle: `learning.safetensors`.
 
 For each example and each snapshot it has the weights of every attention,
-``"{example}.{step}.encoder.0.self.weights"`` (head, query, key) in bytes of 1/255; the metadata
-has a `Learning` under ``"learning"``. `python -m model measure history` writes it, and the server
-for a model that is kept of a run.
+``"{example}.{step}.encoder.0.self.weights"`` (head, query, key), as uint8 in steps of 1/255. The
+metadata has a `Learning` under ``"learning"``. `python -m model measure history` writes the file;
+the server writes it for a model that is kept from a training run.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class SnapshotScores:
     step: int
     loss: float | None  # nats per token; None if training diverged
     bleu: Mapping[str, float]  # by direction, greedy decoding; empty for a model of the zoo's tasks
-    accuracy: float | None = None  # of these: the share of answers that are entirely right
+    accuracy: float | None = None  # for the zoo's tasks: share of answers that are entirely right
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ class WatchedSentence:
 
     source: str
     direction: str
-    tokens: Mapping[str, Sequence[Token]]  # by text: what is read
-    written: Sequence[Token]  # by the trained model: what the decoder's rows write
+    tokens: Mapping[str, Sequence[Token]]  # by text: the tokens that the model reads
+    written: Sequence[Token]  # by the trained model: the tokens that the decoder's rows predict
     texts: Sequence[str]  # by snapshot
 
 
@@ -50,7 +50,7 @@ class Learning:
     digest: str  # of the trained model's bundle
     snapshots: Sequence[SnapshotScores]
     examples: Sequence[WatchedSentence]
-    weights: Mapping[str, Tensor]  # "{example}.{step}.{place}.weights": (H, N, M), bytes
+    weights: Mapping[str, Tensor]  # "{example}.{step}.{place}.weights": (H, N, M), uint8
 
     def of(self, example: int) -> dict[str, Tensor]:
         """Return the weights of one example, ``"{step}.{place}.weights"``."""
@@ -62,7 +62,7 @@ class Learning:
         }
 
     def check(self, attentions: Attentions) -> None:
-        """Raise `ValueError` if its attentions are not the model's."""
+        """Raise `ValueError` if the history's attentions are not the model's."""
         shapes = {
             f"{index}.{snapshot.step}.{one.place}.weights": (
                 one.heads,

@@ -7,8 +7,7 @@ training.json         how it was trained (`python -m model train`)
 learning.safetensors  attention at steps of the training run (`python -m model measure history`)
 zoo.json              what a model of the zoo learned, and how well (`python -m model zoo measure`)
 
-Measured files contain the digest of their weights, and are rejected with
-other weights.
+Measured files contain the digest of the weights, and are rejected with other weights.
 """
 
 from __future__ import annotations
@@ -59,10 +58,10 @@ class Taught:
 
 @dataclass(frozen=True)
 class ZooEntry:
-    """What a model of the zoo learned, and how its recipe differs from the plain one."""
+    """The task of a model of the zoo, and how its recipe differs from the task's plain model."""
 
     name: str
-    """Its line in the zoo's table."""
+    """Name in the zoo's table."""
     task: str
     changed: Mapping[str, str | int | float]
     """Options of the model or of its training, by name; empty for the plain model of a task."""
@@ -138,16 +137,17 @@ def learning_of(folder: Path, bundle: Bundle) -> Learning | None:
 
 
 def zoo_entry_of(folder: Path, bundle: Bundle) -> ZooEntry | None:
-    """Return what a model of the zoo learned; None for any other model."""
+    """Read the entry of a model of the zoo; None for any other model."""
     path = folder / ZOO
     if not path.is_file():
         return None
     found = json.loads(path.read_text(encoding="utf-8"))
     if bundle.digest not in [seed["digest"] for seed in found["seeds"]]:
-        raise ValueError(f"{path}: it is of other weights; run zoo measure {found['name']} again")
+        command = f"zoo measure {found['name']}"
+        raise ValueError(f"{path}: measured on other weights; run {command} again")
     return ZooEntry(found["name"], found["task"], found["changed"])
 
 
 def _of(path: Path, command: str, digest: str | None, bundle: Bundle) -> None:
     if digest != bundle.digest:
-        raise ValueError(f"{path}: it is of other weights; run {command} again")
+        raise ValueError(f"{path}: measured on other weights; run {command} again")

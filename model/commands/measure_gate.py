@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the bundle and the gate."""
     arguments.bundle(parser)
     parser.add_argument(
-        "--gate", type=Path, default=GATE, metavar="TSV", help="kind, sentence, pattern (our own)"
+        "--gate", type=Path, default=GATE, metavar="TSV", help="kind, sentence, pattern (built in)"
     )
     arguments.device(parser)
     parser.set_defaults(device="cpu")

@@ -1,4 +1,4 @@
-"""Show how a model learned: its attention on a few sentences, at steps of the training run.
+"""Record how a model learned: its attention on a few sentences, at steps of the training run.
 
     python -m model measure history --snapshots runs/mine/snapshots/* --final 9000 --dev dev.tsv
 
@@ -6,7 +6,7 @@ writes `learning.safetensors` into the bundle (`model.bundle.history`): for each
 `examples.txt` and each snapshot, the weights of every attention. Every snapshot reads the same
 target, the trained model's translation, so that all maps have the same tokens; each snapshot's own
 translation is stored as well. With `--extend`, the existing history of a run that was continued is
-kept, including its sentences and targets, and the later steps are added.
+kept, including its sentences and targets, and the new steps are added.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Measure each head's mean output over training data: what `mean` replaces a head with.
+"""Measure each head's mean output over training data, with which `mean` replaces the head.
 
     python -m model measure mean-outputs runs/mine/bundle --train pairs.tsv
 
 writes `means.safetensors` into the bundle: a tensor ``encoder.1.self.mix`` (head, channel) for each
-attention, with the digest of its weights in the metadata. Later layers have never seen a head
-that is switched off; its average output is closer to what they have seen.
+attention, with the digest of the weights in the metadata. In training, later layers never saw a
+head that is switched off; its mean output is closer to what they saw.
 
 Source: mean ablation as in Wang et al. 2022, Interpretability in the Wild.
 """

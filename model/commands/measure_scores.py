@@ -2,9 +2,9 @@
 
     python -m model measure scores --test Tatoeba=tatoeba/test.tsv --typed tatoeba/dev.tsv --gate
 
-Figures that are not requested are kept in `figures.json`, if they are of the same weights; without
-these options nothing is measured, and only the card is written again. The figures include the
-digest of their weights.
+Earlier figures of the same weights are kept in `figures.json` unless they are measured again.
+Without these options nothing is measured, and only the card is written again. The figures include
+the digest of the weights.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from model.measure.scores import measure, write_figures
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the bundle and what it translates."""
+    """Add the bundle and the texts to translate."""
     arguments.bundle(parser)
     arguments.test_sets(parser)
     parser.add_argument(
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const=GATE,
         metavar="TSV",
-        help="what people type first; without a file, our own list",
+        help="sentences that people type first; without a file, the built-in list",
     )
     arguments.languages(parser)
     arguments.device(parser)

@@ -25,7 +25,7 @@ from model.measure.training_variants import (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the variants and what they translate."""
+    """Add the variants and the texts to translate."""
     parser.add_argument("folder", type=Path, help="parent folder of all runs")
     parser.add_argument("variants", type=Path, help="lines of `name: options`")
     arguments.test_sets(parser)

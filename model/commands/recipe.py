@@ -3,9 +3,9 @@
     python -m model recipe runs/second-edition experiments/second-edition.toml
 
 Each stage of the file trains a run, averages bundles, distils a train set, or measures a bundle and
-writes its card, in a folder of its name (`model.recipe.recipe` describes the file). When the same
-command is run again, finished stages are kept and an interrupted one continues. The last line names
-the result and its digest.
+writes its card, in a folder named after the stage (`model.recipe.recipe` describes the file). When
+the same command is run again, finished stages are kept and an interrupted one continues. The last
+line names the result and its digest.
 """
 
 from __future__ import annotations

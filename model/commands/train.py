@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _how(option: PlanOption) -> dict[str, Any]:
-    """Return argparse's arguments for an option; options not given leave no trace."""
+    """Return argparse's arguments for an option; an omitted option is not in the namespace."""
     how: dict[str, Any] = {"default": argparse.SUPPRESS, "help": option.help}
     if option.kind is bool:
         return how | {"action": argparse.BooleanOptionalAction}

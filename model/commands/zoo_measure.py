@@ -2,10 +2,9 @@
 
     python -m model zoo measure reverse sort
 
-Without a name all are measured. Right answers by length, beyond the trained ones too, the looks of
-each head, and the learning curve of every seed are written beside the shipped bundle, as
-`zoo.json`. What was measured of the same weights stays as it is, unless something is measured now
-that was not then.
+Without a name, all models are measured. The results of every seed are written next to the shipped
+bundle as `zoo.json`: right answers by length, also beyond the training lengths, the attention of
+each head, and the learning curve. Complete results of the same weights are kept.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from model.zoo.training import SHIPPED
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the names and where the runs are."""
+    """Add the names and the folders."""
     zoo_train.names(parser)
     parser.add_argument("--zoo", type=Path, default=SHIPPED, help="where the bundles are")
     parser.add_argument("--page", type=Path, default=PAGE, help="the page to write")
@@ -35,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(asked: argparse.Namespace) -> None:
-    """Measures what is new of the shipped models' seeds, then writes the page."""
+    """Measure the models whose results are missing or outdated, then write the page."""
     recipes = read_recipes()
     shipped = [one for one in chosen(recipes, asked.names) if (asked.zoo / one.name).is_dir()]
     tasks = [(recipe, asked.zoo / recipe.name, asked.runs / recipe.name) for recipe in shipped]
@@ -45,7 +44,7 @@ def run(asked: argparse.Namespace) -> None:
 
 
 def measure(recipe: Recipe, shipped: Path, runs: Path) -> None:
-    """Writes the results of one model, all seeds that its runs' folder has."""
+    """Write the results of one model, for all seeds in the folder of its runs."""
     path = shipped / ZOO
     old: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     known = {one["digest"] for one in old.get("seeds", []) if not recipe.task.twins or "cut" in one}
@@ -60,6 +59,6 @@ def measure(recipe: Recipe, shipped: Path, runs: Path) -> None:
 
 
 def seed_of(bundle: Path) -> int:
-    """The seed that a bundle was trained from."""
+    """Return the seed that a bundle was trained with."""
     seed: int = json.loads((bundle / TRAINING).read_text(encoding="utf-8"))["seed"]
     return seed

@@ -1,10 +1,10 @@
-"""Train the small models of the zoo, all or those that are named.
+"""Train the small models of the zoo: all, or those with the given names.
 
     python -m model zoo train reverse sort
 
-A line of `model/zoo/zoo.toml` says what each learns and how. Every seed trains in a folder of its
-own, `runs/zoo/reverse/1`, and goes on there after an interruption; the bundle of the first seed is
-copied to where `load("zoo/reverse")` finds it.
+`model/zoo/zoo.toml` defines the task and the options of each model. Every seed trains in its own
+folder, `runs/zoo/reverse/1`, and continues there after an interruption. The bundle of the first
+seed is copied to where `load("zoo/reverse")` finds it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SEEDS = (1, 2, 3)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the names, the seeds and the folders."""
+    """Add the names, the seeds and the folders."""
     names(parser)
     parser.add_argument("--seeds", type=int, nargs="+", default=[*SEEDS], help="(1 2 3)")
     parser.add_argument("--zoo", type=Path, default=SHIPPED, help="where bundles are shipped")
@@ -33,13 +33,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def names(parser: argparse.ArgumentParser) -> None:
-    """Which models, and where their runs are."""
+    """Add the names of the models, and the folder of their runs."""
     parser.add_argument("names", nargs="*", metavar="NAME", help="models of the table (all)")
     parser.add_argument("--runs", type=Path, default=RUNS, help=f"folder of the runs ({RUNS})")
 
 
 def run(asked: argparse.Namespace) -> None:
-    """Trains, the first seeds of all before the second ones, and ships what the first seed made."""
+    """Train all first seeds, then all second ones, and so on; ship the bundles of the first."""
     try:
         recipes = chosen(read_recipes(), asked.names)
     except ValueError as error:
@@ -56,7 +56,7 @@ def run(asked: argparse.Namespace) -> None:
 
 
 def train(recipe: Recipe, seed: int, folder: Path) -> Path:
-    """Trains one model and prints its looks; the bundle's folder."""
+    """Train one model and print its progress; return the bundle's folder."""
     bundle = folder
     for event in train_recipe(recipe, seed, folder):
         if isinstance(event, Started | Look | Finished):

@@ -1,1 +1,1 @@
-"""A training run that is watched while it goes: what can be chosen, and what it tells."""
+"""Training that can be watched: its options, its loop and its events."""

@@ -1,10 +1,10 @@
-"""What a watched run tells, in the order in which it happens.
+"""The events of a live run, in the order in which they occur.
 
     for event in LiveRun(folder, LiveOptions(), minutes=10).events():
         match event:
             case Observed(): print(event.step, event.accuracy)
 
-Losses are in nats a written token. Seconds are of training: pauses are not counted.
+Losses are in nats per target token. Seconds are training time, without pauses.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from model.adapters.request import Trace
 
 @dataclass(frozen=True)
 class Begun:
-    """The model and the examples are in place."""
+    """The model and the examples are ready."""
 
     model: ModelInfo
     examples: int
-    probes: tuple[tuple[str, str], ...]  # the fixed inputs, each with the right answer
-    step: int  # the one that it goes on from
+    probes: tuple[tuple[str, str], ...]  # fixed inputs, each with the right answer
+    step: int  # the step that training starts from; above 0 if the run continues
 
 
 @dataclass(frozen=True)
 class Advanced:
-    """Some steps were taken."""
+    """A group of training steps is done."""
 
     step: int
-    loss: float  # mean over these steps, smoothed
-    rate: float  # the learning rate
+    loss: float  # mean over these steps, with label smoothing
+    rate: float  # learning rate of the last step
     seconds: float
 
 
@@ -40,24 +40,24 @@ class Advanced:
 class Probed:
     """A fixed input at one step."""
 
-    written: str  # what the model answers, greedily
-    trace: Trace  # of the right answer, whatever is written: all steps are over the same tokens
+    written: str  # the model's answer, decoded greedily
+    trace: Trace  # of the right answer, so that the traces of all steps have the same tokens
 
 
 @dataclass(frozen=True)
 class Observed:
-    """The model was tested and its state kept, so that another run can begin here."""
+    """The model was tested and its state saved, so that another run can continue from here."""
 
     step: int
-    loss: float  # on the held-out examples, without smoothing
-    accuracy: float  # the share of held-out answers that are right to the last token
+    loss: float  # on the held-out examples, without label smoothing
+    accuracy: float  # share of held-out examples whose answer is entirely right, 0 to 1
     seconds: float
     probes: tuple[Probed, ...]
 
 
 @dataclass(frozen=True)
 class Ended:
-    """Nothing is left to do."""
+    """Training is over: all steps are done, or the time limit is reached."""
 
     why: Literal["steps", "minutes"]
     step: int

@@ -1,4 +1,4 @@
-"""Looking at a model while it learns: how much is right, and fixed inputs seen inside."""
+"""Measures a model during training: its accuracy, and traces of fixed inputs."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from model.zoo.tasks import Example
 
 PROBES = 3
 SELECT = ("*.weights", "*.mask")
-BEYOND = 4  # tokens that an answer may be longer than the right one
+BEYOND = 4  # tokens by which an answer may be longer than the right one
 
 
 @torch.no_grad()
 def accuracy(model: Transformer, batches: Sequence[TokenBatch]) -> float:
-    """The share of answers that are right to the last token, written greedily.
+    """Return the share of examples that greedy decoding answers entirely right.
 
-    Greedy decoding writes the right answer exactly if every token of it is the most probable one
-    after those before it, so one pass over the right answers tells.
+    Greedy decoding gives the right answer exactly if each of its tokens is the most probable one
+    after the tokens before it, so one pass over the right answers is enough.
     """
     model.eval()
     right = count = 0
@@ -45,7 +45,7 @@ def accuracy(model: Transformer, batches: Sequence[TokenBatch]) -> float:
 
 
 def probes_of(options: LiveOptions) -> list[Example]:
-    """The fixed inputs of a task, held out and the same for every run of these lengths."""
+    """Return the fixed inputs: held-out examples, the same for all runs of a task and `longest`."""
     shortest, longest = options.lengths
     random = Random(f"probes {options.task} {longest}")
     lengths = [longest, longest, max(shortest, (longest + 1) // 2)]
@@ -53,14 +53,14 @@ def probes_of(options: LiveOptions) -> list[Example]:
 
 
 def adapter_of(model: Transformer, tokenizer: Tokenizer, name: str) -> EncoderDecoder:
-    """The model behind the interface of all models; it goes on learning."""
+    """Return an adapter of a model that is still being trained; the weights are not copied."""
     detector = Detector(LANGUAGES, {})
     bundle = Bundle(name, LANGUAGES, (DIRECTION,), model, tokenizer, "", "", detector)
     return EncoderDecoder(bundle, "live")
 
 
 def probe(adapter: EncoderDecoder, probes: Sequence[Example]) -> tuple[Probed, ...]:
-    """What the model writes for each, and its trace of the right answer."""
+    """Return, for each example, what the model writes and its trace of the right answer."""
     adapter.model.eval()
     free = [
         Request(

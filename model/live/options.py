@@ -1,6 +1,6 @@
-"""What can be chosen of a run that is watched. Nothing of training is imported here.
+"""The options of a live run. This module imports no training code.
 
-The server checks a request with it; the run itself is `model.live.run`, in a process of its own.
+The server validates requests with it. The run itself is `model.live.run`, in its own process.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from model.transformer.stacks import Transformer
 from model.zoo.registry import TASKS, tokenizer_of
 from model.zoo.tasks import Task
 
-MAX_TOKENS = 40  # of a source or a target, in every task at its longest
-COOLDOWN = 0.5  # of all steps: over these the learning rate falls to 0
-# Lengths to train, in the task's unit: where nothing is chosen, and at most.
+MAX_TOKENS = 40  # enough for the longest source or target of every task
+COOLDOWN = 0.5  # last part of the steps, over which the learning rate falls to 0
+# The longest training examples, in the task's unit: by default, and at most.
 USUAL, MOST = 10, 16
-EXAMPLE = 5  # the length of one that is shown
+EXAMPLE = 5  # length of the example that is shown
 LONGEST = {"addition": (2, 4), "brackets": (10, MOST), "who": (2, 2), "induction": (10, MOST)}
 
 TaskName = Literal["copy", "reverse", "shift", "sort", "brackets", "addition", "induction", "who"]
@@ -34,17 +34,17 @@ Layers = Annotated[int, Interval(ge=1, le=3)]
 
 @dataclass(frozen=True)
 class TaskOffer:
-    """What can be learned: lengths are counted in `unit`."""
+    """A task that can be trained. Lengths are counted in `unit`."""
 
     unit: str
-    shortest: int  # that `longest` may be
-    usual: int
-    most: int
+    shortest: int  # lowest value of `longest`
+    usual: int  # its default
+    most: int  # its highest value
     example: tuple[str, str]  # a source and its answer
 
 
 def tasks_offered() -> dict[str, TaskOffer]:
-    """The tasks by name."""
+    """Return the tasks by name."""
     return {name: _offer(name, task) for name, task in TASKS.items()}
 
 
@@ -58,48 +58,48 @@ def _offer(name: str, task: Task) -> TaskOffer:
 
 @dataclass(frozen=True)
 class LiveOptions:
-    """A task, the model's mechanisms, and how it is trained.
+    """A task, the parts of the model, and how to train it.
 
-    The defaults learn to reverse letters within a minute on one idle core.
+    With the defaults, a model learns to reverse letters within a minute on one idle core.
     """
 
     task: TaskName = "reverse"
     longest: Annotated[int, Interval(ge=1, le=MOST)] | None = None
-    """The longest examples that are trained and tested, in the task's unit (letters, digits);
-    absent: as is usual for the task."""
+    """Length of the longest examples to train and test on, in the task's unit (letters, digits);
+    if absent, the task's default."""
     positions: Positions = "rotary"
     scoring: Scoring = "scaled-dot"
     mask: Literal["padding", "causal", "window-2", "window-3", "window-5"] = "padding"
-    """Of the encoder's self-attention: `padding` hides nothing, `window-3` shows keys fewer than
-    three positions away."""
+    """Mask of the encoder's self-attention: `padding` hides no token, `window-3` hides keys that
+    are three or more positions away."""
     norm: Literal["post", "pre"] = "post"
     heads: Annotated[int, Interval(ge=1, le=8)] = 2
     encoder_layers: Layers = 1
     decoder_layers: Layers = 1
     d_model: Annotated[int, Interval(ge=8, le=128)] = 64
-    """Width of the model; the feed-forward network is twice as wide."""
+    """Width of the model; the hidden layer of the feed-forward network is twice as wide."""
     steps: Annotated[int, Interval(ge=10, le=100_000)] = 1500
-    """The step that the run ends at; over its second half the learning rate falls to 0."""
+    """Training steps; over the second half, the learning rate falls to 0."""
     batch: Annotated[int, Interval(ge=100, le=6000)] = 1000
-    """Tokens a step, source and target together."""
+    """Tokens per step, source and target together."""
     learning_rate: Annotated[float, Interval(ge=0.0, le=100.0)] = 0.6
-    """A factor on the paper's schedule, d_model^−0.5 · min(step^−0.5, step · warmup^−1.5)."""
+    """Factor on the paper's schedule, d_model^−0.5 · min(step^−0.5, step · warmup^−1.5)."""
     warmup: Annotated[int, Interval(ge=1, le=10_000)] = 200
-    """Steps over which the learning rate rises; 1: no warm-up."""
+    """Steps over which the learning rate rises; 1 means no warm-up."""
     label_smoothing: Annotated[float, Interval(ge=0.0, le=0.9)] = 0.0
     dropout: Annotated[float, Interval(ge=0.0, le=0.9)] = 0.0
     seed: Seed = 1
-    """Of the weights, of the examples and of their order."""
+    """Seed of the initial weights, the examples and their order."""
 
     def check(self) -> None:
-        """Raises `InputError` for what does not fit together."""
+        """Raise `InputError` if the options do not fit together."""
         shortest = max(self.task_made.shortest, 1)
         _, most = LONGEST.get(self.task, (USUAL, MOST))
         if self.longest is not None and not shortest <= self.longest <= most:
             limits = f"from {shortest} to {most} {self.task_made.unit} for this task"
             raise InputError("out-of-range", "longest", f"longest must be {limits}")
         if self.d_model % self.heads:
-            detail = f"heads must divide d_model: {self.d_model} is no multiple of {self.heads}"
+            detail = f"heads must divide d_model: {self.d_model} is not a multiple of {self.heads}"
             raise InputError("does-not-fit", "heads", detail)
         try:
             self.config(1)
@@ -108,17 +108,17 @@ class LiveOptions:
 
     @property
     def task_made(self) -> Task:
-        """What is learned."""
+        """The task itself."""
         return TASKS[self.task]
 
     @property
     def lengths(self) -> tuple[int, int]:
-        """The shortest and the longest examples that are trained and tested."""
+        """Lengths of the shortest and the longest examples to train and test on."""
         usual, _ = LONGEST.get(self.task, (USUAL, MOST))
         return self.task_made.shortest, usual if self.longest is None else self.longest
 
     def config(self, vocabulary: int) -> ModelConfig:
-        """The model's shape, with so many tokens; raises `ValueError` where it has none."""
+        """Return the model's configuration. Raises `ValueError` if the parts do not fit."""
         return ModelConfig(
             vocabulary=vocabulary,
             d_model=self.d_model,
@@ -136,18 +136,18 @@ class LiveOptions:
 
     @property
     def shapes(self) -> Mapping[str, tuple[int, ...]]:
-        """The shapes of the model's parameters, by name."""
+        """Shapes of the model's parameters, by name."""
         model = Transformer(self.config(len(tokenizer_of(self.task_made))))
         return {name: tuple(value.shape) for name, value in model.state_dict().items()}
 
     def check_fork(self, parent: LiveOptions, step: int) -> None:
-        """Raises `InputError` where a run with these options cannot go on from one with others."""
+        """Raise `InputError` if these options cannot continue `parent`'s run from `step`."""
         self.check()
         if self.steps <= step:
-            detail = f"steps must be more than {step}, the step that the run goes on from"
+            detail = f"steps must be more than {step}, the step that the run continues from"
             raise InputError("out-of-range", "steps", detail)
         mine, theirs = self.shapes, parent.shapes
         if mine != theirs:
             other = next(one for one in {**mine, **theirs} if mine.get(one) != theirs.get(one))
-            detail = f"a model with these options has other parameters than the snapshot: {other}"
+            detail = f"with these options the parameter {other} does not fit the snapshot"
             raise InputError("does-not-fit", "options", detail)

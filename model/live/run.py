@@ -1,4 +1,4 @@
-"""A watched run: training as a generator of events, whose state is kept at regular steps."""
+"""A live run: training as a generator of events, with a snapshot of the state at regular steps."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from model.train.run_state import STATE, save_state, write
 from model.transformer.stacks import Transformer
 from model.zoo.registry import LANGUAGES, tokenizer_of
 
-OBSERVED = 40  # snapshots of a run, about
-POINTS = 200  # of a run's learning curve, about
+OBSERVED = 40  # approximate number of snapshots in a run
+POINTS = 200  # approximate number of points in a learning curve
 EXAMPLES, HELD_OUT = 20_000, 400
-DATA = ("task", "longest", "seed", "batch")  # what decides the examples and their order
+DATA = ("task", "longest", "seed", "batch")  # options that determine the examples and their order
 
 
 class LiveRun:
-    """One run in a folder; where it finds its own state there it goes on from it.
+    """A run in a folder. If the folder holds its state, the run continues from it.
 
-    `minutes` bounds its training. What it may change on the way is the learning rate.
+    Training takes at most `minutes`. The learning rate can be changed during the run.
     """
 
     def __init__(self, folder: Path, options: LiveOptions, minutes: float) -> None:
@@ -61,7 +61,7 @@ class LiveRun:
 
     @property
     def learning_rate(self) -> float:
-        """The factor on the schedule, from the next step on."""
+        """Factor on the learning-rate schedule. A new value applies from the next step on."""
         return self.trainer.options.learning_rate
 
     @learning_rate.setter
@@ -69,11 +69,11 @@ class LiveRun:
         self.trainer.options = replace(self.trainer.options, learning_rate=factor)
 
     def rested(self, seconds: float) -> None:
-        """Leaves a pause out of the run's time."""
+        """Exclude a pause of so many seconds from the training time."""
         self.trainer.started += seconds
 
     def events(self) -> Generator[LiveEvent, None, None]:
-        """Trains until the steps or the minutes run out; closed at an event, it saves its state."""
+        """Train until the steps or the minutes run out. Closing the generator saves the state."""
         at = self.trainer.progress
         told = tuple((one.source_text, one.target_text) for one in self.probes)
         yield Begun(self._adapter().info, len(self.trainer.corpus), told, at.step)
@@ -100,7 +100,7 @@ class LiveRun:
                     yield self._observed(dev)
 
     def _observed(self, loss: float) -> Observed:
-        """Tests the model; its state is kept before anyone hears of it."""
+        """Test the model. Its state is saved first, so that every reported snapshot exists."""
         trainer, at = self.trainer, self.trainer.progress
         kept = state_path(self.folder, at.step)
         save_state(kept, trainer.model, trainer.optimizer, trainer.chance, at)
@@ -108,12 +108,12 @@ class LiveRun:
         return Observed(at.step, loss, right, at.seconds, probe(self._adapter(), self.probes))
 
     def _adapter(self) -> EncoderDecoder:
-        """The model as it is now: an adapter remembers what it has decoded, so each is new."""
+        """Return a new adapter of the model: an adapter caches decodings, so it cannot be kept."""
         return adapter_of(self.trainer.model, self.tokenizer, f"{self.options.task}, live")
 
 
 def training_options(options: LiveOptions, minutes: float) -> TrainingOptions:
-    """The same in the words of `model.train`."""
+    """Convert the options to those of `model.train`."""
     return TrainingOptions(
         seed=options.seed,
         batch=options.batch,
@@ -132,9 +132,10 @@ def training_options(options: LiveOptions, minutes: float) -> TrainingOptions:
 
 
 def branch(snapshot: Path, parent: LiveOptions, folder: Path, options: LiveOptions) -> None:
-    """Lets a run begin where another's snapshot is, with its moments and random numbers.
+    """Prepare `folder` for a run that continues from another run's snapshot.
 
-    With the same options it goes on exactly as the other did.
+    The optimizer's moments and the random state are copied too: with the same options, training
+    continues exactly as in the other run.
     """
     tensors = load_file(snapshot)
     with safe_open(snapshot, "pt") as opened:
@@ -146,7 +147,7 @@ def branch(snapshot: Path, parent: LiveOptions, folder: Path, options: LiveOptio
 
 
 def in_background(threads: int, nice: int) -> None:
-    """Makes this process yield the processor to others, and compute on so many threads."""
+    """Lower the priority of this process, and compute on so many threads."""
     torch.set_num_threads(threads)
     os.nice(nice)
 

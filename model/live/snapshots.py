@@ -1,4 +1,4 @@
-"""A run's snapshots in its folder, and a model made of one. Nothing here trains."""
+"""The snapshot files of a run, and how to save one as a bundle. Imports no training code."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from model.bundle.weights import CARD, TRAINING, save_bundle
 from model.live.options import LiveOptions
 from model.zoo.registry import DIRECTION, tokenizer_of
 
-MODEL = "model."  # what names of parameters begin with in a state
+MODEL = "model."  # prefix of the parameters' names in a saved state
 
 
 def state_path(folder: Path, step: int) -> Path:
-    """Where the state at a step is: weights, moments, random numbers."""
+    """Return the path of the state at a step: weights, optimizer moments, random state."""
     return folder / "snapshots" / f"{step:06d}.state.safetensors"
 
 
 def trace_path(folder: Path, step: int, probe: int) -> Path:
-    """Where the trace of a fixed input at a step is."""
+    """Return the path of the trace of a fixed input at a step."""
     return folder / "snapshots" / f"{step:06d}.{probe}.trace.safetensors"
 
 
 def keep(folder: Path, step: int, options: LiveOptions, name: str, card: str, bundle: Path) -> None:
-    """Writes the model of a snapshot as a bundle. Raises `FileNotFoundError` for no such step."""
+    """Write a snapshot's model as a bundle. Raises `FileNotFoundError` if there is none."""
     state = load_file(state_path(folder, step))
     weights = {
         key.removeprefix(MODEL): value for key, value in state.items() if key.startswith(MODEL)

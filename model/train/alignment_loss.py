@@ -39,7 +39,7 @@ class Lexicon:
 
     @classmethod
     def learned(cls, corpus: Corpus, vocabulary: int) -> Lexicon:
-        """Estimate it from every example, in both directions."""
+        """Estimate the probabilities from every example, in both directions."""
         found = cls(torch.ones(vocabulary, vocabulary, device=corpus.device))
         for _ in range(ROUNDS):
             counts = torch.zeros_like(found.table)
@@ -52,18 +52,18 @@ class Lexicon:
         return found
 
     def links(self, batch: TokenBatch) -> Tensor:
-        """Return (B, T, S): the certainty that a written token translates a source token, 0 to 1.
+        """Return the probability that a target token translates a source token: (B, T, S).
 
-        Rows sum to at most 1, and to little if a token translates nothing in particular.
+        Rows sum to at most 1, and to much less if a token has no clear counterpart.
         """
         (_, _, there), (_, _, back) = self._both_ways(batch)
         agreed = there[:, :, 1:] * back[:, :, 1:].transpose(1, 2)
         return F.pad(agreed, (1, 0))  # the tag translates no word
 
     def _both_ways(self, batch: TokenBatch) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-        """Yield (given ids, said ids, shares (B, said, given)): the target said, then the source.
+        """Yield (given ids, said ids, shares (B, said, given)): target given source, then reverse.
 
-        The first given token stands for nothing: the tag of a source, <bos> of a target
+        The first given token means "aligned to nothing": the tag of a source, or <bos> of a target
         (which is shared by both languages, and gets half the share of a tag).
         """
         target = torch.cat([batch.read[:, :1], batch.written], dim=1)
@@ -78,7 +78,7 @@ class Lexicon:
 def prior(said: Tensor, given: Tensor) -> Tensor:
     """Return the prior probability of links (B, said, given), by their distance to the diagonal.
 
-    `said` and `given` are true where there is no padding; the first of `given` stands for nothing.
+    `said` and `given` are true except on padding; the first of `given` means "aligned to nothing".
     """
     places = (_place(said)[:, :, None] - _place(given[:, 1:])[:, None, :]).abs()
     near = torch.exp(-TENSION * places) * given[:, None, 1:]
@@ -95,11 +95,11 @@ def _place(real: Tensor) -> Tensor:
 def check(config: ModelConfig) -> None:
     """Raise `ValueError` for a model without two heads to supervise."""
     if config.heads < 2:
-        raise ValueError(f"a guide needs two heads, not {config.heads}")
+        raise ValueError(f"a guide needs at least 2 heads, not {config.heads}")
 
 
 def taught(config: ModelConfig, since: int | None) -> list[dict[str, int | str]]:
-    """Return the heads supervised by a guide since a step, counted from 0; none without a guide."""
+    """Return the heads that a guide supervises since step `since`; none if there is no guide."""
     heads = (config.decoder_layers - 1, WRITER, WRITES), (0, READER, READS)
     return [
         {"layer": layer, "head": head, "rows": rows, "since": since}
@@ -112,9 +112,9 @@ def taught(config: ModelConfig, since: int | None) -> list[dict[str, int | str]]
 class Guide:
     """Supervises two cross-attention heads with word alignment.
 
-    Head 1 of the last layer attends to the source of the token being written, head 2 of
-    the first layer to the source of the token read last: the first layer knows hardly more
-    than that token, and the last one what will follow it.
+    Head 1 of the last layer learns to attend to the source of the token to predict, head 2 of the
+    first layer to the source of the last token read. The first layer knows little more than that
+    token; only the last layer knows what will follow.
     """
 
     lexicon: Lexicon
@@ -129,11 +129,11 @@ class Guide:
         return cls(lexicon, config.decoder_layers, weight)
 
     def loss(self, weights: CrossWeights, batch: TokenBatch) -> Tensor:
-        """Return `weight` times the cross-entropy of links and heads, in nats per written token."""
+        """Return `weight` times the cross-entropy of links and heads, in nats per target token."""
         first, last = weights.found[0], weights.found[self.layers - 1]  # (B, H, T, S)
         seen = torch.stack([last[:, WRITER], first[:, READER]], dim=1)
         writes = self.lexicon.links(batch)
-        reads = F.pad(writes, (0, 0, 1, 0))[:, :-1]  # a row reads what the one before it wrote
+        reads = F.pad(writes, (0, 0, 1, 0))[:, :-1]  # a row reads what the row before it predicted
         links = torch.stack([writes, reads], dim=1) * batch.target_real[:, None, :, None]
         nats = -(links * seen.float().clamp(min=1e-9).log()).sum()
         return self.weight * nats / batch.target_real.sum()

@@ -1,4 +1,4 @@
-"""Synthetic examples of what people type and corpora lack.
+"""Synthetic examples of inputs that people type but corpora lack.
 
 `KINDS` are functions of an example, a function that draws others of its direction, and a random
 generator; they return a new example, or None if the kind does not apply.
@@ -47,22 +47,22 @@ def followed(one: TrainingExample, draw: Draw, more: int) -> TrainingExample:
 
 
 def joined(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
-    """Two, three or four sentences in one input, fewer being more likely."""
+    """Join two to four sentences into one input; fewer are more likely."""
     return followed(one, draw, chance.choice((1, 1, 1, 2, 2, 3)))
 
 
 def paragraph(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
-    """Five to eight sentences in one input."""
+    """Join five to eight sentences into one input."""
     return followed(one, draw, chance.randint(4, 7))
 
 
 def unmarked(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
-    """Without the final mark."""
+    """Remove the final punctuation mark of the source."""
     return without_mark(one)
 
 
 def without_mark(one: TrainingExample) -> TrainingExample | None:
-    """Remove the final mark of the source; returns None if there is none, or nothing else."""
+    """Remove the final mark of the source; return None if there is none, or nothing else."""
     source = FINAL.sub("", one.source)
     return (
         TrainingExample(source, one.target, one.language)
@@ -72,7 +72,7 @@ def without_mark(one: TrainingExample) -> TrainingExample | None:
 
 
 def lower(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
-    """In lower case, half of them without the final mark."""
+    """Convert the source to lower case, half of the time without its final mark."""
     source = one.source.lower()
     if source == one.source:
         return None
@@ -81,20 +81,20 @@ def lower(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample |
 
 
 def short(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
-    """One to three words: corpora have few, and people type them first."""
+    """Keep inputs of one to three words: corpora have few, and people type them first."""
     if len(WORDS.findall(one.source)) > 3:
         return None
     return chance.choice((unmarked, lower))(one, draw, chance) or one
 
 
 def capitals(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
-    """IN CAPITALS."""
+    """Convert the source to capitals."""
     source = one.source.upper()
     return TrainingExample(source, one.target, one.language) if source != one.source else None
 
 
 def marks(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
-    """Half-width marks in Chinese, typographic ones in English."""
+    """Use half-width marks in a Chinese source, typographic ones in an English source."""
     other = one.source.translate(CURLY if one.source.isascii() else NARROW)
     return TrainingExample(other, one.target, one.language) if other != one.source else None
 
@@ -107,7 +107,7 @@ def name(chance: Chance) -> str:
 
 
 def named(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
-    """With an invented name, spelt alike on both sides, so that copying is learnt."""
+    """Insert an invented name, spelt alike on both sides, so that the model learns to copy."""
     made = name(chance)
     sides = []
     for text in (one.source, one.target):
@@ -120,7 +120,7 @@ def named(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample |
 
 
 def numbered(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
-    """With other digits, if both sides have the same."""
+    """Replace the digits on both sides, if they are the same."""
     numbers = DIGITS.findall(one.source)
     if not numbers or sorted(numbers) != sorted(DIGITS.findall(one.target)):
         return None
@@ -135,7 +135,7 @@ def numbered(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExampl
 
 
 def with_emoji(one: TrainingExample, draw: Draw, chance: Chance) -> TrainingExample | None:
-    """Followed by one to three emoji, which are to be copied."""
+    """Append one to three emoji to both sides, so that the model learns to copy them."""
     tail = chance.choice(EMOJI) * chance.choice((1, 1, 1, 2, 3))
     gap = chance.choice(("", " "))
     source, target = normalise(one.source + gap + tail), normalise(one.target + gap + tail)

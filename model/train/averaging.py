@@ -13,7 +13,7 @@ from model.bundle.weights import TOKENIZER, TRAINING, WEIGHTS, load_bundle, save
 
 
 def average(paths: Sequence[Path]) -> dict[str, Tensor]:
-    """Return the mean of the weights in several files (section 6.1)."""
+    """Return the mean of the weights in several files (section 6.1 of the paper)."""
     total = {name: value.double() for name, value in load_file(paths[0]).items()}
     for path in paths[1:]:
         for name, value in load_file(path).items():

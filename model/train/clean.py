@@ -117,7 +117,7 @@ RULES: tuple[Rule, ...] = (tidy, ended, written, proportionate)
 
 
 def key(text: str) -> str:
-    """Return what two spellings of a sentence share: letters and digits in lower case."""
+    """Return the letters and digits of a text in lower case, to compare texts by."""
     return "".join(LETTER.findall(normalise(text).lower()))
 
 

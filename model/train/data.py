@@ -24,7 +24,7 @@ class TokenBatch:
 
     @property
     def tokens(self) -> Tensor:
-        """The number of tokens that are not padding, source and target together."""
+        """Number of tokens that are not padding, source and target together."""
         return self.source_real.sum() + self.target_real.sum()
 
 
@@ -50,7 +50,7 @@ class Corpus:
         }
         if not rows:
             raise ValueError(f"none of {len(examples)} examples fits into {max_tokens} tokens")
-        self.kept = torch.tensor([*rows])  # which examples the rows are
+        self.kept = torch.tensor([*rows])  # indices of the examples that are kept
         self.source = _flat([source for source, _ in rows.values()], device)
         self.target = _flat([target for _, target in rows.values()], device)
 
@@ -79,7 +79,7 @@ class Corpus:
         generator = torch.Generator().manual_seed(seed * 1_000_003 + epoch)
         lengths = torch.stack([self.source.lengths, self.target.lengths]).cpu()  # (2, examples)
         # Sources of similar length share a batch, and among them targets of similar length, so that
-        # there is little padding. The noise gives each epoch other neighbours.
+        # there is little padding. The noise varies the batches from epoch to epoch.
         noise = torch.rand(lengths.shape, generator=generator) * 2
         source, target = (lengths + noise).unbind()
         order = target.argsort()
@@ -120,7 +120,7 @@ def _flat(rows: Sequence[list[int]], device: torch.device) -> _Flat:
 def _segmented(
     examples: Sequence[TrainingExample], tokenizer: Tokenizer
 ) -> Iterator[tuple[list[int], list[int]]]:
-    """Return tag, pieces and <eos>; <bos>, pieces and <eos>."""
+    """Yield the ids of each example: tag, pieces and <eos>; <bos>, pieces and <eos>."""
     sources = tokenizer.ids([example.source for example in examples])
     targets = tokenizer.ids([example.target for example in examples])
     tags = {language: tokenizer.tag(language).id for language in tokenizer.languages}

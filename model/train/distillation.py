@@ -34,7 +34,7 @@ SOURCES = 64  # sentences in a batch of beam searches
 TOKENS = 4000  # in a batch to score
 ASKED = "asked.json"
 
-Row = tuple[str, str, str]  # language of what the teachers wrote, then both texts
+Row = tuple[str, str, str]  # language of the teachers' text, then both texts
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,10 @@
-"""Events of a training run: plain data, in types that JSON has.
+"""Events of a training run: plain data that JSON can represent.
 
     for event in train(plan):
         match event:
             case Look(): print(event.step, event.dev)
 
-Losses are in nats per written token, times in seconds, steps and epochs from the run's start.
+Losses are in nats per target token, times in seconds; steps and epochs count from the run's start.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ class Step:
     epoch: float  # including the fraction of the current one
     epochs: int  # maximum
     loss: float  # of this batch, with label smoothing
-    mean: float  # over the batches since the last look
+    mean: float  # over the batches since the last `Look`
     rate: float  # the learning rate
-    tokens: int  # read and written, in total
+    tokens: int  # source and target, in total
     seconds: float  # in total
-    left: float  # seconds at most, at the speed so far
+    left: float  # seconds to the end at most, at the speed so far
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Look:
     """The dev loss was measured and a checkpoint saved."""
 
     step: int
-    train: float  # mean since the last look, with label smoothing
+    train: float  # mean since the last `Look`, with label smoothing
     dev: float
     best: float  # the smallest dev loss
     best_step: int

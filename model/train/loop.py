@@ -61,10 +61,10 @@ class Trainer:
         self.saved = time.monotonic()
 
     def events(self) -> Told:
-        """Train until the epochs, steps, minutes or the patience run out.
+        """Train until the epochs, steps, minutes or patience run out.
 
-        Each event is yielded after what it reports: if the loop is left at any of them, the run
-        saves its state and can resume from there.
+        An event is yielded after what it reports. Closing the generator at any event saves the
+        state, so that the run can resume from there.
         """
         try:
             if not self.progress.step and 0 in self.snapshots:
@@ -85,7 +85,7 @@ class Trainer:
 
     @property
     def epochs(self) -> float:
-        """Return the number of finished epochs, including the fraction of the current one."""
+        """Number of finished epochs, including the fraction of the current one."""
         return self.progress.epoch + self.progress.batch / self.per_epoch
 
     def ended(self) -> bool:
@@ -96,7 +96,7 @@ class Trainer:
         return bool(late or done or at.epoch >= options.epochs or at.looks >= options.patience)
 
     def _epoch(self) -> Told:
-        """Run one epoch, or the rest of it; returns early when the run has ended."""
+        """Run one epoch, or the rest of it; return early when the run has ended."""
         at, options = self.progress, self.options
         for batch in self.corpus.batches(options.batch, options.seed, at.epoch, skip=at.batch):
             with self.chance:

@@ -20,7 +20,7 @@ from model.transformer.stacks import Transformer
 def autocast(device: torch.device, precision: str) -> AbstractContextManager[None]:
     """Return autocast: matrix products in bfloat16, sums and softmax in float32, for "bf16".
 
-    "auto" uses bfloat16 on CUDA, and on a CPU with instructions for it; others are slower with it.
+    "auto" uses bfloat16 on CUDA and on CPUs with instructions for it; others are slower with it.
     """
     bf16 = precision == "bf16" or (precision == "auto" and fast_in_bf16(device))
     return torch.autocast(device.type, torch.bfloat16, enabled=bf16)
@@ -35,7 +35,7 @@ def fast_in_bf16(device: torch.device) -> bool:
 
 
 def states(model: Transformer, batch: TokenBatch, tap: Tap = NULL) -> tuple[Tensor, Tensor]:
-    """Return the decoder's output (tokens, d_model) at written positions, and ids (tokens,).
+    """Return the decoder's output (tokens, d_model) without padding, and the target ids (tokens,).
 
     Padding is dropped before multiplying by the output matrix, the widest one.
     """
@@ -47,7 +47,7 @@ def states(model: Transformer, batch: TokenBatch, tap: Tap = NULL) -> tuple[Tens
 
 
 def answers(model: Transformer, batch: TokenBatch, tap: Tap = NULL) -> tuple[Tensor, Tensor]:
-    """Return logits (tokens, V) at written positions, and the written ids (tokens,)."""
+    """Return the logits (tokens, V) without padding, and the target ids (tokens,)."""
     x, written = states(model, batch, tap)
     return model.logits(x).float(), written
 
@@ -67,9 +67,9 @@ def training_loss(
     r_drop: float,
     guide: Guide | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Return the loss to minimise, and the cross-entropy alone for the log; nats per written token.
+    """Return the loss to minimise, and the cross-entropy alone for the log; nats per target token.
 
-    With label smoothing ε the target distribution gives 1 − ε to the written token and
+    With label smoothing ε the target distribution gives 1 − ε to the target token and
     spreads ε over the vocabulary (section 5.4).
 
     With R-Drop (Wu et al. 2021) the batch runs twice, with two dropout masks, and the divergence of
@@ -103,7 +103,7 @@ def _twice(batch: TokenBatch) -> TokenBatch:
 def dev_loss(
     model: Transformer, batches: Sequence[TokenBatch], precision: str = "float32", tap: Tap = NULL
 ) -> float:
-    """Return nats per token over all batches, without smoothing or dropout."""
+    """Return the loss over all batches in nats per token, without label smoothing or dropout."""
     training = model.training
     model.eval()
     total, count = 0.0, 0

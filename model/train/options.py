@@ -13,7 +13,7 @@ class TrainingOptions:
     Raises `ValueError`, naming the value and its limit, for invalid values.
     """
 
-    seed: Annotated[int, "of weights, order and dropout"] = 1
+    seed: Annotated[int, "seed of weights, order and dropout"] = 1
     batch: Annotated[int, "tokens per step, including padding, both sides together"] = 3000
     epochs: Annotated[int, "maximum number"] = 60
     minutes: Annotated[float | None, "stop after this total time, with start-from"] = None
@@ -21,8 +21,8 @@ class TrainingOptions:
     cooldown: Annotated[int, "the rate falls linearly to 0 over this many last steps"] = 0
     every: Annotated[int, "steps between dev losses, with a checkpoint each"] = 500
     patience: Annotated[int, "measurements without a better dev loss before stopping early"] = 10
-    learning_rate: Annotated[float, "a factor on the paper's schedule"] = 1.0
-    warmup: Annotated[int, "steps"] = 1000
+    learning_rate: Annotated[float, "factor on the paper's schedule"] = 1.0
+    warmup: Annotated[int, "steps over which the learning rate rises"] = 1000
     # The paper (section 5.3) has 0.98; closer to 1 is better for small batches.
     adam_beta2: Annotated[float, "β₂ of Adam"] = 0.98
     label_smoothing: Annotated[float, "ε_ls, section 5.4"] = 0.1
@@ -30,14 +30,12 @@ class TrainingOptions:
     r_drop: Annotated[float, "weight of the divergence between two dropout passes"] = 0.0
     # Garg et al. 2019
     guide: Annotated[float, "weight of the alignment loss of two heads"] = 0.0
-    guide_from: Annotated[int, "the first step with it"] = 0
+    guide_from: Annotated[int, "first step with the alignment loss"] = 0
     # Late dropout: Liu et al. 2023
-    dropout_from: Annotated[int, "the first step with dropout"] = 0
+    dropout_from: Annotated[int, "first step with dropout"] = 0
     clip: Annotated[float, "largest norm of the gradient"] = 1.0
     average: Annotated[int, "number of last checkpoints to average"] = 4
-    precision: Annotated[str, "of matrix products: bf16, float32, or bf16 where it is fast"] = (
-        "auto"
-    )
+    precision: Annotated[str, "of matrix products: bf16, float32, or auto (bf16 if fast)"] = "auto"
 
     def __post_init__(self) -> None:
         for name in ("batch", "epochs", "every", "patience", "warmup", "average"):
@@ -46,7 +44,7 @@ class TrainingOptions:
         if self.guide < 0:
             raise ValueError(f"guide must be at least 0, not {self.guide}")
         if self.cooldown and not self.steps:
-            raise ValueError("a cooldown needs steps, the step at which the rate is 0")
+            raise ValueError("cooldown needs steps: the number of steps after which the rate is 0")
 
     def rate(self, step: int, d_model: int, begun: int = 0) -> float:
         """Return the learning rate of a step, from 1, if Adam started at step `begun`."""
@@ -68,8 +66,8 @@ def learning_rate(
 def cooling(step: int, steps: int, cooldown: int) -> float:
     """Return a factor on the rate: 1, then linearly to 0 over the last `cooldown` of `steps`.
 
-    The paper's schedule has no end, so a run can continue as long as time allows; cooling down once
-    at the end gives the benefit of a rate near 0 (Hägele et al. 2024, arXiv:2405.18392).
+    The paper's schedule has no end, so a run can continue as long as time allows. One cooldown at
+    the end then has the effect of a decaying schedule (Hägele et al. 2024, arXiv:2405.18392).
     """
     if not cooldown or not steps:
         return 1.0

@@ -1,6 +1,6 @@
 """The plan of a training run: one frozen record, which can be written as JSON or TOML.
 
-In a file, the options of all parts are side by side, as on the command line:
+In a file, the options of all parts are on one level, as on the command line:
 
     train = ["pairs.tsv"]
     dev = ["dev.tsv"]
@@ -26,7 +26,7 @@ VOCABULARY = 8000  # maximum number of subwords
 
 @dataclass(frozen=True)
 class TrainingData:
-    """What to learn from. The string beside a type is the option's help on the command line."""
+    """The data of a run. The string beside a type is the option's help on the command line."""
 
     train: Annotated[tuple[Path, ...], "TSV files, .gz or not"]
     dev: Annotated[tuple[Path, ...], "TSV files for early stopping"]
@@ -34,13 +34,13 @@ class TrainingData:
     back: Annotated[tuple[Path, ...], "TSV files from back-translate"] = ()
     start_from: Annotated[Path | None, "a run's folder or a bundle to continue from"] = None
     soften: Annotated[float, "factor on W_q and W_k of the run to start from"] = 1.0
-    raw: Annotated[bool, "neither clean nor filter the pairs"] = False
-    languages: Annotated[tuple[str, str], "of the columns"] = ("en", "zh")
-    one_way: Annotated[bool, "train the first to the second only"] = False
+    raw: Annotated[bool, "use the pairs without cleaning or filtering them"] = False
+    languages: Annotated[tuple[str, str], "language codes of the two columns"] = ("en", "zh")
+    one_way: Annotated[bool, "train only from the first language to the second"] = False
     augment: Annotated[float, "synthetic examples per real one"] = 0.15
     generate: Annotated[float, "generated examples of what people type first, per real one"] = 0.0
     unmark: Annotated[float, "share of sources whose final mark is removed"] = 0.0
-    unread: Annotated[tuple[Path, ...], "TSV files whose sentences are never used as a source"] = ()
+    unread: Annotated[tuple[Path, ...], "TSV files whose sentences are never a source"] = ()
 
     @property
     def directions(self) -> list[str]:
@@ -65,7 +65,7 @@ class TrainingPlan:
     name: Annotated[str, "the model's name on the page"] = "English ↔ Chinese"
 
     def to_json(self) -> dict[str, Any]:
-        """Return all options side by side, in types that JSON has."""
+        """Return all options as a flat dictionary that JSON can represent."""
         told = {}
         for name, option in PLAN_OPTIONS.items():
             told[name] = getattr(getattr(self, option.part) if option.part else self, name)

@@ -1,4 +1,4 @@
-"""From a plan's files to the examples for training and for the dev loss."""
+"""Turns a plan's files into the examples for training and for the dev loss."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Telling = Generator[Tidied, None, list[TextPair]]
 
 
 class RefusedError(ValueError):
-    """A run that is not possible as requested; the message says why, for a command to print."""
+    """A run is not possible as requested. Commands print the message, which says why."""
 
 
 def every_pair(paths: Sequence[Path]) -> list[TextPair]:
@@ -35,7 +35,7 @@ def every_pair(paths: Sequence[Path]) -> list[TextPair]:
 
 
 def tidied(pairs: Sequence[TextPair], data: TrainingData) -> Telling:
-    """Yield the counts of the cleaning; returns the pairs to train on, cleaned unless raw.
+    """Yield the counts of the cleaning; return the pairs to train on, cleaned unless raw.
 
     Raises `RefusedError` if none is left.
     """
@@ -77,7 +77,7 @@ def dev_examples(data: TrainingData) -> list[TrainingExample]:
 def tokenizer_of(
     folder: Path, pairs: Sequence[TextPair], size: int, data: TrainingData
 ) -> Tokenizer:
-    """Return the run's tokenizer; trained on the pairs if its folder has none."""
+    """Return the run's tokenizer; train one on the pairs if its folder has none."""
     path = folder / TOKENIZER
     if not path.is_file():
         texts: Iterator[str] = (text for pair in pairs for text in pair)
@@ -92,7 +92,7 @@ def _ways(pairs: Sequence[TextPair], data: TrainingData) -> list[TrainingExample
 
 
 def _back(data: TrainingData) -> Generator[Tidied, None, list[TrainingExample]]:
-    """Return back-translations, cleaned too, each into the language of the human text.
+    """Return the back-translations, cleaned too, each as an example whose target is human text.
 
     Raises `ValueError` for a language that is not trained.
     """

@@ -32,17 +32,17 @@ from model.transformer.stacks import Transformer
 
 HELD = "run.json"
 BUNDLE = "bundle"
-# What may change on resuming: where and how it runs, when and how it ends, and a guide's weight.
+# Options that may change when a run is resumed.
 FREE = {"folder", "device", "name", "guide"} | {
     *("minutes", "epochs", "steps", "cooldown", "patience", "average")
 }
 
 
 def train(plan: TrainingPlan) -> Generator[Event, None, None]:
-    """Train, or resume training, and yield every step; finally the bundle in the run's folder.
+    """Train or resume training, yield an event per step, and write the bundle at the end.
 
-    Leaving the loop stops the run: its state is saved, its folder is released, and the same plan
-    resumes it as if it had never stopped, bit for bit on a CPU. The same holds after a kill.
+    Closing the generator stops the run: its state is saved and its folder is released. The same
+    plan resumes it as if it had never stopped, bit for bit on a CPU, even after a kill.
 
     Raises `RefusedError` if another process trains in the folder, if the folder has another
     run, or if no pair is left to train on; `ValueError` for invalid files or options.
@@ -61,7 +61,7 @@ def train(plan: TrainingPlan) -> Generator[Event, None, None]:
 
 
 def bundle_of(plan: TrainingPlan) -> Path:
-    """Train to the end without reporting events; returns the bundle's folder."""
+    """Train to the end without reporting events; return the bundle's folder."""
     for _ in train(plan):
         pass
     return plan.folder / BUNDLE

@@ -60,7 +60,7 @@ def save_state(
 
 
 def load_state(path: Path, model: Transformer, optimizer: Optimizer, chance: Chance) -> Progress:
-    """Restore model, optimizer and random numbers; returns the position of the run.
+    """Restore model, optimizer and random state; return the position of the run.
 
     Raises `ValueError` if the state is for a model of another shape.
     """
@@ -81,13 +81,12 @@ def load_state(path: Path, model: Transformer, optimizer: Optimizer, chance: Cha
 
 
 def take_over(old: Path, new: Path, soften: float = 1.0) -> None:
-    """Start the run in the folder `new` from `old`, on other data from its first batch on.
+    """Prepare the folder `new` for a run that continues from `old`, at the first batch of its data.
 
-    `old` is the folder of a run, whose vocabulary, weights, moments, random numbers and step count
-    are copied, or a bundle, which has neither moments nor random numbers: then Adam and the random
-    numbers start afresh. W_q and W_k are multiplied by `soften`, so scores by its square: heads
-    that have come to attend to one token, whatever the sentence, otherwise get hardly any gradient
-    to change.
+    `old` is a run's folder, whose vocabulary, weights, moments, random state and step count are
+    copied, or a bundle, which has neither moments nor random state: then Adam and the random
+    numbers start afresh. W_q and W_k are multiplied by `soften`, and so the scores by its square:
+    heads that attend to the same token in every sentence otherwise get hardly any gradient.
 
     Raises `FileNotFoundError` if `old` is neither.
     """

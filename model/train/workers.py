@@ -1,4 +1,4 @@
-"""Work shared between processes, since small models gain nothing from threads."""
+"""Parallel work in processes of one thread each: small models gain nothing from more threads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Result = TypeVar("Result")
 def spread(
     work: Callable[..., Result], tasks: Iterable[Sequence[Any]], jobs: int
 ) -> Iterator[Result]:
-    """Return ``work(*task)`` of every task, in order; `jobs` at a time, on one thread each.
+    """Yield ``work(*task)`` of every task, in order; `jobs` at a time, on one thread each.
 
     With one job the work runs in this process, otherwise in spawned processes.
     """

@@ -1,1 +1,1 @@
-"""Small models of made-up tasks, on which attention can be read off: `model/zoo/zoo.toml`."""
+"""Small models of synthetic tasks in which the right attention is known: `model/zoo/zoo.toml`."""

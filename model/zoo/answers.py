@@ -1,4 +1,4 @@
-"""The right answer to what somebody types, for each task of the zoo."""
+"""The right answer to a typed text, for each task of the zoo."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ LETTERS = re.compile(r"[a-z]*")
 BRACKETS = re.compile(r"[()\[\]{}]*")
 SUM = re.compile(r"(\d+)\+(\d+)")
 
-Solver = Callable[[str], tuple[Example, int]]  # and its length, as the task counts it
+Solver = Callable[[str], tuple[Example, int]]  # text -> example, and its length in the task's unit
 
 
 def solve(task: str, text: str) -> Example:
-    """The example that a text is: its tokens, the right answer, and where each part is found.
+    """Return a typed text as an example: its tokens, the right answer and the right attention.
 
-    Spaces do not matter, but between words. Raises `ValueError` for a text that is none of the
-    task, saying what it takes, and `KeyError` for a task that does not exist.
+    Spaces are ignored, except between words. Raises `ValueError`, whose message says what the task
+    takes, if the text does not fit the task, and `KeyError` for an unknown task.
     """
     known = TASKS[task]
     example, length = SOLVERS[task](text)

@@ -1,9 +1,9 @@
-"""What carries the answer to *who is it?*: looks are cut or patched, and the answers counted.
+"""Which attention carries the answer to *who is it?*: cut edges, patch heads, count right answers.
 
-A look is an edge: one token looks at another. Where all heads of all encoder layers are kept from
-some edges and the answer is as right as before, they did not carry it; of two nouns one is right by
-chance half of the time. A patch gives a head the attention that it has in the sentence's twin,
-which differs in the property alone: where the answer is then the twin's, that head decides.
+An edge is a pair of a query and a key. Cutting an edge masks it in all heads of all encoder layers;
+if the answers stay right, the edge did not carry them. A random guess between two nouns is right
+half of the time. Patching gives a head the attention weights that it has in the sentence's twin,
+which differs only in the property; if the answer becomes the twin's, that head decides it.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from model.zoo.tasks import Example
 from model.zoo.who import nouns_of
 
 BATCH = 50
-TAG = 1  # a source is read behind one control token
-ANSWER = "answer"  # the decoder's first row, which writes it
-# What is cut together: who looks at whom.
+TAG = 1  # control tokens before the source
+ANSWER = "answer"  # the decoder's first row, which predicts the answer
+# The edges of each cut, as (query, key).
 CUTS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "nothing": (),
     "it → nouns": (("it", "nouns"),),
@@ -40,7 +40,7 @@ Twins = Sequence[tuple[Example, Example]]
 
 
 def places_of(example: Example) -> Mapping[str, Sequence[int]]:
-    """Where *it*, the nouns and the property stand among the tokens that are read."""
+    """Return the positions of *it*, the nouns and the property among the source tokens."""
     words = [token.strip() for token in example.source]
     found = {
         "it": [words.index("it")],
@@ -51,7 +51,7 @@ def places_of(example: Example) -> Mapping[str, Sequence[int]]:
 
 
 def cuts(adapter: Adapter, example: Example, looks: str, at: str) -> tuple[Intervention, ...]:
-    """What keeps the one from looking at the other, in all heads of all layers."""
+    """Return the interventions that mask `at` for the queries `looks`, in all heads and layers."""
     places = places_of(example)
     rows = [0] if looks == ANSWER else places[looks]
     return tuple(
@@ -63,7 +63,7 @@ def cuts(adapter: Adapter, example: Example, looks: str, at: str) -> tuple[Inter
 
 
 def without_looks(adapter: Adapter, examples: Sequence[Example]) -> dict[str, float]:
-    """The share of right answers without each kind of look."""
+    """Return the share of right answers after each cut of `CUTS`."""
     return {
         name: _right(
             adapter,
@@ -77,9 +77,10 @@ def without_looks(adapter: Adapter, examples: Sequence[Example]) -> dict[str, fl
 
 
 def patched(adapter: Adapter, twins: Twins) -> dict[str, list[float]]:
-    """By attention: how often the answer becomes the twin's with the twin's attention.
+    """Return, by attention, how often the twin's attention weights change the answer to the twin's.
 
-    First of all heads together, then of each. Counted are pairs that are both answered right.
+    The first share is for all heads together, the others for one head each. Only pairs of which
+    the model answers both sentences right are counted.
     """
     pairs = [*twins, *((second, first) for first, second in twins)]
     right = [_answers(adapter, [(one, ()) for one in side]) for side in zip(*pairs, strict=True)]

@@ -1,4 +1,4 @@
-"""What a model of the zoo can do: right answers by length, and what its heads look at."""
+"""Measures a model of the zoo: right answers by length, and what its heads attend to."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from model.zoo.tasks import Example, Places, Task
 
 BATCH = 50
 COUNT = 200  # examples of each length
-CHANGED = 100  # examples that are run again with looks cut or patched
+CHANGED = 100  # examples that are run again with attention cut or patched
 LOOKS = ("encoder.*.self.weights", "decoder.*.cross.weights")
 CROSS = "cross.weights"
-TAG = 1  # a source is read behind one control token
+TAG = 1  # control tokens before the source
 
-Hits = dict[str, Tensor]  # by tensor, "encoder.0.self.weights": (heads,), 1 where a look is right
+Hits = dict[str, Tensor]  # by attention, "encoder.0.self": (heads,), 1 if the head attends right
 Shares = dict[str, list[float]]
 
 
 def measure_seed(recipe: Recipe, seed: int, bundle: Path, count: int = COUNT) -> dict[str, Any]:
-    """One model: right answers by length, right looks of its heads, its learning curve.
+    """Measure one model: right answers by length, right attention of its heads, learning curve.
 
-    Heads are measured at the longest length that was trained. All examples are held out, and the
-    same for every model of a task.
+    Heads are measured at the longest training length. All examples are held out, and the same for
+    every model of a task.
     """
     adapter = load(bundle.resolve(), "cpu", measured=False)
     progress = json.loads((bundle / TRAINING).read_text(encoding="utf-8"))
@@ -65,13 +65,13 @@ def measure_seed(recipe: Recipe, seed: int, bundle: Path, count: int = COUNT) ->
 
 
 def held_out_examples(recipe: Recipe, length: int, count: int) -> list[Example]:
-    """Held-out examples of a length, always the same ones."""
+    """Draw held-out examples of a length, always the same ones."""
     random = Random(f"test {recipe.task_name} {length}")
     return [recipe.task.draw(random, length, held_out=True) for _ in range(count)]
 
 
 def twins_of(task: Task, count: int) -> list[tuple[Example, Example]]:
-    """Held-out twins, always the same ones. Raises `ValueError` for a task that has none."""
+    """Draw held-out twins, always the same ones. Raises `ValueError` if the task has none."""
     if not task.twins:
         raise ValueError("this task has no twins")
     random, found = Random("twins"), list[tuple[Example, Example]]()
@@ -83,7 +83,7 @@ def twins_of(task: Task, count: int) -> list[tuple[Example, Example]]:
 
 
 def accuracy(adapter: Adapter, examples: Sequence[Example]) -> float:
-    """The share of answers that are right to the last token, written greedily."""
+    """Return the share of examples that greedy decoding answers entirely right."""
     texts = [one.source_text for one in examples]
     written = translate(adapter, texts, DIRECTION, Decode(), BATCH)
     hits = sum(a == one.target_text for a, one in zip(written, examples, strict=True))
@@ -91,7 +91,10 @@ def accuracy(adapter: Adapter, examples: Sequence[Example]) -> float:
 
 
 def looks(adapter: Adapter, examples: Sequence[Example]) -> Iterator[Hits]:
-    """Each row of which a task says where to look, the answer given: which heads look there."""
+    """Yield, for each row whose right keys are known, which heads attend most to one of them.
+
+    The right answer is given (teacher forcing).
+    """
     for example, trace in traced(adapter, examples):
         for place, wanted in enumerate(example.cross):
             yield hits(trace, place, wanted, lambda name: name.endswith(CROSS))
@@ -100,14 +103,14 @@ def looks(adapter: Adapter, examples: Sequence[Example]) -> Iterator[Hits]:
 
 
 def twin_looks(adapter: Adapter, pairs: Sequence[tuple[Example, Example]]) -> Iterator[Hits]:
-    """Each pair: which heads look right in both, so that their look moves with the answer."""
+    """Yield, for each row of each pair, which heads attend right in both sentences."""
     found = [list(looks(adapter, side)) for side in zip(*pairs, strict=True)]
     for first, second in zip(*found, strict=True):
         yield {name: first[name] * second[name] for name in first}
 
 
 def traced(adapter: Adapter, examples: Sequence[Example]) -> Iterator[tuple[Example, Trace]]:
-    """Each example and the run that writes its answer."""
+    """Yield each example with its trace, in which the right answer is given."""
     asked = [Request(e.source_text, DIRECTION, e.target_text, select=LOOKS) for e in examples]
     for begin in range(0, len(asked), BATCH):
         part = slice(begin, begin + BATCH)
@@ -115,7 +118,7 @@ def traced(adapter: Adapter, examples: Sequence[Example]) -> Iterator[tuple[Exam
 
 
 def hits(trace: Trace, row: int, wanted: Places, of: Callable[[str], bool]) -> Hits:
-    """For each head, whether the strongest look of this row goes to one of the wanted tokens."""
+    """Return, for each head, whether the largest weight of this row is on a wanted key."""
     keys = torch.tensor([place + TAG for place in wanted])
     return {
         name.removesuffix(".weights"): torch.isin(tensor.value[:, row].argmax(-1), keys).float()
@@ -125,7 +128,7 @@ def hits(trace: Trace, row: int, wanted: Places, of: Callable[[str], bool]) -> H
 
 
 def shares(found: Iterable[Hits]) -> Shares:
-    """The mean over rows: by attention, a share for each head."""
+    """Average over rows: by attention, one share per head."""
     rows: dict[str, list[Tensor]] = {}
     for one in found:
         for name, value in one.items():
@@ -140,7 +143,7 @@ def _rounded(values: Tensor) -> list[float]:
 def merged(
     old: Mapping[str, Any] | None, recipe: Recipe, new: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    """Results of a recipe: the seeds measured now, and of those before what is of others."""
+    """Return a recipe's results: the seeds measured now, and earlier results of other seeds."""
     seeds = {one["seed"]: one for one in [*(old or {}).get("seeds", []), *new]}
     return {
         "name": recipe.name,

@@ -1,4 +1,4 @@
-"""The zoo's page of the documentation, `docs/zoo.md`, from what was measured."""
+"""Writes the zoo's page of the documentation, `docs/zoo.md`, from the measurements."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from model.zoo.training import SHIPPED
 
 PAGE = Path(__file__).parents[2] / "docs" / "zoo.md"
 TEMPLATE = Path(__file__).with_name("page.template.md")
-APART = 0.05  # seeds that differ by so much are told apart
-CLOSE = 0.1  # nats a token: a dev loss below it counts as learned
-# Where each look is from: the answer, *it*, the property; and whether it moves.
+APART = 0.05  # if seeds differ by so much, the page shows their range
+CLOSE = 0.1  # nats per token: a dev loss below it counts as learned
+# Queries of the shown heads: the answer, *it*, the property; each for one sentence and for twins.
 LOOKS = ("looks", "twins")
 ASKED = (("decoder", LOOKS), ("encoder", LOOKS), ("encoder", ("instead", "instead twins")))
 
@@ -28,9 +28,9 @@ Results = Mapping[str, Any]
 
 
 def read_results(recipes: Mapping[str, Recipe], zoo: Path = SHIPPED) -> dict[str, Results]:
-    """What was measured, by name; nothing for a line that is not trained yet.
+    """Read the measurements, by name; a model that is not trained yet is left out.
 
-    Raises `ValueError` where a bundle is not one of those that were measured.
+    Raises `ValueError` if the measurements are of other weights than the bundle's.
     """
     found = {}
     for name in recipes:
@@ -38,12 +38,12 @@ def read_results(recipes: Mapping[str, Recipe], zoo: Path = SHIPPED) -> dict[str
         if path.is_file():
             found[name] = json.loads(path.read_text(encoding="utf-8"))
             if digest_of(zoo / name) not in [one["digest"] for one in found[name]["seeds"]]:
-                raise ValueError(f"{path}: it is of other weights; run zoo measure {name} again")
+                raise ValueError(f"{path}: measured on other weights; run zoo measure {name} again")
     return found
 
 
 def page(recipes: Mapping[str, Recipe], results: Mapping[str, Results]) -> str:
-    """The page. Layers and heads count from 1 in it, as on the screen."""
+    """Return the page as Markdown. It numbers layers and heads from 1, as the web page does."""
     missing = [f"`{name}`" for name in recipes if name not in results]
     text = Template(TEMPLATE.read_text(encoding="utf-8"))
     return text.substitute(
@@ -79,7 +79,7 @@ def _model(recipe: Recipe, found: Results) -> list[str]:
 
 
 def learned(curve: Sequence[Sequence[float]]) -> int | None:
-    """The first step from which on the dev loss stays below `CLOSE`; None if it never does."""
+    """Return the step from which on the dev loss stays below `CLOSE`; None if it never does."""
     since = None
     for step, _, dev in curve:
         if dev >= CLOSE:
@@ -90,7 +90,7 @@ def learned(curve: Sequence[Sequence[float]]) -> int | None:
 
 
 def best(shares: Mapping[str, Sequence[float]], stack: str) -> tuple[float, str, int] | None:
-    """The head of a stack that looks right most often: share, attention, head from 0."""
+    """Return the head of a stack that attends right most often: share, attention, 0-based head."""
     found = [
         (share, place, head)
         for place, heads in shares.items()
@@ -101,7 +101,7 @@ def best(shares: Mapping[str, Sequence[float]], stack: str) -> tuple[float, str,
 
 
 def _best_of(seeds: Sequence[Results], stack: str) -> str:
-    """The share of each seed's best head, and which head that is in the shipped model."""
+    """Format the shares of the seeds' best heads, and which head it is in the shipped model."""
     found = [one for seed in seeds if (one := best(seed["looks"], stack))]
     if not found:
         return "–"
@@ -132,7 +132,7 @@ def _steps(values: Sequence[int | None]) -> str:
 
 
 def _lengths(recipes: Mapping[str, Recipe], results: Mapping[str, Results]) -> list[str]:
-    """A table a task: lengths across, models down, those beyond the trained ones in italics."""
+    """Return a table per task: a row per model, a column per length, untrained ones in italics."""
     tables = []
     for task in dict.fromkeys(found["task"] for found in results.values()):
         mine = {name: found for name, found in results.items() if found["task"] == task}
@@ -172,7 +172,7 @@ def _who(results: Mapping[str, Results]) -> str:
 
 
 def _cut(results: Mapping[str, Results]) -> str:
-    """Right answers without each kind of look, a model and seed a row."""
+    """Return a table of right answers after each cut, one row per model and seed."""
     rows = [
         [f"`{name}`", str(one["seed"]), *(f"{one['cut'][cut]:.0%}" for cut in CUTS)]
         for name, one in _who_seeds(results)
@@ -182,7 +182,7 @@ def _cut(results: Mapping[str, Results]) -> str:
 
 
 def _patched(results: Mapping[str, Results]) -> str:
-    """How often a patch turns the answer: all heads of an attention, and the best head alone."""
+    """Return a table of how often a patch changes the answer: all heads, and the best one."""
     rows = []
     for name, one in _who_seeds(results):
         for place, (whole, *heads) in one.get("patched", {}).items():

@@ -1,4 +1,4 @@
-"""The zoo's table: a line a model, read from `zoo.toml`."""
+"""The table of the zoo's models, read from `zoo.toml`."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ TABLE = Path(__file__).with_name("zoo.toml")
 
 @dataclass(frozen=True)
 class Recipe:
-    """One model: what it learns and how. Raises `ValueError` for what does not fit together."""
+    """A model's task, shape and training options. Raises `ValueError` if they do not fit."""
 
     name: str
     task_name: str
-    trained: tuple[int, int]  # the shortest and the longest length that it learns from
-    tested: tuple[int, ...]  # lengths that its answers are counted at
-    examples: int  # to learn from
-    changed: Mapping[str, Any]  # what its line says beyond the task: how it differs
+    trained: tuple[int, int]  # shortest and longest training example
+    tested: tuple[int, ...]  # lengths of the test examples
+    examples: int  # number of training examples
+    changed: Mapping[str, Any]  # settings by which it differs from its task's table
     options: TrainingOptions
-    shape: Mapping[str, Any]  # of `ModelConfig`, but for the vocabulary
+    shape: Mapping[str, Any]  # arguments of `ModelConfig`, except the vocabulary
 
     def __post_init__(self) -> None:
         first, last = self.trained
@@ -45,11 +45,11 @@ class Recipe:
 
     @property
     def task(self) -> Task:
-        """What it learns."""
+        """The task itself."""
         return TASKS[self.task_name]
 
     def config(self, vocabulary: int) -> ModelConfig:
-        """The model's shape, with so many tokens."""
+        """Return the model's configuration, for a vocabulary of so many tokens."""
         return ModelConfig(vocabulary=vocabulary, **self.shape)
 
 
@@ -61,17 +61,17 @@ PARTS: dict[str, set[str]] = {
 
 
 def read_recipes(path: Path = TABLE) -> dict[str, Recipe]:
-    """All lines of the table by name, in its order.
+    """Read all models of the table by name, in the order of the file.
 
-    A line says its task and what it changes; the task's own table and `[all]` say the rest. Raises
-    `ValueError`, naming line and value, for what is no recipe.
+    A model's table has its task and the settings that it changes; the others come from the task's
+    table and from `[all]`. Raises `ValueError`, which names the model and the value, if invalid.
     """
     table = tomllib.loads(path.read_text(encoding="utf-8"))
     return {name: _recipe(name, line, table) for name, line in table["models"].items()}
 
 
 def chosen(recipes: Mapping[str, Recipe], names: Sequence[str]) -> list[Recipe]:
-    """Those of the names, or all. Raises `ValueError` for a name that is not in the table."""
+    """Return the recipes with these names, or all. Raises `ValueError` for an unknown name."""
     if unknown := sorted(set(names) - recipes.keys()):
         raise ValueError(f"no model {unknown[0]} in the zoo; known: {', '.join(recipes)}")
     return [recipe for name, recipe in recipes.items() if not names or name in names]
@@ -84,7 +84,7 @@ def _recipe(name: str, line: Mapping[str, Any], table: Mapping[str, Any]) -> Rec
     for key, value in said.items():
         kind = OWN.get(key)
         if kind is None and key not in PARTS["options"] | PARTS["shape"]:
-            raise ValueError(f"{name}: there is no {key}")
+            raise ValueError(f"{name}: unknown setting {key}")
         if kind is not None and not isinstance(value, kind):
             raise ValueError(f"{name}: {key} must be of type {kind.__name__}, not {value!r}")
     parts = {

@@ -1,4 +1,4 @@
-"""The tasks by name, and the languages and tokens that they are written in."""
+"""The tasks by name, and the languages and tokens that they use."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from model.text.tokens import Tokenizer
 from model.zoo import tasks, who
 from model.zoo.tasks import Task
 
-# An encoder–decoder translates between two languages; these are a task's.
+# An encoder–decoder translates between two languages; these are the tasks'.
 LANGUAGES = ("in", "out")
 DIRECTION = "-".join(LANGUAGES)
 LETTERS = (" ".join(ascii_lowercase),)
@@ -33,5 +33,5 @@ TASKS = {
 
 
 def tokenizer_of(task: Task) -> Tokenizer:
-    """A token a word of the task."""
+    """Return a tokenizer with one token per word of the task."""
     return Tokenizer.of_words(task.words, LANGUAGES)

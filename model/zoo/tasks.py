@@ -1,4 +1,4 @@
-"""Tasks whose answers say where to look: pure functions of a seeded generator.
+"""Tasks in which the right attention is known: pure functions of a seeded random generator.
 
 example = reverse(Random(1), 4)
 example.source_text, example.target_text     # "r i c d", "d c i r"
@@ -14,53 +14,53 @@ from string import ascii_lowercase
 from zlib import crc32
 
 Places = frozenset[int]
-TRIES = 1000  # a tenth is held out: a length with any has one among so many
+TRIES = 1000  # draws; a tenth of the examples is held out, so a held-out one is among them
 
 
 @dataclass(frozen=True)
 class Example:
-    """A source and its answer, in the tokens of both, and where each part of it can be found."""
+    """A source, its answer, and the positions that right attention looks at."""
 
     source: tuple[str, ...]  # tokens; one that follows a space begins with it
     target: tuple[str, ...]
-    cross: tuple[Places, ...]  # for each token of the target, those of the source that decide it
-    within: Mapping[int, Places] = field(default_factory=dict)  # for some of the source, the others
+    cross: tuple[Places, ...]  # by target position: source positions that determine the token
+    within: Mapping[int, Places] = field(default_factory=dict)  # by source position: other ones
 
     @property
     def source_text(self) -> str:
-        """What is typed."""
+        """The source as text."""
         return "".join(self.source)
 
     @property
     def target_text(self) -> str:
-        """What is to be written."""
+        """The right answer as text."""
         return "".join(self.target)
 
 
 def one_in_ten(example: Example) -> bool:
-    """Whether an example is kept for tests: a tenth of all sources, by a checksum of their text."""
+    """Return whether an example is held out: a tenth of all sources, by a checksum of the text."""
     return crc32(example.source_text.encode()) % 10 == 0
 
 
 @dataclass(frozen=True)
 class Task:
-    """What is asked, as a maker of examples."""
+    """A task: how to make its examples."""
 
-    make: Callable[[Random, int], Example]  # of a length, in the unit that the task counts in
-    words: tuple[str, ...]  # texts in which every word is that there is
+    make: Callable[[Random, int], Example]  # an example of a length, counted in `unit`
+    words: tuple[str, ...]  # texts that together contain every word of the task
     shortest: int = 1
     longest: int = 32
     unit: str = "letters"
     held_out: Callable[[Example], bool] = one_in_ten
-    # Two examples whose sources differ in one token, which moves the answer.
+    # Makes two examples whose sources differ in one token and whose answers differ.
     twins: Callable[[Random], tuple[Example, Example]] | None = None
-    # The same example, looked at from another token of its source.
+    # Returns the example with the known attention of another query.
     instead: Callable[[Example], Example] | None = None
 
     def draw(self, random: Random, length: int, held_out: bool) -> Example:
-        """An example for training, or one that is held out.
+        """Draw an example for training, or a held-out one.
 
-        Raises `ValueError` for a length that the task does not have, or of which none is held out.
+        Raises `ValueError` if the length is out of range, or no such example of it is found.
         """
         if not self.shortest <= length <= self.longest:
             limits = f"{self.shortest} to {self.longest} {self.unit}"
@@ -69,42 +69,42 @@ class Task:
             if self.held_out(example := self.make(random, length)) is held_out:
                 return example
         told = "held out" if held_out else "trained"
-        raise ValueError(f"no example of length {length} is {told}, in {TRIES} that were drawn")
+        raise ValueError(f"none of {TRIES} examples of length {length} is {told}")
 
 
 def spaced(words: Sequence[str]) -> tuple[str, ...]:
-    """Words as the tokens of a text: all but the first begin with a space."""
+    """Return words as the tokens of a text: all but the first begin with a space."""
     return tuple(f" {word}" if place else word for place, word in enumerate(words))
 
 
 def reordered(letters: Sequence[str], order: Sequence[int]) -> Example:
-    """The letters at the places that `order` says, one after the other."""
+    """Make the example whose answer is the letters at the positions `order`."""
     answer = spaced([letters[place] for place in order])
     return Example(spaced(letters), answer, tuple(frozenset({place}) for place in order))
 
 
 def some_letters(random: Random, length: int) -> list[str]:
-    """Letters, each as likely as every other."""
+    """Draw letters uniformly."""
     return random.choices(ascii_lowercase, k=length)
 
 
 def copy(random: Random, length: int) -> Example:
-    """The same letters: a diagonal."""
+    """Ask for the same letters: right attention is a diagonal."""
     return copied(some_letters(random, length))
 
 
 def copied(letters: Sequence[str]) -> Example:
-    """What is right for `copy`."""
+    """Solve `copy`."""
     return reordered(letters, range(len(letters)))
 
 
 def reverse(random: Random, length: int) -> Example:
-    """The letters backwards: an anti-diagonal."""
+    """Ask for the letters in reverse order: right attention is an antidiagonal."""
     return turned(some_letters(random, length))
 
 
 def turned(letters: Sequence[str]) -> Example:
-    """What is right for `reverse`."""
+    """Solve `reverse`."""
     return reordered(letters, range(len(letters))[::-1])
 
 
@@ -112,23 +112,23 @@ SHIFT = 2
 
 
 def shift(random: Random, length: int) -> Example:
-    """The letters from the third on, then the first two: a broken diagonal."""
+    """Ask for the letters from the third on, then the first two: a broken diagonal."""
     return shifted(some_letters(random, length))
 
 
 def shifted(letters: Sequence[str]) -> Example:
-    """What is right for `shift`."""
+    """Solve `shift`."""
     length = len(letters)
     return reordered(letters, [(place + SHIFT) % length for place in range(length)])
 
 
 def sort(random: Random, length: int) -> Example:
-    """The letters in the order of the alphabet; of equal ones each may be looked at."""
+    """Ask for the letters in alphabetical order; equal letters are all right keys."""
     return ordered(some_letters(random, length))
 
 
 def ordered(letters: Sequence[str]) -> Example:
-    """What is right for `sort`."""
+    """Solve `sort`."""
     answer = sorted(letters)
     alike = {
         one: frozenset(i for i, other in enumerate(letters) if other == one) for one in letters
@@ -137,19 +137,19 @@ def ordered(letters: Sequence[str]) -> Example:
 
 
 def induction(random: Random, length: int) -> Example:
-    """Different letters, then one of them again: the answer is what followed it."""
+    """Ask for the letter that followed the last letter where it occurred before."""
     letters = random.sample(ascii_lowercase, length - 1)
     return looked_up([*letters, letters[random.randrange(length - 2)]])
 
 
 def looked_up(letters: Sequence[str]) -> Example:
-    """What is right for `induction`.
+    """Solve `induction`.
 
-    Raises `ValueError` where the last letter does not stand once before, with another one after it.
+    Raises `ValueError` unless the last letter occurs exactly once before, followed by another one.
     """
     *before, last = letters
     if before.count(last) != 1 or (asked := before.index(last)) == len(before) - 1:
-        raise ValueError("the last letter must stand once before, with another letter after it")
+        raise ValueError("the last letter must occur once before, with another letter after it")
     answer = frozenset({asked + 1})
     return Example(spaced(letters), (before[asked + 1],), (answer,), {len(before): answer})
 
@@ -158,7 +158,7 @@ CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
 def brackets(random: Random, length: int) -> Example:
-    """Brackets, some of them closed: the answer closes the others, the last one first."""
+    """Ask for the brackets that close those left open, the last one first."""
     source: list[str] = []
     opened: list[str] = []
     for place in range(length):
@@ -172,9 +172,9 @@ def brackets(random: Random, length: int) -> Example:
 
 
 def closed(source: Sequence[str]) -> Example:
-    """What is right for `brackets`. Each bracket that closes looks at the one that it closes.
+    """Solve `brackets`. The right key of a closing bracket is the bracket that it closes.
 
-    Raises `ValueError` where one closes another than the last that is open, or none is left open.
+    Raises `ValueError` if a bracket does not close the last open one, or if none is left open.
     """
     opened: list[int] = []
     within: dict[int, Places] = {}
@@ -182,26 +182,26 @@ def closed(source: Sequence[str]) -> Example:
         if one in CLOSING:
             opened.append(place)
         elif not opened or CLOSING[source[opened[-1]]] != one:
-            raise ValueError(f"bracket {place + 1} closes none that is open")
+            raise ValueError(f"bracket {place + 1} does not close the last open one")
         else:
             within[place] = frozenset({opened.pop()})
     if not opened:
-        raise ValueError("one bracket at least must be left open")
+        raise ValueError("at least one bracket must be left open")
     answer = tuple(CLOSING[source[place]] for place in reversed(opened))
     cross = tuple(frozenset({place}) for place in reversed(opened))
     return Example(tuple(source), answer, cross, within)
 
 
 def addition(random: Random, length: int) -> Example:
-    """The sum of two numbers of at most so many digits: each digit looks at its column."""
+    """Ask for the sum of two numbers of at most so many digits; right keys are in its column."""
     first, second = (str(random.randrange(10**length)) for _ in range(2))
     return added(first, second)
 
 
 def added(first: str, second: str) -> Example:
-    """What is right for `addition`: what is carried to the front looks at the first column."""
+    """Solve `addition`. The right keys of a carry in front are the digits of the first column."""
     answer = str(int(first) + int(second))
-    begins = 0, len(first) + 1  # of each number in the source
+    begins = 0, len(first) + 1  # source position of each number
     columns = [
         frozenset(
             begin + len(number) - 1 - column

@@ -1,4 +1,4 @@
-"""Training a model of the zoo: its examples are drawn, not read."""
+"""Trains a model of the zoo on generated examples."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from model.zoo.registry import DIRECTION, LANGUAGES, tokenizer_of
 from model.zoo.tasks import Example
 
 SHIPPED = CHECKPOINTS / "zoo"
-DEV = 300  # examples
+DEV = 300  # held-out examples
 
 
 def draw(recipe: Recipe, random: Random, count: int, held_out: bool) -> list[Example]:
-    """Examples of the lengths that the recipe trains, each length as often as every other."""
+    """Draw examples of the recipe's training lengths; all lengths are equally likely."""
     first, last = recipe.trained
     return [recipe.task.draw(random, random.randint(first, last), held_out) for _ in range(count)]
 
 
 def train_recipe(recipe: Recipe, seed: int, folder: Path) -> Generator[Event, None, None]:
-    """Trains one model in a folder, or goes on there; last comes the bundle in it.
+    """Train one model in a folder, or continue training there, and write its bundle.
 
-    Recipe and seed alone decide the weights, bit for bit on one thread of one kind of processor.
+    Recipe and seed determine the weights, bit for bit on one thread of the same kind of processor.
     """
     random = Random(f"{recipe.task_name} {seed}")
     folder.mkdir(parents=True, exist_ok=True)
@@ -75,7 +75,7 @@ def train_recipe(recipe: Recipe, seed: int, folder: Path) -> Generator[Event, No
 
 
 def ship(bundle: Path, name: str, zoo: Path = SHIPPED) -> Path:
-    """Puts a bundle where `load("zoo/<name>")` finds it; the folder."""
+    """Copy a bundle to where `load("zoo/<name>")` finds it; return the folder."""
     folder = zoo / name
     rmtree(folder, ignore_errors=True)
     copytree(bundle, folder)

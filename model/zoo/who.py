@@ -3,9 +3,9 @@
     The animal didn't cross the street because it was too tired.  -> animal
     The animal didn't cross the street because it was too wide.   -> street
 
-That a walrus is an animal, and that animals get tired, is learned from sentences of one noun and
-from questions such as "What is the walrus?". Every tenth noun is held out: no sentence of two nouns
-that is trained has it.
+The model learns that a walrus is an animal, and that animals get tired, from sentences with one
+noun and from questions such as "What is the walrus?". Every tenth noun is held out: it is in no
+training sentence with two nouns.
 
 Source: sentences of this kind are from Levesque et al. 2012, "The Winograd Schema Challenge".
 """
@@ -39,7 +39,7 @@ class Words:
 
     @classmethod
     def read(cls, path: Path) -> Words:
-        """Reads `who.toml`; frames of any kinds belong to every two different ones."""
+        """Read `who.toml`. Frames of the kinds `any` apply to every two different kinds."""
         table = tomllib.loads(path.read_text(encoding="utf-8"))
         sentences = {tuple(one["kinds"]): one["frames"] for one in table.pop("sentences")}
         every = sentences.pop((ANY, ANY))
@@ -57,25 +57,25 @@ HELD_OUT = frozenset(noun for noun in NOUNS if crc32(noun.encode()) % 10 == 0)
 
 
 def nouns_of(example: Example) -> list[str]:
-    """The nouns of a source."""
+    """Return the nouns of a source."""
     return [word for token in example.source if (word := token.strip()) in NOUNS]
 
 
 def held_out(example: Example) -> bool:
-    """Two nouns: whether one of them is held out. Otherwise a tenth of the texts."""
+    """Return whether an example is held out: by its nouns if it has two, else a tenth of all."""
     nouns = nouns_of(example)
     return not HELD_OUT.isdisjoint(nouns) if len(nouns) == 2 else one_in_ten(example)
 
 
 def tokens(text: str) -> tuple[str, ...]:
-    """As the tokenizer cuts it: "didn't" is two."""
+    """Split a text as the tokenizer does: "didn't" is two tokens."""
     return tuple(TOKEN.findall(text))
 
 
 def solved(text: str) -> Example:
-    """What is right for a sentence that somebody typed: the noun that its property fits.
+    """Solve a typed sentence: the answer is the noun that the property fits.
 
-    Raises `ValueError` where it is no sentence of this kind, or the property fits no noun of it.
+    Raises `ValueError` for other sentences, or if the property does not fit exactly one noun.
     """
     words = [token.strip() for token in tokens(text)]
     nouns = [word for word in words if word in NOUNS]
@@ -90,7 +90,7 @@ def solved(text: str) -> Example:
         raise ValueError("the sentence must have one of the task's properties, such as tired")
     fitting = [noun for noun in nouns if noun in WORDS.nouns[kinds[0]]]
     if len(fitting) != 1:
-        raise ValueError("the property must fit one of the nouns, and one only")
+        raise ValueError("the property must fit exactly one of the nouns")
     return about(text, fitting[0])
 
 
@@ -101,19 +101,19 @@ def _asked(text: str, noun: str) -> Example:
 
 
 def about(text: str, noun: str) -> Example:
-    """A sentence with the noun that "it" stands for."""
+    """Make the example of a sentence, given the noun that "it" stands for."""
     source = tokens(text)
     answer = frozenset({[token.strip() for token in source].index(noun)})
     return Example(source, (noun,), (answer,), {source.index(" it"): answer})
 
 
 def from_property(example: Example) -> Example:
-    """The same sentence, looked at from its property instead of from "it"."""
+    """Return the example with the property as query instead of "it"."""
     return replace(example, within={len(example.source) - 2: example.cross[0]})
 
 
 def definition(random: Random) -> Example:
-    """A noun, and what kind of thing it is."""
+    """Draw a question about what kind of thing a noun is."""
     kind = random.choice([*WORDS.nouns])
     noun = random.choice(WORDS.nouns[kind])
     source = tokens(random.choice(DEFINITIONS).format(a=noun))
@@ -121,14 +121,14 @@ def definition(random: Random) -> Example:
 
 
 def alone(random: Random) -> Example:
-    """A sentence of one noun."""
+    """Draw a sentence with one noun."""
     kind = random.choice([*WORDS.nouns])
     noun, fits = random.choice(WORDS.nouns[kind]), random.choice(WORDS.properties[kind])
     return about((random.choice(ALONE) + BECAUSE).format(a=noun, p=fits), noun)
 
 
 def twins(random: Random) -> tuple[Example, Example]:
-    """A sentence of two nouns, with a property of the one and with one of the other."""
+    """Draw a sentence with two nouns, once with a property of each."""
     kinds = random.choice([*WORDS.frames])
     nouns = {name: random.choice(WORDS.nouns[kind]) for name, kind in zip("ab", kinds, strict=True)}
     text = random.choice(WORDS.frames[kinds]) + BECAUSE
@@ -140,14 +140,14 @@ def twins(random: Random) -> tuple[Example, Example]:
 
 
 def who(random: Random, length: int) -> Example:
-    """With so many nouns; with none of them in a sentence: a question what a noun is."""
+    """Draw a sentence with so many nouns, or, for 0, a question about what a noun is."""
     if length < 2:
         return alone(random) if length else definition(random)
     return random.choice(twins(random))
 
 
 def every_text() -> tuple[str, ...]:
-    """Texts in which every word is, in an order that is always the same."""
+    """Return texts that together contain every word of the task, always in the same order."""
     frames = [frame for frames in WORDS.frames.values() for frame in frames]
     sentences = dict.fromkeys([*DEFINITIONS, *(one + BECAUSE for one in [*frames, *ALONE])])
     filled = [one.format(a="animal", b="animal", p="tired") for one in sentences]

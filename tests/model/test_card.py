@@ -75,7 +75,7 @@ def test_the_readmes_quote_the_figures(readme: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"), [("$hour hours", r"\$hour is none of"), ("3 $", r"\$\$")]
+    ("text", "says"), [("$hour hours", r"\$hour is not one of"), ("3 $", r"\$\$")]
 )
 def test_a_template_that_asks_for_what_is_not_known_says_so(
     tmp_path: Path, shipped: Path, text: str, says: str

@@ -180,7 +180,7 @@ def test_a_run_ends(ends: str, steps: int, data: list[str], tmp_path: Path) -> N
 def test_options_that_make_no_sense_are_refused() -> None:
     with pytest.raises(ValueError, match="average must be at least 1, not 0"):
         TrainingOptions(average=0)
-    with pytest.raises(ValueError, match="a cooldown needs steps"):
+    with pytest.raises(ValueError, match="cooldown needs steps"):
         TrainingOptions(cooldown=5)
     tokenizer = Tokenizer.train(["one two three four"], 300)
     with pytest.raises(ValueError, match="none of 1 examples fits into 3 tokens"):

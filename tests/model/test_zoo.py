@@ -67,7 +67,7 @@ def test_every_task_has_a_model_of_its_name_and_every_line_a_shape() -> None:
     ("line", "told"),
     [
         ('{ task = "dance" }', "task must be one of copy, .*, not 'dance'"),
-        ('{ task = "copy", colour = 1 }', "x: there is no colour"),
+        ('{ task = "copy", colour = 1 }', "x: unknown setting colour"),
         ('{ task = "copy", steps = "many" }', "steps must be int, not 'many'"),
         ('{ task = "copy", examples = 0 }', "x: examples must be at least 1, not 0"),
         ('{ task = "copy", trained = [4, 2] }', r"trained must be \[shortest, longest\], not 4, 2"),
@@ -102,7 +102,7 @@ def test_a_bundle_opens_and_is_measured(small: Recipe, tmp_path: Path) -> None:
     trace = adapter.trace("a b c d")
     assert trace.direction == "in-out"
     assert adapter.info.directions == ("in-out",)
-    told = "direction must be in-out: this model was trained in no other"
+    told = "direction must be in-out, the only direction of this model"
     with pytest.raises(InputError, match=told):
         adapter.trace("a b c d", direction="out-in")
     assert [token.text for token in trace.texts["source"]][1:-1] == ["a", " b", " c", " d"]
@@ -134,7 +134,7 @@ def test_results_of_other_weights_are_refused(small: Recipe, tmp_path: Path) -> 
     bundle.rename(tmp_path / "reverse")
     results = {"seeds": [{"seed": 1, "digest": "0" * 64}]}
     (tmp_path / "reverse" / ZOO).write_text(json.dumps(results))
-    with pytest.raises(ValueError, match="it is of other weights; run zoo measure reverse again"):
+    with pytest.raises(ValueError, match="other weights; run zoo measure reverse again"):
         read_results(RECIPES, tmp_path)
 
 

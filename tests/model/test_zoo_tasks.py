@@ -129,11 +129,11 @@ def test_nothing_held_out_is_trained(name: str) -> None:
     assert not trained & kept
 
 
-def test_a_length_that_there_is_not() -> None:
+def test_lengths_out_of_range_are_rejected() -> None:
     with pytest.raises(ValueError, match="length must be 3 to 27 letters, not 2"):
         TASKS["induction"].draw(Random(0), 2, held_out=False)
     every = replace(TASKS["brackets"], shortest=1)
-    with pytest.raises(ValueError, match="no example of length 1 is held out, in 1000"):
+    with pytest.raises(ValueError, match="none of 1000 examples of length 1 is held out"):
         every.draw(Random(0), 1, held_out=True)
 
 
@@ -217,19 +217,23 @@ def test_what_is_typed(task: str, typed: str, source: str, target: str) -> None:
         ("copy", " ", "letters from a to z"),
         ("copy", "a" * 33, "1 to 32 letters, not 33"),
         ("copy", "é", "letters from a to z"),
-        ("induction", "abc", "must stand once before"),
-        ("induction", "abb", "must stand once before"),
-        ("induction", "abaca", "must stand once before"),
+        ("induction", "abc", "must occur once"),
+        ("induction", "abb", "must occur once"),
+        ("induction", "abaca", "must occur once"),
         ("brackets", "(a", "takes brackets"),
-        ("brackets", "([)", "bracket 3 closes none"),
+        ("brackets", "([)", "bracket 3 does not close"),
         ("brackets", "()[]", "must be left open"),
         ("brackets", "([", "3 to 32 brackets, not 2"),
         ("addition", "12", "two numbers with a plus sign"),
         ("addition", "1" * 10 + "+1", "1 to 9 digits, not 10"),
         ("who", "Hello.", "one or two of its nouns"),
         ("who", "The animal didn't cross the street because it was too blue.", "properties"),
-        ("who", "The animal didn't cross the street because it was too salty.", "must fit one"),
-        ("who", "The cat avoided the dog because it was too tired.", "must fit one"),
+        (
+            "who",
+            "The animal didn't cross the street because it was too salty.",
+            "exactly one",
+        ),
+        ("who", "The cat avoided the dog because it was too tired.", "exactly one"),
         ("who", "The cat; it was too tired.", "a full stop at the end"),
     ],
 )

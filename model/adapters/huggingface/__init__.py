@@ -1,4 +1,4 @@
-"""Models of the `transformers` library behind the one trace (docs/huggingface.md).
+"""Models of the `transformers` library behind the `Adapter` interface (docs/huggingface.md).
 
 Needs `requirements-hf.txt`; nothing else in the project imports `transformers`.
 """

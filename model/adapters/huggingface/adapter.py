@@ -30,7 +30,7 @@ from model.trace.name_patterns import present, select
 from model.trace.tensor_tap import SOURCE, TARGET, NamedTensor, Recorder
 
 KNOWN = 256  # recent decodings that are cached
-GOES_ON = 20  # tokens that a decoder adds, if the request does not say
+GOES_ON = 20  # tokens that a decoder adds by default
 Ids = tuple[int, ...]
 
 
@@ -99,11 +99,11 @@ class HuggingFace(Adapter):
             check_range("pad_to", request.pad_to, longest, self.info.max_tokens)
 
     def _check_interventions(self, request: Request, lengths: dict[str, int]) -> None:
-        # What is being written has places too.
+        # The text being written has places too.
         most = dict.fromkeys(self.info.texts, self.info.max_tokens)
         lengths = most if self.info.kind == "decoder" else {**most, **lengths}
         if request.interventions and self.route != "recorded":
-            detail = "interventions: this model computes its attention where it cannot be changed"
+            detail = "interventions: the attention of this model cannot be changed"
             raise InputError("unsupported", "interventions", detail)
         check_interventions(request.interventions, self.names, self.info.attentions, lengths)
         for sentence, index in frozen(request.interventions).items():
@@ -116,7 +116,7 @@ class HuggingFace(Adapter):
     def _check_prefix(self, request: Request, tokens: Sequence[Token]) -> None:
         prefix, limit = request.decode.prefix, self._limit(request, tokens)
         if len(prefix) > max(limit, 0):
-            detail = f"decode.prefix has {len(prefix)} tokens; at most {limit} are written here"
+            detail = f"decode.prefix has {len(prefix)} tokens; this output has at most {limit}"
             excess = Excess(limit, "tokens", len(prefix))
             raise InputError("too-long", "decode.prefix", detail, excess)
         never = set(self.text.never.tolist())
@@ -124,11 +124,11 @@ class HuggingFace(Adapter):
             ended = id_ == self.ends.eos and index < len(prefix) - 1
             if not 0 <= id_ < self.info.vocabulary or id_ in never or ended:
                 field = f"decode.prefix[{index}]"
-                detail = f"{field} must be the id of a token that is allowed there"
+                detail = f"{field} must be the id of a token that can be written there"
                 raise InputError("unknown-token", field, detail)
 
     def run(self, requests: Sequence[Request]) -> list[Trace]:
-        """Run and record all requests as one batch; a target that is not given is written first."""
+        """Run and record all requests as one batch; decode a missing target first."""
         with torch.inference_mode():
             made = bind(requests, self.run, {}, self.device)
             rows = [self._row(*pair) for pair in zip(requests, made, strict=True)]
@@ -159,7 +159,7 @@ class HuggingFace(Adapter):
         ]
 
     def _wrote(self, row: Row) -> tuple[str, tuple[Token, ...]]:
-        """Return what a row writes: its target, or what the model writes."""
+        """Return the output of a row: its target, or the model's own."""
         target = self._target(row.request)
         if target is not None:
             return row.request.target or "", tuple(target)
@@ -174,7 +174,7 @@ class HuggingFace(Adapter):
         return self.text.written(known)
 
     def write(self, request: Request) -> Decoding:
-        """Return a decoding, step by step: a target, or how a text goes on."""
+        """Return a decoding, step by step: of a target, or of a text's continuation."""
         row = self._row(request, bind([request], self.run, {}, self.device)[0])
         limit = self._limit(request, row.texts[self.read])
         limited = replace(request, decode=replace(request.decode, max_tokens=limit))
@@ -182,7 +182,7 @@ class HuggingFace(Adapter):
         return Decoding(self.info, limited, texts, self._steps(replace(row, request=limited)))
 
     def _steps(self, row: Row) -> Iterator[SearchStep]:
-        """Yield the steps of writing a row; padding is left out, since it changes nothing."""
+        """Yield the steps of decoding a row, without padding, which changes nothing."""
         own = row.own[self.read]
         recorder = Recorder(interventions=row.made, own={self.read: own})
         read = torch.tensor([row.ids(self.read)[:own]], device=self.device)
@@ -213,13 +213,13 @@ class HuggingFace(Adapter):
 
     @property
     def _start(self) -> Token:
-        """What a decoder with an encoder reads first."""
+        """The token that the decoder of an encoder–decoder reads first."""
         id_ = self.model.config.decoder_start_token_id
         return Token("<start>", self.text.pad if id_ is None else id_, 0, 0, True)
 
     @property
     def _first(self) -> int | None:
-        """The token that a decoder with an encoder is made to write first, such as a language."""
+        """The forced first token of an encoder–decoder's output, such as a language."""
         found = getattr(self.model.generation_config, "forced_bos_token_id", None)
         return found if self.info.kind == "encoder-decoder" else None
 
@@ -262,7 +262,7 @@ class HuggingFace(Adapter):
         return Row(request, {self.read: padded}, {self.read: len(tokens)}, made)
 
     def _with_target(self, row: Row, written: Sequence[Token]) -> Row:
-        """Return a row that reads what it writes, shifted by one."""
+        """Return a row whose decoder reads what it writes, shifted by one."""
         tokens = [self._start, *written[:-1]]
         texts = {**row.texts, TARGET: self._padded(tokens, row.request.pad_to)}
         return replace(row, texts=texts, own={**row.own, TARGET: len(tokens)})

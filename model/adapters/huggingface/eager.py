@@ -1,4 +1,4 @@
-"""The weights in the outputs of a model whose attention does not go through the interface."""
+"""Attention weights from the outputs of a model that does not use the attention interface."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from torch import Tensor
 
 
 def is_scores(found: Tensor) -> bool:
-    """Return whether what a model reports as weights are scores before the softmax.
+    """Return whether a model reports scores before the softmax as its weights.
 
-    ProphetNet does. In a probe with padding these are negative where something is hidden.
+    ProphetNet does. In a probe with padding, scores are negative where a key is masked.
     """
     return bool((found < 0).any())
 
 
 def as_weights(found: Tensor, keys: int, *, scores: bool, banded: bool) -> Tensor:
-    """Return weights (B, H, N, M) for what a model reports.
+    """Convert what a model reports to weights (B, H, N, M).
 
-    `scores` need a softmax. `banded` are the weights of LED and Longformer, (B, H, N, w + 1): those
-    of the keys i − w/2 to i + w/2 of query i.
+    If `scores`, a softmax is applied. If `banded`, the input has the form of LED and Longformer,
+    (B, H, N, w + 1): the weights of keys i − w/2 to i + w/2 for query i.
     """
     if scores:
         return found.softmax(dim=-1)

@@ -1,4 +1,4 @@
-"""Forward passes of a model with every row of a batch recorded by its own request."""
+"""Forward passes of a batch in which each row has its own recorder."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from model.adapters.huggingface.recording import Call, passing
 from model.trace.attentions import CROSS, AttentionInfo
 from model.trace.tensor_tap import HEAD, KEY, NULL, QUERY, RANK, VOCAB, BatchTap, Recorder, Tap
 
-SHOWN = 10  # candidates for a token
+SHOWN = 10  # candidates per token
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """What an encoder read: ids and mask (B, S), and its outputs."""
+    """The input and the outputs of an encoder: ids and mask (B, S), and its outputs."""
 
     ids: Tensor
     real: Tensor
@@ -46,7 +46,7 @@ class Places:
 
 
 class Forward:
-    """A model's forward passes; thread-safe, since a pass keeps all its state to itself."""
+    """A model's forward passes. Thread-safe: all state belongs to a pass."""
 
     def __init__(self, model: Any, layout: Layout, writes: bool) -> None:
         self.model = model
@@ -56,7 +56,7 @@ class Forward:
         self.layers = {one.place: one for one in layout.attentions}
 
     def read(self, ids: Tensor, real: Tensor, recorders: Sequence[Recorder]) -> Tensor:
-        """Run the only stack over ids (B, N); returns logits (B, N, V), or the last states."""
+        """Run the only stack over ids (B, N); return logits (B, N, V), or the last states."""
         stack = self.layout.attentions[0].stack
         tap = BatchTap(recorders)
         out = self._run(self.model, stack, tap, real, input_ids=ids, attention_mask=real.long())
@@ -78,7 +78,7 @@ class Forward:
         real: Tensor,
         recorders: Sequence[Recorder],
     ) -> Tensor:
-        """Run the decoder over ids (B, T) after an encoder; returns logits (B, T, V)."""
+        """Run the decoder over ids (B, T) after an encoder; return logits (B, T, V)."""
         tap = BatchTap(recorders)
         out = self._run(
             self.model,
@@ -109,7 +109,7 @@ class Forward:
         queries: Tensor,
         keys: Tensor,
     ) -> None:
-        """Record the weights that only the outputs have, with the mask that their rule gives."""
+        """Record weights that only the outputs contain, with the mask that its rule implies."""
         for layer in self.layout.attentions:
             if layer.qk or layer.stack != stack:
                 continue
@@ -170,7 +170,7 @@ class Forward:
 def batch(
     rows: Sequence[Sequence[int]], own: Sequence[int], pad: int, device: Any
 ) -> tuple[Tensor, Tensor]:
-    """Return ids (B, longest), padded on the right, and which are the request's own."""
+    """Return ids (B, longest), padded on the right, and a mask of the requests' own tokens."""
     longest = max(map(len, rows))
     ids = torch.tensor([[*row, *[pad] * (longest - len(row))] for row in rows], device=device)
     lengths = torch.tensor(list(own), device=device)

@@ -10,8 +10,8 @@ from model.adapters.huggingface.opening import Opened
 from model.adapters.huggingface.probing import Layout
 from model.adapters.model_info import ModelInfo
 
-ENDLESS = 1_000_000  # a tokenizer's maximum from here on means that it has none
-WITHOUT = 512  # tokens, for a model that names no maximum
+ENDLESS = 1_000_000  # a tokenizer's maximum of this or more means that it has none
+WITHOUT = 512  # maximum for a model that does not state one
 LENGTHS = (
     "max_position_embeddings",
     "n_positions",
@@ -55,11 +55,11 @@ def info_of(opened: Opened, id_: str, layout: Layout, writes: bool) -> ModelInfo
 
 
 def _length(model: nn.Module, config: Any, tokenizer: Any) -> int:
-    """Return the maximum number of tokens: that of the positions and of the tokenizer."""
+    """Return the maximum number of tokens that both the positions and the tokenizer allow."""
     told = [getattr(config, name, None) for name in LENGTHS]
     limits = [one for one in told if isinstance(one, int) and one > 0]
     for name, module in model.named_modules():
-        # Positions of Roberta and its like start behind padding's.
+        # In RoBERTa and similar models, positions start after that of padding.
         learned = name.endswith("position_embeddings") and isinstance(module, nn.Embedding)
         if learned and module.padding_idx is not None:
             limits.append(module.num_embeddings - module.padding_idx - 1)

@@ -1,7 +1,7 @@
-"""A model's folder, as `save_pretrained` writes it, opened without running anything of its own.
+"""Opens a model's folder, as `save_pretrained` writes it, without running any code in it.
 
-Only `*.safetensors` are read: a pickle can run code when it is opened, and so can a model's own
-modules, which are never loaded (`trust_remote_code=False`). Nothing is fetched.
+Only `*.safetensors` files are read, since opening a pickle can run code. For the same reason, a
+model's own modules are never loaded (`trust_remote_code=False`). Nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ OFFLINE: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 
 @dataclass(frozen=True)
 class Opened:
-    """A folder's model in evaluation mode, its tokenizer, and what else the folder says."""
+    """A folder's model in evaluation mode, its tokenizer, and other contents of the folder."""
 
     model: Any  # a PreTrainedModel
     tokenizer: Any  # a PreTrainedTokenizerFast
@@ -37,7 +37,7 @@ class Opened:
 
 
 def open_folder(folder: Path, device: str) -> Opened:
-    """Open a model in float32; raises `ValueError`, naming the folder, if it cannot be read."""
+    """Open a model in float32. Raises `ValueError`, which names the folder, if unreadable."""
     config = _config(folder)
     transformers.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
@@ -52,7 +52,7 @@ def open_folder(folder: Path, device: str) -> Opened:
     )
     _untie(model, folder)
     for part in (model.config, model.config.get_text_config(), *_halves(model.config)):
-        part.use_cache = False  # every pass reads everything
+        part.use_cache = False  # every pass reads the whole text
     card, told = folder / CARD, folder / ABOUT
     about = json.loads(told.read_text()) if told.is_file() else {}
     return Opened(
@@ -67,12 +67,12 @@ def open_folder(folder: Path, device: str) -> Opened:
 
 def _config(folder: Path) -> Any:
     if not (folder / CONFIG).is_file():
-        raise ValueError(f"{folder} is not a folder of a model: it has no {CONFIG}")
+        raise ValueError(f"{folder} is not a model's folder: it has no {CONFIG}")
     if not list(folder.glob(WEIGHTS)):
         others = sorted(path.name for path in folder.glob("*.bin")) or ["no weights"]
         raise ValueError(
-            f"{folder} has {', '.join(others)}, but no {WEIGHTS}: a pickle can run code, "
-            "so only safetensors are read"
+            f"{folder} has {', '.join(others)}, but no {WEIGHTS}: only safetensors are read, "
+            "since a pickle can run code"
         )
     told = json.loads((folder / CONFIG).read_text())
     known = transformers.CONFIG_MAPPING.keys()
@@ -101,12 +101,12 @@ def _halves(config: Any) -> list[Any]:
 def _tokenizer(folder: Path) -> Any:
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **OFFLINE)
     if not tokenizer.is_fast:
-        raise ValueError(f"{folder}: its tokenizer gives no offsets; save it with a tokenizer.json")
+        raise ValueError(f"{folder}: the tokenizer has no offsets; save it as a tokenizer.json")
     return tokenizer
 
 
 def _untie(model: Any, folder: Path) -> None:
-    """Give the output its own matrix where the weights have one.
+    """Give the output layer its own matrix if the weights have one.
 
     `transformers` 5 ties every T5, but the output of T5 1.1 is not its embedding.
     """

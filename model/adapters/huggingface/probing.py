@@ -1,12 +1,12 @@
-"""Which attentions a model has, and by which route each is served: found by running it once.
+"""Probes a model: which attentions it has, and how the weights of each can be recorded.
 
-A model whose attention does not go through the interface of `transformers` never calls `attend`,
-and nothing reports that. So the model is run twice on the same tokens, once with its own ("eager")
-attention, which returns weights, and once with `attend`, and both are compared:
+A model that does not use the attention interface of `transformers` silently never calls `attend`.
+So the model is run twice on the same tokens, once with its own ("eager") attention, which returns
+weights, and once with `attend`, and both are compared:
 
     recorded   every attention called `attend`, with the same weights and the same outputs
     eager      none did, or something differs: weights are taken from eager outputs
-    mixed      some did: these are recorded, the others taken from the outputs
+    mixed      some did: these are recorded, the others are taken from the outputs
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from model.trace.attentions import (
 from model.trace.tensor_tap import SOURCE, TARGET, Tap
 
 TEXT = "text"  # the only text of a model that reads one
-READ, WRITTEN = 7, 5  # tokens of the probe; different, so that shapes tell cross-attention apart
+READ, WRITTEN = 7, 5  # tokens of the probe; different, so that shapes identify cross-attention
 CLOSE = 1e-4
 
 Texts = Mapping[Kind, tuple[str, str]]
@@ -45,12 +45,13 @@ Route = Literal["recorded", "eager", "mixed"]
 class Layout:
     """A model's attentions, and the order in which each of its forward passes calls them.
 
-    `order` has the places of recorded attentions by part: "encoder" and "decoder", or the only one.
+    `order` lists the places of recorded attentions by part: "encoder" and "decoder", or the only
+    part.
     """
 
     attentions: tuple[AttentionInfo, ...]
     order: Mapping[str, tuple[str, ...]]
-    sinks: frozenset[str]  # places that have one
+    sinks: frozenset[str]  # places with an attention sink
     scores: frozenset[str]  # places whose reported weights are scores
     route: Route
 
@@ -60,7 +61,7 @@ class Part:
     """A forward pass of a probe: outputs, eager weights by kind, and the calls of `attend`."""
 
     stack: str
-    texts: Texts  # whose tokens look, and are looked at
+    texts: Texts  # of the queries and of the keys
     output: Tensor
     weights: Weights
     calls: Sequence[Call] = ()
@@ -68,9 +69,9 @@ class Part:
 
 
 def probe(model: Any) -> Layout:
-    """Run a model on both routes and return its layout; it is left on the route to serve by.
+    """Run a model both ways and return its layout; leave it configured for serving.
 
-    Raises `ValueError` for a model without a visible attention.
+    Raises `ValueError` for a model whose attention cannot be recorded.
     """
     model.set_attn_implementation("eager")
     eager = list(_run(model))
@@ -87,7 +88,7 @@ def probe(model: Any) -> Layout:
     served = [list(_table(part)) for part in merged]
     table = [layer for part in served for layer in part]
     if not table:
-        raise ValueError(f"{type(model).__name__} shows no attention")
+        raise ValueError(f"the attention of {type(model).__name__} cannot be recorded")
     recorded = [layer.call is not None for layer in table]
     route: Route = "recorded" if all(recorded) else "mixed" if any(recorded) else "eager"
     if route == "eager":
@@ -164,9 +165,9 @@ def attentive() -> dict[str, bool]:
 
 
 def encoded(model: Any, ids: Tensor, outputs: Any) -> dict[str, Any]:
-    """Return the arguments of a decoder's pass for what its encoder has read."""
+    """Return the arguments of a decoder's pass after its encoder."""
     given = {"encoder_outputs": outputs}
-    # FSMT makes its causal mask only where it is given the source as well.
+    # FSMT makes its causal mask only if it gets the source as well.
     return {**given, "input_ids": ids} if model.config.model_type == "fsmt" else given
 
 
@@ -175,7 +176,7 @@ def _own(found: Sequence[Tensor | None] | None) -> list[Tensor]:
 
 
 def _ids(model: Any, length: int) -> Tensor:
-    """Return two rows of ordinary ids (2, length), without padding's."""
+    """Return two rows of ordinary ids (2, length), without that of padding."""
     config = model.config.get_text_config()
     most = config.vocab_size
     pad = config.pad_token_id
@@ -184,7 +185,7 @@ def _ids(model: Any, length: int) -> Tensor:
 
 
 def _stack(weights: Sequence[Tensor], heard: Listening) -> str:
-    """Return whether the only stack of a model writes: no query sees a later token."""
+    """Return "decoder" if no query of the only stack sees a later token, else "encoder"."""
     seen = weights or heard.seen
     return "decoder" if seen and all(_causal(one[0, 0] > 0) for one in seen) else "encoder"
 
@@ -194,7 +195,7 @@ def _causal(seen: Tensor) -> bool:
 
 
 def _equal(eager: Sequence[Part], found: Sequence[Part]) -> bool:
-    """Return whether the outputs of both routes agree where nothing is padding."""
+    """Return whether the outputs of both runs agree, except at padding."""
     return all(
         torch.allclose(one.output[0], other.output[0], atol=CLOSE, rtol=CLOSE)
         and torch.allclose(
@@ -209,7 +210,7 @@ class _Layer:
     info: AttentionInfo
     weights: Tensor
     call: Call | None
-    index: int | None  # of the call
+    index: int | None  # of the call; None if it was not recorded
 
 
 def _table(part: Part) -> Iterator[_Layer]:
@@ -225,9 +226,9 @@ def _table(part: Part) -> Iterator[_Layer]:
 
 
 def _matched(part: Part, kind: Kind) -> Iterator[tuple[int | None, Tensor]]:
-    """Yield the call of each attention of a kind, None if it was not recorded, and its weights.
+    """Yield each attention of a kind: the index of its call, None if not recorded, and weights.
 
-    Calls are in the order of layers. If eager reports nothing, the calls are all there is.
+    Calls are in the order of layers. If eager outputs have no weights, only the calls are used.
     """
     cross = kind == CROSS
     mine = [
@@ -287,7 +288,7 @@ def _mask(causal: bool, call: Call | None) -> str:
 
 
 def _scoring(call: Call | None) -> str:
-    """Return how scores are computed, as far as it is known."""
+    """Return how scores are computed, as far as known."""
     if call is None:
         return "unknown"
     scales = {call.q.shape[-1] ** -0.5: SCALED_DOT, 1.0: "dot"}
@@ -303,6 +304,6 @@ def _scoring(call: Call | None) -> str:
 
 
 def _order(part: Part, layers: Iterable[_Layer]) -> tuple[str, ...]:
-    """Return the place of every call of a part; "" for one that belongs to no attention."""
+    """Return the place of every call of a part; "" for a call that belongs to no attention."""
     places = {one.index: one.info.place for one in layers}
     return tuple(places.get(index, "") for index in range(len(part.calls)))

@@ -1,9 +1,9 @@
 """The attention function that `transformers` calls for a model served here, and its mask.
 
-A model whose config names `IMPLEMENTATION` calls `attend` for every attention. Which attention a
-call is follows from the order of calls (Albert calls one module for all its layers), and where its
-values go from the pass that is running on this thread: a context variable, so that requests cannot
-interfere and nothing is stored on the shared model.
+A model whose config names `IMPLEMENTATION` calls `attend` for every attention. The order of calls
+tells which attention a call belongs to (Albert calls one module for all its layers). A context
+variable holds the pass that runs on this thread, whose taps get the values: requests cannot
+interfere, and nothing is stored on the shared model.
 
 Shapes: B batch, H heads, G heads of keys and values, N queries, M keys, d channels.
 """
@@ -26,12 +26,12 @@ from model.trace.tensor_tap import CHANNEL, HEAD, KEY, NULL, QUERY, Tap
 
 IMPLEMENTATION = "headlight"
 KV_HEAD = "kv_head"  # a head of keys and values that several heads of queries share
-SINK = "sink"  # the weight of a sink, which is no token
+SINK = "sink"  # the weight of an attention sink, which is not a token
 
 
 @dataclass(frozen=True)
 class Call:
-    """What one call of an attention got: q (B, H, N, d), k (B, G, M, d), v (B, G, M, d_v)."""
+    """The inputs of one attention call: q (B, H, N, d), k (B, G, M, d), v (B, G, M, d_v)."""
 
     module: nn.Module
     q: Tensor
@@ -40,7 +40,7 @@ class Call:
     allowed: Tensor  # (B, N, M), true = may attend
     bias: Tensor | None = None  # added to the scores, such as T5's relative positions
     cap: float | None = None  # scores are cap · tanh(scores / cap)
-    sink: Tensor | None = None  # (H,), a score that takes weight and has no value
+    sink: Tensor | None = None  # (H,), a score that takes weight but has no value
     scale: float = 1.0
     window: int | None = None
 
@@ -57,7 +57,7 @@ _running: ContextVar[Pass | None] = ContextVar("running", default=None)
 
 @contextmanager
 def passing(one: Pass) -> Iterator[None]:
-    """Attentions called on this thread belong to this pass."""
+    """Assign the attentions that are called on this thread to a pass."""
     before = _running.set(one)
     try:
         yield
@@ -78,7 +78,7 @@ def attend(
     sliding_window: int | None = None,
     **_: Any,
 ) -> tuple[Tensor, Tensor]:
-    """Attention as `transformers` defines its interface; returns mix (B, N, H, d_v) and weights.
+    """Compute attention for the interface of `transformers`; return mix (B, N, H, d_v) and weights.
 
         weights = softmax(cap(q · k · scale) + bias), a fully masked row is zeros
         mix     = weights · v
@@ -136,14 +136,14 @@ def _repeated(kv: Tensor, heads: int) -> Tensor:
 def _allowed(
     mask: Tensor | None, bias: Tensor | None, query: Tensor, key: Tensor
 ) -> tuple[Tensor, Tensor | None]:
-    """Return what may be attended to (B, N, M), and what is added to the scores."""
+    """Return a mask (B, N, M), true = may attend, and the bias that is added to the scores."""
     shape = query.shape[0], query.shape[2], key.shape[2]
     if mask is None:
         return torch.ones(shape, dtype=torch.bool, device=query.device), bias
     mask = mask[..., : key.shape[2]]
     if mask.dtype == torch.bool:
         return mask[:, 0].expand(shape), bias
-    # An additive mask of the model's own: the least number hides, any other one is a bias.
+    # The model's own additive mask: the lowest value masks, any other value is a bias.
     hidden = mask <= torch.finfo(mask.dtype).min / 2
     rest = mask.masked_fill(hidden, 0)
     if rest.any():
@@ -152,13 +152,13 @@ def _allowed(
 
 
 def mask(*_: Any, **arguments: Any) -> Tensor | None:
-    """Return a boolean mask (B, 1, N, M), always in full: `attend` has no rule of its own."""
+    """Return a boolean mask (B, 1, N, M), always explicit: `attend` does not create one itself."""
     skips = {"allow_is_causal_skip": False, "allow_is_bidirectional_skip": False}
     made: Callable[..., Tensor | None] = sdpa_mask
     return made(*_, **{**arguments, **skips})
 
 
 def register() -> None:
-    """Make both known to `transformers`; without the mask, a model silently gets none."""
+    """Register `attend` and `mask`; without the mask, `transformers` silently uses none."""
     AttentionInterface.register(IMPLEMENTATION, attend)
     AttentionMaskInterface.register(IMPLEMENTATION, mask)

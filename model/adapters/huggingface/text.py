@@ -1,7 +1,8 @@
-"""Text to a tokenizer's ids and back, with every token's offsets in the text as sent.
+"""Converts text to a tokenizer's ids and back, with each token's offsets in the text as sent.
 
-Tokens show what they stand for, with a real space where a word begins: no `Ġ`, `▁` or `##`. The
-byte pieces of one character share its span and show as `<0xE7>`, as this project's own do.
+Tokens show the text that they stand for, with a space where a word begins: no `Ġ`, `▁` or `##`. The
+byte pieces of one character share its span and are shown as `<0xE7>`, as in this project's own
+tokenizer.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from torch import Tensor
 
 from model.text.tokens import PAD, Token
 
-REPLACEMENT = "\ufffd"  # what a decoder writes for bytes that are no character
+REPLACEMENT = "\ufffd"  # stands for bytes that are not a character
 BYTE = re.compile(r"<0x([0-9A-F]{2})>")
-MARKS = "Ġ▁ "  # of a piece that begins with a space
+MARKS = "Ġ▁ "  # start of a piece that begins with a space
 KEPT = 64  # recently tokenized texts that are cached
 
 
@@ -29,7 +30,7 @@ class Text:
     def __init__(self, tokenizer: Any, vocabulary: int) -> None:
         self.tokenizer = tokenizer
         self.vocabulary = vocabulary
-        # A control string that is typed stays text, but a mask is typed to be filled in.
+        # A typed control string stays text, except a mask, which the model fills in.
         self.split = tokenizer.mask_token is None
         self.specials = frozenset(tokenizer.all_special_ids)
         described = tokenizer.backend_tokenizer
@@ -40,7 +41,7 @@ class Text:
 
     @property
     def pad(self) -> int:
-        """The id that fills up a batch; it is masked, so any will do if there is none."""
+        """The id of padding; any id if the tokenizer has none, since padding is masked."""
         found = self.tokenizer.pad_token_id
         return 0 if found is None else int(found)
 
@@ -76,7 +77,7 @@ class Text:
         return _worded(text, id_, start, end, self._begins(piece))
 
     def written(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
-        """Return the text that ids spell, and each id as a token with its span of that text."""
+        """Return the text of some ids, and each id as a token with its span of that text."""
         raw = self._decoded(tuple(ids))
         text = raw.lstrip(" ")
         lead = len(raw) - len(text)
@@ -122,7 +123,7 @@ class Text:
         return not piece.startswith("##") if self.wordpiece else piece[:1] in MARKS
 
     def _as_bytes(self, piece: str) -> str:
-        """Return the bytes of a piece that are no whole characters; "" for any other piece."""
+        """Return a piece as bytes if it is not whole characters; "" for any other piece."""
         if BYTE.fullmatch(piece):
             return piece
         if not self.byte_level:
@@ -136,7 +137,7 @@ class Text:
         return ""
 
     def _until(self, text: str, ids: Sequence[int]) -> int:
-        """Return how far ids spell the text: up to the last character that is complete."""
+        """Return the length of the text that ids spell, up to the last complete character."""
         prefix = self._decoded(tuple(ids)).rstrip(REPLACEMENT)
         if text.startswith(prefix):
             return len(prefix)

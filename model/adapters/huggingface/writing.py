@@ -1,4 +1,4 @@
-"""Writing with a model of `transformers`, by this project's own searches."""
+"""Decoding with a model of `transformers`, by this project's own search algorithms."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Next = Callable[[Tensor, Sequence[Recorder]], Tensor]
 
 
 class Rereading(Predictor):
-    """Reads everything anew at each step, so that a step equals the trace bit for bit."""
+    """Reads the whole text again at each step, so that a step equals the trace bit for bit."""
 
     def __init__(self, next_: Next, ids: Sequence[int], recorder: Recorder, never: Tensor) -> None:
         self.next = next_
@@ -30,7 +30,7 @@ class Rereading(Predictor):
     def logprobs(self) -> Tensor:
         with torch.inference_mode():
             logits = self.next(self.read, [self.recorder] * len(self.read)).float()
-        # Ids that are never written keep their share: the others' numbers are those of the trace.
+        # Not renormalised without the forbidden ids: probabilities equal those of the trace.
         return logits.log_softmax(-1).index_fill(1, self.never, -torch.inf)
 
     def append(self, ids: Tensor, rows: Tensor | None = None) -> None:
@@ -39,7 +39,7 @@ class Rereading(Predictor):
 
 
 def search(reader: Predictor, ends: Ends, decode: Decode, limit: int) -> Iterator[SearchStep]:
-    """Yield the steps of the search that `decode` asks for."""
+    """Yield the steps of the search that `decode` selects."""
     if decode.method == "beam":
         return beam(reader, ends, limit, decode.beam, decode.length_penalty, decode.prefix)
     draw = (
@@ -51,7 +51,7 @@ def search(reader: Predictor, ends: Ends, decode: Decode, limit: int) -> Iterato
 
 
 class Ends:
-    """The token that ends a text; none for a model that goes on for ever."""
+    """The token that ends a text; None for a model without one."""
 
     def __init__(self, eos: int | None) -> None:
         self.eos = -1 if eos is None else eos

@@ -7,7 +7,7 @@ from model.train.generated.numbers import CHINESE_DIGITS, digits, size
 
 
 def money(chance: Chance) -> Said:
-    """A sum of money."""
+    """Draw a sum of money."""
     amount = size(chance)
     cents = f".{chance.randint(1, 99):02}" if chance.random() < 0.25 else ""
     shown, plain = f"{amount:,}{cents}", f"{amount}{cents}"
@@ -34,7 +34,7 @@ def money(chance: Chance) -> Said:
 
 
 def percent(chance: Chance) -> Said:
-    """A percentage."""
+    """Draw a percentage."""
     number = chance.randint(1, 100)
     if chance.random() < 0.2:
         return Said(*[(f"{number}.{chance.randint(1, 9)}%",)] * 2)
@@ -45,7 +45,10 @@ def percent(chance: Chance) -> Said:
 
 
 def measured(*units: tuple[str, str, str]) -> Slot:
-    """A slot of numbers with a unit: (in full, its sign, in Chinese); further signs after "|"."""
+    """Return a slot of numbers with a unit.
+
+    A unit is its English name as "singular|plural", its symbol or "", and its Chinese name.
+    """
 
     def slot(chance: Chance) -> Said:
         full, sign, zh = chance.choice(units)
@@ -61,7 +64,7 @@ def measured(*units: tuple[str, str, str]) -> Slot:
 
 
 def temperature(chance: Chance) -> Said:
-    """A temperature."""
+    """Draw a temperature."""
     number = chance.randint(1, 110)
     return Said(
         (f"{number} degrees", f"{number}°C", f"{number} °C", f"{number} degrees Celsius"),
@@ -70,7 +73,7 @@ def temperature(chance: Chance) -> Said:
 
 
 def height(chance: Chance) -> Said:
-    """A person's height."""
+    """Draw a person's height."""
     number = chance.randint(50, 99)
     tens, ones = divmod(number, 10)
     short = f"1.{number}" if ones else f"1.{tens}"

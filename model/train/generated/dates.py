@@ -13,14 +13,14 @@ WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", 
 
 
 def year(chance: Chance) -> Said:
-    """A year."""
+    """Draw a year."""
     number = chance.randint(1800, 2049)
     spelt = "".join(CHINESE_DIGITS[int(digit)] for digit in str(number))
     return Said((str(number),), (f"{number}年", f"{number}年", f"{number}年", f"{spelt}年"))
 
 
 def date(chance: Chance) -> Said:
-    """A day of a year."""
+    """Draw a date with its year."""
     number, month, day = chance.randint(1900, 2049), chance.randint(1, 12), chance.randint(1, 28)
     called = MONTHS[month - 1]
     return Said(
@@ -42,7 +42,7 @@ def date(chance: Chance) -> Said:
 
 
 def day(chance: Chance) -> Said:
-    """A day of the week, or of a month."""
+    """Draw a day of the week or of a month."""
     if chance.random() < 0.3:
         return weekday(chance)
     month, number = chance.randint(1, 12), chance.randint(1, 28)
@@ -63,7 +63,7 @@ def _th(number: int) -> str:
 
 
 def time(chance: Chance) -> Said:
-    """A time of day."""
+    """Draw a time of day."""
     hour, minute = chance.randint(1, 12), chance.choice((0, 0, 0, 30, 15, chance.randrange(1, 60)))
     noon = chance.choice(("", "", "a.m.", "p.m."))
     part = {"": "", "a.m.": "上午"}.get(noon, "下午" if hour in (12, *range(1, 6)) else "晚上")
@@ -91,7 +91,7 @@ def _hour(hour: int) -> str:
 
 
 def weekday(chance: Chance) -> Said:
-    """A day of the week."""
+    """Draw a day of the week."""
     place = chance.randrange(7)
     sign = "一二三四五六日"[place]
     return Said((WEEKDAYS[place],), (f"星期{sign}", f"周{sign}", f"礼拜{sign}"))

@@ -23,7 +23,7 @@ SLOT = re.compile(r"\{([a-z]+?)2?\}")  # {city2} is another city than {city}
 OPENS = re.compile(r"\{(?:field|country|word|landmark|food|festival)\}.* .*[.?!]$")
 ARTICLE = re.compile(r"\b([Aa]) (?=[aeio](?!u|ne\b)|[AEIO](?!u|ne\b))")  # to become "an"
 SOURCES = {lists.phrases: 4, lists.words: 1, lists.frames: 15}  # relative frequencies
-# Slots whose values hardly ever repeat: the model must learn to copy or convert them.
+# Slots whose values rarely repeat: the model must learn to copy or convert them.
 VARIED = frozenset(
     [
         "unheard",
@@ -60,7 +60,7 @@ PICTURES = [*augment.EMOJI, *map(chr, (*range(0x1F300, 0x1F650), *range(0x1F900,
 def with_emoji(
     one: TrainingExample, draw: augment.Draw, chance: random.Random
 ) -> TrainingExample | None:
-    """Followed by one to three emoji of any kind, which are to be copied."""
+    """Append one to three emoji of any kind to both sides, so that the model learns to copy."""
     tail = chance.choice((chance.choice(augment.EMOJI), chance.choice(PICTURES)))
     tail = chance.choice(("", " ")) + tail * chance.choice((1, 1, 1, 2, 3))
     return TrainingExample(normalise(one.source + tail), normalise(one.target + tail), one.language)
@@ -69,7 +69,7 @@ def with_emoji(
 def capitals(
     one: TrainingExample, draw: augment.Draw, chance: random.Random
 ) -> TrainingExample | None:
-    """English in capitals; a name inside Chinese is not changed."""
+    """Convert an English source to capitals; a Chinese one with a name in it is not changed."""
     return augment.capitals(one, draw, chance) if one.language == "zh" else None
 
 
@@ -163,7 +163,7 @@ def _slots(form: str) -> list[str]:
 
 
 def _typed(said: Said, chance: random.Random) -> TrainingExample:
-    """Return one form, into the first one of the other language; no Chinese in English targets."""
+    """Pair any form with the first one of the other language; English targets have no Chinese."""
     if HAN.search(said.en[0]) or chance.random() < 0.5:
         source, target, language = chance.choice(said.en), said.zh[0], "zh"
     else:
@@ -172,7 +172,7 @@ def _typed(said: Said, chance: random.Random) -> TrainingExample:
 
 
 def _hearted(one: TrainingExample, chance: random.Random) -> TrainingExample:
-    """Return hearts and similar emoji with or without their selector, alike on both sides."""
+    """Add or remove the selector of hearts and similar emoji, on both sides alike."""
     source, target = (text.replace(COLOURED, "") for text in (one.source, one.target))
     if chance.random() < PLAIN_HEART:
         return TrainingExample(source, target, one.language)

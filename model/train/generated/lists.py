@@ -1,4 +1,4 @@
-"""Our own phrases, words, names and frames, read from the lists next to this file.
+"""Phrases, words, names and frames, read from the lists next to this file.
 
 A line is `English forms = Chinese forms`, with forms separated by "|"; "#" starts a comment.
 """
@@ -19,7 +19,7 @@ HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Said:
-    """One meaning in both languages: its forms, of which the first is the one to write."""
+    """One meaning in both languages: its forms, of which the first is used as the target."""
 
     en: tuple[str, ...]
     zh: tuple[str, ...]
@@ -36,37 +36,37 @@ def copied(text: str) -> Said:
 
 @cache
 def phrases() -> tuple[Said, ...]:
-    """Greetings, everyday phrases and sayings."""
+    """Return greetings, everyday phrases and sayings."""
     return _sections("phrases.txt")[""]
 
 
 @cache
 def words() -> tuple[Said, ...]:
-    """Words that are typed alone."""
+    """Return words that are typed alone."""
     return _sections("words.txt")[""]
 
 
 @cache
 def frames() -> tuple[Said, ...]:
-    """Sentences with slots in braces."""
+    """Return sentences with slots in braces."""
     return _sections("frames.txt")[""]
 
 
 @cache
 def names() -> Mapping[str, tuple[Said, ...]]:
-    """Well-known names, by kind."""
+    """Return well-known names, by kind."""
     return _sections("names.txt")
 
 
 @cache
 def english_words() -> tuple[str, ...]:
-    """All English words of the lists, in lower case."""
+    """Return all English words of the lists, in lower case."""
     return tuple(sorted({*re.findall(r"\b[a-z]{3,}\b", _all().lower())}))
 
 
 @cache
 def characters() -> tuple[str, ...]:
-    """All Chinese characters of the lists."""
+    """Return all Chinese characters of the lists."""
     return tuple(sorted({*HAN.findall(_all())}))
 
 

@@ -23,7 +23,7 @@ CHINESE_DIGITS = "零一二三四五六七八九十"
 
 
 def digits(number: int) -> str:
-    """Return a number from 0 to 99,999 in Chinese characters, as spoken: 一百零五."""
+    """Return a number from 0 to 99,999 in Chinese characters, as spoken: 105 is 一百零五."""
     if number < 10:
         return CHINESE_DIGITS[number]
     for unit, sign in ((10_000, "万"), (1000, "千"), (100, "百"), (10, "十")):
@@ -38,28 +38,28 @@ def digits(number: int) -> str:
                 return said
             tens = "一" if unit > 10 and 10 <= rest < 20 else ""
             return said + gap + tens + digits(rest)
-    raise ValueError(f"a number of at least 0, not {number}")
+    raise ValueError(f"number must be at least 0, not {number}")
 
 
 def size(chance: Chance, longest: int = 4, least: int = 1) -> int:
-    """Return a number of at most `longest` digits, short ones as often as long ones."""
+    """Draw a number of at most `longest` digits; all numbers of digits are equally likely."""
     return chance.randint(least, 10 ** chance.randint(1, longest) - 1)
 
 
 def small(chance: Chance) -> Said:
-    """A few of something."""
+    """Draw a small count, 3 to 10."""
     number = chance.randint(3, 10)
     return Said((ENGLISH_DIGITS[number], str(number)), (digits(number), str(number)))
 
 
 def age(chance: Chance) -> Said:
-    """A person's age."""
+    """Draw a person's age."""
     number = chance.randint(3, 99)
     return Said((str(number),), (str(number), digits(number)))
 
 
 def integer(chance: Chance) -> Said:
-    """A whole number of at least 2."""
+    """Draw a whole number of at least 2."""
     number = size(chance, 5, least=2)
     return Said(
         (f"{number:,}" if number > 9999 else str(number), f"{number:,}", str(number)),
@@ -68,13 +68,13 @@ def integer(chance: Chance) -> Said:
 
 
 def decimal(chance: Chance) -> Said:
-    """A number with a decimal point."""
+    """Draw a number with a decimal point."""
     places = chance.choice((1, 1, 2))
     return copied(f"{size(chance, 3)}.{chance.randrange(10**places):0{places}}")
 
 
 def bignumber(chance: Chance) -> Said:
-    """Millions and billions, which Chinese counts in units of 10⁴ and 10⁸."""
+    """Draw a large round number; Chinese counts in units of 10⁴ and 10⁸."""
     leading = chance.randint(1, 99)
     kind = chance.choice(("thousand", "million", "million", "billion"))
     if kind == "thousand":
@@ -92,14 +92,14 @@ def bignumber(chance: Chance) -> Said:
 
 
 def phone(chance: Chance) -> Said:
-    """A telephone number."""
+    """Draw a telephone number."""
     groups = chance.choice(((3, 4), (3, 4, 4), (3, 3, 4), (11,), (3,)))
     number = "-".join("".join(chance.choices(string.digits, k=size)) for size in groups)
     return copied(number)
 
 
 def sum_(chance: Chance) -> Said:
-    """An equation in symbols, the same in both languages."""
+    """Draw an equation in symbols, the same in both languages."""
     left, sign, right, result = _equation(chance)
     gap = chance.choice((" ", " ", ""))
     tail = chance.choice((f"{gap}={gap}{result}", f"{gap}={gap}{result}", f"{gap}={gap}?"))
@@ -107,7 +107,7 @@ def sum_(chance: Chance) -> Said:
 
 
 def spoken(chance: Chance) -> Said:
-    """An equation in words."""
+    """Draw an equation in words."""
     left, sign, right, result = _equation(chance)
     en, zh = {
         "+": ("plus", "加"),

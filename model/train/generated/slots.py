@@ -16,12 +16,12 @@ FILE_ENDINGS = (
 
 
 def unheard(chance: Chance) -> Said:
-    """An invented name, copied."""
+    """Draw an invented name, which is copied."""
     return copied(name(chance))
 
 
 def chinese(chance: Chance) -> Said:
-    """A Chinese name in pinyin and in characters."""
+    """Draw a Chinese name in pinyin and in characters."""
     surname = chance.choice(lists.names()["surname"])
     given = chance.sample(lists.names()["given"], chance.choice((1, 2, 2)))
     en = f"{surname.en[0]} {''.join(part.en[0] for part in given).capitalize()}"
@@ -29,12 +29,12 @@ def chinese(chance: Chance) -> Said:
 
 
 def english(chance: Chance) -> Said:
-    """An English word that is asked about, and not translated."""
+    """Draw an English word that the sentence is about, so that it is not translated."""
     return copied(chance.choice(lists.words()).en[0])
 
 
 def url(chance: Chance) -> Said:
-    """A web address."""
+    """Draw a web address."""
     scheme = chance.choice(("https://www.", "https://", "http://www.", "http://", "www.", ""))
     domain = chance.choice(("", "", f"{_word(chance)}.", f"{_word(chance)}-")) + _word(chance)
     ending = chance.choice(("com", "com", "com", "org", "org", "net", "cn", "edu", "io", "com.cn"))
@@ -43,21 +43,21 @@ def url(chance: Chance) -> Said:
 
 
 def email(chance: Chance) -> Said:
-    """An e-mail address."""
+    """Draw an e-mail address."""
     ending = chance.choice(("com", "com", "org", "cn", "edu", "net"))
     tail = chance.choice(("", "", f".{_word(chance)}", f"_{_word(chance)}", str(size(chance, 3))))
     return copied(f"{_word(chance)}{tail}@{_word(chance)}.{ending}")
 
 
 def file(chance: Chance) -> Said:
-    """The name of a file."""
+    """Draw a file name."""
     ending = chance.choice(FILE_ENDINGS)
     tail = chance.choice(("", "", "", str(size(chance, 2)), f"_{_word(chance)}"))
     return copied(f"{_word(chance)}{tail}.{ending}")
 
 
 def latin(chance: Chance) -> Said:
-    """A product or an abbreviation in Latin letters, copied: BriKota, iSolen, QTX, VR-7."""
+    """Draw a product or abbreviation in Latin letters, which is copied: BriKota, QTX, VR-7."""
     made, capitals = name(chance), "".join(chance.choices(string.ascii_uppercase, k=4))
     return copied(
         chance.choice(
@@ -75,34 +75,34 @@ def latin(chance: Chance) -> Said:
 
 
 def hans(chance: Chance) -> Said:
-    """Two to four Chinese characters drawn at random, copied inside English."""
+    """Draw two to four Chinese characters, which are copied inside English."""
     return copied("".join(chance.choices(lists.characters(), k=chance.choice((2, 2, 3, 4)))))
 
 
 def _word(chance: Chance) -> str:
-    """A word of letters: a real one, or a made-up name."""
+    """Draw a real word or an invented name, in lower case."""
     if chance.random() < 0.4:
         return name(chance).lower()
     return chance.choice(lists.english_words())
 
 
 def listed(heading: str) -> Slot:
-    """A slot of the names under a heading of `names.txt`."""
+    """Return a slot of the names under a heading of `names.txt`."""
     return lambda chance: chance.choice(lists.names()[heading])
 
 
 def han(chance: Chance) -> Said:
-    """A Chinese word inside English, not translated."""
+    """Draw a Chinese word, which is copied inside English."""
     return copied(chance.choice(lists.words()).zh[0])
 
 
 def foreign(heading: str) -> Slot:
-    """A name under a heading of `names.txt`, in Chinese inside English."""
+    """Return a slot of names under a heading of `names.txt`, in Chinese inside English."""
     return lambda chance: copied(chance.choice(lists.names()[heading]).zh[0])
 
 
 def word(chance: Chance) -> Said:
-    """A word."""
+    """Draw a word."""
     return chance.choice(lists.words())
 
 
