@@ -1,24 +1,24 @@
 /**
- * Attention seen from further away, in this order:
+ * Aggregate attention, in this order:
  *
- *  1. words    w(R, C) = 1/|R| · Σ_{i∈R} Σ_{j∈C} w(i, j): summed over a word's keys, averaged over its
- *              queries. What a row sums to stays what it was.
+ *  1. words    w(R, C) = 1/|R| · Σ_{i∈R} Σ_{j∈C} w(i, j): summed over a word's keys, averaged over
+ *     its queries. The sum of a row stays the same.
  *  2. heads    one head's, or the mean or the maximum over a layer's heads, cell by cell.
  *  3. hiding   rows and columns are left out; nothing is rescaled, so a row sums to less by just
  *              what it gave to the columns that are hidden (`shares` says how much).
  *  4. top      of the cells that are left, those below the strongest n % are covered.
  *
- * NaN is a cell that the mask forbids: it has no number, adds nothing, and stays NaN where it alone
- * is left.
+ * NaN is a masked cell: it has no number, adds nothing, and a cell made only of masked ones stays
+ * NaN.
  */
 
 /** @typedef {import("../data/wire.js").Matrix} Matrix */
 /** @typedef {"one" | "mean" | "max"} Heads */
 /**
- * What is shown along one side.
+ * One axis of the picture.
  * @typedef {object} Axis
  * @property {number[][]} groups  the trace's tokens behind each row or column
- * @property {(number | null)[]} at  where each of the trace's tokens is shown; null: it is hidden
+ * @property {(number | null)[]} at  the row or column of each of the trace's tokens; null: hidden
  */
 
 /** Why a cell has no number. */
@@ -26,7 +26,7 @@ export const COVER = Object.freeze({ open: 0, masked: 1, weak: 2, onlyA: 3, only
 
 /**
  * @param {number[][]} groups  of all tokens
- * @param {(token: number) => boolean} [hides]  a group goes when its first token does
+ * @param {(token: number) => boolean} [hides]  a group is hidden if its first token is
  * @returns {Axis}
  */
 export function axis(groups, hides = () => false) {
@@ -38,7 +38,7 @@ export function axis(groups, hides = () => false) {
 }
 
 /**
- * Sums over groups of keys, averages over groups of queries.
+ * Sum over groups of keys, average over groups of queries.
  * @param {Matrix} matrix
  * @param {number[][]} rows
  * @param {number[][]} cols
@@ -65,7 +65,7 @@ export function fold({ values, cols: width }, rows, cols) {
 }
 
 /**
- * @param {Matrix[]} planes  of the same shape: one head's, or all heads'
+ * @param {Matrix[]} planes  of the same shape, one per head
  * @param {Heads} how
  * @returns {Matrix}
  */
@@ -80,13 +80,13 @@ export function combine(planes, how) {
 }
 
 /**
- * What each row gives to some keys altogether: for the maximum over heads, the largest such share
- * that any one head gives.
+ * The share of each row on the given keys; for the maximum over heads, the largest share of any
+ * head.
  * @param {Matrix[]} planes  before folding
  * @param {number[][]} rows
  * @param {number[]} keys
  * @param {Heads} how
- * @returns {Float32Array}  0 where the mask forbids them all
+ * @returns {Float32Array}  0 if all of them are masked
  */
 export function shares(planes, rows, keys, how) {
   if (!keys.length) return new Float32Array(rows.length);
@@ -95,7 +95,7 @@ export function shares(planes, rows, keys, how) {
 }
 
 /**
- * The last of the strongest.
+ * The smallest of the strongest cells.
  * @param {import("../data/wire.js").Numbers} open
  * @param {number} percent
  */
@@ -105,10 +105,10 @@ function smallestOf(open, percent) {
 }
 
 /**
- * Covers what the mask forbids and what is below the strongest cells. Cells as strong as the last
- * one that is shown are shown too.
+ * Cover masked cells and those below the strongest ones. Ties with the last cell shown are shown
+ * too.
  * @param {Matrix} matrix
- * @param {number} [percent]  of the open cells, rounded up
+ * @param {number} [percent]  of the unmasked cells, rounded up
  * @returns {{cover: Uint8Array, shown: number, open: number}}
  */
 export function strongest({ values }, percent = 100) {

@@ -1,15 +1,15 @@
 /**
- * Which source word each written word is aligned with, read off cross attention.
+ * Align each written word with a source word, by cross-attention.
  *
- * Soft: the weights themselves, word by word. Hard: the source word with the largest weight, one
- * for each written word, as Garg et al. 2019 read it off the heads of a layer ("Jointly Learning to
- * Align and Translate with Transformer Models"). A decoder row has read one token and writes the
- * next: its weights belong to the *written* token, or, read off the other way, to the one that it
- * has *read*: by then the decoder knows which it is (Chen et al. 2020, "Accurate Word Alignment
- * Induction from Neural Machine Translation").
+ * Soft alignment: the weights themselves, word by word. Hard alignment: for each written word the
+ * source word with the largest weight, as in Garg et al. 2019 ("Jointly Learning to Align and
+ * Translate with Transformer Models"). A decoder row has read one token and writes the next: its
+ * weights are assigned to the *written* token or, alternatively, to the one that it has *read*,
+ * which the decoder knows by then (Chen et al. 2020, "Accurate Word Alignment Induction from Neural
+ * Machine Translation").
  *
- * That a word is looked at does not prove that it was translated: Jain & Wallace 2019, "Attention
- * is not Explanation".
+ * Attention to a word does not prove that this word is being translated: Jain & Wallace 2019,
+ * "Attention is not Explanation".
  */
 
 import { fold } from "./aggregate-attention.js";
@@ -22,23 +22,24 @@ import { joined, words } from "../data/word-groups.js";
  * @typedef {object} Alignment
  * @property {Line} source  without special tokens
  * @property {Line} target  the written words, without <eos>
- * @property {Matrix} soft  [written word, source word]; a row adds up to 1 less what is left out
- * @property {number[]} hard  the source word of each written word; −1 where it looks at none
- * @property {number[]} special  what each written word gives to special tokens; NaN where it has no row
+ * @property {Matrix} soft  [written word, source word]; a row sums to 1 minus what is left out
+ * @property {number[]} hard  the source word of each written word; −1 if it looks at none
+ * @property {number[]} special  the weight of each written word on special tokens; NaN if it has no
+ *   row
  */
 /** @typedef {"writes" | "reads"} Rows  the rows that write a word, or those that read it, one later */
 /** @typedef {{from: number, to: number, weight: number, hard: boolean}} Link  source word, written word */
 
 /**
  * @param {{read: Token[], written: Token[]}} tokens
- * @param {Matrix} weights  [written token, token that is read], NaN where masked
+ * @param {Matrix} weights  [written token, source token], NaN where masked
  * @param {Rows} [by]
  * @returns {Alignment}
  */
 export function alignment({ read, written }, weights, by = "writes") {
   const source = line(read);
   const target = line(written.slice(0, weights.rows));
-  // Nothing has read what was written last.
+  // No row has read the last written token.
   const rows = target.groups.map((group) =>
     by === "writes" ? group : group.map((token) => token + 1).filter((row) => row < weights.rows),
   );
@@ -55,10 +56,10 @@ export function alignment({ read, written }, weights, by = "writes") {
 }
 
 /**
- * The lines worth drawing, the strongest last: each hard one, and every soft one that is not faint.
+ * The lines to draw, strongest last: all hard ones, and the soft ones above the threshold.
  * @param {Pick<Alignment, "soft" | "hard">} alignment
  * @param {number} threshold
- * @returns {{links: Link[], faint: number}}  faint: how many pairs are not drawn
+ * @returns {{links: Link[], faint: number}}  faint: number of pairs not drawn
  */
 export function links({ soft, hard }, threshold) {
   /** @type {Link[]} */
@@ -74,10 +75,10 @@ export function links({ soft, hard }, threshold) {
 }
 
 /**
- * The word that a token is a piece of.
+ * The word that a token belongs to.
  * @param {Line} line
  * @param {number | null} token
- * @returns {number}  −1 where it is none of these
+ * @returns {number}  −1 if it belongs to none
  */
 export function wordOf({ groups }, token) {
   return token === null ? -1 : groups.findIndex((group) => group.includes(token));

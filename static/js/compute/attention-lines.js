@@ -1,19 +1,22 @@
-/** What the lines between queries and keys are: which pairs have one, and what those without hold. */
+/**
+ * The lines between queries and keys: which pairs have one, and the weight of those that do not.
+ */
 
 /** @typedef {import("../data/wire.js").Matrix} Matrix */
 /** @typedef {{head: number, matrix: Matrix}} Head  NaN where masked */
 /** @typedef {{head: number, query: number, key: number, weight: number}} Strand */
 /**
  * @typedef {object} Strands
- * @property {Strand[]} strands  the strongest last, so that it lies on top
- * @property {number} hidden  pairs that may look at each other and have no line
- * @property {number} mass  of all the weight, the share that these hold
- * @property {boolean} cut  whether the limit, and not the threshold, hid some
+ * @property {Strand[]} strands  strongest last, so that it is drawn on top
+ * @property {number} hidden  unmasked pairs without a line
+ * @property {number} mass  their share of the total weight
+ * @property {boolean} cut  whether some are hidden by the limit, not by the threshold
  */
 
 /**
  * @param {Head[]} heads
- * @param {{least: number, most: number}} wanted  the weight from which a pair has a line; how many at most
+ * @param {{least: number, most: number}} wanted  the smallest weight with a line, and the largest
+ *   number of lines
  * @returns {Strands}
  */
 export function strands(heads, { least, most }) {
@@ -44,7 +47,7 @@ export function strands(heads, { least, most }) {
 /**
  * The mean over heads, cell by cell.
  * @param {Head[]} heads
- * @returns {Matrix | null}  null without heads
+ * @returns {Matrix | null}  null if there are no heads
  */
 export function average(heads) {
   if (!heads.length) return null;
@@ -56,7 +59,7 @@ export function average(heads) {
 }
 
 /**
- * What is told apart: a query's lines, or a key's where no query is lit.
+ * Which lines are highlighted: a query's, or a key's if no query is highlighted.
  * @param {{query: number | null, key: number | null, head?: number | null}} at  null: any
  * @returns {(strand: Strand) => boolean}
  */
@@ -66,9 +69,9 @@ export function touched({ query, key, head = null }) {
 }
 
 /**
- * The heads that a link asks for, as far as there are such.
- * @param {number[] | null} list  null: the one that the page is at
- * @param {number} present  that one
+ * The heads named in a link that exist.
+ * @param {number[] | null} list  null: the current one
+ * @param {number} present  the current head
  * @param {number} count
  * @returns {number[]}  in order
  */
@@ -80,7 +83,7 @@ export function chosen(list, present, count) {
 export const every = (count) => [...Array(count).keys()];
 
 /**
- * Switches a head on or off.
+ * Switch a head on or off.
  * @param {number[]} list
  * @param {number} head
  * @returns {number[]}  in order
@@ -91,9 +94,9 @@ export function toggled(list, head) {
 }
 
 /**
- * Strokes by which heads differ where colours do not help: solid, dashed, dotted, both. Where more
- * heads are on than there are strokes, all are solid: dashes side by side make a pattern of their own,
- * and a head is told from the others by pointing at its button.
+ * Strokes that distinguish heads without colour: solid, dashed, dotted, dash-dotted. If more heads
+ * are on than there are strokes, all are solid, because many dashed lines side by side form a
+ * pattern of their own; pointing at a head's button then shows which lines are its own.
  */
 export const DASHES = Object.freeze([null, "7 3", "1.5 3", "9 3 1.5 3"]);
 

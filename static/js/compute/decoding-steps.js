@@ -1,7 +1,6 @@
 /**
- * A decoding as `POST /api/decode` tells it, line by line: its steps, the tree of what was tried,
- * and the numbers that follow. Nothing here moves in time: a step forward and back is another
- * index into the same list, so both are exact.
+ * A decoding from the lines of `POST /api/decode`: its steps, the search tree, and derived numbers.
+ * Moving forwards and backwards only changes an index into the list of steps.
  */
 
 import { nexts, typed } from "../data/attentions.js";
@@ -14,20 +13,20 @@ import { nexts, typed } from "../data/attentions.js";
  * @property {number[]} ids  written before it
  * @property {string} text
  * @property {number} logprob  of all of them (nats)
- * @property {number} score  that, over the length penalty
+ * @property {number} score  logprob divided by the length penalty
  * @property {Candidate[]} candidates  for the next token, most probable first
  * @property {number} rest  probability of all tokens that are not listed
  */
 /**
- * @typedef {object} Beam  a hypothesis and a token more
+ * @typedef {object} Beam  a hypothesis extended by one token
  * @property {number} parent  among the step's hypotheses
  * @property {Piece} token
- * @property {number} logprob  of all ids, this one too (nats)
+ * @property {number} logprob  of all ids including this one (nats)
  * @property {number} score
  * @property {"live" | "finished" | "pruned"} state
- * @property {number} [rank]  the token's, of all, from 1
- * @property {number | null} [pool]  how many it was drawn from
- * @property {number | null} [drawn]  its chance among these
+ * @property {number} [rank]  the token's rank among all tokens, from 1
+ * @property {number | null} [pool]  number of tokens it was sampled from
+ * @property {number | null} [drawn]  its probability among these
  */
 /** @typedef {{index: number, forced: boolean, hypotheses: Hypothesis[], beams: Beam[]}} Step */
 /** @typedef {{text: string, tokens: Piece[], logprobs: number[], score: number, finished: boolean}} Output */
@@ -38,7 +37,7 @@ export const NOTHING = Object.freeze({ start: null, steps: [], output: null });
 /**
  * @param {Run} run
  * @param {any} line  of the stream
- * @returns {Run}  another one, with what the line says
+ * @returns {Run}  a new run that includes the line
  */
 export function heard(run, line) {
   if (line.start) return { ...run, start: line.start };
@@ -47,7 +46,7 @@ export function heard(run, line) {
 }
 
 /**
- * What is written in the end; while it is being written, what leads so far.
+ * The final translation; while decoding, the leading hypothesis.
  * @param {Run} run
  * @returns {Piece[]}
  */
@@ -79,26 +78,26 @@ export const hypothesis = ({ index, hypotheses }, ids) =>
 const begins = (a, b) => a.length === b.length && a.every((id, i) => id === b[i]);
 
 /**
- * @typedef {object} Node  a token that was tried
+ * @typedef {object} Node  a token in the search tree
  * @property {string} key  all ids up to it
- * @property {string} parent  the key before; "" at the root
+ * @property {string} parent  the parent's key; "" at the root
  * @property {number} step
- * @property {number} row  its place in its step's column, best first
- * @property {number} hypothesis  of its step, which it goes on from
+ * @property {number} row  its row in its step's column, best first
+ * @property {number} hypothesis  the hypothesis of its step that it extends
  * @property {{id: number, text: string | null, special?: boolean}} token
- * @property {number} probability  of this token, after what was written before
- * @property {number} logprob  of all up to it
- * @property {number | null} score  null: it was never ranked
+ * @property {number} probability  of this token, given what was written before
+ * @property {number} logprob  of all tokens up to it
+ * @property {number | null} score  null: never ranked
  * @property {Beam["state"]} state
- * @property {boolean} best  whether it is part of what is written in the end
+ * @property {boolean} best  whether it is part of the final translation
  * @property {boolean} forced
  */
 
 /**
- * What was tried, as a tree: of a beam search its beams, else the token taken and, beside it, the
- * ones that were most probable and not taken.
+ * The search tree: the beams of a beam search; otherwise the chosen token of each step and the most
+ * probable alternatives.
  * @param {Run} run
- * @param {number} [others]  at most, beside a token that was taken
+ * @param {number} [others]  largest number of alternatives per step
  * @returns {Node[]}  step by step, best first
  */
 export function tree(run, others = 3) {
@@ -144,12 +143,13 @@ function passed({ hypotheses, beams }, others) {
 }
 
 /**
- * The chance with which each candidate was drawn. Temperature, top-k and top-p leave the `pool` most
- * probable tokens and draw them by p^(1/T) over its sum, which the drawn one's own chance tells.
+ * The probability with which each candidate is sampled. Temperature, top-k and top-p keep the
+ * `pool` most probable tokens and sample from them by p^(1/T) over its sum, which follows from the
+ * probability of the sampled token.
  * @param {Hypothesis} hypothesis
- * @param {Beam | undefined} beam  the token that was drawn after it
+ * @param {Beam | undefined} beam  the sampled token
  * @param {number} temperature
- * @returns {number[] | null}  0: left out; null: nothing was drawn
+ * @returns {number[] | null}  0: excluded; null: nothing was sampled
  */
 export function chances({ candidates, logprob: before }, beam, temperature) {
   const { pool, drawn, logprob = 0 } = beam ?? {};
@@ -161,10 +161,11 @@ export function chances({ candidates, logprob: before }, beam, temperature) {
 }
 
 /**
- * What a model thinks of a translation. Perplexity is e to the cross-entropy: among how many equally
- * likely tokens one would be as unsure, a token at a time.
+ * How the model scores a translation. Perplexity is e to the cross-entropy: the number of equally
+ * likely tokens with the same uncertainty per token.
  * @param {number[]} logprobs  of its tokens (nats)
- * @returns {{logprob: number, entropy: number, perplexity: number}}  entropy: cross-entropy, nats a token
+ * @returns {{logprob: number, entropy: number, perplexity: number}}  entropy: cross-entropy in nats
+ *   per token
  */
 export function measure(logprobs) {
   const logprob = logprobs.reduce((sum, one) => sum + one, 0);
@@ -178,7 +179,8 @@ export const penalty = (length, alpha) => ((5 + length) / 6) ** alpha;
 /**
  * @param {{id: number}[]} a
  * @param {{id: number}[]} b
- * @returns {number}  where two translations part; the length of the shorter where one begins the other
+ * @returns {number}  the index at which two translations diverge; the length of the shorter one if
+ *   it is a prefix
  */
 export function parting(a, b) {
   const at = a.findIndex(({ id }, i) => id !== b[i]?.id);
@@ -186,12 +188,12 @@ export function parting(a, b) {
 }
 
 /**
- * What a trace has of a decoding when the search itself cannot be run: one hypothesis a step, with
- * the ten most probable tokens. Where a trace is from before candidates had texts, only those are
- * known that the sentence or its translation hold.
+ * The decoding as far as it is recorded in a trace, if the search cannot be run: one hypothesis per
+ * step, with the ten most probable tokens. In traces from before candidates had texts, only tokens
+ * of the sentence and its translation have a text.
  * @param {import("../data/attentions.js").Model} model
  * @param {Trace} trace
- * @returns {Run | null}  null: it lacks them
+ * @returns {Run | null}  null if the trace has no candidates
  */
 export function recorded(model, { tokens, output, tensors, pieces = {} }) {
   const [chances, ids] = nexts(model).map((name) => tensors[name]);

@@ -1,4 +1,6 @@
-/** The order in which a positional encoding is drawn: all sines (even features), then all cosines. */
+/**
+ * The order in which positional encodings are drawn: all sines (even features), then all cosines.
+ */
 
 /**
  * @param {number} col  of the drawing
@@ -12,7 +14,7 @@ export function featureAt(col, width) {
 
 /**
  * @param {import("../data/wire.js").Matrix} matrix  [position, feature]
- * @returns {import("../data/wire.js").Matrix}  the same, columns in drawing order
+ * @returns {import("../data/wire.js").Matrix}  the same, with columns in drawing order
  */
 export function apart({ rows, cols, values }) {
   const drawn = Float32Array.from(values, (_, i) => {

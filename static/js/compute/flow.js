@@ -2,35 +2,34 @@
  * How attention composes across layers: rollout and flow (Abnar & Zuidema 2020, "Quantifying
  * Attention Flow in Transformers", https://arxiv.org/abs/2005.00928, section 3).
  *
- * A layer's attention is the mean of its heads, A; the residual connection passes a token on as it
- * is, so that half of what leaves a layer is what came in: Ã = ½A + ½I. The layers make a graph of
- * tokens whose edges are Ã.
+ * A is the mean of a layer's heads. The residual connection adds the input unchanged, so it gets
+ * weight ½: Ã = ½A + ½I. The layers form a graph of tokens with edge weights Ã.
  *
  *     rollout   the product Ã_l · … · Ã_1: of all paths down from a token, the share at each input
  *     flow      the most that can flow down to an input if each edge carries at most its weight
  *
- * Through cross attention the same rule holds at each of the decoder's two attentions, once for
- * its own tokens and once for the encoder's: the graph goes on through the encoder. Abnar &
- * Zuidema have no decoder; Ferrando et al. 2022 (https://arxiv.org/abs/2205.11631) compose both
- * stacks in this way, with other weights.
+ * In a decoder the same rule applies to both attentions, once with the decoder's own tokens and
+ * once with the encoder's; the graph continues through the encoder. Abnar & Zuidema have no
+ * decoder; Ferrando et al. 2022 (https://arxiv.org/abs/2205.11631) combine both stacks in this way,
+ * with other weights.
  */
 
 /** @typedef {import("../data/wire.js").Matrix} Matrix */
 /** @typedef {string} Side  a text */
 /** @typedef {{side: Side, column: number, index: number}} Node  column 0 is the input */
 /**
- * @typedef {object} Graph  edges run down; those of a node come after all that lead to it
+ * @typedef {object} Graph  edges point down; a node's edges come after all edges that lead to it
  * @property {Node[]} nodes
- * @property {number[]} from  node of each edge, above
- * @property {number[]} to  node of each edge, below
+ * @property {number[]} from  the upper node of each edge
+ * @property {number[]} to  the lower node of each edge
  * @property {number[]} weight
- * @property {number[]} tops  the node of each token above
- * @property {number[]} leaves  the nodes of the input
+ * @property {number[]} tops  the node of each token of the top layer
+ * @property {number[]} leaves  the nodes of the input tokens
  */
 
 /**
  * A stack of self-attention.
- * @param {Matrix[]} layers  the mean of each layer's heads, the first layer first
+ * @param {Matrix[]} layers  the mean of each layer's heads, first layer first
  * @param {Side} side
  * @returns {Graph}
  */
@@ -44,10 +43,10 @@ export function stack(layers, side) {
 }
 
 /**
- * Two stacks together, one of which looks at the other.
- * @param {Matrix[]} own  the looking stack's self-attention, layer by layer
- * @param {Matrix[]} joins  its attention to the other
- * @param {Matrix[]} read  the other's self-attention, all of its layers
+ * Two stacks, one of which attends to the other.
+ * @param {Matrix[]} own  the self-attention of the attending stack, layer by layer
+ * @param {Matrix[]} joins  its cross-attention
+ * @param {Matrix[]} read  the self-attention of the other stack, all layers
  * @param {{query: Side, key: Side}} sides
  * @returns {Graph}
  */
@@ -61,7 +60,7 @@ export function both(own, joins, read, { query, key }) {
     add(graph, query, column, own[0].rows),
   );
   for (let l = own.length; l > 0; l--) {
-    // Between a layer's two attentions a token stands where it stands after them.
+    // The nodes between a layer's two attentions are drawn at the same place as those after them.
     const between = add(graph, query, l, own[0].rows);
     keep(graph, target[l], between);
     weigh(graph, target[l], memory, joins[l - 1]);
@@ -72,7 +71,7 @@ export function both(own, joins, read, { query, key }) {
 }
 
 /**
- * How much of a token's rollout passes each node and each edge.
+ * How much of a token's rollout passes through each node and edge.
  * @param {Graph} graph
  * @param {number} top  a node
  * @returns {{nodes: Float64Array, edges: Float64Array}}
@@ -89,8 +88,8 @@ export function rollout({ nodes, from, to, weight }, top) {
 }
 
 /**
- * Of what is at each node, the share that ends at one input; times what comes along an edge from
- * above it is how much of a rollout goes that way and arrives there.
+ * The share of each node's amount that ends at one input. Multiplied by the amount on an edge into
+ * the node, it is the part of a rollout that takes this edge and arrives at the input.
  * @param {Graph} graph
  * @param {number} leaf  a node
  * @returns {Float64Array}
@@ -102,19 +101,36 @@ export function arriving({ nodes, from, to, weight }, leaf) {
   return share;
 }
 
-/** Half of what a node is, it is from what it was. @param {Graph} graph @param {number[]} above @param {number[]} below */
+/**
+ * Add the residual edges, with weight ½.
+ * @param {Graph} graph
+ * @param {number[]} above
+ * @param {number[]} below
+ */
 function keep(graph, above, below) {
   above.forEach((node, i) => edge(graph, node, below[i], 0.5));
 }
 
-/** The other half it is from what it looks at. @param {Graph} graph @param {number[]} above @param {number[]} below @param {Matrix} weights */
+/**
+ * Add the attention edges, with half their weights.
+ * @param {Graph} graph
+ * @param {number[]} above
+ * @param {number[]} below
+ * @param {Matrix} weights
+ */
 function weigh(graph, above, below, { cols, values }) {
   above.forEach((node, i) =>
     below.forEach((other, j) => edge(graph, node, other, 0.5 * (values[i * cols + j] || 0))),
   );
 }
 
-/** Both at once, where they are the same tokens. @param {Graph} graph @param {number[]} above @param {number[]} below @param {Matrix} weights */
+/**
+ * Add both at once for self-attention, where they connect the same tokens.
+ * @param {Graph} graph
+ * @param {number[]} above
+ * @param {number[]} below
+ * @param {Matrix} weights
+ */
 function mix(graph, above, below, { cols, values }) {
   above.forEach((node, i) =>
     below.forEach((other, j) =>

@@ -1,10 +1,9 @@
 /**
- * Formulas as small trees, written once and said in three ways: as MathML, which browsers set by
- * themselves, as plain text, and as LaTeX.
+ * Formulas as small trees, rendered as MathML, as plain text, and as LaTeX.
  *
- * A word is a name with its subscript after "_" ("W_q", "score_ij"), or an operator; a number is
- * printed with four decimals, or as a power of ten where those would say nothing; a list is a row of
- * them.
+ * A string is a name with its subscript after "_" ("W_q", "score_ij"), or an operator; a number is
+ * printed with four decimals, or as a power of ten if those would all be zero; a list is a row of
+ * these.
  */
 
 import { four, parts } from "../lib/numbers.js";
@@ -29,13 +28,13 @@ export const root = (root) => ({ root });
 export const raised = (base, power) => ({ base, power });
 /** @param {Formula} sum  its index @param {Formula} of @returns {Formula} */
 export const total = (sum, of) => ({ sum, of });
-/** As it stands, such as a whole number. @param {string | number} words @returns {Formula} */
+/** Text as is, such as an integer. @param {string | number} words @returns {Formula} */
 export const plain = (words) => ({ plain: String(words) });
-/** A factor: in brackets where it is below zero. @param {number} value @returns {Formula} */
+/** A factor: in parentheses if it is negative. @param {number} value @returns {Formula} */
 export const factor = (value) => (value < 0 ? ["(", value, ")"] : value);
 
 /**
- * As one line of text.
+ * Render as one line of text.
  * @param {Formula} formula
  * @returns {string}
  */
@@ -50,7 +49,7 @@ export function written(formula) {
   return `Σ_${written(formula.sum)} ${written(formula.of)}`;
 }
 
-/** In brackets where it is more than one thing. @param {Formula} formula */
+/** Add parentheses if it has more than one part. @param {Formula} formula */
 function bound(formula) {
   const words = written(formula);
   return Array.isArray(formula) && formula.length > 1 ? `(${words})` : words;
@@ -59,12 +58,12 @@ function bound(formula) {
 /**
  * @param {Document} document
  * @param {Formula} formula
- * @param {boolean} [display]  on a line of its own
- * @returns {Element}  a math element, named for who does not see it by its text
+ * @param {boolean} [display]  as a block
+ * @returns {Element}  a math element, labelled with its text for screen readers
  */
 export function mathml(document, formula, display = false) {
   const math = make(document, "math", tree(document, formula));
-  // Letters of a formula are no Chinese, whatever the page around them is.
+  // The letters of a formula are not Chinese, whatever the language of the page.
   math.setAttribute("lang", "en");
   if (display) math.setAttribute("display", "block");
   return math;
@@ -90,7 +89,7 @@ function tree(document, formula) {
 }
 
 /**
- * A product has no sign; its factors stand a little apart.
+ * A product has no sign, only a small space between its factors.
  * @param {Document} document
  * @param {Formula[]} parts
  */
@@ -127,7 +126,7 @@ function word(document, words) {
   const [name, sub] = words.split("_");
   const body = make(document, "mi", name);
   if (!sub) return body;
-  // Indices stand side by side; a longer word is one name.
+  // Short subscripts are separate indices; a longer one is one name.
   const letters = (sub.length > 3 ? [sub] : [...sub]).map((letter) => make(document, /\d/.test(letter) ? "mn" : "mi", letter));
   return make(document, "msub", body, make(document, "mrow", ...letters));
 }
@@ -139,7 +138,7 @@ function make(document, tag, ...children) {
   return element;
 }
 
-/** What LaTeX has a name of its own for. @type {Record<string, string>} */
+/** LaTeX commands for names and operators. @type {Record<string, string>} */
 const COMMANDS = {
   "·": "\\cdot", "−": "-", "∈": "\\in", "…": "\\dots", "≈": "\\approx", "→": "\\to",
   "Π": "\\Pi", "π": "\\pi", "ε": "\\varepsilon", "γ": "\\gamma", "β": "\\beta", "ℓ": "\\ell", "|V|": "\\lvert V\\rvert",
@@ -147,7 +146,7 @@ const COMMANDS = {
 };
 
 /**
- * As LaTeX, with amsmath.
+ * Render as LaTeX (amsmath).
  * @param {Formula} formula
  * @returns {string}
  */
@@ -172,7 +171,11 @@ function latexWord(words) {
   return `${body}_{${/^[a-z]{4,}$/i.test(sub) ? `\\mathrm{${sub}}` : plainSub}}`;
 }
 
-/** Digits as `numbers` prints them: 1/3, −2, 1.2 · 10⁵; or signs, such as braces. @param {string} digits @returns {string} */
+/**
+ * LaTeX for numbers as printed by `numbers` (1/3, −2, 1.2 · 10⁵) or for signs such as braces.
+ * @param {string} digits
+ * @returns {string}
+ */
 export function latexNumber(digits) {
   const [, sign, over, under] = /^(−?)(\d+)\/(\d+)$/.exec(digits) ?? [];
   if (under) return `${sign ? "-" : ""}\\frac{${over}}{${under}}`;

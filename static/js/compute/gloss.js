@@ -1,21 +1,25 @@
 /**
- * A word for each written word, in the language of the sentence: the source word that a head looks at
- * once it has read the written one. It is a guess of the model's: no dictionary is asked.
+ * Glosses: for each written word, the source word that a head looks at once it has read the written
+ * one. They are the model's guesses, not dictionary entries.
  */
 
 /** @typedef {import("./alignment.js").Alignment} Alignment */
 
-/** The share of a row that a gloss has to have: below it, the head has not settled on a word. */
+/** The smallest weight of a gloss: below it, the head has not settled on one word. */
 const SURE = 0.7;
-/** A Chinese word is one or more characters; those beside the strongest belong to it that have half as much. */
+/**
+ * A Chinese word may have several characters: neighbours of the strongest one that have at least
+ * half its weight belong to it.
+ */
 const BESIDE = 0.5;
 
 const HAN = /^\p{Script=Han}$/u;
 const WORD = /[\p{L}\p{N}]/u;
 
 /**
- * @param {Pick<Alignment, "source" | "target" | "soft">} alignment  by the rows that have read a word
- * @returns {(string | null)[]}  one for each written word; null where the head looks at none
+ * @param {Pick<Alignment, "source" | "target" | "soft">} alignment  by the rows that have read a
+ *   word
+ * @returns {(string | null)[]}  one per written word; null if the head does not settle on a word
  */
 export function glosses({ source, target, soft: { cols, values } }) {
   const names = source.tokens.map(({ text }) => text.trim());

@@ -1,4 +1,7 @@
-/** Which heads matter: every head of every attention changed by itself, and what that did to each written token. */
+/**
+ * Which heads matter: every head of every attention is changed separately, with its effect on each
+ * written token.
+ */
 
 import { blocks } from "../data/attentions.js";
 import { tensor } from "../data/computed-tensors.js";
@@ -9,7 +12,7 @@ import { tensor } from "../data/computed-tensors.js";
  * @typedef {object} Sweep
  * @property {number} total  heads
  * @property {number} done
- * @property {number[]} logprobs  of each row's token, with no head changed
+ * @property {number[]} logprobs  of each row's token in the original run
  * @property {Record<string, Effect>} heads  by `nameOf`
  */
 /** @typedef {{block: string, at: string, layer: number, heads: number}} Line  a layer's heads */
@@ -22,7 +25,8 @@ export const begun = ({ heads, logprobs }) => ({ total: heads, done: 0, logprobs
 
 /**
  * @param {Sweep} sweep
- * @param {{heads: (Effect & {at: string, head: number})[], done: number}} line  one that follows
+ * @param {{heads: (Effect & {at: string, head: number})[], done: number}} line  a later line of the
+ *   stream
  * @returns {Sweep}
  */
 export function more(sweep, { heads, done }) {
@@ -32,14 +36,14 @@ export function more(sweep, { heads, done }) {
 
 /**
  * @param {number[]} values  of each row
- * @param {number | null} row  null: all of them
+ * @param {number | null} row  null: all rows
  */
 export const of = (values, row) => (row === null ? values.reduce((a, b) => a + b, 0) : (values[row] ?? 0));
 
 /**
  * @param {Sweep} sweep
  * @param {number | null} row
- * @returns {number}  the largest effect there is, up or down
+ * @returns {number}  the largest absolute effect
  */
 export function reach({ heads }, row) {
   return Math.max(0, ...Object.values(heads).map(({ delta }) => Math.abs(of(delta, row))));
@@ -49,7 +53,8 @@ export function reach({ heads }, row) {
  * @param {Sweep} sweep
  * @param {number | null} row
  * @param {number} [most]
- * @returns {{at: string, head: number, delta: number}[]}  those that matter most, first the one without which the token is least likely
+ * @returns {{at: string, head: number, delta: number}[]}  those that matter most, first the one
+ *   without which the token is least likely
  */
 export function strongest({ heads }, row, most = 3) {
   const all = Object.entries(heads).map(([name, { delta }]) => {
@@ -69,8 +74,8 @@ export function lines(model) {
 /**
  * @param {Sweep} sweep
  * @param {ModelInfo} model
- * @returns {Record<string, import("../data/computed-tensors.js").Tensor>}  such as "encoder.0.self.delta" (head, query):
- *   a query is a written token; NaN for a head that has not been tried
+ * @returns {Record<string, import("../data/computed-tensors.js").Tensor>}  such as
+ *   "encoder.0.self.delta" (head, query); a query is a written token; NaN for a head not tried yet
  */
 export function tensors({ heads, logprobs }, model) {
   const untried = logprobs.map(() => NaN);
@@ -86,7 +91,7 @@ export function tensors({ heads, logprobs }, model) {
 /**
  * @param {Sweep} sweep
  * @param {number} elapsed  milliseconds
- * @returns {number}  that it will still take
+ * @returns {number}  estimated milliseconds left
  */
 export function left({ done, total }, elapsed) {
   return done ? (elapsed / done) * (total - done) : Infinity;

@@ -1,4 +1,4 @@
-/** What a layer costs (Vaswani et al. 2017, table 1): n tokens, d features, k the kernel, w the window. */
+/** The cost of a layer (Vaswani et al. 2017, table 1): n tokens, d features, kernel k, window w. */
 
 /** @typedef {{id: string, operations: string, count: number, steps: string, path: string}} Cost */
 
@@ -13,5 +13,9 @@ export const layerCosts = ({ n, d, k, w }) => [
   { id: "window", operations: "w · n · d", count: Math.min(w, n) * n * d, steps: "1", path: String(Math.ceil(n / Math.min(w, n))) },
 ];
 
-/** Layers until the first token reaches the last, each widening by its kernel: log_k n. @param {number} n @param {number} k */
+/**
+ * Layers needed to connect the first token with the last: log_k n.
+ * @param {number} n
+ * @param {number} k
+ */
 const convolutions = (n, k) => (k < 2 ? n : Math.max(1, Math.ceil(Math.log(n) / Math.log(k) - 1e-9)));

@@ -1,4 +1,7 @@
-/** What is found inside a run, a written row at a time: the logit lens, contributions, relevance. */
+/**
+ * Inside a run, for one written row: the logit lens, contributions to the logit, gradient ×
+ * attention.
+ */
 
 import { masked, place, stacked, writing } from "../data/attentions.js";
 import { memo } from "../lib/memo.js";
@@ -11,16 +14,18 @@ import { plane } from "../data/wire.js";
 /** @typedef {{id: number, text: string, special: boolean, probability: number, written: boolean}} Candidate */
 /** @typedef {{top: Candidate[], probability: number, rank: number}} Layer  what its stream says; rank and probability are those of the token that is written */
 /**
- * @typedef {object} Sum  of what makes a logit
+ * @typedef {object} Sum  the breakdown of a logit
  * @property {{block: string, kind: string, values: number[][]}[]} heads  of each attention, [layer][head]
- * @property {Record<Exclude<Part, "position">, number[]> & {position?: number[]}} parts  each by layer; what is added at the input alone has one
- * @property {number} sum  of all of it
- * @property {number} logit  from the last stream
- * @property {{head: number, part: number}} most  the largest of a head, and of a part of a layer, whatever the sign
+ * @property {Record<Exclude<Part, "position">, number[]> & {position?: number[]}} parts  one number
+ *   per layer; for what is added only at the input, one number
+ * @property {number} sum  of all terms
+ * @property {number} logit  computed from the last residual stream
+ * @property {{head: number, part: number}} most  the largest absolute value of a head, and of a
+ *   part of a layer
  */
 /** @typedef {"embedding" | "position" | "ffn" | "bias" | "norm"} Part */
 
-/** Positions that are added to the embedding. */
+/** Kinds of positions that are added to the embedding. */
 const POSITIONED = ["sinusoidal", "learned"];
 const LENS = ["probabilities", "candidates", "written", "rank"].map((name) => `inside.lens.${name}`);
 const INPUT = /** @type {const} */ (["embedding", "position"]);
@@ -28,7 +33,10 @@ export const LAYERS = /** @type {const} */ (["ffn", "bias", "norm"]);
 
 /** @param {Model} model  The attentions whose heads add to a logit themselves. */
 const adding = (model) => stacked(model, writing(model).stack);
-/** What is added at the input: a position only where the model adds one there. @param {Model} model */
+/**
+ * What is added at the input: the embedding, and a position if the model adds one there.
+ * @param {Model} model
+ */
 const atInput = (model) => (POSITIONED.includes(model?.positions ?? POSITIONED[0]) ? INPUT : INPUT.slice(0, 1));
 /** @param {Model} model */
 const logits = (model) =>
@@ -68,7 +76,7 @@ export function lens(trace, row) {
 }
 
 /**
- * From which layer on the token that is written is the most probable one.
+ * The first layer from which on the written token is the most probable one.
  * @param {Layer[]} layers
  * @returns {number | null}  null: never
  */

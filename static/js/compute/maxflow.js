@@ -1,20 +1,20 @@
 /**
- * The most that can flow through a graph from one node to another: Dinic 1970, with breadth-first
- * levels and blocking flows. By the max-flow min-cut theorem the result is exact, up to EPSILON.
+ * Maximum flow through a graph from one node to another: Dinic 1970, with breadth-first levels and
+ * blocking flows. By the max-flow min-cut theorem the result is exact, up to EPSILON.
  */
 
 /** @typedef {{nodes: ArrayLike<unknown>, from: number[], to: number[], weight: number[]}} Graph */
 
-/** Less than this an edge does not carry: below it sums of float64 are rounding. */
+/** Smaller amounts are ignored: below this, sums of float64 are rounding errors. */
 export const EPSILON = 1e-12;
 
 /**
- * Takes a graph once and answers for any two of its nodes.
+ * Prepare a graph; the result computes the flow between any two of its nodes.
  * @param {Graph} graph
  */
 export function network({ nodes, from, to, weight }) {
   const size = nodes.length;
-  // Edge e and its way back are 2e and 2e + 1.
+  // Edge e and its reverse are arcs 2e and 2e + 1.
   const head = new Int32Array(2 * from.length);
   const room = new Float64Array(2 * from.length);
   const { starts, arcs } = adjacency(size, from, to);
@@ -63,8 +63,8 @@ export function network({ nodes, from, to, weight }) {
     /**
      * @param {number} source
      * @param {number} sink
-     * @returns {{value: number, edges: Float64Array}}  and what each edge then carries: one way of
-     *   many in which as much can flow
+     * @returns {{value: number, edges: Float64Array}}  the amount on each edge, for one of the
+     *   possible maximum flows
      */
     flow(source, sink) {
       for (let e = 0; e < from.length; e++) {
@@ -84,7 +84,7 @@ export function network({ nodes, from, to, weight }) {
 }
 
 /**
- * The arcs that leave each node, back ways among them.
+ * The arcs that leave each node, including reverse arcs.
  * @param {number} size
  * @param {number[]} from
  * @param {number[]} to

@@ -1,11 +1,11 @@
-/** What a head does, in words: the server's measures and patterns, whose rules docs/patterns.md states. */
+/** Names of the server's measures and patterns of heads; docs/patterns.md has their rules. */
 
 /** @typedef {import("../lib/i18n.js").Translate} Translate */
 /**
  * @typedef {object} Measure
  * @property {string} name
- * @property {string} order  what comes first when heads are sorted by it
- * @property {boolean} [rising]  the least first
+ * @property {string} order  the sort order in words
+ * @property {boolean} [rising]  smallest first
  * @property {string} [unit]
  */
 
@@ -28,7 +28,7 @@ export const measures = (t) => ({
 
 /**
  * @param {Translate} t
- * @returns {Record<string, {name: string, says: string}>}  a word for a thumbnail; a sentence
+ * @returns {Record<string, {name: string, says: string}>}  a word for the thumbnail, and a sentence
  */
 export const patterns = (t) => ({
   "previous-token": { name: t("previous"), says: t("Looks mostly at the token before.") },

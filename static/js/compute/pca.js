@@ -1,9 +1,9 @@
 /**
- * Principal components: the directions in which a cloud of points is spread the most.
+ * Principal components: the directions in which a set of points varies most.
  *
- * The points are centred; the components are the eigenvectors of their covariance XᵀX / n, found
- * by Jacobi rotations (Golub & Van Loan, Matrix Computations, section 8.5), largest share first.
- * A component's sign is free: here its largest entry is positive.
+ * The points are centred; the components are the eigenvectors of their covariance XᵀX / n, found by
+ * Jacobi rotations (Golub & Van Loan, Matrix Computations, section 8.5), largest share first. The
+ * sign of a component is arbitrary; here its largest entry is positive.
  */
 
 /** @typedef {ArrayLike<number>} Vector */
@@ -18,7 +18,7 @@
 const SWEEPS = 60;
 
 /**
- * @param {Vector[]} points  all as long
+ * @param {Vector[]} points  all of the same length
  * @param {number} [count]  of components
  * @returns {Plane}
  */
@@ -53,7 +53,7 @@ function covariance(points, width) {
 
 /**
  * Eigenvalues and eigenvectors of a symmetric matrix, in no order.
- * @param {Float64Array[]} matrix  is used up
+ * @param {Float64Array[]} matrix  is overwritten
  * @returns {{values: number[], vectors: Float64Array[]}}
  */
 export function eigen(matrix) {
@@ -71,9 +71,9 @@ export function eigen(matrix) {
 }
 
 /**
- * One rotation in the plane of axes a and b, after which the matrix has no entry there.
+ * Rotate in the plane of axes a and b, so that the matrix entry there becomes zero.
  * @param {Float64Array[]} matrix
- * @param {Float64Array[]} vectors  turned along; a row is an eigenvector in the end
+ * @param {Float64Array[]} vectors  rotated as well; its rows become the eigenvectors
  * @param {number} a
  * @param {number} b
  */

@@ -1,10 +1,11 @@
 /**
- * What sinusoidal positions are made of (Vaswani et al. 2017, section 3.5).
+ * Sinusoidal positions (Vaswani et al. 2017, section 3.5).
  *
  *     PE(pos, 2i) = sin(pos · ω_i)    PE(pos, 2i+1) = cos(pos · ω_i)    ω_i = 10000^(−2i / d_model)
  *
- * Feature 2i and 2i+1 are one hand of a clock that turns by ω_i a position. Moving on by k turns
- * it by k·ω_i, wherever it stands: PE(pos + k) is a rotation of PE(pos) that does not depend on pos.
+ * Features 2i and 2i+1 are the coordinates of a point that rotates by ω_i per position. Moving by k
+ * rotates it by k·ω_i, whatever the position: PE(pos + k) is a rotation of PE(pos) that does not
+ * depend on pos.
  *
  *     ⎡ sin((pos+k)ω) ⎤   ⎡  cos kω  sin kω ⎤ ⎡ sin(pos·ω) ⎤
  *     ⎣ cos((pos+k)ω) ⎦ = ⎣ −sin kω  cos kω ⎦ ⎣ cos(pos·ω) ⎦
@@ -15,7 +16,7 @@
 /**
  * @param {number} pair  i, from 0
  * @param {number} width  d_model
- * @returns {number}  radians a position
+ * @returns {number}  radians per position
  */
 export const frequency = (pair, width) => 10000 ** ((-2 * pair) / width);
 
@@ -26,13 +27,13 @@ export const encoding = (pos, width) =>
 /**
  * @param {number} feature
  * @param {number} width
- * @returns {number}  positions until the wave comes round
+ * @returns {number}  in positions
  */
 export const wavelength = (feature, width) => (2 * Math.PI) / frequency(feature >> 1, width);
 
 /**
  * @param {number} angle  in radians
- * @returns {[[number, number], [number, number]]}  acts on (sin, cos) from the left
+ * @returns {[[number, number], [number, number]]}  multiplies (sin, cos) from the left
  */
 export function turn(angle) {
   const [sin, cos] = [Math.sin(angle), Math.cos(angle)];
@@ -46,10 +47,10 @@ export function turn(angle) {
 export const pairs = (width) => width >> 1;
 
 /**
- * Every row turned on by k, pair by pair.
+ * Rotate every row by k positions, pair by pair.
  * @param {Matrix} table  [position, feature]
  * @param {number} k
- * @returns {Matrix}  an odd last feature has no partner to turn with and becomes NaN
+ * @returns {Matrix}  an odd last feature has no partner and becomes NaN
  */
 export function turned({ rows, cols, values }, k) {
   const out = new Float32Array(values.length).fill(NaN);
@@ -65,10 +66,10 @@ export function turned({ rows, cols, values }, k) {
 }
 
 /**
- * How far the rotation is from the encodings themselves.
+ * The largest difference between rotated encodings and the encodings themselves.
  * @param {Matrix} table
  * @param {number} k  less than the number of rows
- * @returns {{largest: number, compared: number}}  of how many numbers
+ * @returns {{largest: number, compared: number}}  compared: how many numbers
  */
 export function check(table, k) {
   const { rows, cols, values } = table;
@@ -101,10 +102,10 @@ export function dots({ rows, cols, values }, cosines) {
 }
 
 /**
- * How alike two positions are, by their distance alone.
+ * The similarity of two positions by their distance.
  * @param {Matrix} similarity  [position, position]
- * @returns {{mean: number[], spread: number}}  the mean over all pairs at each distance, and how
- *   far any pair is from its mean: 0 where only the distance counts
+ * @returns {{mean: number[], spread: number}}  the mean over all pairs at each distance, and the
+ *   largest deviation of a pair from its mean: 0 if similarity depends only on the distance
  */
 export function decay({ rows, values }) {
   const mean = Array.from({ length: rows }, (_, distance) => {

@@ -1,4 +1,4 @@
-/** The queries and the keys of one head as points of one plane, and what a query finds by q · k. */
+/** The queries and keys of one head as points in a plane, and a query's keys ranked by q · k. */
 
 import { dot, pca } from "./pca.js";
 
@@ -8,20 +8,21 @@ import { dot, pca } from "./pca.js";
  * @typedef {object} Space
  * @property {number[][]} queries  [query][x, y]
  * @property {number[][]} keys  [key][x, y]
- * @property {number[]} origin  where the mean query and the mean key lie
- * @property {number[][]} directions  [query][x, y]: where a query itself points, as q · k has it
- * @property {{queries: number[][], keys: number[][], origin: number[], share: number}} solid  with a
- *   third direction, and its share of the variance
- * @property {number[]} shares  of the variance along x and along y
+ * @property {number[]} origin  the origin, where the mean query and the mean key are
+ * @property {number[][]} directions  [query][x, y]: the direction of the uncentred query, which
+ *   determines q · k
+ * @property {{queries: number[][], keys: number[][], origin: number[], share: number}} solid  the
+ *   same with a third direction, and its share of the variance
+ * @property {number[]} shares  of the variance along x and y
  * @property {number} channels
  */
 /** @typedef {{key: number, dot: number, weight: number, masked: boolean}} Found */
 
 /**
- * The plane in which queries and keys together are spread the most, each less their own mean and on a
- * scale of their own. A shift that all keys share adds the same to all scores of a row, which no softmax
- * sees; queries twice as long and keys half as long have the same products. Only which way a query
- * points is taken from the query as it is.
+ * The plane in which queries and keys together vary most. Both sets are centred and scaled
+ * separately: a shift of all keys adds the same number to all scores of a row, which does not
+ * change the softmax, and queries twice as long with keys half as long have the same products. Only
+ * the direction of a query is that of the uncentred query.
  * @param {Matrix} q  [query, channel]
  * @param {Matrix} k  [key, channel]
  * @returns {Space}
@@ -42,7 +43,10 @@ export function space(q, k) {
   };
 }
 
-/** Less their mean, with a root mean square length of one. @param {ArrayLike<number>[]} points */
+/**
+ * Subtract the mean, and scale to a root mean square length of one.
+ * @param {ArrayLike<number>[]} points
+ */
 function centred(points) {
   const mean = Array.from(points[0] ?? [], (_, c) => points.reduce((sum, point) => sum + point[c], 0) / points.length);
   const moved = points.map((point) => mean.map((centre, c) => point[c] - centre));
@@ -56,10 +60,10 @@ function rows({ rows, cols, values }) {
 }
 
 /**
- * Points in pixels: the same scale both ways, upwards is up, in the middle of the room.
+ * Points in pixels: the same scale on both axes, y upwards, centred in the available space.
  * @param {number[][]} points
  * @param {{width: number, height: number}} room
- * @param {[number, number]} margin  at the sides, above and below
+ * @param {[number, number]} margin  horizontally and vertically
  * @returns {Point[]}
  */
 export function placed(points, { width, height }, [aside, above]) {
@@ -78,8 +82,8 @@ export function placed(points, { width, height }, [aside, above]) {
 }
 
 /**
- * The keys of a query by q · k, largest first, or by their weights where the score is something
- * else; what the mask forbids comes last.
+ * The keys of a query by q · k, largest first, or by their weights if the score is something else;
+ * masked keys come last.
  * @param {Matrix} q
  * @param {Matrix} k
  * @param {number} query
@@ -103,7 +107,7 @@ export function ranking(q, k, query, weights, by = "dot") {
  * The point nearest to another.
  * @param {Point[]} points
  * @param {Point} at
- * @param {number} [reach]  no further than this
+ * @param {number} [reach]  largest distance
  * @returns {number | null}
  */
 export function nearest(points, { x, y }, reach = Infinity) {

@@ -1,9 +1,9 @@
-/** Numbers that are worked out in the page, held against the model's own. */
+/** Compare numbers computed in the page with the model's own. */
 
 /** @typedef {import("../lib/vectors.js").Vector} Vector */
 /**
  * @typedef {object} Check
- * @property {number} largest  difference between what is worked out here and the model's own
+ * @property {number} largest  difference between the computed and the model's numbers
  * @property {number} count  how many numbers were compared
  * @property {boolean} agrees
  */

@@ -1,4 +1,4 @@
-/** What becomes of a token's vector on its way through the layers: its length, and its direction. */
+/** How a token's vector changes across the layers: its length and its direction. */
 
 /** @typedef {import("../data/wire.js").Tensor} Tensor */
 
@@ -16,7 +16,7 @@ export function norms({ shape: [rows, cols], data }) {
 }
 
 /**
- * cos(x, y) of every token; NaN where either is the zero vector.
+ * cos(x, y) of every token; NaN if either is the zero vector.
  * @param {Tensor} x  (query, feature)
  * @param {Tensor} y  (query, feature)
  * @returns {number[]}
@@ -31,12 +31,12 @@ export function cosines(x, y) {
   });
 }
 
-/** How far beyond nine tenths of all lengths a scale goes. */
+/** How far a scale extends beyond the 90th percentile of lengths. */
 const BEYOND = 1.5;
 
 /**
- * Up to where a scale of lengths goes: to the largest, unless a few are so far beyond the others that
- * these would all look alike.
+ * The upper end of a scale of lengths: the largest one, unless a few are so large that all others
+ * would look the same.
  * @param {number[][]} lengths
  */
 export function reach(lengths) {
@@ -46,7 +46,8 @@ export function reach(lengths) {
 }
 
 /**
- * Where the stream of a stack can be read, from its input up to a layer: behind every sublayer.
+ * The points at which the stream of a stack is read, from its input up to a layer: after every
+ * sublayer.
  * @param {string[]} kinds  of a layer's attentions, in the order in which they run
  * @param {number} layers  how many
  * @returns {{layer: number, part: string}[]}  the input is layer −1

@@ -1,6 +1,6 @@
 /**
  * Rotary positions (Su et al. 2021, "RoFormer", equations 15 and 34): each pair of neighbouring
- * channels of q and k is turned by the position times a frequency of its own.
+ * channels of q and k is rotated by the position times the pair's frequency.
  *
  *     (x_2i, x_2i+1) → R(pos · θ_i) (x_2i, x_2i+1)        θ_i = 10000^(−2i / d_k)
  */
@@ -11,7 +11,7 @@ import { frequency } from "./position-rotation.js";
 
 /**
  * @param {Vector} x  [d_k]
- * @param {number} at  the position; below zero it is turned back
+ * @param {number} at  the position; a negative one rotates back
  * @returns {Float64Array}
  */
 export function rotated(x, at) {
@@ -26,7 +26,7 @@ export function rotated(x, at) {
 }
 
 /**
- * By how much a pair of channels is turned.
+ * The angle by which a pair of channels is rotated.
  * @param {number} pair
  * @param {number} width  d_k
  * @param {number} at  the position
@@ -35,7 +35,7 @@ export function rotated(x, at) {
 export const angle = (pair, width, at) => at * frequency(pair, width);
 
 /**
- * Every row turned, or turned back to what it was before.
+ * Rotate every row, or rotate it back.
  * @param {import("../data/wire.js").Matrix} matrix  [position, channel]
  * @param {1 | -1} way
  * @returns {import("../data/wire.js").Matrix}

@@ -1,6 +1,6 @@
 /**
- * What one row of weights says, as a finding that claims no more than its numbers do. Two weights
- * that print alike (2 decimals) are not told apart.
+ * Summarise one row of weights as a finding that claims no more than its numbers. Two weights that
+ * are equal as printed (2 decimals) count as equal.
  */
 
 import { two } from "../lib/numbers.js";
@@ -30,7 +30,7 @@ export function finding(row) {
   /** @type {number[]} */
   const keys = [];
   for (let key = 0; key < row.length; key++) {
-    // Only what is near prints alike; printing is what takes time.
+    // Format only weights close to the largest, because formatting is slow.
     if (weight - row[key] < 0.011 && two(row[key]) === said) keys.push(key);
   }
   if (open === 1) return { kind: "only", keys: [keys[0]], weight };
@@ -40,11 +40,11 @@ export function finding(row) {
 }
 
 /**
- * The cell to explain: a lit one, and where no column is lit, the one that its row looks at most.
+ * The cell to explain: the highlighted one or, if no column is highlighted, the largest of the row.
  * @param {import("../data/wire.js").Matrix} matrix
  * @param {number} query
  * @param {number | null} key
- * @returns {{row: number, col: number} | null}  null where there is no such row
+ * @returns {{row: number, col: number} | null}  null if there is no such row
  */
 export function explained({ rows, cols, values }, query, key) {
   if (query >= rows || !cols) return null;
@@ -53,12 +53,16 @@ export function explained({ rows, cols, values }, query, key) {
   return { row: query, col: "keys" in found ? found.keys[0] : 0 };
 }
 
-/** Weights whose arithmetic can be followed: neither is one exponential nearly all of the sum, nor nearly nothing. */
+/**
+ * Weights whose arithmetic is easy to follow: no exponential is nearly all or nearly none of the
+ * sum.
+ */
 const MODERATE = { least: 0.2, most: 0.8 };
 
 /**
- * How good a first example a row is by its largest weight: a clear one comes first that leaves something
- * to other keys (1.2 to 1.8), then one that leaves the more (under 1), then the largest of small ones.
+ * How suitable a row is as a first example, by its largest weight: best is a clear one that leaves
+ * something to other keys (1.2 to 1.8), then a larger one (the less it leaves, the worse; under 1),
+ * then small ones by size.
  * @param {number} weight
  */
 function worth(weight) {
@@ -67,8 +71,8 @@ function worth(weight) {
 }
 
 /**
- * The row worth showing first: the one that looks hardest at another word. Special tokens, marks
- * and tokens that look at themselves say less to someone who sees this for the first time.
+ * The row to show first: the word that looks most strongly at another word. Rows of special tokens
+ * and punctuation, and tokens that look at themselves, are less instructive for a newcomer.
  * @param {Matrix} matrix
  * @param {boolean[]} rows  whether each is a word
  * @param {boolean[]} cols
@@ -78,8 +82,8 @@ function worth(weight) {
 export const salient = (matrix, rows, cols, self) => best(matrix, rows, cols, self, ["most"], (weight) => weight);
 
 /**
- * The row whose calculation is worth following first: of a word that looks at another one, or equally
- * at two, with moderate numbers.
+ * The row whose calculation to show first: a word that looks at another one, or equally at two,
+ * with moderate numbers.
  * @param {Matrix} matrix
  * @param {boolean[]} rows  whether each is a word
  * @param {boolean[]} cols
@@ -110,8 +114,8 @@ function best({ values, cols: width }, rows, cols, self, kinds, score) {
 }
 
 /**
- * How much a head tells at first sight: the mean weight with which words look at words, times how
- * many different words are looked at. A head that sends all rows to one token tells little.
+ * How informative a head is: the mean weight with which words look at words, times the share of
+ * different words looked at. A head whose rows all look at one token is not informative.
  * @param {import("../data/wire.js").Matrix} matrix
  * @param {{special: boolean}[]} rows
  * @param {{special: boolean}[]} cols

@@ -1,5 +1,5 @@
 /**
- * How well a query and a key fit, by the scoring that the model has:
+ * The score of a query and a key, by the model's scoring:
  *
  *     scaled-dot     q_i · k_j / √d_k               (Vaswani et al. 2017, equation 1)
  *     dot            q_i · k_j                      (Luong et al. 2015, equation 8)
@@ -19,16 +19,16 @@ import { row, sum } from "../lib/vectors.js";
 /**
  * @typedef {object} Scoring
  * @property {Kind} kind
- * @property {Placed} placed  what relative positions do to a score
- * @property {string | null} w  the parameter of this name, where the scoring has one
+ * @property {Placed} placed  how relative positions change a score
+ * @property {string | null} w  the name of the parameter, if the scoring has one
  * @property {string | null} b
  * @property {string | null} pi
  */
 /**
  * @typedef {object} Scored  a query and a key
- * @property {Float64Array} terms  what each channel brings
+ * @property {Float64Array} terms  one per channel
  * @property {number} sum  of the terms
- * @property {number} root  √d_k, or 1 where nothing is divided
+ * @property {number} root  √d_k, or 1 if the score is not scaled
  * @property {number} plain  the score before its position term
  * @property {number | null} pi  the position term
  * @property {number} score
@@ -39,7 +39,7 @@ const PLACED = new Set(["", "relative", "relative-product"]);
 
 /**
  * @param {Pick<import("../data/model.js").Attention, "place" | "stack" | "scoring"> | undefined} attention
- * @returns {Scoring | null}  null: a scoring that is not known here
+ * @returns {Scoring | null}  null: an unknown scoring
  */
 export function scoringOf(attention) {
   const [kind = "", placed = ""] = attention?.scoring.split(" & ") ?? [];
@@ -53,15 +53,15 @@ export function scoringOf(attention) {
   };
 }
 
-/** The parameters that it takes. @param {Scoring | null} scoring @returns {string[]} */
+/** The names of its parameters. @param {Scoring | null} scoring @returns {string[]} */
 export const learned = (scoring) => [scoring?.w, scoring?.b, scoring?.pi].flatMap((name) => name ?? []);
 
-/** Whether its channels are products, and not tanh of a sum. @param {Scoring} scoring */
+/** Whether its terms are products, not tanh of a sum. @param {Scoring} scoring */
 export const isDot = ({ kind }) => kind === "dot" || kind === "scaled-dot";
 
 /**
  * @param {Scoring} scoring
- * @param {(name: string) => Tensor} find  the parameters that `learned` names
+ * @param {(name: string) => Tensor} find  finds the parameters that `learned` names
  * @param {number} head
  * @returns {(q: Vector, k: Vector, query: number, key: number) => Scored}
  */
@@ -81,11 +81,11 @@ export function scorer(scoring, find, head) {
   };
 }
 
-/** q · k / √d_k, which learns nothing. */
+/** q · k / √d_k, without learned parameters. */
 export const scaledDot = scorer({ kind: "scaled-dot", placed: "", w: null, b: null, pi: null }, () => { throw new Error("learns nothing"); }, 0);
 
 /**
- * Where π of an offset stands, offsets beyond the largest counting as it.
+ * The column of an offset in π; larger offsets count as the largest.
  * @param {number} width  2 · the largest offset + 1
  * @param {number} offset  key − query
  */
@@ -95,7 +95,7 @@ export function column(width, offset) {
 }
 
 /**
- * π of every query and key of a head.
+ * π for every query and key of a head.
  * @param {Tensor} pi  [head, offset]
  * @param {number} head
  * @param {number} rows

@@ -1,10 +1,10 @@
-/** How alike the rows of a matrix are. */
+/** Cosine similarity of the rows of a matrix. */
 
 import { sum, times } from "../lib/vectors.js";
 
 /**
  * @param {import("../data/wire.js").Matrix} matrix  [row, feature]
- * @returns {Float32Array}  the cosine of every two rows, [row, row]; 0 with a row of zeros
+ * @returns {Float32Array}  the cosine of every two rows, [row, row]; 0 if one is zero
  */
 export function cosines({ rows, cols, values }) {
   const row = (/** @type {number} */ i) => values.subarray(i * cols, (i + 1) * cols);

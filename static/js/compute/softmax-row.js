@@ -1,10 +1,10 @@
 /**
  * One row of attention, from its scores to its weights, as it is computed in practice:
  *
- *     weight_j = exp(score_j − max) / Σ exp(score_m − max)     over the keys that the mask leaves
+ *     weight_j = exp(score_j − max) / Σ exp(score_m − max)     over unmasked keys
  *
- * Subtracting the row's largest score changes no weight, as it cancels, and keeps every exponential
- * between 0 and 1.
+ * Subtracting the row's largest score changes no weight, because it cancels, and keeps every
+ * exponential between 0 and 1.
  */
 
 import { sum } from "../lib/vectors.js";
@@ -13,15 +13,15 @@ import { scaledDot } from "./scoring.js";
 /** @typedef {import("../data/wire.js").Matrix} Matrix */
 /**
  * @typedef {object} Softmax
- * @property {number} highest  the largest score of the row; −∞ where all is masked
- * @property {number} at  the key that has it; −1 where all is masked
+ * @property {number} highest  the largest score of the row; −∞ if all are masked
+ * @property {number} at  the key that has it; −1 if all are masked
  * @property {Float64Array} shifted  score − highest
  * @property {Float64Array} powers  exp(shifted); 0 where masked
  * @property {number} total  Σ powers: at least 1, at most the number of keys
  * @property {Float64Array} weights  0 where masked
  */
 /**
- * @typedef {object} Working  of one cell
+ * @typedef {object} Working  the calculation of one cell
  * @property {number} width  d_k
  * @property {ArrayLike<number>} q
  * @property {ArrayLike<number>} k
@@ -34,12 +34,12 @@ import { scaledDot } from "./scoring.js";
  * @property {number} total
  * @property {number} weight
  * @property {boolean} masked
- * @property {Softmax & {scores: Float64Array}} row  that it stands in
+ * @property {Softmax & {scores: Float64Array}} row  the row of the cell
  */
 
 /**
  * @param {ArrayLike<number>} scores
- * @param {(key: number) => boolean} may  whether the mask leaves it
+ * @param {(key: number) => boolean} may  whether the key is unmasked
  * @returns {Softmax}
  */
 export function softmaxRow(scores, may) {
@@ -54,7 +54,7 @@ export function softmaxRow(scores, may) {
 }
 
 /**
- * One cell, worked out again from q and k: the scores of its row, then their softmax.
+ * Compute one cell from q and k: the scores of its row, then their softmax.
  * @param {Matrix} q  [query, channel]
  * @param {Matrix} k  [key, channel]
  * @param {number} query

@@ -1,25 +1,25 @@
 /**
- * A row of attention on its way from scores to weights, as bars that move: each step is a bar a key,
- * and between two steps a bar lies as far between them as the reader has come.
+ * Animate a row of attention from scores to weights: each step has one bar per key, and between two
+ * steps the bars are interpolated.
  */
 
 /** @typedef {{from: number, to: number}} Bar  of a track from 0 to 1 */
 /** @typedef {{values: number[], bars: Bar[]}} Step */
 
-/** The steps, in order: the scores, less the largest, e to that power, divided by the sum. */
+/** The steps, in order: the scores, minus the largest, e to that power, divided by the sum. */
 export const STEPS = /** @type {const} */ (["score", "less", "exp", "weight"]);
 export const LAST = STEPS.length - 1;
 
 /**
  * @param {{scores: ArrayLike<number>, shifted: ArrayLike<number>, powers: ArrayLike<number>}} row
- * @param {ArrayLike<number>} weights  as the row is shown: the model's own
- * @param {number[]} keys  of the row, those that are shown
+ * @param {ArrayLike<number>} weights  the model's own weights, as shown
+ * @param {number[]} keys  the keys shown
  * @returns {Step[]}  one for each of STEPS
  */
 export function stepsOf({ scores, shifted, powers }, weights, keys) {
   return [scores, shifted, powers, weights].map((all, n) => {
     const values = keys.map((key) => all[key]);
-    // Shares of one have the same track in every row; scores one that holds them and zero.
+    // Weights have the same track, 0 to 1, in every row; the track of scores includes them and zero.
     const [low, high] = n < 2 ? [Math.min(0, ...values), Math.max(0, ...values)] : [0, 1];
     const at = (/** @type {number} */ value) => (value - low) / (high - low || 1);
     return { values, bars: values.map((value) => ({ from: at(Math.min(0, value)), to: at(Math.max(0, value)) })) };
@@ -27,10 +27,10 @@ export function stepsOf({ scores, shifted, powers }, weights, keys) {
 }
 
 /**
- * A key's bar somewhere on the way.
+ * A key's bar at a point of the animation.
  * @param {Step[]} steps
- * @param {number} key  among those shown
- * @param {number} at  from 0, the first step, to LAST
+ * @param {number} key  index among those shown
+ * @param {number} at  from 0 (first step) to LAST
  * @returns {Bar}
  */
 export function barAt(steps, key, at) {

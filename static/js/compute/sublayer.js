@@ -1,5 +1,5 @@
 /**
- * What surrounds a sublayer: residual connection, layer norm, feed-forward network, by hand.
+ * Residual connection, layer norm and feed-forward network, computed by hand.
  *
  *     post-norm: norm = LayerNorm(x + Sublayer(x))       (Vaswani et al. 2017, section 3.1)
  *     pre-norm:  residual = x + Sublayer(LayerNorm(x))   (Xiong et al. 2020, figure 1b)
@@ -11,7 +11,7 @@ import { reconcile } from "./reconcile.js";
 /** @typedef {import("../lib/vectors.js").Vector} Vector */
 /** @typedef {import("./worksheet.js").Find} Find */
 
-/** Inside the square root of a layer norm: torch's, which the model leaves as it is. */
+/** The ε of a layer norm: torch's default, which the model uses. */
 export const EPSILON = 1e-5;
 
 /**
@@ -55,9 +55,9 @@ export function addNorm(here, query, from) {
 }
 
 /**
- * FFN(x) = max(0, x W_1 + b_1) W_2 + b_2, with what surrounds it.
- * @param {Find} here  of the feed-forward network
- * @param {Find} before  of the attention in front of it
+ * FFN(x) = max(0, x W_1 + b_1) W_2 + b_2, with its residual connection and norm.
+ * @param {Find} here  finds tensors of the feed-forward network
+ * @param {Find} before  finds tensors of the attention before it
  * @param {number} query
  * @param {boolean} pre
  */

@@ -1,15 +1,15 @@
 /**
- * Two runs side by side: which token of one is which of the other, and what changed between them.
+ * Compare two runs: align their tokens and subtract their weights.
  *
  * Tokens are aligned as `diff` aligns lines: by a longest common subsequence (Hunt & McIlroy 1976).
- * What has no partner keeps a row or a column of its own, with a gap on the other side.
+ * A token without a partner gets its own row or column, with a gap in the other run.
  */
 
 import { COVER } from "./aggregate-attention.js";
 
 /** @typedef {import("../data/wire.js").Matrix} Matrix */
 /**
- * One place of an axis that both runs share: null where a run has no such token.
+ * One position of the axis shared by both runs: null if a run has no such token.
  * @typedef {{a: number | null, b: number | null}} Pair
  */
 /** @typedef {{matrix: Matrix, cover: Uint8Array}} Covered */
@@ -18,7 +18,7 @@ import { COVER } from "./aggregate-attention.js";
 /**
  * @param {string[]} a
  * @param {string[]} b
- * @returns {Pair[]}  in the order of both; at a place where both differ, a's come first
+ * @returns {Pair[]}  in the order of both; where they differ, a's tokens come first
  */
 export function align(a, b) {
   const lengths = common(a, b);
@@ -37,7 +37,8 @@ export function align(a, b) {
 /**
  * @param {string[]} a
  * @param {string[]} b
- * @returns {Uint16Array[]}  at [i][j] the length of what a from i on and b from j on have in common
+ * @returns {Uint16Array[]}  at [i][j], the length of the longest common subsequence of a from i and
+ *   b from j
  */
 function common(a, b) {
   const lengths = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));
@@ -49,7 +50,7 @@ function common(a, b) {
 }
 
 /**
- * A run's matrix, drawn out over the axes that both share.
+ * Spread a run's matrix over the shared axes.
  * @param {Matrix} matrix  NaN where masked
  * @param {Pair[]} rows
  * @param {Pair[]} cols
@@ -73,8 +74,7 @@ export function spread({ values, cols: width }, rows, cols, run) {
 }
 
 /**
- * B − A, where both have a number. A place that only one run has says which, and a masked one that
- * it is masked.
+ * B − A where both have a number. Other cells say which run has them, or that they are masked.
  * @param {Covered} a
  * @param {Covered} b
  * @returns {Covered}
@@ -89,7 +89,7 @@ export function difference(a, b) {
 }
 
 /**
- * The same matrix with queries across and keys down.
+ * Transpose a matrix.
  * @param {Matrix} matrix
  * @returns {Matrix}
  */
@@ -99,7 +99,7 @@ export function transpose({ rows, cols, values }) {
 }
 
 /**
- * The cells that changed most. What prints alike in four decimals has not changed.
+ * The cells that changed most. Cells equal to four decimals count as unchanged.
  * @param {Covered} a
  * @param {Covered} b
  * @param {number} count
@@ -119,7 +119,7 @@ export function changes(a, b, count) {
 }
 
 /**
- * How far the scale of a difference reaches on either side of zero.
+ * The limit of the symmetric scale of a difference.
  * @param {Matrix} matrix
  */
 export function reach({ values }) {

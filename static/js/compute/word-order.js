@@ -1,6 +1,6 @@
 /**
- * The words of a sentence in another order, and which token is which in it. Punctuation and spaces
- * stay where they are; a Chinese character is a word by itself.
+ * Shuffle the words of a sentence, and find its tokens in the shuffled one. Punctuation and spaces
+ * stay in place; a Chinese character is a word by itself.
  */
 
 /** @typedef {import("../data/wire.js").Token} Token */
@@ -11,8 +11,8 @@ const WORD = /\p{Script=Han}|[\p{L}\p{M}\p{N}](?:[^\s\p{Script=Han}]*[\p{L}\p{M}
 
 /**
  * @param {string} text
- * @param {number} seed  another one, another order
- * @returns {{text: string, from: Span[], to: Span[]}}  the words in their first order, and where
+ * @param {number} seed  selects the order
+ * @returns {{text: string, from: Span[], to: Span[]}}  the words in their original order, and where
  *   each of them now is
  */
 export function shuffle(text, seed) {
@@ -34,11 +34,11 @@ export function shuffle(text, seed) {
 }
 
 /**
- * Where each token of the sentence is in the shuffled one.
+ * The index of each token of the sentence in the shuffled one.
  * @param {Token[]} tokens  of the sentence
  * @param {Token[]} shuffled
  * @param {{from: Span[], to: Span[]}} moves
- * @returns {number[] | null}  null where the words are cut into other tokens than before
+ * @returns {number[] | null}  null if the tokenizer splits the words differently
  */
 export function follow(tokens, shuffled, { from, to }) {
   if (tokens.length !== shuffled.length) return null;
@@ -60,9 +60,9 @@ export function follow(tokens, shuffled, { from, to }) {
 }
 
 /**
- * Rows and columns of a shuffled sentence's matrix, put back into the order of the sentence.
+ * Put rows and columns of a shuffled sentence's matrix back into the order of the sentence.
  * @param {Matrix} matrix
- * @param {number[]} places  where each token of the sentence is
+ * @param {number[]} places  the index of each token of the sentence
  * @returns {Matrix}
  */
 export function restored({ rows, cols, values }, places) {
@@ -73,7 +73,7 @@ export function restored({ rows, cols, values }, places) {
 /**
  * @param {Matrix} a
  * @param {Matrix} b
- * @returns {{matrix: Matrix, largest: number}}  a − b, and how far they are apart at most
+ * @returns {{matrix: Matrix, largest: number}}  a − b, and the largest absolute difference
  */
 export function difference(a, b) {
   const values = Float32Array.from(a.values, (value, i) => value - b.values[i]);
@@ -82,10 +82,10 @@ export function difference(a, b) {
 }
 
 /**
- * An order in which the words read differently, where there is one.
+ * A permutation that changes the sequence of words, if there is one.
  * @param {string[]} words
  * @param {number} seed
- * @returns {number[]}  at each place the word that now stands there
+ * @returns {number[]}  for each place, the word that is now there
  */
 function permutation(words, seed) {
   const order = words.map((_, i) => i);
@@ -99,7 +99,7 @@ function permutation(words, seed) {
 }
 
 /**
- * Steele & Vigna's mixing function with a counter ("mulberry32"): the same numbers everywhere.
+ * A seeded generator that gives the same numbers everywhere ("mulberry32", after Steele & Vigna).
  * @param {number} seed
  */
 function generator(seed) {

@@ -1,9 +1,9 @@
 /**
- * A sentence with one word changed, to begin a comparison with: the first word that has a
- * counterpart here is put in its place; where none has, the last word goes.
+ * Change one word of a sentence, to start a comparison: the first word that has a counterpart here
+ * is replaced; if none has, the last word is removed.
  */
 
-/** Of the same kind and length, so that the rest of the sentence can stay as it is. */
+/** Pairs of the same kind and length, so that the rest of the sentence can stay the same. */
 const PAIRS = [
   "mother father", "sister brother", "woman man", "girl boy", "aunt uncle", "daughter son",
   "dog cat", "he she", "him her", "yesterday today", "tomorrow tonight", "morning evening",

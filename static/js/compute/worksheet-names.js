@@ -1,4 +1,7 @@
-/** What the worksheet of a cell is worked out from, by the mechanisms that the model has. */
+/**
+ * The tensors and parameters that the worksheet of a cell needs, depending on the model's
+ * mechanisms.
+ */
 
 import { attentionAt, blockOf, place, stacked, within } from "../data/attentions.js";
 import { learned, scoringOf } from "./scoring.js";
@@ -7,8 +10,8 @@ import { learned, scoringOf } from "./scoring.js";
 /** @typedef {ReturnType<typeof names>} Names */
 
 /**
- * In a pre-norm model the layer norm stands before the attention and the feed-forward network, and
- * what a layer hands on is the residual stream; in a post-norm model it is the norm's result.
+ * In a pre-norm model the layer norm comes before the attention and the feed-forward network, and a
+ * layer outputs the residual stream; in a post-norm model it outputs the result of the norm.
  * @param {Model} model
  * @param {{block: string, layer: number}} at
  */
@@ -38,7 +41,7 @@ export function names(model, { block, layer }) {
     query: x,
     key: memory,
     sums,
-    /** Whether x is the embedding and nothing else. */
+    /** Whether x is only the embedding. */
     bare: first && !atInput && !eachLayer,
     eachLayer,
     positions,
@@ -64,8 +67,8 @@ export function names(model, { block, layer }) {
 }
 
 /**
- * What another stack hands on, which cross attention reads.
- * @param {import("../data/attentions.js").Block} block  within the text
+ * The output of another stack, which cross-attention reads.
+ * @param {import("../data/attentions.js").Block} block  the self-attention of that text
  * @param {string} text
  * @param {boolean} pre
  */

@@ -1,12 +1,12 @@
 /**
- * One cell of attention worked out by hand, stage after stage, in float64.
+ * Compute one cell of attention by hand, stage by stage, in float64.
  *
- * Each stage starts from the model's own values of the stage before it, so that a difference is
- * that stage's alone and is not handed on. What the model recorded is float32: a stage agrees when
- * no number differs by more than TOLERANCE times the largest of them (or times one).
+ * Each stage starts from the model's values of the previous stage, so that a difference belongs to
+ * one stage and does not propagate. The model's values are float32: a stage agrees if no number
+ * differs by more than TOLERANCE times the largest of them (or times one).
  *
  * Sources: Vaswani et al. 2017, equations 1 and 2, sections 3.1 and 3.2.2; Ba et al. 2016, Layer
- * Normalization, equation 4; of other scorings and positions in scoring.js and rotary.js.
+ * Normalization, equation 4; for other scorings and positions see scoring.js and rotary.js.
  */
 
 import { affine, plus, row, rows } from "../lib/vectors.js";
@@ -54,9 +54,9 @@ export function worksheet(find, cell, named) {
 }
 
 /**
- * What the attention is given for the query's token and the key's. Where a position is added, x is
- * the sum: of embedding and position at the input, or of what the layer below handed on and the
- * position. The first of these the model recorded; the other is worked out here alone.
+ * The inputs of the attention for the query's and the key's token. If a position is added, x is a
+ * sum: of embedding and position at the input, or of the previous layer's output and the position.
+ * The model records the former; the latter is only computed here.
  * @param {Find} find
  * @param {Cell} cell
  * @param {Names} named
@@ -74,8 +74,8 @@ function incoming(find, { query, key }, { sums, query: from, key: memory, eachLa
 }
 
 /**
- * The layer norms that a pre-norm attention reads through. What is looked at in another text has
- * been normed where it comes from.
+ * The layer norms before a pre-norm attention. For cross-attention, the keys' vectors were normed
+ * in their own stack.
  * @param {Find} here
  * @param {Cell} cell
  * @param {Names} named
@@ -88,7 +88,8 @@ function normsBefore(here, { query, key }, named, x) {
 }
 
 /**
- * q_i = x_i W_q + b_q and so on, in the channels of the head; where positions act on q and k, of x + position.
+ * q_i = x_i W_q + b_q and so on, in the channels of the head; with x + position, if positions act
+ * on q and k.
  * @param {Find} find
  * @param {Find} here
  * @param {Cell} cell
@@ -106,7 +107,7 @@ function project(find, here, { head, query, key }, { placed, turns, bias }, x) {
     const W = here(`W_${letter}`);
     const b = bias ? row(here(`b_${letter}`)) : null;
     const computed = affine(from, W, b, start, start + model.length);
-    // What the model recorded is turned already.
+    // The recorded values are already rotated.
     const flat = turns && orders ? rotated(model, -at) : model;
     return { from, read, position: position && orders ? row(position, at) : null, W, b, start, model: flat, computed };
   };
@@ -117,7 +118,7 @@ function project(find, here, { head, query, key }, { placed, turns, bias }, x) {
 }
 
 /**
- * Rotary positions: q and k turned, pair by pair, by where their tokens stand.
+ * Rotary positions: rotate q and k, pair by pair, by the positions of their tokens.
  * @param {Find} here
  * @param {Cell} cell
  * @param {ReturnType<typeof project>} from
@@ -130,7 +131,7 @@ function rotate(here, { head, query, key }, { q, k }) {
 }
 
 /**
- * score_ij by the model's scoring, of every key of the row; the terms are those of the cell.
+ * score_ij by the model's scoring, for every key of the row; the terms are those of the cell.
  * @param {Find} find
  * @param {Find} here
  * @param {Cell} cell
@@ -165,8 +166,8 @@ function score(find, here, { head, query, key }, { scoring }) {
 }
 
 /**
- * weight_ij = exp(score_ij − max_i) / Σ exp(score − max_i) over the keys that the mask leaves; the
- * others get zero.
+ * weight_ij = exp(score_ij − max_i) / Σ exp(score − max_i) over the unmasked keys; the others get
+ * zero.
  * @param {Find} here
  * @param {Cell} cell
  */
@@ -179,7 +180,7 @@ function softmax(here, { head, query }) {
 }
 
 /**
- * mix_i = Σ_j weight_ij v_j; what this cell's key brings is apart from what the others bring.
+ * mix_i = Σ_j weight_ij v_j; the part of this cell's key is separate from the others.
  * @param {Find} here
  * @param {Cell} cell
  */
@@ -196,7 +197,7 @@ function mix(here, { head, query, key }) {
 }
 
 /**
- * output_i = Σ_heads mix_h W_O[rows of h] + b_O: each head's part by itself.
+ * output_i = Σ_heads mix_h W_O[rows of h] + b_O: with each head's part separately.
  * @param {Find} here
  * @param {Cell} cell
  * @param {Names} named

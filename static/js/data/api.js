@@ -1,4 +1,4 @@
-/** What the server can be asked. Whatever goes wrong comes out as a Problem. */
+/** The requests that the server accepts. Every failure is thrown as a Problem. */
 
 import { connect } from "./connection.js";
 import { completed } from "./model.js";
@@ -17,7 +17,7 @@ import { readBeside, readSafetensors } from "./wire.js";
 /** @typedef {{id: string, state: Record<string, unknown>, created: string, model: ModelInfo, asks: Question[], trace: Trace}} Share */
 /** @typedef {{id: string, unit: string, shortest: number, longest: number}} ZooTask */
 /**
- * A model that was trained, of one recipe and seed.
+ * A model trained from one recipe and seed.
  * @typedef {object} ZooSeed
  * @property {number} seed
  * @property {boolean} shipped
@@ -57,23 +57,23 @@ export function createApi(fetch) {
 function pageFiles({ ask, read, send }) {
   return {
     /**
-     * What the interface says in another language; without it, it speaks English.
+     * The catalog of another language; if it cannot be loaded, the page is in English.
      * @param {string} url
      * @returns {Promise<import("../lib/i18n.js").Messages>}
      */
     catalog: (url) => (url ? read(url).catch(() => ({})) : Promise.resolve({})),
 
     /**
-     * The glossary; without it, terms explain nothing.
+     * The glossary; if it cannot be loaded, terms have no explanations.
      * @param {string} url
      * @returns {Promise<import("./glossary.js").Glossary>}
      */
     glossary: (url) => (url ? read(url).catch(() => ({})) : Promise.resolve({})),
 
     /**
-     * What the server answers, as a file to keep.
+     * The server's reply as a file.
      * @param {string} path
-     * @param {{body?: object, accept?: string}} [asked]  without a body it is read
+     * @param {{body?: object, accept?: string}} [asked]  without a body, a GET request
      * @returns {Promise<Blob>}
      */
     async file(path, { body, accept = "*/*" } = {}) {
@@ -108,7 +108,7 @@ function models({ ask, read }) {
     },
 
     /**
-     * A sentence at every step of the training that was kept.
+     * A sentence at every saved step of the training.
      * @param {{model: string, example: number}} wanted
      * @param {AbortSignal} [signal]
      * @returns {Promise<import("../state/training-history.js").Learned>}
@@ -139,7 +139,7 @@ function zoo({ read }) {
     },
 
     /**
-     * What is right for a text that somebody typed.
+     * The right answer for a typed text.
      * @param {string} task
      * @param {string} source
      * @param {AbortSignal} [signal]
@@ -215,7 +215,7 @@ function shares({ ask, send }) {
 
     /**
      * @param {string} id
-     * @param {string} key  that was told when the share was made, as somebody typed it
+     * @param {string} key  the edit key from when the share was created, as typed
      */
     async deleteShare(id, key) {
       const headers = { "Edit-Key": encodeURIComponent(key.trim()) };
@@ -246,9 +246,9 @@ function shares({ ask, send }) {
     readLabShare: async (id) => json(await ask(`/api/shares/${encodeURIComponent(id)}`, { headers: { Accept: "application/json" } })),
 
     /**
-     * The frozen answer to one of a share's further questions.
+     * The frozen reply to one of a share's additional requests.
      * @param {Share} share
-     * @param {number} n  its place among them
+     * @param {number} n  its index
      * @returns {Promise<Answer>}
      */
     async readAnswer({ id, asks }, n) {

@@ -1,4 +1,4 @@
-/** Which attentions a model has, and what their rows and columns are: read off its table. */
+/** Which attentions a model has, and what their rows and columns are, read from its table. */
 
 import { memo } from "../lib/memo.js";
 import { coarse, summary, tensorAt } from "./tensor-address.js";
@@ -14,18 +14,18 @@ import { plainStep, sides } from "./tokens.js";
 /** @typedef {import("./model.js").ModelInfo} ModelInfo */
 /** @typedef {(Pick<ModelInfo, "texts" | "attentions" | "directions"> & Partial<Pick<ModelInfo, "positions" | "norm" | "bias">>) | null} Model  null: not known yet */
 /**
- * Attentions that stand above each other, layer by layer.
+ * Attentions of one kind and stack, layer by layer.
  * @typedef {object} Block
- * @property {string} id  what a link calls it: the stack, or where it joins two texts its kind
+ * @property {string} id  its name in a link: the stack, or the kind if it connects two texts
  * @property {string} stack
  * @property {string} kind
  * @property {string} query  the text whose tokens look
  * @property {string} key  the text whose tokens are looked at
- * @property {boolean} writes  whether a row writes a token, and does not just stand for one
- * @property {Attention[]} rows  one a layer
+ * @property {boolean} writes  whether each row writes a token
+ * @property {Attention[]} rows  one per layer
  */
 
-/** Before a model is known. @type {Block} */
+/** While no model is known yet. @type {Block} */
 const NONE = { id: "", stack: "", kind: "", query: "", key: "", writes: false, rows: [] };
 
 /** @param {Model} model @returns {Block[]}  in the order in which they run */
@@ -37,7 +37,7 @@ export function blocks(model) {
 function grouped({ texts, attentions }) {
   /** @type {Map<string, Block>} */
   const found = new Map();
-  // What is written is there token by token: nobody may look at what is yet to come.
+  // A text that is written token by token: later tokens are hidden.
   const grown = new Set(attentions.filter(({ mask }) => rules(mask).includes("causal")).map(({ query }) => query));
   for (const row of attentions) {
     const { stack, kind, query, key } = row;
@@ -63,7 +63,7 @@ export const withVectors = ({ rows }) => rows.some(({ qk }) => qk !== false);
 /** Whether its attention can be changed. @param {Model} model */
 export const changeable = (model) => model === null || model.attentions.every(({ qk }) => qk !== false);
 
-/** Whether it joins two texts. @param {Pick<Block, "query" | "key">} block */
+/** Whether it connects two texts. @param {Pick<Block, "query" | "key">} block */
 export const between = ({ query, key }) => query !== key;
 
 /** @param {Model} model @returns {Block}  that joins two texts */
@@ -75,7 +75,11 @@ export const within = (model, text) => blocks(model).find(({ query, key }) => qu
 /** @param {Model} model @returns {Block}  whose rows write tokens */
 export const writing = (model) => blocks(model).findLast(({ writes }) => writes) ?? NONE;
 
-/** What could come next, in each row that writes. @param {Model} model @returns {string[]}  tensors */
+/**
+ * Tensors of the next-token candidates of each row that writes.
+ * @param {Model} model
+ * @returns {string[]} names of tensors
+ */
 export const nexts = (model) => ["probabilities", "candidates"].map((name) => `${writing(model).stack}.${name}`);
 
 /** @param {Model} model @param {string} stack @returns {Block[]}  of a layer, in the order in which they run */
@@ -90,7 +94,7 @@ export const attentionAt = (model, at) => model?.attentions.find(({ place }) => 
 /**
  * @param {Model} model
  * @param {string} at
- * @returns {{block: string, layer: number} | null}  as a link says it
+ * @returns {{block: string, layer: number} | null}  as in a link
  */
 export function placeOf(model, at) {
   for (const { id, rows } of blocks(model)) {
@@ -104,7 +108,8 @@ export function placeOf(model, at) {
  * @param {Model} model
  * @param {Pick<State, "block" | "layer">} state
  * @param {string} [tensor]  e.g. "weights"
- * @returns {string}  e.g. "encoder.0.self.weights"; of an attention that is not there a name that no tensor has
+ * @returns {string}  e.g. "encoder.0.self.weights"; for an attention that does not exist, a name
+ *   that no tensor has
  */
 export function place(model, { block, layer }, tensor) {
   const at = blockOf(model, block).rows[layer]?.place ?? "";
@@ -112,7 +117,7 @@ export function place(model, { block, layer }, tensor) {
 }
 
 /**
- * What small pictures of all heads of a block are made of.
+ * The tensors for thumbnails of all heads of a block.
  * @param {Model} model
  * @param {string} block
  * @returns {string[]}  addresses
@@ -124,12 +129,12 @@ export function pictures(model, block) {
 /**
  * @param {Model} model
  * @param {string} block
- * @returns {string[]}  addresses of what each of its heads does
+ * @returns {string[]}  addresses of the summaries of its heads
  */
 export const summaries = (model, block) => blockOf(model, block).rows.map(({ place }) => summary(place));
 
 /**
- * Where the mask of a layer's kind stands first: layers with the same rule have the same mask.
+ * The first layer with the same mask rule: layers with the same rule share one mask.
  * @param {Model} model
  * @param {Pick<State, "block" | "layer">} state
  * @returns {string}  e.g. "encoder.0.self.mask"
@@ -149,7 +154,7 @@ export function masks(model, block) {
  * @param {Model} model
  * @param {Trace} trace
  * @param {string} block
- * @returns {{rows: Step[], cols: Step[]}}  columns are tokens that are read: they write nothing
+ * @returns {{rows: Step[], cols: Step[]}}  columns are tokens that are read; they write nothing
  */
 export function axes(model, trace, block) {
   const { query, key, writes } = blockOf(model, block);
@@ -167,7 +172,7 @@ function named({ query, key, writes }, trace) {
 }
 
 /**
- * The tokens that a block's queries stand at, with their positions.
+ * The tokens of a block's queries, with their positions.
  * @param {Model} model
  * @param {Trace} trace
  * @param {string} block
@@ -182,22 +187,22 @@ export function stands(model, trace, block) {
 export const alone = (label) => ({ reads: null, writes: label });
 
 /**
- * Text of an axis for places without elements.
+ * The labels of an axis as plain text.
  * @param {Step[]} steps
  */
 export function texts(steps) {
   return steps.map(plainStep);
 }
 
-/** Heads of a layer whose matrices are kept: no model has more that are pooled. */
+/** How many heads' matrices of a layer are cached; no model with more is pooled. */
 const KEPT = 64;
 
 /**
- * One head's weights; NaN where the mask forbids, because a masked cell has no number.
+ * One head's weights; NaN where masked, because a masked cell has no number.
  * @param {Model} model
  * @param {Trace} trace
  * @param {Pick<State, "block" | "layer" | "head">} state
- * @returns {Matrix | null}  null where the trace lacks it
+ * @returns {Matrix | null}  null if the trace does not contain it
  */
 export function attention(model, trace, state) {
   const weights = trace.tensors[place(model, state, "weights")];
@@ -210,7 +215,7 @@ export function attention(model, trace, state) {
 }
 
 /**
- * The same for a small picture, for which 8 bits are enough: nothing is copied.
+ * The same for a thumbnail, for which 8 bits are enough; nothing is copied.
  * @param {Model} model
  * @param {Trace | null} trace
  * @param {Pick<State, "block" | "layer" | "head">} state
@@ -223,7 +228,7 @@ export function glimpse(model, trace, state) {
 }
 
 /**
- * A mask of the same rule as a layer's, of whichever layer the trace has one.
+ * A mask with the same rule as a layer's, from any layer for which the trace has one.
  * @param {Model} model
  * @param {Trace} trace
  * @param {Pick<State, "block" | "layer">} state
@@ -238,7 +243,7 @@ export function alike(model, trace, { block, layer }) {
 /**
  * @param {Matrix} matrix
  * @param {import("./wire.js").Numbers} may  1 where a query may attend
- * @returns {Matrix}  the same where it may attend to all
+ * @returns {Matrix}  the same matrix if everything may be attended to
  */
 export function masked(matrix, may) {
   if (!may.includes(0)) return matrix;
@@ -248,10 +253,10 @@ export function masked(matrix, may) {
 }
 
 /**
- * One head's own of q, k or v, where several heads may share a k and a v.
+ * Where one head's q, k or v is, since several heads may share k and v.
  * @param {Model} model
  * @param {Pick<State, "block" | "layer" | "head">} state
- * @returns {Record<string, number>}  the places along the dims `head` and `kv_head`
+ * @returns {Record<string, number>}  indices on the dims `head` and `kv_head`
  */
 export function ofHead(model, { block, layer, head }) {
   const row = blockOf(model, block).rows[layer];
@@ -260,7 +265,7 @@ export function ofHead(model, { block, layer, head }) {
 }
 
 /**
- * How many layers a block has, and how many heads a layer at most.
+ * How many layers a block has, and the largest number of heads of a layer.
  * @param {Model} model
  * @param {string} block
  * @returns {{layers: number, heads: number}}
@@ -271,7 +276,7 @@ export function extent(model, block) {
 }
 
 /**
- * Whether training asked the head to align, which it was free to find for itself otherwise.
+ * Whether training supervised the head to align.
  * @param {NonNullable<Model> & Pick<import("./model.js").ModelInfo, "taught">} model
  * @param {Pick<State, "block" | "layer" | "head">} link
  */
@@ -280,5 +285,8 @@ export function taught(model, { block, layer, head }) {
   return across && model.taught?.some((one) => one.layer === layer && one.head === head);
 }
 
-/** The block that a page looks at. @param {Pick<import("../state/store.js").Page, "model" | "link">} page */
+/**
+ * The block that a page shows.
+ * @param {Pick<import("../state/store.js").Page, "model" | "link">} page
+ */
 export const blockAt = ({ model, link }) => blockOf(model, link.block);

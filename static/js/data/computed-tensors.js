@@ -1,6 +1,6 @@
 /**
- * Numbers that a view works out itself, as tensors: what an export holds where no tensor of the
- * page's run does.
+ * Numbers that a view computes itself, as tensors, for exports of values that are in no tensor of
+ * the run.
  */
 
 import { plainStep } from "./tokens.js";
@@ -15,7 +15,7 @@ import { plainStep } from "./tokens.js";
  */
 
 /**
- * @param {Record<string, string | null>} axes  its dims in order, and which tokens each follows
+ * @param {Record<string, string | null>} axes  its dims in order, and the tokens that each follows
  * @param {number[]} shape
  * @param {Numbers | number[]} values
  * @returns {Tensor}
@@ -27,7 +27,7 @@ export function tensor(axes, shape, values) {
 
 /**
  * @param {Matrix} matrix
- * @param {string} [rows]  the tokens of its rows
+ * @param {string} [rows]  the name of the tokens of its rows
  * @param {string} [cols]
  */
 export function matrix({ rows: height, cols: width, values }, rows = "query", cols = "key") {
@@ -38,9 +38,9 @@ export function matrix({ rows: height, cols: width, values }, rows = "query", co
 export const named = (steps) => steps.map((step) => ({ text: plainStep(step) }));
 
 /**
- * A comparison, over the tokens that both have and those that only one has.
+ * A comparison, over the tokens of both runs.
  * @param {import("../state/comparison.js").Comparison} found
- * @returns {Shown}  NaN where masked, and where only the other one has a number
+ * @returns {Shown}  NaN where masked, and where only the other run has a number
  */
 export function trio({ a, b, delta, rows, cols }) {
   return {
@@ -50,9 +50,9 @@ export function trio({ a, b, delta, rows, cols }) {
 }
 
 /**
- * In the form in which the API sends tensors.
+ * In the JSON format of the API.
  * @param {Shown} shown
- * @param {object} about  what they are of
+ * @param {object} about  what the tensors describe
  */
 export function json({ tokens, tensors }, about) {
   const written = Object.entries(tensors).map(([name, one]) => [name, { ...one, data: nested(plain(one), one.shape) }]);

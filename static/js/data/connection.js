@@ -1,4 +1,4 @@
-/** The one file that touches the network. Whatever goes wrong comes out as a Problem. */
+/** The only file that touches the network. Every failure is thrown as a Problem. */
 
 import { Problem } from "./problem.js";
 import { cut, json, sound, split } from "./reply.js";
@@ -8,10 +8,10 @@ import { cut, json, sound, split } from "./reply.js";
 
 const URN = "urn:headlight:";
 const LINES = "application/x-ndjson";
-/** Tells the pages of a class behind one address apart, so that each has its turn. */
+/** Distinguishes the pages of a class behind one address, so that each gets its turn. */
 const PAGE = pageToken();
 
-/** A random token that a reload keeps, where the browser lets a page keep anything. */
+/** A random token that survives a reload, if the browser allows storage. */
 function pageToken() {
   const fresh = crypto.getRandomValues(new Uint32Array(2)).join("-");
   try {
@@ -55,19 +55,19 @@ export function connect(fetch) {
     });
 
   /**
-   * What the server says a line at a time, as it says it; leaving the loop stops the work.
+   * Yield the lines of a reply as they arrive; leaving the loop cancels the work on the server.
    * @param {string} path
    * @param {object} body
    * @param {AbortSignal} [signal]
-   * @returns {AsyncGenerator<any, void, void>}  documents, one a line; a Problem is thrown where
-   *   the stream says that it failed, or ends in the middle of a line
+   * @returns {AsyncGenerator<any, void, void>}  one document per line; a Problem is thrown if the
+   *   stream reports an error or ends in the middle of a line
    */
   const lines = async function* (path, body, signal) {
     yield* said(await send(path, body, LINES, signal));
   };
 
   /**
-   * The same of what happens on the server by itself; leaving the loop ends nothing there.
+   * The same for events of work that runs independently; leaving the loop does not stop that work.
    * @param {string} path
    * @param {AbortSignal} [signal]
    * @returns {AsyncGenerator<any, void, void>}
@@ -99,7 +99,7 @@ async function problem(response) {
 }
 
 /**
- * @param {any} document  as RFC 9457 has it
+ * @param {any} document  in the format of RFC 9457
  * @param {number | null} [retryAfter]  in seconds
  */
 function told(document, retryAfter = null) {

@@ -1,7 +1,7 @@
-/** How a translation is to be written: `decode` of the API, as a link says it and as controls show it. */
+/** Decoding options: `decode` of the API, as written in a link and as shown by controls. */
 
 /**
- * @typedef {object} Plan  `decode` as the API takes it, filled in
+ * @typedef {object} Plan  `decode` of the API with all defaults
  * @property {"greedy" | "beam" | "sample"} method
  * @property {number} beam
  * @property {number} length_penalty  α
@@ -13,7 +13,7 @@
  */
 
 /**
- * What a link says of decoding, filled in as the server does.
+ * The decoding options of a link, with the server's defaults.
  * @param {unknown} decode
  * @returns {Plan}
  */
@@ -43,7 +43,7 @@ const OF = /** @type {const} */ ({
 });
 
 /**
- * As a link says it: what the method takes and is not as it is at first; null is greedy.
+ * For a link: only the method's options that differ from the defaults; null is greedy.
  * @param {Plan & {max_tokens?: number}} plan
  * @returns {Record<string, unknown> | null}
  */
@@ -59,8 +59,8 @@ export function said(plan) {
 }
 
 /**
- * The same without anything forced: the model's own.
+ * The same options without a prefix: the model's own translation.
  * @param {unknown} decode
- * @returns {unknown}  the very same where nothing is
+ * @returns {unknown}  the same object if there is no prefix
  */
 export const own = (decode) => (plan(decode).prefix.length ? said({ ...plan(decode), prefix: [] }) : decode);

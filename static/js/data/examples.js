@@ -1,6 +1,6 @@
-/** Sentences to begin with, by what they show, and where a page opens that was not told where. */
+/** Example sentences, by what they show, and the one on which the page opens. */
 
-/** What the last word decides: who "it" is. */
+/** The last word decides what "it" refers to. */
 export const WHO_IS_IT = "The animal didn't cross the street because it was too tired.";
 
 /**
@@ -8,16 +8,17 @@ export const WHO_IS_IT = "The animal didn't cross the street because it was too 
  * @property {string} lang
  * @property {string} text
  * @property {"order" | "negation" | "relative" | "reason" | "place"} shows
- * @property {string} at  the written word in which it is seen
+ * @property {string} at  the written word that shows it
  */
 
 /**
- * The first of a language is the one that the page opens on. Each was tried: the word in `at` looks
- * at its partner in another place of the sentence, and a test holds it.
+ * The page opens on the first sentence of its language. In each, the word in `at` looks at its
+ * counterpart in another place of the sentence; a test checks this.
  *
- * The animal is known from Uszkoreit 2017 (Transformer, Google's research blog), where a head shows
- * which noun "it" stands for. No head of the shipped model does (see its card), so it stands here for
- * its reason alone; the zoo's "who is it?" is the model that does. Compare changes its last word.
+ * The sentence about the animal is from Uszkoreit 2017 (Transformer, Google's research blog), where
+ * a head shows which noun "it" refers to. No head of the shipped model does this (see its card), so
+ * here it is only an example of a reason; the zoo's "who is it?" model does. Compare changes its
+ * last word.
  * @type {readonly Example[]}
  */
 export const EXAMPLES = Object.freeze([
@@ -31,7 +32,10 @@ export const EXAMPLES = Object.freeze([
   { lang: "zh", text: "他在图书馆等了我两个小时。", shows: "place", at: "library" },
 ]);
 
-/** Of each task of the zoo: short, as long as it was trained on, and one that shows what is hard. @type {Record<string, string[]>} */
+/**
+ * For each task of the zoo: a short one, one of the longest trained length, and a difficult one.
+ * @type {Record<string, string[]>}
+ */
 export const TASK_EXAMPLES = Object.freeze({
   copy: ["h e a d", "l i g h t", "a b c d e f g h"],
   reverse: ["r i c d", "l i g h t", "a b c d e f g h"],
@@ -47,7 +51,7 @@ export const TASK_EXAMPLES = Object.freeze({
 });
 
 /**
- * What a model can be tried with: sentences, or examples of the task that it learned.
+ * Examples for a model: sentences, or inputs of the task that it learned.
  * @param {Pick<import("./model.js").ModelInfo, "zoo" | "prompts"> | null} model
  * @param {string} lang  of the interface
  * @returns {(Pick<Example, "lang" | "text"> & Partial<Example>)[]}
@@ -58,7 +62,7 @@ export function examplesOf(model, lang) {
   return examplesFor(lang);
 }
 
-/** Those in the reader's language first. @param {string} lang */
+/** Examples in the reader's language first. @param {string} lang */
 export const examplesFor = (lang) => [...EXAMPLES].sort((a, b) => Number(b.lang === lang) - Number(a.lang === lang));
 
 /**

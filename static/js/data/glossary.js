@@ -1,4 +1,4 @@
-/** The words of the field, explained: one source for the page, the docs and the lessons. */
+/** The glossary: one source for the page and the docs. */
 
 /** @typedef {{term: string, says: string}} Entry */
 /** @typedef {Record<string, Record<string, Entry>>} Glossary  by term, by language */
@@ -6,7 +6,7 @@
 /**
  * @param {Glossary} glossary
  * @param {string} term
- * @param {string} lang  English where it lacks one
+ * @param {string} lang  English if there is no entry in this language
  * @returns {Entry | null}
  */
 export function entryOf(glossary, term, lang) {

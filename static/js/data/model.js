@@ -1,7 +1,7 @@
-/** A model as the server tells of it, and the same of one that was told of before it had a table. */
+/** A model's description, and how to complete one from before models had a table of attentions. */
 
 /**
- * One attention of one layer; its tensors are `${place}.weights` and the like (docs/trace.md).
+ * One attention of one layer; its tensors are `${place}.weights` and so on (docs/trace.md).
  * @typedef {object} Attention
  * @property {string} place
  * @property {string} stack
@@ -11,36 +11,36 @@
  * @property {string} key  the text whose tokens are looked at
  * @property {number} heads
  * @property {number} kv_heads  heads of k and v
- * @property {string} mask  whose rule its rows follow
+ * @property {string} mask  the rule of its mask
  * @property {string} scoring  such as "scaled-dot" or "additive & relative"
- * @property {boolean} [qk]  whether q, k and v are known and it can be changed; false: only its weights are
+ * @property {boolean} [qk]  whether q, k and v are recorded and it can be changed; false: only its
+ *   weights are known
  */
 /**
  * @typedef {object} ModelInfo
  * @property {string} id
  * @property {string} name
  * @property {string} kind
- * @property {string[]} texts  that it reads, the one that is typed first
+ * @property {string[]} texts  that it reads, the typed one first
  * @property {Attention[]} attentions  in the order in which they run
- * @property {string[]} capabilities  what can be asked of it
+ * @property {string[]} capabilities  what it supports
  * @property {Record<string, number>} layers  by stack
  * @property {Record<string, number>} heads  by stack
  * @property {number} d_model
  * @property {number} parameters
  * @property {string[]} languages
- * @property {string[]} [directions]  that it was trained to translate; of an old share not known
+ * @property {string[]} [directions]  that it was trained to translate; unknown in an old share
  * @property {ZooEntry | null} [zoo]  what a model of the zoo learned
- * @property {string[]} [prompts]  texts to try it with; of most models the page has its own
+ * @property {string[]} [prompts]  example texts; for most models the page has its own
  * @property {number} max_tokens
  * @property {string} digest
- * @property {string} positions  what tells it the order of tokens, such as "rotary"
+ * @property {string} positions  its positional encoding, such as "rotary"
  * @property {string} norm  where a sublayer's layer norm stands: "post" or "pre"
  * @property {boolean} bias  whether the projections of its attentions have biases
- * @property {number} [examples]  sentences that were watched while it was learned
- * @property {Aligner[]} [aligners]  the heads between its texts nearest to alignments made by
- *   people, by the rows that write and by those that read, the one that was better when they were
- *   chosen first
- * @property {Taught[]} [taught]  those that training asked to align
+ * @property {number} [examples]  number of sentences recorded during its training
+ * @property {Aligner[]} [aligners]  the cross-attention heads closest to human word alignment, by
+ *   the rows that write and by those that read; the better one first
+ * @property {Taught[]} [taught]  heads that training supervised to align
  */
 /** @typedef {{layer: number, head: number, rows: "writes" | "reads"}} Head */
 /** @typedef {Head & {since: number}} Taught  since: the step of the training from which on */
@@ -51,7 +51,7 @@
 /** Whether it translates both ways. @param {Pick<ModelInfo, "texts" | "directions">} model */
 export const bothWays = ({ texts, directions }) => texts.length > 1 && (directions?.length ?? 2) > 1;
 
-/** All that the first models could. */
+/** The capabilities of the first models. */
 const CAPABILITIES = [
   "decode",
   "score",
@@ -68,7 +68,7 @@ const CAPABILITIES = [
 ];
 
 /**
- * @param {any} told  as the server or a file tells it
+ * @param {any} told  as the server or a file describes it
  * @returns {ModelInfo}
  */
 export function completed(told) {
@@ -91,7 +91,7 @@ const LOOKS_ACROSS = { kind: "cross", query: "target", key: "source", mask: "pad
 /**
  * @param {{layers: Record<string, number>, heads: Record<string, number>}} sizes
  * @param {string} name
- * @param {(typeof READS)[]} kinds  of a layer's attentions, the lower one first
+ * @param {(typeof READS)[]} kinds  of a layer's attentions, in order
  * @returns {Attention[]}
  */
 function stack(sizes, name, kinds) {

@@ -1,18 +1,18 @@
-/** What could not be had from the server, and why. */
+/** Why a request failed. */
 
 /** @typedef {import("./connection.js").Excess} Excess */
 
-/** Problems that may be gone when the same is asked again. */
+/** Problems that may disappear when the request is repeated. */
 const PASSING = new Set([
   ...["offline", "busy", "internal", "garbled", "unexpected"],
   ...["storage-busy", "storage-unavailable", "too-many-requests"],
 ]);
 
 /**
- * What could not be had, and why: `kind` is the stable end of the problem document's type. The page
- * adds its own: `offline` (no answer, or half of one), `garbled` (an answer that is not what it
- * claims to be), `unexpected` (a mistake of the page itself), `frozen` (not in a share), `not-given` (not among
- * given numbers).
+ * A failed request: `kind` is the last part of the problem document's type. The page adds its own
+ * kinds: `offline` (no reply, or a truncated one), `garbled` (a reply that cannot be parsed),
+ * `unexpected` (a bug in the page), `frozen` (not in a share), `not-given` (not among the given
+ * numbers).
  */
 export class Problem extends Error {
   /**
@@ -28,12 +28,12 @@ export class Problem extends Error {
     this.excess = excess;
   }
 
-  /** Whether asking the same again may help. */
+  /** Whether repeating the request may help. */
   get passing() {
     return PASSING.has(this.kind);
   }
 
-  /** The same, when it is not asked again by itself. */
+  /** The same problem when there will be no automatic retry. */
   final() {
     const { kind, detail, field, excess } = this;
     return new Problem(kind, { detail, field, excess });
@@ -41,7 +41,7 @@ export class Problem extends Error {
 }
 
 /**
- * What went wrong, as something to tell. A mistake of ours is told too, and reported.
+ * Convert an error to a Problem. A bug in the page becomes one too, and is logged.
  * @param {unknown} error
  * @returns {Problem}
  */

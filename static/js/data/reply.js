@@ -1,4 +1,4 @@
-/** Reading replies: one that breaks off, or is not what it claims to be, comes out as a Problem. */
+/** Reading replies: a truncated or malformed reply is thrown as a Problem. */
 
 import { Problem } from "./problem.js";
 import { readSafetensors } from "./wire.js";
@@ -11,7 +11,7 @@ export function cut(error) {
 /**
  * @template T
  * @param {() => T} read
- * @returns {T}  a Problem is thrown where the reply is not what it claims to be
+ * @returns {T}  a Problem is thrown if the reply is malformed
  */
 export function sound(read) {
   try {
@@ -34,9 +34,9 @@ export async function tensors(response) {
 }
 
 /**
- * A stream's lines, wherever its pieces are cut, even within a character.
+ * The lines of a stream, even if its chunks end in the middle of a character.
  * @param {ReadableStream<Uint8Array>} stream  of UTF-8
- * @returns {AsyncGenerator<string, void, void>}  whole lines that say something
+ * @returns {AsyncGenerator<string, void, void>}  complete, nonempty lines
  */
 export async function* split(stream) {
   const reader = stream.getReader();

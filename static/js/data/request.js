@@ -1,4 +1,4 @@
-/** What is asked of the server: the request for a trace as the API takes it. */
+/** Requests for a trace, as the API takes them. */
 
 import { bothWays } from "./model.js";
 import { asked as selected } from "./tensor-address.js";
@@ -11,16 +11,16 @@ export function learningPath({ model, example }) {
 }
 
 /**
- * The changes to the model that the link's run is made with: none where it is to show the model as trained.
+ * The changes to the model that apply to the link's run: none if it shows the model as trained.
  * @param {Pick<State, "interventions" | "options">} link
  */
 export const inForce = ({ interventions, options }) => (options.as === "trained" ? null : interventions);
 
 /**
- * The request that a link stands for. A model of one text takes it under that text's name.
+ * The request for a link. For a model of one text, the sentence goes under that text's name.
  * @param {import("./attentions.js").Model} model
  * @param {State} link
- * @param {string[]} addresses  of what is needed of the run
+ * @param {string[]} addresses  of the tensors needed
  */
 export function request(model, link, addresses) {
   const { source, model: id, direction, target, decode, pad_to } = link;
@@ -29,10 +29,10 @@ export function request(model, link, addresses) {
 }
 
 /**
- * What `asked` makes of a state, the other way round.
+ * The inverse of `asked`.
  * @param {import("./attentions.js").Model} model
  * @param {Record<string, unknown>} state  of a share
- * @returns {Record<string, unknown>}  as a link says it
+ * @returns {Record<string, unknown>}  as in a link
  */
 export function told(model, state) {
   if (model?.texts.length !== 1) return state;
@@ -42,7 +42,7 @@ export function told(model, state) {
 
 /**
  * @param {import("./attentions.js").Model} model
- * @param {Record<string, unknown>} body  as a model of two texts takes it; null: not said
+ * @param {Record<string, unknown>} body  as a model of two texts takes it; null: not given
  * @returns {Record<string, unknown>}  as this model takes it
  */
 export function asked(model, { source, direction, target, ...others }) {

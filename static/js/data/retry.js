@@ -1,29 +1,32 @@
 /**
- * Asking the server, the same way for every question: a newer question ends the older one, a late
- * answer is dropped, a busy server is asked again, and whatever goes wrong comes out as a Problem.
+ * Sending requests: a newer request cancels the older one, a late reply is dropped, a busy server
+ * is retried, and every failure is returned as a Problem.
  */
 
 import { Problem, failure } from "./problem.js";
 
-/** Times that a busy server is asked again. */
+/** How often to retry a busy server. */
 const TRIES = 3;
-/** Seconds to wait for it at most; who is told to wait longer is told so, and may ask again. */
+/**
+ * The longest wait before a retry, in seconds; if the server asks for more, the page says so and
+ * offers to try again.
+ */
 const PATIENCE = 30;
 
 /** @typedef {ReturnType<typeof createAsker>} Asker */
 
-/** One question at a time. */
+/** Send one request at a time. */
 export function createAsker() {
   let controller = new AbortController();
   return {
-    /** Ends the present question; nobody hears its answer. */
+    /** Cancel the current request; its reply is ignored. */
     stop: () => controller.abort(),
 
     /**
      * @template T
-     * @param {(signal: AbortSignal) => Promise<T>} question  asked once a try
-     * @param {(problem: Problem) => void} [meanwhile]  hears of a problem after which it is asked again
-     * @returns {Promise<T | Problem | null>}  null: nobody waits for it any more
+     * @param {(signal: AbortSignal) => Promise<T>} question  called once per attempt
+     * @param {(problem: Problem) => void} [meanwhile]  called with each problem that is retried
+     * @returns {Promise<T | Problem | null>}  null: cancelled
      */
     async ask(question, meanwhile = () => {}) {
       controller.abort();

@@ -1,8 +1,8 @@
 /**
- * What a view needs of a run, by address: a tensor by its name ("encoder.0.self.weights"), the same
- * in 8 bits ("….weights:uint8", which is what a small picture shows), or what the heads of an
- * attention do ("summary of encoder.0.self"). A reply holds tensors under the addresses that were
- * asked for, so an address is also the key under which a tensor is kept.
+ * Addresses of what a view needs of a run: a tensor by its name ("encoder.0.self.weights"), the
+ * same in 8 bits ("….weights:uint8", for thumbnails), or a summary of what the heads of an
+ * attention do ("summary of encoder.0.self"). A reply has tensors under the requested addresses, so
+ * an address is also the key under which a tensor is cached.
  */
 
 /** @typedef {import("./wire.js").Trace} Trace */
@@ -27,14 +27,15 @@ export function whole(address) {
 /**
  * @param {Trace | null} trace
  * @param {string} name
- * @returns {Tensor | undefined}  as exactly as it is there: in 8 bits where it is not there whole
+ * @returns {Tensor | undefined}  as precisely as available: in 8 bits if there is no full tensor
  */
 export const tensorAt = (trace, name) => trace?.tensors[name] ?? trace?.tensors[coarse(name)];
 
 /**
  * @param {Trace | null} trace
  * @param {string} address
- * @returns {Tensor | Summary | undefined}  what stands for it; of 8 bits the whole, where that is there
+ * @returns {Tensor | Summary | undefined}  its value; for an 8-bit address, the full tensor if
+ *   available
  */
 export function valueAt(trace, address) {
   const name = whole(address);
@@ -44,8 +45,8 @@ export function valueAt(trace, address) {
 
 /**
  * @param {string[]} addresses
- * @returns {{select: string[], summarise?: string[]}}  as the API takes them, each once; in 8 bits
- *   only what is not asked for whole
+ * @returns {{select: string[], summarise?: string[]}}  as the API takes them, without duplicates;
+ *   in 8 bits only what is not requested in full
  */
 export function asked(addresses) {
   const all = new Set(addresses);

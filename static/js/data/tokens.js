@@ -1,23 +1,23 @@
-/** How a token is written on the page. */
+/** Labels of tokens. */
 
 /** @typedef {import("./wire.js").Token} Token */
 /** @typedef {import("./wire.js").Trace} Trace */
 /**
  * @typedef {object} Label
- * @property {string} space  "·" where the token begins with a space, else ""
- * @property {string} word  what is left
- * @property {number | null} nth  which of several alike, from 1; null where there is one only
+ * @property {string} space  "·" if the token begins with a space, else ""
+ * @property {string} word  the rest
+ * @property {number | null} nth  its number among equal tokens, from 1; null if it is the only one
  * @property {string} lang  of the word, for fonts and screen readers
  * @property {boolean} special
- * @property {boolean} [pad]  fills up, and says nothing
+ * @property {boolean} [pad]  whether it is padding
  */
 /**
- * What an axis names: a token, or a decoder step that reads one and writes the next.
+ * A label of an axis: a token, or a decoder step that reads one token and writes the next.
  * @typedef {object} Step
- * @property {Label | null} reads  null: a token by itself
+ * @property {Label | null} reads  null: a single token
  * @property {Label} writes
- * @property {number} [at]  where the position is the point
- * @property {boolean} [short]  where there is no room for what is read
+ * @property {number} [at]  the position, if it should be shown
+ * @property {boolean} [short]  whether there is no room for what is read
  */
 
 const CONTROLS = /[\u0000-\u001f\u007f\u200b-\u200f\u2028-\u202e\u2060\ufeff]/g;
@@ -26,7 +26,10 @@ const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
 /** @param {Token} token */
 export const isPad = ({ text, special }) => special && text === "<pad>";
 
-/** Whether a row is a word's, and not a special token's or a mark's. @param {Step} step */
+/**
+ * Whether a row belongs to a word, not to a special token or a punctuation mark.
+ * @param {Step} step
+ */
 export const ofWord = ({ writes: { special, word } }) => !special && /[\p{L}\p{N}]/u.test(word);
 
 /**
@@ -51,7 +54,7 @@ export function labels(tokens, lang) {
 }
 
 /**
- * The labels of a trace, by text. A row of one that is written has read one token and writes the next.
+ * The labels of a trace, by text. A row of a written text has read one token and writes the next.
  * @param {Trace} trace
  * @returns {{texts: Record<string, Label[]>, written: Label[]}}
  */
@@ -62,7 +65,7 @@ export function sides(trace) {
 }
 
 /**
- * @param {string} direction  e.g. "en-zh"; "" where a model does not translate
+ * @param {string} direction  e.g. "en-zh"; "" if the model does not translate
  * @returns {[string, string]}
  */
 export function languages(direction) {
@@ -70,7 +73,10 @@ export function languages(direction) {
   return [bcp47(from), bcp47(to)];
 }
 
-/** A model's languages as the web calls them: its Chinese is simplified, the zoo's two are English. */
+/**
+ * BCP 47 tags of a model's languages: its Chinese is simplified; the zoo's two "languages" are
+ * English.
+ */
 const TAGS = new Map([
   ["zh", "zh-Hans"],
   ["in", "en"],
@@ -81,7 +87,7 @@ const TAGS = new Map([
 export const bcp47 = (lang) => TAGS.get(lang) ?? lang;
 
 /**
- * As plain text, for places that hold no elements: an axis, a title, a copied line.
+ * As plain text, for an axis, a title or a copied line.
  * @param {Label} label
  */
 export function plain(label) {
@@ -89,7 +95,7 @@ export function plain(label) {
 }
 
 /**
- * Without the dot for its space: where a token is quoted.
+ * Without the dot for its space, for quoting a token.
  * @param {Label} label
  */
 export function numbered({ word, nth }) {

@@ -1,4 +1,4 @@
-/** Training runs: what the server can be asked about them. */
+/** Requests about training runs. */
 
 import { completed } from "./model.js";
 import { json, tensors } from "./reply.js";
@@ -8,8 +8,8 @@ import { json, tensors } from "./reply.js";
 /** @typedef {"queued" | "starting" | "running" | "paused" | "finished" | "stopped" | "failed"} RunState */
 /** @typedef {{unit: string, shortest: number, usual: number, most: number, example: string[]}} Task */
 /**
- * @typedef {object} Offered  what can be trained here
- * @property {number} training  runs that do
+ * @typedef {object} Offered  what this server can train
+ * @property {number} training  number of running runs
  * @property {number} waiting
  * @property {number} minutes
  * @property {Options} defaults
@@ -19,10 +19,10 @@ import { json, tensors } from "./reply.js";
 /**
  * @typedef {object} Snapshot
  * @property {number} step
- * @property {number | null} loss  null: it is no number any more
+ * @property {number | null} loss  null: no longer a number
  * @property {number} accuracy
  * @property {number} seconds
- * @property {string[]} written  to each probe
+ * @property {string[]} written  the answer to each probe
  */
 /**
  * @typedef {object} RunInfo
@@ -61,7 +61,7 @@ export function trainingRuns({ ask, read, send, follow }) {
     },
 
     /**
-     * What happened from an event on, and then what happens.
+     * Events from number `since` on, then new ones as they happen.
      * @param {string} id
      * @param {number} since
      * @param {AbortSignal} signal

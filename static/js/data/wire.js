@@ -1,8 +1,7 @@
 /**
- * Reads what the server answers: one safetensors file, with its document in the metadata under
- * "trace".
+ * Parse the server's replies: one safetensors file with its document in the metadata under "trace".
  *
- * A tensor is flat, row-major, and carries its named dims, so that no view guesses an axis.
+ * A tensor is flat and row-major, and has named dims, so that no view guesses an axis.
  */
 
 /** @typedef {{text: string, id: number, start: number, end: number, special: boolean}} Token */
@@ -12,27 +11,30 @@
  * @property {string[]} dims  e.g. ["head", "query", "key"]
  * @property {Record<string, string>} over  which tokens a dim follows, e.g. {query: "target"}
  * @property {number[]} shape
- * @property {string} dtype  as sent: the data of "uint8" are value · 255, `plane` and `mean` divide
+ * @property {string} dtype  as sent: data of "uint8" is value · 255; `plane` and `mean` divide
  * @property {Numbers} data
  */
 /**
  * @typedef {object} Trace
  * @property {string} id
  * @property {string} model
- * @property {string} direction  "" where the model does not translate
- * @property {Record<string, Token[]>} tokens  by text, the one that was typed first
- * @property {{text: string, tokens: Token[], logprobs: number[], ranks?: number[], score: number, finished: boolean}} output  of nothing where nothing was written
+ * @property {string} direction  "" if the model does not translate
+ * @property {Record<string, Token[]>} tokens  by text, the typed one first
+ * @property {{text: string, tokens: Token[], logprobs: number[], ranks?: number[], score: number,
+ *   finished: boolean}} output  empty if nothing was written
  * @property {Record<string, Tensor>} tensors
- * @property {Record<string, {text: string, special: boolean}>} [pieces]  what ids in tensors of candidates mean
- * @property {Record<string, Summary>} [summaries]  by attention, e.g. "encoder.0.self"; where asked for
+ * @property {Record<string, {text: string, special: boolean}>} [pieces]  tokens of the ids in
+ *   `candidates` tensors
+ * @property {Record<string, Summary>} [summaries]  by attention, e.g. "encoder.0.self"; if
+ *   requested
  */
 /**
- * What the heads of an attention do, a number a head; null where there is none to tell.
+ * What the heads of an attention do: one number per head, null where undefined.
  * @typedef {Record<string, (number | null)[]> & {pattern: string[]}} Summary
  */
 /** @typedef {{rows: number, cols: number, values: Numbers}} Matrix */
 
-/** What a model says that neither translates nor writes. */
+/** The output of a model that neither translates nor writes. */
 const NOTHING = Object.freeze({
   direction: "",
   output: Object.freeze({ text: "", tokens: [], logprobs: [], score: 0, finished: false }),
@@ -70,7 +72,7 @@ export function readSafetensors(buffer) {
 }
 
 /**
- * A document that lies beside the trace.
+ * A document stored beside the trace.
  * @param {ArrayBuffer} buffer
  * @param {string} name  e.g. "share"
  */
@@ -86,7 +88,7 @@ function open(buffer) {
 }
 
 /**
- * The matrix that is left when every dim but the last two is fixed.
+ * The matrix that remains when all dims but the last two are fixed.
  * @param {Tensor} tensor
  * @param {Record<string, number>} [at]  e.g. {head: 3}
  * @returns {Matrix}
@@ -123,7 +125,7 @@ export function mean(tensor) {
 }
 
 /**
- * One plane of the first dim as it was sent, for a picture: `unit` is what stands for 1 in it.
+ * One plane of the first dim as it was sent, for a picture: `unit` is the number that means 1.
  * @param {Tensor} tensor
  * @param {number} index
  * @returns {Matrix & {unit: number}}
@@ -134,7 +136,7 @@ export function glance(tensor, index) {
   return { rows, cols, values: tensor.data.subarray(index * size, (index + 1) * size), unit: unit(tensor) };
 }
 
-/** uint8 travels, and stays, as value · 255. @param {Tensor} tensor */
+/** uint8 is sent, and kept, as value · 255. @param {Tensor} tensor */
 const unit = ({ dtype }) => (dtype === "uint8" ? 255 : 1);
 
 /**

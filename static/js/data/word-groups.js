@@ -1,9 +1,9 @@
 /**
- * Which tokens make a word: the pieces of a subword encoding, put together again.
+ * Which tokens form a word, from the pieces of a subword encoding.
  *
- * Letters, digits and apostrophes that stand side by side are one word, and so are the bytes of one
- * character. A Chinese character stands for itself: where its words end the text does not say. So
- * do punctuation and special tokens.
+ * Adjacent letters, digits and apostrophes form a word, and so do the bytes of one character. A
+ * Chinese character is a word by itself, because the text does not mark word boundaries; so are
+ * punctuation and special tokens.
  */
 
 /** @typedef {import("./wire.js").Token} Token */
@@ -16,7 +16,7 @@ const HAN = /\p{Script=Han}/u;
 
 /**
  * @param {Token[]} tokens
- * @returns {number[][]}  the tokens of each word, in their order
+ * @returns {number[][]}  the tokens of each word, in order
  */
 export function words(tokens) {
   const characters = spans(tokens);
@@ -37,13 +37,13 @@ export function words(tokens) {
 }
 
 /**
- * Each token by itself.
+ * Each token as its own group.
  * @param {Token[]} tokens
  */
 export const singles = (tokens) => tokens.map((_, i) => [i]);
 
 /**
- * Words as tokens, so that they are labelled alike.
+ * Words as tokens, for labelling.
  * @param {Token[]} tokens
  * @param {number[][]} groups
  * @returns {Token[]}

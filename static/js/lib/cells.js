@@ -1,4 +1,4 @@
-/** Cells of a spreadsheet: the numbers that are typed into them, and tables as sheets copy them. */
+/** Spreadsheet cells: parsing typed numbers, and copying and pasting tables. */
 
 const LARGEST = 1e6;
 const PLAIN = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
@@ -7,12 +7,12 @@ const PLAIN = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 /** @typedef {{value: number, wrong: null} | {value: null, wrong: "empty" | "text" | "large"}} Read */
 
 /**
- * What somebody typed: 0.5, −2, 1/3, 2e-3; full-width digits too.
+ * Parse typed text: 0.5, −2, 1/3, 2e-3, also in full-width digits.
  * @param {string} text
  * @returns {Read}
  */
 export function number(text) {
-  if (PLAIN.test(text)) return bounded(Number(text)); // as nearly always, and much faster
+  if (PLAIN.test(text)) return bounded(Number(text)); // the usual case, and much faster
   const plain = text.normalize("NFKC").replace(/[−–]/g, "-").replace(/\s/g, "");
   if (!plain) return { value: null, wrong: "empty" };
   const parts = plain.split("/");
@@ -26,7 +26,7 @@ export function number(text) {
 const bounded = (value) => (Math.abs(value) > LARGEST ? { value: null, wrong: "large" } : { value, wrong: null });
 
 /**
- * A table out of a sheet: cells between tabs, else between commas, or semicolons, or blanks.
+ * Split pasted text into cells, at tabs if there are any, else at commas, semicolons or spaces.
  * @param {string} text
  * @returns {Cells}
  */
@@ -36,11 +36,11 @@ export function pasted(text) {
   return lines.map((line) => (separator === "\t" ? line : line.trim()).split(separator).map((cell) => cell.trim().replace(/^"(.*)"$/, "$1")));
 }
 
-/** The same the other way. @param {Cells} cells */
+/** Format cells for pasting into a spreadsheet. @param {Cells} cells */
 export const copied = (cells) => cells.map((row) => row.join("\t")).join("\n");
 
 /**
- * Rows as columns.
+ * Turn rows into columns.
  * @template T
  * @param {T[][]} rows
  * @returns {T[][]}

@@ -1,10 +1,10 @@
-/** Copying text, over plain http too. */
+/** Copy text to the clipboard, also over plain http. */
 
 import { h } from "./dom.js";
 
 /**
  * @param {string} text
- * @returns {Promise<boolean>}  whether it lies in the clipboard now
+ * @returns {Promise<boolean>}  whether the text was copied
  */
 export async function copyText(text) {
   try {
@@ -15,7 +15,10 @@ export async function copyText(text) {
   }
 }
 
-/** Without https there is no asynchronous clipboard; the old way still works. @param {string} text */
+/**
+ * Copy with `execCommand`: without https there is no asynchronous clipboard.
+ * @param {string} text
+ */
 function copyOld(text) {
   const held = /** @type {HTMLElement | null} */ (document.activeElement);
   const field = h("textarea", { value: text, readOnly: true, className: "hidden", "aria-hidden": "true" });

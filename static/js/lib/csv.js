@@ -1,23 +1,23 @@
 /**
- * Tensors as a table for spreadsheets and data frames: a row a number, with the index of every axis
- * and, where an axis follows tokens, the token's text.
+ * Tensors as a table for spreadsheets and data frames: one row per number, with the index on every
+ * axis and, if an axis follows tokens, the token's text.
  *
  * Lines end in CRLF and quotes are doubled (RFC 4180). The file begins with a byte order mark,
- * without which Excel takes Chinese for something else.
+ * because Excel misreads Chinese without one.
  */
 
 /** @typedef {Pick<import("../data/wire.js").Trace, "tensors"> & {tokens: Record<string, {text: string}[]>}} Trace  or what is worked out of one */
 /** @typedef {import("../data/wire.js").Tensor} Tensor */
 
 export const MARK = "\ufeff";
-/** In the order of the paper's tensors; a file has those that its tensors have. */
+/** All axes in output order; a file has only those that its tensors have. */
 const AXES = ["layer", "head", "station", "query", "key", "row", "column", "channel", "feature", "hidden", "rank", "vocab"];
-/** A cell that begins so is a formula to a spreadsheet. */
+/** A spreadsheet interprets a cell that begins like this as a formula. */
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/u;
 
 /**
  * @param {Trace} trace
- * @param {string[]} names  of its tensors
+ * @param {string[]} names  of the tensors to include
  * @returns {string}
  */
 export function csv(trace, names) {
@@ -34,7 +34,7 @@ export function csv(trace, names) {
  * @param {Trace} trace
  * @param {Tensor & {name: string}} tensor
  * @param {string[]} columns
- * @param {string[]} lines  they are put here
+ * @param {string[]} lines  output
  */
 function rows(trace, { name, dims, over, shape, dtype, data }, columns, lines) {
   const axes = columns.map((column) => dims.indexOf(column.replace("_token", "")));
@@ -44,7 +44,7 @@ function rows(trace, { name, dims, over, shape, dtype, data }, columns, lines) {
   });
   const steps = shape.map((_, i) => shape.slice(i + 1).reduce((product, size) => product * size, 1));
   const say = ["bool", "int32", "float64"].includes(dtype) ? String : shortest;
-  // 8 bits are value · 255.
+  // uint8 is value · 255
   const unit = dtype === "uint8" ? 255 : 1;
   data.forEach((value, at) => {
     const cells = axes.map((axis, i) => {
@@ -65,7 +65,7 @@ function tokens(trace, side) {
 }
 
 /**
- * A text as a cell; one that a spreadsheet would take for a formula begins with an apostrophe.
+ * Quote a text for a cell; one that a spreadsheet would interpret as a formula gets an apostrophe.
  * @param {string} text
  */
 export function quoted(text) {
@@ -74,7 +74,7 @@ export function quoted(text) {
 }
 
 /**
- * The fewest digits that are the same number in float32.
+ * Format a number with the fewest digits that identify it in float32.
  * @param {number} value
  */
 export function shortest(value) {

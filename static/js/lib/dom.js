@@ -1,20 +1,20 @@
-/** Making and finding elements. */
+/** Create and find elements. */
 
 import { el, make } from "./render.js";
 
 /** @typedef {import("./render.js").Child} Child */
 
 /**
- * An element that stays: what changes in it is rendered or set.
+ * Create an element. Its contents can later be rendered or set.
  * @template {keyof HTMLElementTagNameMap} T
  * @param {T} tag
- * @param {Record<string, unknown>} [props]  as `render` takes them
+ * @param {Record<string, unknown>} [props]  as for `render`
  * @param {...(Child | Child[])} children
  * @returns {HTMLElementTagNameMap[T]}
  */
 export const h = (tag, props = {}, ...children) => make(el(tag, props, ...children));
 
-/** Sets a text where it is another. @param {Text | Element} node @param {string} text */
+/** Set the text of a node if it differs. @param {Text | Element} node @param {string} text */
 export function write(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
@@ -32,8 +32,8 @@ export function find(selector, root = document) {
 }
 
 /**
- * How high elements are together. Asking them makes the browser lay the page out at once, so that is
- * done the first time, when they have just been filled; what is said later is from the last layout.
+ * Track the total height of elements. Measuring forces a layout, so it is done only the first time,
+ * when the elements have just been filled; later values come from the last layout.
  * @param {...HTMLElement} elements
  * @returns {{now: () => number, stop: () => void}}
  */

@@ -1,6 +1,6 @@
 /**
- * The browser's half of the one gettext catalog. The English text is the key; what a catalog lacks
- * is said in English.
+ * The browser's part of the gettext catalog. The English text is the key; a message that is missing
+ * from the catalog is shown in English.
  */
 
 /** @typedef {Record<string, string | string[]>} Messages */
@@ -9,8 +9,8 @@
 /** @typedef {<V = never>(message: string, values?: Record<string, V | Value>) => (string | Exclude<V, Value>)[]} Say */
 
 /**
- * `t` says a message as text. `say` fills places with elements; it takes what `t` returned, in
- * which places without a value still stand open.
+ * `t` translates a message to text. `say` fills placeholders with elements; it takes a result of
+ * `t`, which keeps placeholders without a value.
  * @param {Messages} messages
  * @returns {{t: Translate, say: Say}}
  */
@@ -31,7 +31,7 @@ export function translator(messages) {
 }
 
 /**
- * Cuts a message at its `{places}`.
+ * Split a message at its `{placeholders}`.
  * @param {string} message
  * @returns {({text: string} | {name: string})[]}
  */
@@ -43,7 +43,7 @@ export function parts(message) {
 }
 
 /**
- * Sentences one after the other; a full-width stop brings its own space.
+ * Join sentences; after a full-width full stop no space is needed.
  * @param {string[]} sentences
  */
 export const prose = (sentences) =>

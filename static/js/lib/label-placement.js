@@ -1,13 +1,13 @@
 /**
- * Labels beside their points, where they lie on no other label and on no other point. What finds
- * no room has none, and is shown when it is asked for.
+ * Place labels beside their points without overlapping other labels or points. A label for which
+ * there is no room gets none; it is shown only when its point is highlighted.
  */
 
 /** @typedef {{x: number, y: number}} Point */
 /** @typedef {{left: number, top: number, width: number, height: number}} Box */
 /** @typedef {{width: number, height: number}} Size */
 
-/** Where a label may stand about its point, the best places first: [across, down], from −1 to 1. */
+/** Candidate positions of a label around its point, best first: [across, down], from −1 to 1. */
 export const PLACES = /** @type {const} */ ([
   [1, 0],
   [-1, 0],
@@ -21,11 +21,11 @@ export const PLACES = /** @type {const} */ ([
 
 /**
  * @param {Point[]} points
- * @param {Size[]} sizes  of their labels
+ * @param {Size[]} sizes  of the labels
  * @param {Size} room
  * @param {{gap?: number, mark?: number, first?: number[]}} [options]  space between a point and its
- *   label, half a point's mark, and which points are served first
- * @returns {(Box | null)[]}  a place for each label, or none
+ *   label, half the size of a point's mark, and which points get their label first
+ * @returns {(Box | null)[]}  the position of each label, or null
  */
 export function spread(points, sizes, room, { gap = 8, mark = 6, first = [] } = {}) {
   const marks = points.map((point) => square(point, mark));

@@ -1,4 +1,4 @@
-/** Remembers what was worked out of objects that never change, for as long as these live. */
+/** Cache values computed from objects that never change, for as long as those objects live. */
 
 /** @type {WeakMap<object, Map<string, any>>} */
 const known = new WeakMap();
@@ -7,12 +7,12 @@ const pairs = new WeakMap();
 
 /**
  * @template T
- * @param {object} source  what it is worked out of
- * @param {string} name  tells one thing worked out of it from another
+ * @param {object} source  what the value is computed from
+ * @param {string} name  distinguishes values computed from the same source
  * @param {() => T} work
- * @param {number} [most]  how many of the source are kept, those asked for last; of a source that
- *   nothing else is worked out of
- * @returns {T}  the same object every time
+ * @param {number} [most]  how many values of this source to keep, the most recently used; only for
+ *   a source from which nothing else is computed
+ * @returns {T}  the cached value: the same object every time
  */
 export function memo(source, name, work, most = Infinity) {
   const found = known.get(source) ?? new Map();
@@ -25,10 +25,10 @@ export function memo(source, name, work, most = Infinity) {
 }
 
 /**
- * A source that stands for several objects in this order.
+ * Return one source that stands for several objects in this order.
  * @param {object} first
  * @param {...object} others
- * @returns {object}  the same one for the same objects
+ * @returns {object}  the same object for the same arguments
  */
 export function together(first, ...others) {
   return others.reduce((source, other) => {

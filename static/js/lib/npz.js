@@ -1,5 +1,5 @@
 /**
- * Arrays as NumPy keeps them: a ZIP archive, nothing in it compressed, with a `.npy` file an array.
+ * Arrays in NumPy's NPZ format: an uncompressed ZIP archive with one `.npy` file per array.
  *
  * Sources: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html (version 1.0),
  * https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT (4.3).
@@ -7,7 +7,7 @@
 
 /** @typedef {Pick<import("../data/wire.js").Tensor, "shape" | "dtype" | "data">} Array */
 
-/** Bytes of a header are a multiple of this. */
+/** The length of a header is a multiple of this, in bytes. */
 const ALIGNED = 64;
 /** Names in UTF-8; 1980-01-01. */
 const [UTF8, DAY] = [1 << 11, 33];
@@ -15,7 +15,7 @@ const bytes = (/** @type {string} */ text) => new TextEncoder().encode(text);
 
 /**
  * @param {Record<string, Array>} arrays
- * @param {Record<string, string>} [texts]  arrays of one text and no axes
+ * @param {Record<string, string>} [texts]  zero-dimensional arrays, each one string
  * @returns {Blob}
  */
 export function npz(arrays, texts = {}) {
@@ -83,7 +83,7 @@ function joined(parts) {
   return whole;
 }
 
-/** The remainder of each byte, by the polynomial that ZIP takes. */
+/** CRC-32 of each byte, with the polynomial of ZIP. */
 const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
   let rest = byte;
   for (let bit = 0; bit < 8; bit++) rest = rest & 1 ? (rest >>> 1) ^ 0xedb88320 : rest >>> 1;

@@ -1,26 +1,34 @@
 /**
- * What an element holds, as a description of its children. Those that are there already are kept and
- * changed as little as can be, so that focus, selection and scrolling outlast it.
+ * Render the contents of an element from a description of its children. Existing children are kept
+ * and changed as little as possible, so that focus, selection and scroll position survive.
  */
 
 /**
  * @typedef {object} Described
  * @property {string} tag
- * @property {string | number} [key]  tells it from siblings of its tag; without one the order does
- * @property {Record<string, any>} props  properties, or attributes as `set` says; `style` is several
+ * @property {string | number} [key]  identifies it among siblings of the same tag; without a key,
+ *   its order does
+ * @property {Record<string, any>} props  properties, or attributes (see `set`); `style` is an
+ *   object of several
  * @property {Child[]} children
  */
 /** @typedef {Described | Node | string | null | undefined | false} Child  a node stands for itself */
 /** @typedef {Element & Record<string, any>} Any */
 
 const HTML = "http://www.w3.org/1999/xhtml";
-/** What these elements and all in them are of. @type {Record<string, string>} */
+/** Namespaces of these elements and their descendants. @type {Record<string, string>} */
 const NAMESPACES = { svg: "http://www.w3.org/2000/svg", math: "http://www.w3.org/1998/Math/MathML" };
 const TEXT = "#text";
-/** Held to what it is, as a reader may have changed it; all else to what was described last. */
+/**
+ * Compared with the element's current value, which the reader may have changed; everything else is
+ * compared with the last description.
+ */
 const LIVE = new Set(["value", "checked"]);
 
-/** What nodes were made of. @type {WeakMap<Node, {name?: string | Node, props?: Record<string, any>}>} */
+/**
+ * The description that each node was made from.
+ * @type {WeakMap<Node, {name?: string | Node, props?: Record<string, any>}>}
+ */
 const known = new WeakMap();
 
 /**
@@ -55,7 +63,7 @@ const shown = (children) =>
   /** @type {(Described | Node | string)[]} */ (children.flat().filter((child) => child || child === ""));
 
 /**
- * What tells each from its siblings: tag, key and how many there are of these; of a node itself.
+ * Names that identify siblings: tag, key and how often these occurred; for a node, the node itself.
  * @param {(Described | Node | string)[]} children
  */
 function namesOf(children) {
@@ -80,7 +88,7 @@ function childrenOf(root) {
 }
 
 /**
- * Makes an element anew.
+ * Create a new element.
  * @param {Described} description
  * @returns {any}  the element
  */
@@ -106,7 +114,7 @@ function fill(node, wanted, name) {
     return void known.set(node, { name });
   }
   render(/** @type {Element} */ (node), wanted.children);
-  // After its children: a menu's value is one of its options.
+  // After its children, because the value of a <select> must be one of its options.
   const element = /** @type {Any} */ (node);
   compare(wanted.props.style ?? {}, before.style ?? {}, (side, value) => element.style.setProperty(side, value ?? ""));
   compare(wanted.props, before, (one, value, old) => set(element, one, value, old));
@@ -116,8 +124,8 @@ function fill(node, wanted, name) {
 /**
  * @param {Record<string, any>} now
  * @param {Record<string, any>} before
- * @param {(name: string, value: any, old: any) => void} change  called where they differ, or may; what
- *   is not there is null
+ * @param {(name: string, value: any, old: any) => void} change  called if they differ or may
+ *   differ; a missing value is null
  */
 function compare(now, before, change) {
   for (const name in now)
@@ -126,7 +134,8 @@ function compare(now, before, change) {
 }
 
 /**
- * Sets a property, or an attribute: where the name has a dash, in drawings and formulas, and of `role` and `for`.
+ * Set a property, or an attribute if the name has a dash, in SVG and MathML, and for `role` and
+ * `for`.
  * @param {Any} element
  * @param {string} name
  * @param {any} value
@@ -149,7 +158,7 @@ function clear(element, name, attribute) {
 }
 
 /**
- * Puts nodes in their order, and takes out all others.
+ * Put nodes in order, and remove all others.
  * @param {ParentNode & Node} root
  * @param {Node[]} nodes
  */
@@ -159,7 +168,7 @@ function arrange(root, nodes) {
   for (const node of childrenOf(root)) if (!kept.has(node)) node.remove();
   let next = root.firstChild;
   for (const node of nodes) {
-    // Where the next but one is wanted, the next one is moved later: each other that is kept stays.
+    // If the node after the next is wanted, the next one is moved later; all others stay in place.
     if (next && (node === next || node === next.nextSibling)) next = node.nextSibling;
     else if (node.parentNode === root && root.moveBefore) root.moveBefore(node, next);
     else root.insertBefore(node, next);

@@ -1,15 +1,15 @@
 /**
- * Doing less often what is asked for often. Each gives `later`, which may be called at any rate,
- * `now`, which does at once what is owed, and `cancel`; the last values given are those that count.
+ * Run a task less often than it is requested. Each returns `later`, which may be called at any
+ * rate, `now`, which runs a pending task at once, and `cancel`; the task gets the last arguments.
  */
 
 /**
  * @template {any[]} T
  * @typedef {object} Pace
  * @property {(...values: T) => void} later
- * @property {() => void} now  nothing where nothing is owed
+ * @property {() => void} now  does nothing if no task is pending
  * @property {() => void} cancel
- * @property {() => boolean} owes  whether something is still to be done
+ * @property {() => boolean} owes  whether a task is pending
  */
 /** @typedef {(task: () => void) => () => void} Schedule  what it gives back calls it off */
 
@@ -36,7 +36,7 @@ const shown = (window) => (task) => {
 };
 
 /**
- * When calls have stopped coming for a while.
+ * Run once calls have stopped for a while (debounce).
  * @template {any[]} T
  * @param {(...values: T) => void} task
  * @param {number} wait  in milliseconds
@@ -45,7 +45,7 @@ const shown = (window) => (task) => {
 export const settle = (task, wait) => paced(task, after(wait), { restarts: true });
 
 /**
- * At once, and then not more often than every so many milliseconds.
+ * Run at once, and then at most every `wait` milliseconds.
  * @template {any[]} T
  * @param {(...values: T) => void} task
  * @param {number} wait
@@ -54,7 +54,7 @@ export const settle = (task, wait) => paced(task, after(wait), { restarts: true 
 export const throttle = (task, wait) => paced(task, after(wait), { leads: true });
 
 /**
- * Once a frame, however often it is asked for.
+ * Run at most once per frame.
  * @template {any[]} T
  * @param {(...values: T) => void} task
  * @param {Pick<Window, "requestAnimationFrame" | "cancelAnimationFrame">} window
@@ -63,7 +63,7 @@ export const throttle = (task, wait) => paced(task, after(wait), { leads: true }
 export const eachFrame = (task, window) => paced(task, frame(window));
 
 /**
- * Once what is on the way to the screen is there.
+ * Run after the next frame has been shown.
  * @template {any[]} T
  * @param {(...values: T) => void} task
  * @param {Window} window
@@ -72,7 +72,7 @@ export const eachFrame = (task, window) => paced(task, frame(window));
 export const afterFrame = (task, window) => paced(task, shown(window));
 
 /**
- * As soon as the browser has seen to what else there is, such as a key.
+ * Run as soon as the browser has handled pending events, such as a key press.
  * @template {any[]} T
  * @param {(...values: T) => void} task
  * @returns {Pace<T>}
@@ -83,8 +83,8 @@ export const whenFree = (task) => paced(task, after(0));
  * @template {any[]} T
  * @param {(...values: T) => void} task
  * @param {Schedule} schedule
- * @param {{restarts?: boolean, leads?: boolean}} [how]  restarts: each call begins the wait anew;
- *   leads: the first call waits for nothing
+ * @param {{restarts?: boolean, leads?: boolean}} [how]  restarts: each call restarts the wait;
+ *   leads: the first call runs at once
  * @returns {Pace<T>}
  */
 function paced(task, schedule, { restarts = false, leads = false } = {}) {

@@ -1,4 +1,4 @@
-/** Rows of tensors, and the little algebra that a calculation by hand needs. All sums are float64. */
+/** Rows of tensors, and the linear algebra that the worksheet needs. All sums are float64. */
 
 /** @typedef {import("../data/wire.js").Tensor} Tensor */
 /** @typedef {ArrayLike<number>} Vector */
@@ -23,7 +23,7 @@ export function affine(x, { shape, data }, b, from = 0, to = shape[1], top = 0) 
 }
 
 /**
- * The products that one channel sums up: x_f · W[f, channel].
+ * The products whose sum is one channel: x_f · W[f, channel].
  * @param {Vector} x
  * @param {Tensor} W  [in, out]
  * @param {number} column
@@ -32,7 +32,7 @@ export const terms = (x, { shape, data }, column) =>
   Float64Array.from({ length: x.length }, (_, f) => x[f] * data[f * shape[1] + column]);
 
 /**
- * The last axis of a tensor at a row, and at a head where it has heads.
+ * The last axis of a tensor at a row (and at a head, if it has heads).
  * @param {Tensor} tensor
  * @param {number} [index]
  * @param {number} [head]
@@ -62,7 +62,7 @@ export function sum(values) {
 }
 /** @param {Vector} vector */
 export const size = (vector) => Math.sqrt(sum(times(vector, vector)));
-/** The largest size of a number among them. @param {Vector} values */
+/** The largest absolute value. @param {Vector} values */
 export function largest(values) {
   let most = 0;
   for (let i = 0; i < values.length; i++) most = Math.max(most, Math.abs(values[i]));
