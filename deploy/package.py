@@ -24,6 +24,7 @@ FILES = ("LICENSE", "THIRD_PARTY_NOTICES.md")
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc", "scale")  # a cluster is not a notebook's
 IMPORTS = re.compile(rf"^(\s*)from ({'|'.join(PACKAGES)})(?=[. ])")
 ITSELF = "headlight"
+LIBRARY = "transformers"
 
 
 class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
@@ -52,16 +53,25 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
 
 
 class CustomMetadataHook(MetadataHookInterface):
-    """Take the dependencies from `requirements.txt`, as the least versions that are needed."""
+    """Take the dependencies from the requirements, as the least versions that are needed.
+
+    The extra `hf` adds `transformers`.
+    """
 
     def update(self, metadata: dict[str, Any]) -> None:
         """Set the version and the dependencies."""
         root = Path(self.root)
-        lines = (root / "requirements.txt").read_text(encoding="utf-8").splitlines()
-        wanted = [line for line in lines if line and not line.startswith("#")]
-        metadata["dependencies"] = [line.replace("==", ">=") for line in wanted]
+        metadata["dependencies"] = _least(root / "requirements.txt")
+        metadata["optional-dependencies"] = {
+            "hf": [one for one in _least(root / "requirements-hf.txt") if one.startswith(LIBRARY)]
+        }
         about = (root / "app" / "__init__.py").read_text(encoding="utf-8")
         metadata["version"] = re.findall(r'^__version__ = "(.+)"', about, re.MULTILINE)[0]
+
+
+def _least(requirements: Path) -> list[str]:
+    lines = requirements.read_text(encoding="utf-8").splitlines()
+    return [line.replace("==", ">=") for line in lines if line and line[0] not in "#-"]
 
 
 def below_headlight(source: str) -> str:

@@ -5,10 +5,16 @@ import headlight
 model = headlight.load("en-zh")
 trace = model.trace("Hello")
 headlight.show(model, "Hello")
+
+headlight.show(model, tokenizer, "Hello")  # of `transformers`
+with headlight.record(model) as record:
+    model(**batch)
+record["decoder.0.self.weights"]
 """
 
 from headlight.arrays import given
 from headlight.display import Shown, show
+from headlight.models import load, record, wrap
 from headlight.serving import Serving, serve
 from model import (
     Adapter,
@@ -18,8 +24,8 @@ from model import (
     NamedTensor,
     Request,
     Trace,
-    load,
 )
+from model.trace.record import Record
 
 __all__ = [
     "Adapter",
@@ -27,12 +33,15 @@ __all__ = [
     "InputError",
     "Intervention",
     "NamedTensor",
+    "Record",
     "Request",
     "Serving",
     "Shown",
     "Trace",
     "given",
     "load",
+    "record",
     "serve",
     "show",
+    "wrap",
 ]

@@ -1,16 +1,17 @@
 """Figures in a notebook: ``headlight.show(model, "Hello")``."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from app.engine.wire import trace_reply
 from app.handout_file import SELECT, handout
 from app.schemas.replies import ModelReply
-from headlight.arrays import Layers, Tokens, given
+from headlight.arrays import given
+from headlight.models import is_transformers, wrap
 from model.adapters.request import Adapter, Request
 from model.trace.name_patterns import present
 
@@ -42,9 +43,8 @@ class Shown:
 
 
 def show(
-    seen: Adapter | Layers | Mapping[str, Layers],
-    text: str | Request | Tokens | Mapping[str, Tokens],
-    *,
+    seen: Any,
+    *about: Any,
     block: str | None = None,
     layer: int | None = None,
     head: int | None = None,
@@ -54,37 +54,43 @@ def show(
 ) -> Shown:
     """Show attention, opened on a head; by default on the most informative one.
 
-    Two forms:
+    Three forms:
 
-    - `show(model, "Hello")`: a model from `load` and a sentence, or a trace's `request`.
+    - `show(model, "Hello")`: a model from `load` or `wrap` and a sentence, or a trace's `request`.
+    - `show(model, tokenizer, "Hello")`: a model of `transformers`, which is not changed.
     - `show(attentions, tokens)`: arrays from anywhere, as described at `given`.
 
     `block` is "encoder", "decoder" or "cross"; `layer` and `head` count from 0; `theme` is "light"
-    or "dark" (None: the system's). Raises what `given` and `model.trace` raise.
+    or "dark" (None: the system's). Raises what `given`, `wrap` and `model.trace` raise, and
+    `TypeError` for arguments of another form.
     """
-    model, asked = _asked(seen, text)
+    model, asked = _asked(seen, about)
     trace = model.trace(asked, select=present(SELECT, model.names), summarise="*")
     place = {"block": block, "layer": layer, "head": head}
     state = {model.info.texts[0]: trace.request.source, "view": "attention", "lang": lang}
-    about = {
+    told = {
         "state": state | {key: value for key, value in place.items() if value is not None},
         "asks": [],
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "model": ModelReply.model_validate(model.info).model_dump(),
     }
-    return Shown(handout(trace_reply(trace, "", model.info.id), about, "", theme), height)
+    return Shown(handout(trace_reply(trace, "", model.info.id), told, "", theme), height)
 
 
-def _asked(
-    seen: Adapter | Layers | Mapping[str, Layers],
-    text: str | Request | Tokens | Mapping[str, Tokens],
-) -> tuple[Adapter, str | Request]:
+def _asked(seen: Any, about: Sequence[Any]) -> tuple[Adapter, str | Request]:
     """Return the model and the sentence to run through it."""
+    *before, text = about or (None,)
+    if is_transformers(seen):
+        if not before or not isinstance(text, str | Request):
+            raise TypeError("a model of transformers needs its tokenizer and a sentence")
+        return wrap(seen, *before), text
+    if before:
+        raise TypeError(f"{type(seen).__name__} takes no tokenizer")
     if hasattr(seen, "info"):
         if not isinstance(text, str | Request):
             raise TypeError(f"a model needs a sentence or a Request, not {type(text).__name__}")
         return cast(Adapter, seen), text
-    if isinstance(text, str | Request):
+    if text is None or isinstance(text, str | Request):
         raise TypeError("arrays need the list of their tokens, not a sentence")
-    model = given(cast(Layers, seen), text)
+    model = given(seen, text)
     return model, model.text

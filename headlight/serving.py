@@ -10,12 +10,14 @@ from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
+from typing import Any
 
 import uvicorn
 
 from app.engine.catalog import Catalog
 from app.main import create_app
 from app.settings import Settings
+from headlight.models import is_transformers, wrap
 from model.adapters.request import Adapter
 
 LOOPBACK = "127.0.0.1"  # what runs in a notebook is for who runs it
@@ -56,12 +58,18 @@ class Serving:
         return f'<a href="{address}" target="_blank" rel="noopener">{address}</a>'
 
 
-def serve(model: Adapter | Mapping[str, Adapter], *, port: int = 0) -> Serving:
+def serve(
+    model: Adapter | Mapping[str, Adapter] | Any, tokenizer: Any = None, *, port: int = 0
+) -> Serving:
     """Serve the page for one model or several, by the name in its menu, on this machine.
 
-    Returns once it answers; `port` 0 takes a free one. The server runs on a thread of this process
-    and ends with it. Raises `OSError` if the port is taken.
+    `model` is from `load` or `wrap`, a mapping of names to such models, or a model of
+    `transformers`, with its tokenizer, which is not changed. Returns once it answers; `port` 0
+    takes a free one. The server runs on a thread of this process and ends with it. Raises
+    `OSError` if the port is taken, and what `wrap` raises.
     """
+    if tokenizer is not None or is_transformers(model):
+        model = wrap(model, tokenizer)
     models = model if isinstance(model, Mapping) else {model.info.id: model}
     folder = TemporaryDirectory(prefix="headlight-")
     settings = Settings(

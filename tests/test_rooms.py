@@ -81,7 +81,7 @@ RANKS = {
         "server",
         "__main__",
     ),
-    "headlight": ("arrays", "display", "serving", "__init__"),
+    "headlight": ("arrays", "models", "display", "serving", "__init__"),
 }
 OURS = {*RANKS}
 TRAINS = ("model.train", "model.measure", "model.commands", "model.live.run")

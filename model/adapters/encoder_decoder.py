@@ -99,7 +99,7 @@ class EncoderDecoder(Adapter):
         self.drafter = drafter
         self.device = bundle.device
         self.info = info_of(bundle, id_, measured)
-        self.names = recorded_names(bundle)
+        self.names = recorded_names(self.model)
         self.selectable = [*self.names, *inside_names(self.names)]
         if self.learning:
             self.learning.check(self.info.attentions)

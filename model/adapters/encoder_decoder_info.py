@@ -10,9 +10,11 @@ from model.adapters.model_info import CAPABILITIES, ModelInfo
 from model.bundle.measurements import Measured
 from model.bundle.weights import Bundle
 from model.trace.attentions import CAUSAL, CROSS, PADDING, SCALED_DOT, SELF, AttentionInfo, Kind
+from model.trace.record import recording
 from model.trace.tensor_tap import SOURCE, TARGET, NameTap
 from model.transformer.config import ModelConfig
 from model.transformer.positions import POSITIONS, EachLayer
+from model.transformer.stacks import Transformer
 
 # The paper's masks (section 3.2.3).
 MASKS = {"encoder.self": PADDING, "decoder.self": CAUSAL, "decoder.cross": PADDING}
@@ -54,12 +56,16 @@ def info_of(bundle: Bundle, id_: str, measured: Measured) -> ModelInfo:
     )
 
 
-def recorded_names(bundle: Bundle) -> dict[str, tuple[str, ...]]:
-    """Return every recorded name with its dims, found by running the model once."""
+def recorded_names(model: Transformer) -> dict[str, tuple[str, ...]]:
+    """Return every name that fires, with its dims, found by a run; random numbers go on as before.
+
+    The run is in no record that is open.
+    """
     names: dict[str, tuple[str, ...]] = {}
-    ids = torch.tensor([[bundle.tokenizer.bos]], device=bundle.device)
-    with torch.inference_mode():
-        bundle.model(ids, ids, tap=NameTap(names))
+    device = model.embedding.weight.device
+    ids = torch.zeros(1, 1, dtype=torch.long, device=device)
+    with torch.inference_mode(), torch.random.fork_rng(), recording():
+        model(ids, ids, tap=NameTap(names))
     return names
 
 

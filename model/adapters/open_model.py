@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -22,6 +21,6 @@ def open_model(path: str, device: str = "auto", drafts: Path | None = None) -> A
     if find_spec("transformers") is None:
         raise ValueError(f"{path} needs the packages of requirements-hf.txt: run `make hf` first")
     # Imported only here: the import takes seconds, and the package is optional.
-    adapter = import_module("model.adapters.huggingface.adapter")
-    opened: Adapter = adapter.load_huggingface(path.removeprefix(HUGGING_FACE), device)
-    return opened
+    from model.adapters.huggingface.adapter import load_huggingface
+
+    return load_huggingface(path.removeprefix(HUGGING_FACE), device)

@@ -19,11 +19,13 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import DTypeLike, NDArray
 from torch import Tensor
 
 from model.trace.interventions import Intervention, Scene
 
+BATCH = "batch"  # only of tensors that belong to no single request
 QUERY = "query"  # the position that attends
 KEY = "key"  # the position that is attended to
 HEAD = "head"
@@ -75,7 +77,9 @@ class NamedTensor:
     __hash__ = None  # type: ignore[assignment]
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
-        return np.array(self.value.numpy(), dtype=dtype, copy=copy)
+        # NumPy has no bfloat16; float32 holds all its values.
+        value = self.value.float() if self.value.dtype == torch.bfloat16 else self.value
+        return np.array(value.numpy(), dtype=dtype, copy=copy)
 
     def __repr__(self) -> str:
         axes = (

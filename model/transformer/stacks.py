@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from model.cancellation import go_on
+from model.trace.record import heard
 from model.trace.tensor_tap import FEATURE, NULL, QUERY, RANK, SOURCE, TARGET, VOCAB, Tap
 from model.transformer import masks
 from model.transformer.cache import Cache
@@ -71,6 +72,7 @@ class Transformer(nn.Module):
 
     def encode(self, source: Tensor, real: Tensor, tap: Tap = NULL) -> Tensor:
         """`source` ids (B, S), `real` (B, S) true where not padding -> memory (B, S, d_model)."""
+        tap = heard(self, tap)
         order = Order.of(self.encoder_positions, source)
         x = self.embed(source, order, tap.at("source", query=SOURCE))
         mask = masks.allowed(self.encoder_mask, real, order.queries, order.keys)
@@ -94,6 +96,7 @@ class Transformer(nn.Module):
         `real` (B, all tokens so far) is true where not padding. With a cache, `target` has only
         the tokens that have not been read yet.
         """
+        tap = heard(self, tap)
         order = Order.of(self.decoder_positions, target, start=cache.length if cache else 0)
         x = self.embed(target, order, tap.at("target", query=TARGET))
         self_mask = masks.allowed(self.decoder_mask, real, order.queries, order.keys)
@@ -109,7 +112,7 @@ class Transformer(nn.Module):
 
     def logits(self, x: Tensor, tap: Tap = NULL) -> Tensor:
         """(B, T, d_model) -> (B, T, V), through the transposed embedding matrix (section 3.4)."""
-        here = tap.at("decoder", query=TARGET, key=TARGET)
+        here = heard(self, tap).at("decoder", query=TARGET, key=TARGET)
         logits = here("logits", x @ self.embedding.weight.T, (QUERY, VOCAB))
         if here.wants("probabilities") or here.wants("candidates"):
             top = logits.softmax(dim=-1).topk(min(CANDIDATES, logits.shape[-1]), dim=-1)

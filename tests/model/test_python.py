@@ -11,13 +11,15 @@ import torch
 from model import Decode, InputError, Intervention, Request
 from model.adapters.encoder_decoder import EncoderDecoder
 from model.adapters.request import ask
+from tests.model.tiny_huggingface import build
 
 PAGE = Path(__file__).parents[2] / "docs" / "python.md"
 EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
 
 
 def test_the_examples_of_the_page_run(capsys: pytest.CaptureFixture[str]) -> None:
-    known: dict[str, Any] = {}
+    llama, tokenizer = build("llama")
+    known: dict[str, Any] = {"llama": llama, "tokenizer": tokenizer}
     for number, example in enumerate(EXAMPLES):
         exec(compile(example, f"{PAGE.name}, example {number + 1}", "exec"), known)
     said = capsys.readouterr().out

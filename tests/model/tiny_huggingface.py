@@ -288,8 +288,8 @@ TINY: dict[str, tuple[str, str, dict[str, Any], str]] = {
 }
 
 
-def make(name: str, folder: Path) -> Path:
-    """Write a tiny random model to a folder, with weights large enough to look at something."""
+def build(name: str) -> tuple[Any, Any]:
+    """Return a tiny random model, with weights large enough to attend somewhere; its tokenizer."""
     class_, config_, options, kind = TINY[name]
     words = tokenizer(kind)
     ids = {"pad_token_id": words.pad_token_id, "eos_token_id": words.eos_token_id}
@@ -308,6 +308,12 @@ def make(name: str, folder: Path) -> Path:
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.normal_(std=0.3)
+    return model.eval(), words
+
+
+def make(name: str, folder: Path) -> Path:
+    """Write such a model to a folder."""
+    model, words = build(name)
     model.save_pretrained(folder)
     words.save_pretrained(folder)
     return folder

@@ -73,11 +73,11 @@ def probe(model: Any) -> Layout:
 
     Raises `ValueError` for a model whose attention cannot be recorded.
     """
-    model.set_attn_implementation("eager")
-    eager = list(_run(model))
-    model.set_attn_implementation(IMPLEMENTATION)
+    _choose(model, "eager")
+    eager = list(run(model))
+    _choose(model, IMPLEMENTATION)
     try:
-        found = list(_run(model))
+        found = list(run(model))
     except Exception:  # a mask that its own attention cannot read
         found = []
     if not found or not _equal(eager, found):
@@ -92,7 +92,7 @@ def probe(model: Any) -> Layout:
     recorded = [layer.call is not None for layer in table]
     route: Route = "recorded" if all(recorded) else "mixed" if any(recorded) else "eager"
     if route == "eager":
-        model.set_attn_implementation("eager")
+        _choose(model, "eager")
     return Layout(
         tuple(layer.info for layer in table),
         {part.stack: _order(part, layers) for part, layers in zip(merged, served, strict=True)},
@@ -100,6 +100,11 @@ def probe(model: Any) -> Layout:
         frozenset(one.info.place for one in table if not one.call and is_scores(one.weights)),
         route,
     )
+
+
+def _choose(model: Any, implementation: str) -> None:
+    if model._can_set_attn_implementation():  # otherwise it warns, and does nothing
+        model.set_attn_implementation(implementation)
 
 
 @dataclass
@@ -125,7 +130,7 @@ class _Ear(Tap):
 
 
 @torch.inference_mode()
-def _run(model: Any) -> Iterator[Part]:
+def run(model: Any) -> Iterator[Part]:
     """Run the probe: two rows, of which one is padded, through each part of the model."""
     ids = _ids(model, READ)
     mask = torch.ones_like(ids)
@@ -181,7 +186,8 @@ def _ids(model: Any, length: int) -> Tensor:
     most = config.vocab_size
     pad = config.pad_token_id
     drawn = torch.randint(most // 2, most, (2, length), generator=torch.Generator().manual_seed(0))
-    return torch.where(drawn == pad, (drawn + 1) % most, drawn).to(model.device)
+    ids = drawn if pad is None else torch.where(drawn == pad, (drawn + 1) % most, drawn)
+    return ids.to(model.device)
 
 
 def _stack(weights: Sequence[Tensor], heard: Listening) -> str:

@@ -17,11 +17,13 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import sdpa_mask
 
 from model.cancellation import go_on
+from model.trace.record import heard
 from model.trace.tensor_tap import CHANNEL, HEAD, KEY, NULL, QUERY, Tap
 
 IMPLEMENTATION = "headlight"
@@ -43,6 +45,7 @@ class Call:
     sink: Tensor | None = None  # (H,), a score that takes weight but has no value
     scale: float = 1.0
     window: int | None = None
+    dropout: float = 0.0
 
 
 class Pass(Protocol):
@@ -76,6 +79,7 @@ def attend(
     position_bias: Tensor | None = None,
     s_aux: Tensor | None = None,
     sliding_window: int | None = None,
+    dropout: float = 0.0,
     **_: Any,
 ) -> tuple[Tensor, Tensor]:
     """Compute attention for the interface of `transformers`; return mix (B, N, H, d_v) and weights.
@@ -83,14 +87,19 @@ def attend(
         weights = softmax(cap(q · k · scale) + bias), a fully masked row is zeros
         mix     = weights · v
 
-    All values pass through the tap of the running pass.
+    All values pass through the tap of the running pass. Dropout, in training, acts on the weights
+    after they were recorded.
     """
     go_on()
     allowed, bias = _allowed(attention_mask, position_bias, query, key)
     scale = query.shape[-1] ** -0.5 if scaling is None else float(scaling)
-    call = Call(module, query, key, value, allowed, bias, softcap, s_aux, scale, sliding_window)
+    dropped = dropout if module.training else 0.0
+    call = Call(
+        module, query, key, value, allowed, bias, softcap, s_aux, scale, sliding_window, dropped
+    )
     running = _running.get()
-    mix, weights = _attention(call, running.enter(call) if running else NULL)
+    tap = heard(module, running.enter(call) if running else NULL)
+    mix, weights = _attention(call, tap)
     return mix.transpose(1, 2).contiguous(), weights
 
 
@@ -113,6 +122,7 @@ def _attention(call: Call, tap: Tap) -> tuple[Tensor, Tensor]:
     weights = tap("weights", weights.to(call.q.dtype), (HEAD, QUERY, KEY))
     if sunk is not None:
         tap(SINK, sunk, (HEAD, QUERY))
+    weights = F.dropout(weights, call.dropout) if call.dropout else weights
     mix = tap("mix", weights @ _repeated(v, heads), (HEAD, QUERY, CHANNEL))
     return mix, weights
 

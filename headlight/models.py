@@ -1,0 +1,77 @@
+"""Models to show, serve and record: those that ship, folders, and objects of `transformers`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from model.adapters.encoder_decoder_info import recorded_names
+from model.adapters.open_model import open_model
+from model.adapters.request import Adapter
+from model.trace.record import Keep, Place, Record, open_records, recording
+from model.transformer.stacks import Transformer
+
+
+def load(path: str | Path, device: str = "auto") -> Adapter:
+    """Load a model that ships with Headlight, by name; a bundle's folder; or `hf:` and a folder.
+
+    `device` is "auto" (CUDA if there is one), "cpu" or "cuda". Raises `ValueError` for a model that
+    cannot be read.
+    """
+    return open_model(str(path), device)
+
+
+def wrap(model: Any, tokenizer: Any, name: str | None = None) -> Adapter:
+    """Return a model of `transformers` and its tokenizer as a model like those from `load`.
+
+    The model is not changed, and its parameters are not copied: later changes of them are seen.
+    It runs in evaluation mode, whatever mode the model is in. `name` is what it is called in the
+    page's menu. Raises `TypeError` for other objects, and `ValueError` for a tokenizer that gives
+    no offsets or a model that shows no attention.
+    """
+    _check(model)
+    from model.adapters.huggingface import in_memory
+
+    return in_memory.wrap(model, tokenizer, name)
+
+
+@contextmanager
+def record(
+    model: Any, select: Sequence[str] | str = "*.weights", *, keep: Keep = "last"
+) -> Iterator[Record]:
+    """Record what a model computes on this thread inside the block.
+
+    `model` is a model of `transformers`, one from `load`, or the `Transformer` of such a one.
+    `select` has patterns of tensor names, as for a trace. `keep="all"` keeps the tensors of every
+    pass for `record.history(name)`, not only those of the last.
+
+    The model computes what it would compute anyway: parameters, mode, gradients and random numbers
+    remain its own. Raises `InputError` for a pattern that matches no name, and `ValueError` for a
+    model whose attention cannot be recorded.
+    """
+    patterns = (select,) if isinstance(select, str) else tuple(select)
+    own = getattr(model, "model", model) if hasattr(model, "info") else model
+    if isinstance(own, Transformer):
+        made = Record({own: [Place()]}, recorded_names(own), patterns, keep)
+        with recording(*open_records(), made):
+            yield made
+        return
+    _check(own)
+    from model.adapters.huggingface import record as library
+
+    with library.record(own, patterns, keep) as made:
+        yield made
+
+
+def is_transformers(one: object) -> bool:
+    """Return whether an object is a model of `transformers`, without importing it."""
+    library = sys.modules.get("transformers")
+    return library is not None and isinstance(one, library.PreTrainedModel)
+
+
+def _check(model: object) -> None:
+    if not is_transformers(model):
+        raise TypeError(f"a model of transformers is needed, not {type(model).__name__}")

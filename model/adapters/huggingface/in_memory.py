@@ -1,0 +1,73 @@
+"""A model that a program has in memory, behind the `Adapter` interface.
+
+The program's model is never changed. It is served by a twin: the same modules again, in evaluation
+mode and with a config of their own, that share every parameter and buffer.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+from pathlib import PurePath
+from typing import Any
+
+import torch
+import transformers
+from torch import Tensor, nn
+
+from model.adapters.huggingface.adapter import HuggingFace
+from model.adapters.huggingface.opening import Opened
+from model.adapters.huggingface.recording import register
+from model.adapters.huggingface.watching import named_as_it_is
+
+SAMPLED = 64  # numbers of each parameter that the digest reads
+
+
+def is_model(one: object) -> bool:
+    """Return whether something is a model of the library."""
+    return isinstance(one, transformers.PreTrainedModel)
+
+
+def wrap(model: Any, tokenizer: Any, id_: str | None = None) -> HuggingFace:
+    """Return the adapter of a model and its tokenizer; it sees later changes of the parameters.
+
+    Raises `ValueError` for a tokenizer without offsets, and for a model without attention.
+    """
+    if not getattr(tokenizer, "is_fast", False):
+        raise ValueError(
+            f"{type(tokenizer).__name__} is not a tokenizer of transformers that gives offsets"
+        )
+    name = PurePath(model.config._name_or_path).name or type(model).__name__
+    opened = Opened(twin(model), tokenizer, name, _digest(model), card="")
+    return HuggingFace(opened, id_ or name)
+
+
+def twin(model: Any) -> Any:
+    """Return the same modules again, which share all tensors, in evaluation mode."""
+    register()
+    held: list[Tensor] = [*model.parameters(), *model.buffers()]
+    for part in model.modules():
+        held += [one for one in vars(part).values() if isinstance(one, Tensor)]
+    made = copy.deepcopy(model, {id(one): one for one in held})
+    for config in configs(made):
+        named_as_it_is(config)
+        config.use_cache = False  # every pass reads everything
+    return made.eval()
+
+
+def configs(model: nn.Module) -> list[Any]:
+    """Return the configs of a model and its parts, each once."""
+    found = (getattr(part, "config", None) for part in model.modules())
+    known = {id(one): one for one in found if isinstance(one, transformers.PreTrainedConfig)}
+    return list(known.values())
+
+
+def _digest(model: Any) -> str:
+    """Return a digest of the config and of some of each parameter's numbers."""
+    digest = hashlib.sha256(model.config.to_json_string().encode())
+    with torch.inference_mode():
+        for name, value in model.named_parameters():
+            flat = value.reshape(-1)
+            some = flat[:: max(1, len(flat) // SAMPLED)].float().cpu()
+            digest.update(f"{name}{tuple(value.shape)}".encode() + some.numpy().tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,167 @@
+"""Recording a model's forward passes from outside, whoever runs them.
+
+A request's tap is passed down as an argument. Research code calls a model itself, so there the
+records are found in a context variable: a pass on this thread, inside the `with` block, is
+recorded; nothing is stored on the model, and passes on other threads are not affected.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Literal, get_args
+
+from torch import Tensor, nn
+
+from model.trace.name_patterns import select
+from model.trace.tensor_tap import BATCH, NULL, NamedTensor, Tap
+
+Keep = Literal["last", "all"]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a module's tensors belong: the prefix of their names, and what their axes follow."""
+
+    name: str = ""
+    over: Mapping[str, str] = field(default_factory=dict)
+
+
+class Record(Mapping[str, NamedTensor]):
+    """The tensors of all passes so far, by name; `record["decoder.0.self.weights"]` is the last.
+
+    Every tensor is a copy on the CPU, without gradient, in the model's dtype. Its first axis is
+    the batch as the model was given it, with its padding: `….mask` says what may be attended to.
+    """
+
+    def __init__(
+        self,
+        places: Mapping[nn.Module, Sequence[Place]],
+        names: Collection[str],
+        patterns: Sequence[str],
+        keep: Keep = "last",
+    ) -> None:
+        if keep not in get_args(Keep):
+            raise ValueError(f"keep is {keep!r}; known are {', '.join(map(repr, get_args(Keep)))}")
+        self.names = frozenset(select(patterns, names))
+        self._places = {id(module): found for module, found in places.items()}
+        self._modules = [*places]  # keeps them alive, so that no id is used again
+        self._calls: defaultdict[int, int] = defaultdict(int)
+        self._keep = keep
+        self._tensors: dict[str, list[NamedTensor]] = {}
+
+    def __getitem__(self, name: str) -> NamedTensor:
+        """Return the tensor of the last pass that had it."""
+        return self.history(name)[-1]
+
+    def history(self, name: str) -> Sequence[NamedTensor]:
+        """Return the tensors of every pass, in order; with `keep="last"`, of the last one only."""
+        if name in self._tensors:
+            return tuple(self._tensors[name])
+        if name in self.names:
+            raise KeyError(f"{name}: no pass has been recorded")
+        raise KeyError(f"{name} is not recorded; `select` has {len(self.names)} names")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tensors)
+
+    def __len__(self) -> int:
+        return len(self._tensors)
+
+    def __repr__(self) -> str:
+        listed = [f"  {name}: {tensors[-1]!r}" for name, tensors in self._tensors.items()]
+        return "\n".join([f"Record of {len(self)} tensors", *listed])
+
+    def clear(self) -> None:
+        """Forget what was recorded."""
+        self._tensors.clear()
+
+    def begin(self) -> None:
+        """A pass begins: modules that are called several times start with their first place."""
+        self._calls.clear()
+
+    def tap(self, module: nn.Module, outer: Tap) -> Tap:
+        """Return the tap for a call of a module, around the one that it has anyway."""
+        places = self._places.get(id(module))
+        if not places:
+            return outer
+        place = places[self._calls[id(module)] % len(places)]
+        self._calls[id(module)] += 1
+        return RecordTap(self, outer, place.name, MappingProxyType(place.over))
+
+    def put(self, name: str, tensor: NamedTensor) -> None:
+        """Keep a tensor."""
+        kept = self._tensors.setdefault(name, [])
+        if self._keep == "last":
+            kept.clear()
+        kept.append(tensor)
+
+
+@dataclass(frozen=True)
+class RecordTap(Tap):
+    """Keeps whole batches in a record, after the tap inside it has seen or replaced them."""
+
+    record: Record
+    inner: Tap
+    place: str
+    over: Mapping[str, str]
+
+    def begin(self, start: int) -> Tap:
+        return replace(self, inner=self.inner.begin(start))
+
+    def at(self, place: str, **over: str) -> Tap:
+        inner = self.inner.at(place, **over)
+        return replace(self, inner=inner, place=self._name(place), over={**self.over, **over})
+
+    def keep(self, rows: Sequence[int]) -> Tap:
+        return replace(self, inner=self.inner.keep(rows))
+
+    def wants(self, name: str) -> bool:
+        return self._name(name) in self.record.names or self.inner.wants(name)
+
+    def __call__(self, name: str, value: Tensor, dims: tuple[str, ...]) -> Tensor:
+        value = self.inner(name, value, dims)
+        full = self._name(name)
+        if full in self.record.names:
+            over = {dim: self.over[dim] for dim in dims if dim in self.over}
+            # A copy, since a cache of keys and values may be written to in place.
+            copied = value.detach().to("cpu", copy=True)
+            self.record.put(full, NamedTensor((BATCH, *dims), over, copied))
+        return value
+
+    def _name(self, name: str) -> str:
+        return f"{self.place}.{name}" if self.place else name
+
+
+_active: ContextVar[tuple[Record, ...]] = ContextVar("active", default=())
+
+
+@contextmanager
+def recording(*records: Record) -> Iterator[None]:
+    """Record the passes on this thread in these records, and in no others until the block ends."""
+    before = _active.set(records)
+    try:
+        yield
+    finally:
+        _active.reset(before)
+
+
+def open_records() -> tuple[Record, ...]:
+    """Return the records of this thread."""
+    return _active.get()
+
+
+def recorded(record: Record) -> bool:
+    """Return whether passes on this thread go into a record."""
+    return any(one is record for one in _active.get())
+
+
+def heard(module: nn.Module, tap: Tap = NULL) -> Tap:
+    """Return the tap for a call of a module, with the records of this thread around it."""
+    for record in _active.get():
+        tap = record.tap(module, tap)
+    return tap
