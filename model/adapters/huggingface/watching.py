@@ -27,8 +27,7 @@ def watched(configs: Sequence[Any], record: Record) -> Iterator[None]:
         for config in configs:
             _watching.setdefault(id(config), []).append(record)
             if not hasattr(config, "unwatched"):
-                class_: Hashable = type(config)
-                config.__class__ = _watched(class_)
+                config.__class__ = _watched(type(config))  # type: ignore[arg-type]
     try:
         yield
     finally:
