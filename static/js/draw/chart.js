@@ -1,4 +1,4 @@
-/** A matrix on a canvas: its cells, what covers some of them, and the numbers there is room for. */
+/** A matrix on a canvas: its cells, their patterns, and the numbers if there is room. */
 
 import { cells, covers, hasRoom, numbers, open } from "./paint.js";
 
@@ -15,8 +15,8 @@ import { cells, covers, hasRoom, numbers, open } from "./paint.js";
  */
 
 /**
- * @param {HTMLElement & {picture?: Picture}} element  carries the picture that it shows, for whoever
- *   reads the figure
+ * @param {HTMLElement & {picture?: Picture}} element  has the picture as a property, for tests and
+ *   the console
  */
 export function createChart(element) {
   const canvas = element.ownerDocument.createElement("canvas");
@@ -36,7 +36,7 @@ export function createChart(element) {
 }
 
 /**
- * All of a picture but its labels.
+ * Paint everything except the labels.
  * @param {CanvasRenderingContext2D} context  scaled to CSS pixels
  * @param {Picture} picture
  */
@@ -48,11 +48,11 @@ export function paint(context, picture) {
   if (hasRoom(geometry, theme)) numbers(context, seen, geometry, shade, theme);
 }
 
-/** Pixels that a phone lets a canvas have. */
+/** The largest canvas that phones allow, in pixels. */
 const MOST = 2 ** 24;
 
 /**
- * Makes a canvas ready to be drawn on anew; one that keeps its size keeps its memory.
+ * Prepare a canvas for drawing; if its size does not change, its memory is reused.
  * @param {HTMLCanvasElement} canvas
  * @param {number} width  in CSS pixels
  * @param {number} height

@@ -1,4 +1,4 @@
-/** Curves over whole numbers, as SVG: each with its name at its end, and one place marked. */
+/** Curves over integers, as SVG, with their names at their ends and one marked position. */
 
 import { ruler } from "./labels.js";
 import { drawing, fine, s } from "./svg.js";
@@ -12,17 +12,16 @@ import { drawing, fine, s } from "./svg.js";
  * @property {{x: string, y: string}} titles
  * @property {number} width
  * @property {number} height
- * @property {string[]} [places]  what they are called, those of values to come among them; absent:
- *   they are counted
- * @property {number | null} at  the marked place
- * @property {{to: number, says: string}} [band]  shaded, from the first place to this one
- * @property {number} [right]  pixels for the names, where charts stand above each other; absent: as
- *   many as they need
+ * @property {string[]} [places]  labels of the positions, including future ones; absent: numbers
+ * @property {number | null} at  the marked position
+ * @property {{to: number, says: string}} [band]  shaded, from the first position to this one
+ * @property {number} [right]  width for the names in pixels, so that charts above each other align;
+ *   absent: as needed
  * @property {(value: number) => string} say
  */
 
 const TOP = 12;
-/** Under the curves stand two lines of letters. @param {Pick<Theme, "size">} theme */
+/** Two lines of text below the curves. @param {Pick<Theme, "size">} theme */
 const bottom = ({ size }) => 5 + 3 * size;
 const LEFT = 52;
 
@@ -70,7 +69,7 @@ export function plot({ curves, range, titles, width, height, places, at, band, s
 }
 
 /**
- * @param {{says: string}} band  which is named where there is room
+ * @param {{says: string}} band  whose label is shown if there is room
  * @param {number} end
  * @param {number} base
  * @param {number} wide  the name
@@ -84,7 +83,7 @@ function shade({ says }, end, base, wide, theme) {
 }
 
 /**
- * What stands beside the curves: the axis, and their names.
+ * Margins for the axis and the names of curves.
  * @param {Curve[]} curves
  * @param {Theme} theme
  */
@@ -97,7 +96,7 @@ export function margins(curves, theme) {
  * @param {Curve} curve
  * @param {(i: number) => number} x
  * @param {(value: number) => number} y
- * @param {number} end  where its name is
+ * @param {number} end  y of its name
  * @param {number | null} at
  * @param {number} right
  */
@@ -123,7 +122,7 @@ function line({ name, values, colour, dash }, x, y, end, at, right) {
 }
 
 /**
- * Names moved apart, so that none lies on another.
+ * Move names apart so that they do not overlap.
  * @param {number[]} wanted
  * @param {number} least  distance
  * @param {number} bottom
@@ -142,7 +141,7 @@ function spread(wanted, least, bottom) {
   return placed;
 }
 
-/** Five round values or so. @param {number} low @param {number} high */
+/** About five round values. @param {number} low @param {number} high */
 function ticks(low, high) {
   const rough = (high - low) / 4;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -152,7 +151,7 @@ function ticks(low, high) {
   return Array.from({ length: count }, (_, i) => (first + i) * step);
 }
 
-/** Which places are named: of counted ones each, each second, fifth … one. */
+/** Distances between labelled positions. */
 const ROUND = [1, 2, 5, 10, 20, 50, 100, 200, 500];
 const EVERY = [1, 2, 3, 4, 5, 6, 8, 10, 15, 20];
 

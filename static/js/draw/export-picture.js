@@ -1,14 +1,14 @@
 /**
- * A picture that leaves the page: what is seen, under the sentence it is of, with the view, the
- * layer and the head, the caption, and the model that saw it. It is SVG; pixels are made from it.
+ * An exported picture: the figure below its sentence, with the view, layer and head, the caption,
+ * and the model. It is an SVG; the PNG is made from it.
  */
 
 /**
  * @typedef {object} Words
  * @property {string} title
  * @property {string} place  view, layer, head
- * @property {string} [changed]  what is not as it was trained
- * @property {string} caption  "" where the view has none
+ * @property {string} [changed]  changes to the model
+ * @property {string} caption  "" if the view has none
  * @property {string} footer
  */
 /** @typedef {Pick<import("./theme.js").Theme, "paper" | "ink" | "muted" | "font" | "size">} Look */
@@ -16,7 +16,7 @@
 
 const MARGIN = 24;
 const GAP = 14;
-/** As narrow as a caption can still be read. */
+/** The smallest width at which a caption is readable. */
 const NARROW = 560;
 const LEADING = 1.4;
 
@@ -62,7 +62,7 @@ export function poster(drawn, words, look, measure) {
  * @param {string} text
  * @param {number} width
  * @param {(text: string) => number} measure
- * @returns {string[]}  lines that fit; Chinese breaks anywhere, a word that is too long does too
+ * @returns {string[]}  lines that fit; Chinese text and overlong words break anywhere
  */
 export function wrapped(text, width, measure) {
   /** @type {string[]} */
@@ -112,6 +112,6 @@ const heightOf = (lines) => lines.reduce((sum, { size }) => sum + size * LEADING
 /** @param {string} text */
 function escaped(text) {
   const names = /** @type {Record<string, string>} */ ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" });
-  // What XML has no place for at all is left out.
+  // Characters that XML does not allow are left out.
   return text.replace(/[&<>"]/g, (sign) => names[sign]).replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "");
 }

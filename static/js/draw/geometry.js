@@ -1,6 +1,6 @@
 /**
- * Where a matrix and its labels lie, in CSS pixels: worked out once, so that the first picture on
- * canvas, Plotly's that takes over, the labels and the pointer all agree to the pixel.
+ * Positions of a matrix and its labels in CSS pixels, computed once, so that the canvas, Plotly's
+ * zoomed picture, the labels and the pointer agree to the pixel.
  */
 
 /**
@@ -13,33 +13,35 @@
  * @property {number} top  of the first cell
  * @property {number} width  of everything
  * @property {number} height  of everything
- * @property {number} gap  of paper between cells
- * @property {number} slant  of words above columns, in degrees; 0: upright
- * @property {number} line  height of a label, at which the next one may stand
+ * @property {number} gap  between cells
+ * @property {number} slant  of column labels, in degrees; 0: upright
+ * @property {number} line  height of a label: the smallest distance of two labels
  */
 /**
  * @typedef {object} Wanted
  * @property {number[]} rowWidths  of the labels
  * @property {number[]} colWidths  empty: columns have no labels
  * @property {boolean[]} [upright]  columns whose label never slants: single Chinese characters
- * @property {number} [cols]  where columns have no labels
+ * @property {number} [cols]  number of columns if they have no labels
  * @property {number} width  to fit into
  * @property {number} height  to fit into
- * @property {number} [stretch]  how much wider than high a cell may be; 1 is square
- * @property {number} [largest]  cell, where labels have their usual size
- * @property {number} [least]  cell, in pixels, along a side with labels: what does not fit is scrolled to
+ * @property {number} [stretch]  largest ratio of a cell's width to its height; 1 is square
+ * @property {number} [largest]  largest cell, at the usual size of labels
+ * @property {number} [least]  smallest cell in pixels, along a side with labels; what does not fit
+ *   is scrolled
  * @property {boolean} [titles]  whether the axes have titles
- * @property {boolean} [bare]  whether rows have neither names nor a title: those of a matrix beside it stand for them
- * @property {number} [size]  of the labels' letters; lines and gutters follow it
+ * @property {boolean} [bare]  whether rows have neither labels nor a title, because those of the
+ *   matrix beside it apply
+ * @property {number} [size]  font size of the labels; line height and margins follow from it
  */
 
-/** The usual size of a label, and what follows from it. */
+/** The usual font size of labels, and what follows from it. */
 const SIZE = 13;
 const LINE = 16 / SIZE;
 const TIGHT = 15 / SIZE;
 const TITLE = 26 / SIZE;
 const GAP = 8;
-/** Words lean 45°, and steeper where columns are so narrow that they would lie on each other. */
+/** Labels slant by 45°, or more steeply if columns are so narrow that they would overlap. */
 const SLANTS = [45, 65];
 const NARROW = 22 / SIZE;
 
@@ -103,9 +105,9 @@ export function fit(wanted) {
 }
 
 /**
- * @typedef {object} Gutter  the room that column labels need beside the cells
+ * @typedef {object} Gutter  the space that column labels need around the cells
  * @property {number} top
- * @property {(room: number) => number} widest  a cell may be, so that all labels end within
+ * @property {(room: number) => number} widest  the widest cell for which all labels fit
  * @property {(cell: number) => number} right
  */
 
@@ -113,13 +115,13 @@ export function fit(wanted) {
  * @param {number[]} widths
  * @param {boolean[]} upright
  * @param {number} slant
- * @param {number} line  height of one
+ * @param {number} line  height of a label
  * @returns {Gutter}
  */
 function gutters(widths, upright, slant, line) {
   if (!widths.length) return { top: 0, widest: () => Infinity, right: () => 0 };
   if (!slant) return { top: line + GAP, widest: () => Infinity, right: () => 0 };
-  // A slanted label starts at the middle of its column and leans to the right.
+  // A slanted label starts at the middle of its column and slants to the right.
   const [across, up] = [Math.cos((slant * Math.PI) / 180), Math.sin((slant * Math.PI) / 180)];
   const reach = widths.map((width, i) => (upright[i] ? 0 : width * across + line / 2));
   const heights = widths.map((width, i) => (upright[i] ? line : width * up + line / 2));
@@ -137,7 +139,7 @@ function whole(size) {
 }
 
 /**
- * What lies at a point: a cell, the label of a row (no column) or of a column (no row).
+ * What is at a point: a cell, the label of a row (no column) or of a column (no row).
  * @typedef {{row: number | null, col: number | null}} Place
  */
 
@@ -160,13 +162,13 @@ export function hit({ left, top, cellWidth, cellHeight, rows, cols, slant }, x, 
   return outside || (place.row === null && place.col === null) ? null : place;
 }
 
-/** Pixels between the cells and where a column's label begins. */
+/** Distance between the cells and the start of a column's label, in pixels. */
 const OFF = 6;
 
 /**
- * How far right of its column's middle a slanted label's own middle is: it starts at the column's
- * middle, with its lower edge.
- * @param {number} above  the cells
+ * Horizontal distance from the middle of a column to the middle of its slanted label, whose lower
+ * edge starts at the middle of the column.
+ * @param {number} height above the cells
  * @param {number} angle
  */
 function leaning(above, angle) {
@@ -175,7 +177,7 @@ function leaning(above, angle) {
 }
 
 /**
- * Where a cell lies; a whole row where the column is open, a whole column where the row is.
+ * The box of a cell; of a whole row if the column is null, of a whole column if the row is null.
  * @param {Geometry} geometry
  * @param {Place} place
  */

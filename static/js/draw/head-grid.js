@@ -1,7 +1,7 @@
 /**
- * All heads of a block on one canvas: which tile stands where, and the pixels of each. A tile that
- * is smaller than its matrix shows, in each pixel, the largest weight that lies beneath it, so that
- * a thin diagonal stays a line; one that is larger repeats its cells.
+ * All heads of a block on one canvas: the layout of the tiles, and their pixels. In a tile smaller
+ * than its matrix, each pixel shows the largest weight beneath it, so that a thin diagonal stays a
+ * line; a larger tile repeats cells.
  */
 
 import { memo } from "../lib/memo.js";
@@ -14,36 +14,36 @@ import { colour } from "./scale.js";
 /**
  * @typedef {object} Layout  in CSS pixels
  * @property {number} size  height of a tile's picture
- * @property {number} wide  its width: square, and wider where there is more room beside than below
+ * @property {number} wide  its width: square, or wider if there is more space horizontally
  * @property {number} columns
  * @property {{left: number, top: number}[]} places  of the tiles
  * @property {number} width
  * @property {number} height
  */
 
-/** Of a picture, in letters' heights: what is written under it has to fit. */
+/** The smallest picture, in multiples of the font size: the text below must fit. */
 const SMALLEST = 76 / 13;
-/** The same where that is its place alone. */
+/** The same if the text is only the layer and head. */
 const PLAIN = 40 / 13;
-/** Pixels of a picture where all of it has to be on the screen. */
+/** The smallest picture in pixels if all tiles must fit on the screen. */
 const LEAST = 72;
-/** Where all of it cannot be on the screen at once anyway. */
+/** The size of a picture if the tiles do not fit on the screen anyway. */
 const EASY = 112;
 const LARGEST = 168;
-/** Of a line under a picture, in letters' heights. */
+/** Height of a line of text below a picture, in multiples of the font size. */
 export const LINE = 1.35;
 const GAP = 10;
-/** How much wider than high a picture may be. */
+/** The largest ratio of width to height of a picture. */
 const WIDER = 1.7;
-/** What parts a layer from the next where a layer takes several rows. */
+/** Distance between layers if a layer takes several rows. */
 const BREAK = 12;
 
 /**
- * The tiles to show, in their order: as the layers stand, or by what their heads do. A head without
- * a number comes last; heads that measure the same stand as the layers do.
+ * The tiles to show, in order: by layer, or by a measure of their heads. Heads without a value come
+ * last; equal ones are ordered by layer.
  * @param {{layers: number, heads: number}} extent
  * @param {(layer: number) => Summary | undefined} summary
- * @param {{by?: string, rising?: boolean, only?: string}} [wanted]  a measure; a pattern
+ * @param {{by?: string, rising?: boolean, only?: string}} [wanted]  by: a measure; only: a pattern
  * @returns {Tile[]}
  */
 export function ordered({ layers, heads }, summary, { by, rising = false, only } = {}) {
@@ -60,23 +60,24 @@ export function ordered({ layers, heads }, summary, { by, rising = false, only }
 }
 
 /**
- * Rows of tiles: a layer a row where there is room, else as many rows a layer as it takes.
+ * Arrange tiles in rows: one row per layer if there is room, otherwise several.
  * @param {Tile[]} tiles
  * @param {object} room
  * @param {number} room.width
  * @param {number} room.height
  * @param {number} room.heads  a layer
- * @param {number} room.letters  their height, in pixels
- * @param {boolean} room.byLayer  whether each layer begins a row
- * @param {boolean} [room.plain]  whether there is one line under a picture, its place, and not two
- * @param {boolean} [room.whole]  whether all of it has to be on the screen, if small
+ * @param {number} room.letters  font size in pixels
+ * @param {boolean} room.byLayer  whether each layer begins a new row
+ * @param {boolean} [room.plain]  whether the text below a picture is one line (layer and head)
+ *   instead of two
+ * @param {boolean} [room.whole]  whether all tiles must fit on the screen, even if small
  * @returns {Layout}
  */
 export function arrange(tiles, { width, height, heads, letters, byLayer, plain = false, whole = false }) {
   const smallest = (plain ? PLAIN : SMALLEST) * letters;
   const line = (plain ? 1 : 2) * Math.ceil(LINE * letters) + 4;
   const most = Math.max(1, Math.floor((width + GAP) / (smallest + GAP)));
-  // As many in each row of a layer as in the others.
+  // Distribute a layer's tiles evenly over its rows.
   const columns = most < heads ? Math.ceil(heads / Math.ceil(heads / most)) : heads;
   const rows = Math.ceil(tiles.length / columns);
   const across = Math.floor((width + GAP) / columns) - GAP;
@@ -98,13 +99,13 @@ export function arrange(tiles, { width, height, heads, letters, byLayer, plain =
 }
 
 /**
- * What lies at a point of a tile's picture.
+ * The cell at a point of a tile's picture.
  * @param {Layout} layout
  * @param {number} index  of the tile
  * @param {{rows: number, cols: number}} matrix
  * @param {number} x  in the layout
  * @param {number} y
- * @returns {{row: number, col: number} | null}  null beside the picture
+ * @returns {{row: number, col: number} | null}  null outside the picture
  */
 export function cellAt({ size, wide, places }, index, { rows, cols }, x, y) {
   const { left, top } = places[index];
@@ -114,7 +115,7 @@ export function cellAt({ size, wide, places }, index, { rows, cols }, x, y) {
 }
 
 /**
- * A colour for each of 256 weights, as a canvas keeps it.
+ * A colour for each of 256 weights, in the canvas's pixel format.
  * @param {import("./scale.js").Stops} stops
  * @returns {Uint32Array}
  */
@@ -132,18 +133,18 @@ export function packed([r, g, b]) {
  * @property {number} rows
  * @property {number} cols
  * @property {Numbers} values  from 0 to `unit`
- * @property {number} [unit]  what stands for 1; absent: 1
- * @property {Numbers | null} may  1 where a query may look; null: everywhere
+ * @property {number} [unit]  the number that means 1; absent: 1
+ * @property {Numbers | null} may  1 where unmasked; null: everything is unmasked
  */
 /**
  * @typedef {object} Paint
  * @property {Uint32Array} table  see `table`
- * @property {number} paper  behind the hatching of what is masked
+ * @property {number} paper  behind the hatching of masked cells
  * @property {number} hatch
  */
 
 /**
- * Writes one head's picture.
+ * Write one head's picture.
  * @param {Uint32Array} pixels  of the whole atlas
  * @param {number} stride  its width
  * @param {{left: number, top: number, size: number, wide?: number}} where  whole pixels
@@ -157,7 +158,7 @@ export function tile(pixels, stride, { left, top, size, wide = size }, { rows, c
   const line = new Float32Array(cols);
   const scale = 255 / unit;
   for (let y = 0; y < size; y++) {
-    // The largest of each column's cells beneath this line of pixels; −1 where all are masked.
+    // The largest weight of each column beneath this line of pixels; −1 if all are masked.
     line.fill(-1);
     for (let row = down[2 * y]; row < down[2 * y + 1]; row++) {
       for (let col = 0, cell = row * cols; col < cols; col++, cell++) {
@@ -175,7 +176,7 @@ export function tile(pixels, stride, { left, top, size, wide = size }, { rows, c
 }
 
 /**
- * One pixel a cell, for a picture that the page scales up; what is masked stays clear.
+ * Draw one pixel per cell, for a picture that the page scales up; masked cells stay transparent.
  * @param {HTMLCanvasElement} canvas
  * @param {Picture} picture
  * @param {Uint32Array} table
@@ -193,7 +194,7 @@ export function thumbnail(canvas, { rows, cols, values, unit = 1, may }, table) 
 }
 
 /**
- * Which cells lie beneath each pixel: from one up to, and without, another.
+ * The half-open range of cells beneath each pixel.
  * @param {number} cells
  * @param {number} size  in pixels
  * @returns {Int32Array}  [from, to] for each pixel in turn

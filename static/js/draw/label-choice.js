@@ -1,24 +1,24 @@
 /**
- * Which labels along the sides of a matrix are shown: as many as do not lie on each other. Where there
- * is no room for all, those come first that a reader looks for: what has changed, then special tokens,
- * then every n-th, so that they stand evenly, then what still has room.
+ * Choose which labels of a matrix are shown without overlapping. If there is no room for all, the
+ * order is: changed tokens, special tokens, every n-th label (so that they are evenly spaced), then
+ * whatever still fits.
  */
 
 /** @typedef {import("./geometry.js").Geometry} Geometry */
 /**
- * Whether the labels of two places lie on each other; close: so that they could not be read.
+ * Whether the labels of two positions overlap; close: so much that they could not be read.
  * @typedef {(a: number, b: number, close?: boolean) => boolean} Clash
  */
 /** @typedef {{shown: boolean[], clash: Clash}} Side */
 
-/** Of a line's height, at which two labels can still be told apart. */
+/** The smallest distance at which two labels are legible, as a fraction of the line height. */
 const CLOSE = 0.65;
 
 /**
  * @param {number} count
  * @param {Clash} clash
- * @param {number[]} [first]  places that are served first, the most wanted ones before the others: they
- *   stand closer to each other than others may
+ * @param {number[]} [first]  positions to label first, most important first; they may be closer to
+ *   each other than others
  * @returns {boolean[]}
  */
 export function chosen(count, clash, first = []) {
@@ -35,7 +35,7 @@ export function chosen(count, clash, first = []) {
 }
 
 /**
- * The places whose labels lie on that of another.
+ * The positions whose labels overlap a given one.
  * @param {number} at
  * @param {number} count
  * @param {Clash} clash
@@ -48,12 +48,12 @@ export function neighbours(at, count, clash, close = false) {
   return found;
 }
 
-/** Labels of rows stand one under the other. @param {Geometry} geometry @returns {Clash} */
+/** Labels of rows are below each other. @param {Geometry} geometry @returns {Clash} */
 export const rowClash = ({ cellHeight, line }) => (a, b, close = false) =>
   Math.abs(a - b) * cellHeight < (close ? CLOSE : 1) * line;
 
 /**
- * Labels of columns: words lean to the right all alike, single characters stand upright.
+ * Labels of columns: words slant to the right, single characters are upright.
  * @param {Geometry} geometry
  * @param {number[]} widths  of the labels
  * @param {boolean[]} upright
@@ -70,7 +70,7 @@ export function colClash({ cellWidth, line, slant }, widths, upright) {
     if (!leans(a) && !leans(b)) return apart < left + right + 2;
     if (leans(a) && leans(b)) return apart * sine < (close ? CLOSE : 0.9) * line;
     if (!leans(a)) return apart < left + line / 2;
-    // The upper left corner of what stands, and the line in which the other one leans towards it.
+    // Distance from the upper left corner of the upright label to the slanted label's line.
     return (apart - right) * sine - line * cosine < line / 2;
   };
 }

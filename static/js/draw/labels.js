@@ -1,4 +1,4 @@
-/** The tokens along both sides of a matrix: words that slant, single characters that stand. */
+/** The labels along both sides of a matrix: words slant, single characters are upright. */
 
 import { h, write } from "../lib/dom.js";
 import { make } from "../lib/render.js";
@@ -11,7 +11,10 @@ import { neighbours } from "./label-choice.js";
 /** @typedef {import("../data/tokens.js").Step} Step */
 /** @typedef {import("./label-choice.js").Side} Side */
 
-/** A Chinese character or a mark, perhaps with its sentence and its index: it stands upright. */
+/**
+ * A Chinese character or punctuation mark, optionally with the letter of its sentence and an index:
+ * shown upright.
+ */
 const SINGLE = /^[\p{Script=Han}\p{P}][ᴬᴮ]?[₀-₉]*$/u;
 
 /** @param {string} text */
@@ -21,7 +24,7 @@ export const stands = (text) => SINGLE.test(text);
  * @typedef {object} Label
  * @property {Step} step
  * @property {string} look  class names
- * @property {Record<string, string>} at  where it stands, as style properties
+ * @property {Record<string, string>} at  its position, as style properties
  */
 
 export function createLabels() {
@@ -33,10 +36,10 @@ export function createLabels() {
     /**
      * @param {Geometry} geometry
      * @param {{rows: Step[], cols: Step[]}} steps
-     * @param {boolean[]} upright  which columns stand
+     * @param {boolean[]} upright  which columns have upright labels
      * @param {{rows: string, cols: string}} titles  of the axes
-     * @param {{rows: Side, cols: Side}} places  which labels are shown, and which lie on each other
-     * @param {number} [seen]  width of what is seen without scrolling
+     * @param {{rows: Side, cols: Side}} places  which labels are shown, and which overlap
+     * @param {number} [seen]  visible width without scrolling
      */
     write(geometry, steps, upright, titles, places, seen = Infinity) {
       const { left, top, cellWidth, cellHeight } = geometry;
@@ -47,7 +50,7 @@ export function createLabels() {
       cols.call(titles.cols, { top: 0, left, width: Math.min(geometry.cols * cellWidth, seen - left) });
     },
 
-    /** The names of the rows stay in sight where a matrix is scrolled. @param {number} x */
+    /** Keep the labels of rows in view while the matrix is scrolled. @param {number} x */
     follow(x) {
       rows.element.style.translate = x ? `${x}px` : "";
     },
@@ -61,7 +64,7 @@ export function createLabels() {
 }
 
 /**
- * The labels along one side, of which only those are touched that change.
+ * The labels along one side; only those that change are updated.
  * @param {"rows" | "cols"} name
  */
 function createSide(name) {
@@ -69,13 +72,13 @@ function createSide(name) {
   const element = h("div", { className: `labels ${name}` }, title);
   /** @type {{item: HTMLElement, said: string, look: string, at: Record<string, string>}[]} */
   const kept = [];
-  /** Where the title stands. @type {Record<string, string>} */
+  /** The position of the title. @type {Record<string, string>} */
   let called = {};
   /** @type {number | null} */
   let lit = null;
   /** @type {Side} */
   let places = { shown: [], clash: () => false };
-  /** Labels that lie under the lit one. @type {number[]} */
+  /** Labels covered by the highlighted one. @type {number[]} */
   let under = [];
 
   /** @param {number | null} at */
@@ -130,7 +133,7 @@ function createSide(name) {
 /**
  * @param {HTMLElement} item
  * @param {Record<string, string>} at
- * @param {Record<string, string>} [before]  where it stood
+ * @param {Record<string, string>} [before]  its previous position
  */
 function place(item, at, before = {}) {
   for (const [side, value] of Object.entries(at))
@@ -160,7 +163,7 @@ function looks({ writes }, between, slanted = false) {
 }
 
 /**
- * Measures text as a lit label shows it, in its widest form.
+ * Measure text in the style of a highlighted label, the widest one.
  * @param {Pick<import("./theme.js").Theme, "font" | "size">} theme
  * @returns {(text: string) => number}
  */
@@ -169,7 +172,7 @@ export function ruler({ font, size }) {
   return (text) => memo(RULER, `${letters} ${text}`, () => measured(letters, text), KEPT);
 }
 
-/** Widths that are kept. */
+/** Number of cached widths. */
 const KEPT = 4096;
 /** @type {{context?: CanvasRenderingContext2D}} */
 const RULER = {};

@@ -1,4 +1,4 @@
-/** Matrices as vector drawings, with a rectangle per cell: for pictures that leave the page. */
+/** Matrices as vector drawings with a rectangle per cell, for exports. */
 
 import { COVER } from "../compute/aggregate-attention.js";
 import { two } from "../lib/numbers.js";
@@ -22,17 +22,17 @@ import { drawing, fine, s } from "./svg.js";
  */
 /** @typedef {{shade: import("./paint.js").Shade, low: string, high: string, patterns: {why: number, says: string}[]}} Meaning  of colours and patterns */
 
-/** Cells up to which each has its own rectangle: more would make a file that nothing opens quickly. */
+/** Up to this many cells, each has its own rectangle; more would make the file slow to open. */
 const MOST = 20_000;
-/** Of the legend, in pixels: its ramp, and what lies between two of its parts. */
+/** Sizes of the legend, in pixels. */
 const RAMP = { width: 120, height: 10, steps: 40, gap: 8 };
 
-/** What covers a cell, by name. @type {Record<number, string>} */
+/** Names of the patterns over cells. @type {Record<number, string>} */
 const COVERS = { [COVER.masked]: "masked", [COVER.onlyA]: "only-a", [COVER.onlyB]: "only-b" };
 
 /**
  * @param {Plate} plate
- * @param {Place} lit  its row, column and cell get an outline
+ * @param {Place} lit  its row, column and cell are outlined
  * @param {Meaning} meaning
  * @returns {SVGSVGElement}
  */
@@ -54,9 +54,10 @@ export function engrave(plate, lit, meaning) {
 }
 
 /**
- * Lines over what shows no number: rising where it is masked, level or upright where only one of two runs
- * has it. They are drawn as lines, since printers turn a pattern into pixels.
- * @param {number} why  of `COVER`
+ * Hatching of cells without a number: rising lines if masked, horizontal or vertical ones if only
+ * one of two runs has the cell. They are drawn as lines, because printers turn patterns into
+ * pixels.
+ * @param {number} why  a value of `COVER`
  * @param {{left: number, top: number, width: number, height: number}} box
  * @param {string} ink
  */
@@ -78,7 +79,7 @@ function hatching(why, { left, top, width, height }, ink) {
 
 /**
  * @param {Pick<Plate, "matrix" | "cover" | "geometry" | "shade" | "theme">} plate
- * @returns {SVGGElement}  one element per cell, row by row; of very many, one image
+ * @returns {SVGGElement}  one element per cell, row by row; for very many cells, one image
  */
 export function cells(plate) {
   const { matrix, geometry, theme } = plate;
@@ -91,7 +92,7 @@ export function cells(plate) {
 /** @param {Pick<Plate, "cover" | "geometry" | "shade" | "theme">} plate @param {number} cols @param {number} value @param {number} i */
 function cell({ cover, geometry, shade, theme }, cols, value, i) {
   const at = box({ ...geometry, gap: 0 }, { row: Math.floor(i / cols), col: i % cols });
-  // Without a rule between them cells overlap a little, so that no viewer shows a seam.
+  // Without lines between them, cells overlap slightly, so that no viewer shows seams.
   const over = geometry.gap ? 0 : 0.4;
   const place = { x: fine(at.left), y: fine(at.top), width: fine(at.width + over), height: fine(at.height + over) };
   if (!Number.isNaN(value)) return s("rect", { ...place, fill: css(colourOf(shade, value)) });
@@ -149,7 +150,7 @@ function bars({ geometry, theme, room }, { shares, label }) {
   return room < ROOM_FOR_WORDS ? rows : [...rows, turned(label, left + width / 2, top - 8, slant)];
 }
 
-/** Where the words over the bars end. @param {Plate} plate */
+/** The right end of the label above the bars. @param {Plate} plate */
 function reach({ geometry, theme, ends, room }) {
   if (!ends || room < ROOM_FOR_WORDS) return 0;
   const { left, width } = barsAt(geometry, theme, room);
@@ -172,7 +173,7 @@ function labels({ geometry, theme, labels, titles, upright, named }) {
 }
 
 /**
- * The row in the colour of queries, the column in that of keys.
+ * Outline the row in the colour of queries and the column in that of keys.
  * @param {Geometry} geometry
  * @param {Theme} theme
  * @param {Place} lit
@@ -192,7 +193,7 @@ export function outlines(geometry, theme, { row, col }) {
 }
 
 /**
- * What colours and patterns mean, in as many lines as it takes.
+ * The legend of colours and patterns, wrapped to as many lines as needed.
  * @param {Meaning} meaning
  * @param {Theme} theme
  * @param {number} left
@@ -231,7 +232,14 @@ export function legend({ shade, low, high, patterns }, theme, left, top, width) 
 /** @param {string} content @param {number} x @param {number} y @param {Record<string, string>} [attributes] */
 export const text = (content, x, y, attributes = {}) => s("text", { x: fine(x), y: fine(y), ...attributes }, content);
 
-/** What slants starts at the point, what does not is centred there. @param {string} content @param {number} x @param {number} y @param {number} slant  in degrees @param {string} [fill] */
+/**
+ * Slanted text starts at the point; other text is centred on it.
+ * @param {string} content
+ * @param {number} x
+ * @param {number} y
+ * @param {number} slant in degrees
+ * @param {string} [fill]
+ */
 function turned(content, x, y, slant, fill) {
   const anchor = slant === 0 || slant === 90 ? "middle" : "start";
   return s("text", { x: fine(x), y: fine(y), fill, "text-anchor": anchor, transform: slant ? `rotate(${-slant} ${fine(x)} ${fine(y)})` : null }, content);

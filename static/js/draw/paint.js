@@ -1,4 +1,4 @@
-/** Matrices on a canvas: cells, what covers them, numbers. */
+/** Paint matrices on a canvas: cells, patterns, numbers. */
 
 import { short, two } from "../lib/numbers.js";
 import { COVER } from "../compute/aggregate-attention.js";
@@ -12,13 +12,13 @@ import { colour, contrast, logarithmic, rgb } from "./scale.js";
  * @typedef {object} Shade
  * @property {Stops} stops
  * @property {[number, number]} range
- * @property {number} [floor]  of a logarithmic scale from there to 1
+ * @property {number} [floor]  the minimum of a logarithmic scale, which ends at 1
  */
 /** @typedef {import("./theme.js").Theme} Theme */
 
-/** What is smaller prints as zero in two decimals. */
+/** Smaller numbers print as zero with two decimals. */
 const LEAST = 0.005;
-/** Numbers stand in cells that have room for them: so many times the size of a label. */
+/** The smallest cell with a number, in multiples of the label's font size. */
 const ROOM = { width: 2.6, height: 1.38 };
 
 /** @param {Geometry} geometry @param {Theme} theme */
@@ -27,7 +27,7 @@ export function hasRoom({ cellWidth, cellHeight }, { size }) {
 }
 
 /**
- * Only the cells that show their number; NaN elsewhere.
+ * Only the cells that show a number; NaN elsewhere.
  * @param {{matrix: Matrix, cover?: Uint8Array}} covered
  * @returns {Matrix}
  */
@@ -46,8 +46,8 @@ export function colourOf({ stops, range: [low, high], floor }, value) {
 }
 
 /**
- * A cell's number: two decimals, and nothing where they would be zeros: the empty cell says it. On a
- * logarithmic scale, where small ones are the point, these say their power of ten, down to its floor.
+ * The text of a cell: two decimals, or nothing if they would be zero. On a logarithmic scale, small
+ * numbers are written as powers of ten, down to the minimum.
  * @param {Shade} shade
  * @param {number} value
  */
@@ -57,8 +57,8 @@ export function written({ floor }, value) {
 }
 
 /**
- * The colours of `colourOf` for many cells at once; one without a number stays transparent.
- * @param {Uint8ClampedArray} pixels  four bytes a cell
+ * The colours of `colourOf` for many cells at once; cells without a number stay transparent.
+ * @param {Uint8ClampedArray} pixels  four bytes per cell
  * @param {import("../data/wire.js").Numbers} values
  * @param {Shade} shade
  */
@@ -75,7 +75,7 @@ export function raster(pixels, values, { stops, range: [low, high], floor }) {
   }
 }
 
-/** Where cells are painted before they are drawn at their size. @type {HTMLCanvasElement | undefined} */
+/** A buffer with one pixel per cell, which is then scaled. @type {HTMLCanvasElement | undefined} */
 let SMALL;
 
 /**
@@ -83,7 +83,7 @@ let SMALL;
  * @param {Matrix} matrix
  * @param {Geometry} geometry
  * @param {Shade} shade
- * @param {string} rule  between cells, so that an empty one is seen
+ * @param {string} rule  the lines between cells, which make empty cells visible
  */
 export function cells(context, matrix, geometry, shade, rule) {
   const { left, top, cellWidth, cellHeight, gap } = geometry;
@@ -125,9 +125,9 @@ export function numbers(context, matrix, geometry, shade, theme) {
 }
 
 /**
- * Grey patterns over the cells that show no number, a pattern for each reason.
+ * Paint grey patterns over cells without a number, one pattern per reason.
  * @param {CanvasRenderingContext2D} context
- * @param {{matrix: Matrix, cover?: Uint8Array}} covered  without a cover, what is NaN is masked
+ * @param {{matrix: Matrix, cover?: Uint8Array}} covered  without a cover, NaN means masked
  * @param {Geometry} geometry
  * @param {string} ink
  */
@@ -156,7 +156,7 @@ export function covers(context, { matrix, cover }, geometry, ink) {
 }
 
 /**
- * Rising lines for what is masked, level and upright ones for what only one of two runs has.
+ * Rising lines for masked cells; horizontal and vertical ones for cells of only one run.
  * @param {CanvasRenderingContext2D} context
  * @param {Geometry} geometry
  * @param {number} kind
@@ -174,7 +174,7 @@ function lines(context, { left, top, rows, cols, cellWidth, cellHeight }, kind) 
 }
 
 /**
- * A dot in the middle of each cell: there is a number, it is just not shown.
+ * A dot in the middle of each cell whose number is not shown.
  * @param {CanvasRenderingContext2D} context
  * @param {Geometry} geometry
  * @param {(i: number) => boolean} has
@@ -192,7 +192,7 @@ function dots(context, geometry, has) {
   context.fill();
 }
 
-/** What numbers are written in: on any ground one of the two has a contrast of 4.5 (AA). */
+/** Colours of numbers: on any background one of the two has a contrast of 4.5 (AA). */
 export const INKS = Object.freeze(["#000000", "#ffffff"]);
 
 /** @param {Rgb} ground */
@@ -203,7 +203,7 @@ export function legible(ground) {
 
 /**
  * @param {Geometry} geometry
- * @param {number} i  of the cell, row by row
+ * @param {number} i  index of the cell, row by row
  * @returns {[number, number]}
  */
 function corner({ left, top, cols, cellWidth, cellHeight }, i) {

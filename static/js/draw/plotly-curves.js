@@ -1,19 +1,19 @@
-/** Curves over the steps of a training as a Plotly figure that can be zoomed: plain data. */
+/** Curves over training steps as a zoomable Plotly figure (plain data). */
 
 /** @typedef {import("./theme.js").Theme} Theme */
 /**
  * @typedef {object} Curve
  * @property {string} name
- * @property {number[]} values  one a step
+ * @property {number[]} values  one per step
  * @property {string} color
- * @property {string} [dash]  as Plotly names it
- * @property {boolean} [right]  whether it is measured on the axis at the right
+ * @property {string} [dash]  one of Plotly's names
+ * @property {boolean} [right]  whether it uses the right axis
  */
 /**
  * @typedef {object} Curves
  * @property {number[]} steps
  * @property {Curve[]} curves
- * @property {number} at  place of the step that is looked at
+ * @property {number} at  index of the selected step
  * @property {{x: string, left: string, right: string}} titles
  */
 

@@ -1,4 +1,4 @@
-/** A matrix as a Plotly figure that can be zoomed and panned: plain data. */
+/** A matrix as a Plotly figure that can be zoomed and panned (plain data). */
 
 import { colourOf, covers, hasRoom, INKS, legible as inkOn, open, written } from "./paint.js";
 import { prepare } from "./chart.js";
@@ -9,17 +9,17 @@ import { colorscale } from "./scale.js";
 /** @typedef {{width: number, height: number}} Size */
 
 const CLEAR = /** @type {[number, string][]} */ ([[0, "rgba(0,0,0,0)"], [1, "rgba(0,0,0,0)"]]);
-/** The toolbar: what it takes to look closer, and nothing that would send anything anywhere. */
+/** The toolbar: only what is needed to zoom and pan, and nothing that sends data elsewhere. */
 const BUTTONS = [["toImage"], ["zoom2d", "pan2d"], ["zoomIn2d", "zoomOut2d", "resetScale2d"]];
-/** How far names above columns lean: as little as keeps them off each other. */
+/** Angles of column labels: the smallest one that avoids overlaps is used. */
 const ANGLES = [0, -45, -65, -90];
 
 /**
  * @param {Picture} picture
- * @param {Size} size  of all of it, in pixels
+ * @param {Size} size  of the figure, in pixels
  * @param {object} [more]
  * @param {string | null} [more.hatched]  a picture of the masked cells, as a URL
- * @param {Record<string, string>} [more.words]  of the toolbar, by what Plotly calls them
+ * @param {Record<string, string>} [more.words]  of the toolbar, by Plotly's names
  * @param {boolean} [more.wheel]  whether the mouse wheel zooms
  * @returns {Figure}
  */
@@ -37,7 +37,7 @@ export function figure(picture, size, { hatched = null, words = {}, wheel = true
     colorscale: colorscale(shade.stops, shade.floor),
     showscale: false,
     hovertemplate: "%{y} → %{x}<br>%{z:.4f}<extra></extra>",
-    // Any gap at all: without one Plotly scales a small image by a style attribute, which the
+    // A gap of any size: without one, Plotly scales a small image with a style attribute, which the
     // Content-Security-Policy forbids, and the cells come out blurred.
     xgap: picture.geometry.gap || 0.001,
     ygap: picture.geometry.gap || 0.001,
@@ -57,11 +57,11 @@ export function figure(picture, size, { hatched = null, words = {}, wheel = true
   };
 }
 
-/** The traces of a figure that are its numbers. */
+/** Indices of the traces with the numbers. */
 export const NUMBERS = [1, 2];
 
 /**
- * Whether numbers have room in cells of this size.
+ * Whether numbers fit into cells of this size.
  * @param {Picture} picture
  * @param {Size} cell
  */
@@ -69,10 +69,10 @@ export const legible = ({ theme }, { width, height }) =>
   hasRoom(/** @type {any} */ ({ cellWidth: width, cellHeight: height }), theme);
 
 /**
- * The numbers that are written in one ink, with nothing behind them: the ink that Plotly chooses
- * itself falls short of AA on the middle of the scale. Hidden until cells have room for them.
+ * The numbers in one text colour, as a trace of their own, because the text colours that Plotly
+ * chooses do not reach AA in the middle of the scale. Hidden until cells have room for them.
  * @param {Picture} picture
- * @param {object} trace  the heatmap they belong to
+ * @param {object} trace  the heatmap that they belong to
  * @param {string} ink
  */
 function inscription(picture, trace, ink) {
@@ -102,7 +102,8 @@ function nested({ rows, cols, values }) {
 }
 
 /**
- * Names of an axis as Plotly takes them: it reads markup, and takes equal names for one place.
+ * Make axis labels distinct and escape markup for Plotly, which parses markup and merges equal
+ * labels.
  * @param {string[]} labels
  */
 export function distinct(labels) {
@@ -137,7 +138,7 @@ function layout({ matrix, theme, labels, titles }, size, hatched) {
   });
   return {
     ...size,
-    // Another head is looked at where this one was.
+    // Keep the zoomed region when the head changes.
     uirevision: `${rows} ${cols}`,
     margin: { l: 8, t: 8 + 2 * theme.size, r: 8, b: 8, pad: 4 },
     paper_bgcolor: theme.paper,
@@ -155,7 +156,7 @@ function layout({ matrix, theme, labels, titles }, size, hatched) {
 }
 
 /**
- * What is lit, as Plotly draws it over the cells.
+ * Outlines of what is highlighted, as Plotly shapes.
  * @param {Picture} picture
  * @param {import("./geometry.js").Place} place
  */
@@ -174,10 +175,10 @@ export function frames({ matrix: { rows, cols }, theme }, { row, col }) {
 }
 
 /**
- * The cells without a number, drawn by themselves.
+ * An image of the cells without a number.
  * @param {Document} document
  * @param {Picture} picture
- * @returns {string | null}  null where there are none
+ * @returns {string | null}  null if there are none
  */
 export function hatching(document, picture) {
   const { matrix, geometry, theme } = picture;

@@ -1,4 +1,4 @@
-/** Points of two kinds in three dimensions as a Plotly figure that can be turned: plain data. */
+/** Queries and keys in three dimensions as a Plotly figure that can be rotated (plain data). */
 
 import { distinct } from "./plotly-figure.js";
 

@@ -1,8 +1,8 @@
-/** The one file that touches Plotly: 4.8 MB that are fetched when someone asks for what it draws. */
+/** The only file that touches Plotly, which is 4.8 MB and loaded on demand. */
 
 /** @typedef {{data: object[], layout: object, config: object}} Figure */
 /**
- * @typedef {object} Plotly  what we use of it
+ * @typedef {object} Plotly  the functions used here
  * @property {(element: HTMLElement, data: object[], layout: object, config: object) => Promise<unknown>} react
  * @property {(element: HTMLElement, changes: object, traces: number[]) => Promise<unknown>} restyle
  * @property {(element: HTMLElement, changes: object) => Promise<unknown>} relayout
@@ -12,8 +12,9 @@
 /** @typedef {ReturnType<typeof createPlotter>} Plotter */
 
 /**
- * plotly.js makes these two style elements, which a strict Content-Security-Policy forbids, unless
- * something with their ids is there. Its rules are in css/draw/plotly.css; the second is for maps.
+ * plotly.js creates these two style elements, which a strict Content-Security-Policy forbids,
+ * unless elements with their ids exist. Its rules are in css/draw/plotly.css; the second is for
+ * maps.
  */
 const NO_STYLES = [
   "plotly.js-style-global",
@@ -21,7 +22,7 @@ const NO_STYLES = [
 ];
 
 /**
- * Fetches Plotly once, when first asked for.
+ * Load Plotly once, when it is first needed.
  * @param {Document} document
  * @param {string} url
  */
@@ -59,10 +60,10 @@ function fetchPlotly(document, url) {
 }
 
 /**
- * A place for one figure, the newest that was asked for.
+ * A container for one figure: the one requested last.
  * @param {HTMLElement} element
  * @param {Plotter} plotter
- * @param {Record<string, (event: any, drawn: Drawn) => void>} [events]  of Plotly, by name
+ * @param {Record<string, (event: any, drawn: Drawn) => void>} [events]  Plotly events by name
  */
 export function createPlot(element, plotter, events = {}) {
   /** @type {Figure | null} */
@@ -74,7 +75,7 @@ export function createPlot(element, plotter, events = {}) {
   return {
     /**
      * @param {Figure} figure
-     * @returns {Promise<boolean>}  whether it is what is shown; rejects where Plotly does not come
+     * @returns {Promise<boolean>}  whether it is now shown; rejects if Plotly cannot be loaded
      */
     async show(figure) {
       wanted = figure;
@@ -91,10 +92,10 @@ export function createPlot(element, plotter, events = {}) {
       return wanted === figure;
     },
     /**
-     * What lies at a point of the window, as numbers on the axes: a category is its index.
+     * Axis coordinates of a point of the window; a category is its index.
      * @param {number} clientX
      * @param {number} clientY
-     * @returns {{x: number, y: number} | null}  null outside of what is plotted
+     * @returns {{x: number, y: number} | null}  null outside the plot
      */
     at(clientX, clientY) {
       const area = element.querySelector(".nsewdrag")?.getBoundingClientRect();
@@ -120,7 +121,7 @@ export function createPlot(element, plotter, events = {}) {
 /** @param {[number, number]} range @param {number} share */
 const along = ([from, to], share) => from + share * (to - from);
 
-/** Plotly's texts say no language. @param {HTMLElement} element */
+/** Mark Plotly's Chinese texts, which have no `lang`. @param {HTMLElement} element */
 function sayChinese(element) {
   for (const text of element.querySelectorAll("text"))
     if (/\p{Script=Han}/u.test(text.textContent ?? "")) text.setAttribute("lang", "zh-Hans");

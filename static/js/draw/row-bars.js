@@ -1,4 +1,4 @@
-/** What stands at each row's end: a share of the row as a bar, with its number where there is room. */
+/** Bars at the ends of rows: a share of each row, with its number if there is room. */
 
 import { prepare } from "./chart.js";
 import { h, write } from "../lib/dom.js";
@@ -9,14 +9,14 @@ import { two } from "../lib/numbers.js";
 /**
  * @typedef {object} Ends
  * @property {Float32Array} shares  of each row, from 0 to 1
- * @property {string} label  what they are the share of
+ * @property {string} label  what the share is of
  */
 
-/** What bars need beside the cells to have their name above them and their numbers behind them. */
+/** The width that bars need for a label above them and numbers beside them. */
 export const ROOM_FOR_WORDS = 96;
 
 /**
- * Where the bars at the rows' ends lie, right of the cells.
+ * The position of the bars, to the right of the cells.
  * @param {Geometry} geometry
  * @param {Pick<Theme, "size">} theme
  * @param {number} room  that they have
@@ -49,25 +49,26 @@ export function paintBars(context, shares, geometry, theme, room) {
     context.fillRect(left, Math.round(middle + height / 2), width, 1);
     context.fillStyle = theme.attention;
     context.fillRect(left, Math.round(middle - height / 2), share * width, Math.round(height));
-    // As in a cell, what would be 0.00 is not written.
+    // As in cells, 0.00 is not printed.
     if (!number || share < 0.005) return;
     context.fillStyle = theme.ink;
     context.fillText(two(share), left + width + 6, middle + 1);
   });
 }
 
-/** Where there is less, the bars stand without their name: what they are is said below. */
+/** Below this width the bars have no label; a note below the figure explains them. */
 const NARROW = 480;
 
 /**
  * @param {Ends} ends
- * @param {number} width  of all there is
+ * @param {number} width  total width
  * @param {(text: string) => number} measure
- * @returns {number}  how much of it the ends take
+ * @returns {number}  width of the bars
  */
 export function roomForEnds({ label }, width, measure) {
   const words = measure(label);
-  // Slanted from the middle of the bar, as high as a letter; or straight from its beginning.
+  // The label is slanted and starts at the middle of the bar, or is horizontal and starts at its left
+  // end.
   return width < NARROW ? 44 : Math.ceil(Math.max(ROOM_FOR_WORDS, 46 + (words + measure("字")) * Math.SQRT1_2, 24 + words));
 }
 
@@ -83,7 +84,7 @@ export function createEnds() {
      * @param {Ends | null} ends
      * @param {import("./theme.js").Theme} theme
      * @param {number} room  that they have
-     * @returns {number}  how much wider all becomes
+     * @returns {number}  the additional width
      */
     draw(geometry, ends, theme, room) {
       element.hidden = !ends;

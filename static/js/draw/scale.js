@@ -1,7 +1,7 @@
 /**
- * Colour scales. Each is a straight line through OKLab, where equal steps look equally large, cut
- * into stops between which Plotly and our canvas both mix plain sRGB: the same value has the same
- * colour in either.
+ * Colour scales. Each is a straight line in OKLab, where equal steps look equally large, sampled at
+ * stops between which Plotly and the canvas both interpolate in sRGB, so that a value has the same
+ * colour in both.
  */
 
 import { memo } from "../lib/memo.js";
@@ -11,13 +11,16 @@ import { memo } from "../lib/memo.js";
 /** @typedef {{paper: string, ink: string, attention: string, q: string, k: string}} Palette */
 
 const STEPS = 16;
-/** On a dark screen steps near black are hard to tell apart: small values are lifted. */
+/** On dark backgrounds, steps near black are hard to distinguish, so small values are lifted. */
 const LIFT = 0.65;
-/** Between which Plotly mixes evenly; so many that it shows no more than a rounding off. */
+/**
+ * Number of stops of a logarithmic scale for Plotly, enough that interpolation errors are
+ * invisible.
+ */
 const LOG_STEPS = 128;
 
 /**
- * For what runs from 0 to 1.
+ * The scale for values from 0 to 1.
  * @param {Palette} palette
  * @returns {Stops}
  */
@@ -27,7 +30,7 @@ export function sequential(palette) {
 }
 
 /**
- * For signed values, around 0.
+ * The scale for signed values, around 0.
  * @param {Palette} palette
  * @returns {Stops}
  */
@@ -53,9 +56,9 @@ export function colour(stops, at) {
 }
 
 /**
- * As Plotly takes it.
+ * A colour scale in Plotly's format.
  * @param {Stops} stops
- * @param {number} [floor]  of a logarithmic scale that ends at 1: equal factors look equally large
+ * @param {number} [floor]  the minimum of a logarithmic scale that ends at 1
  * @returns {[number, string][]}
  */
 export function colorscale(stops, floor) {
@@ -66,7 +69,8 @@ export function colorscale(stops, floor) {
 }
 
 /**
- * Where a value from 0 to 1 lies on a logarithmic scale; what is below its floor lies at the floor.
+ * The position of a value from 0 to 1 on a logarithmic scale; values below the minimum count as the
+ * minimum.
  * @param {number} value
  * @param {number} floor
  */
@@ -75,7 +79,7 @@ export function logarithmic(value, floor) {
 }
 
 /**
- * The same as a CSS gradient, for a legend.
+ * A colour scale as a CSS gradient, for a legend.
  * @param {Stops} stops
  */
 export function gradient(stops) {
@@ -115,8 +119,9 @@ export function contrast(a, b) {
  * @param {Rgb} to
  * @param {number} steps
  * @param {object} [more]
- * @param {number} [more.bloom]  chroma added half-way, in the hue of `to`: the middle is not grey
- * @param {number} [more.lift]  a power: below 1 small values stand out more from `from`
+ * @param {number} [more.bloom]  chroma added halfway, in the hue of `to`, so that the middle is not
+ *   grey
+ * @param {number} [more.lift]  an exponent: below 1, small values differ more from `from`
  * @returns {Stops}
  */
 function between(from, to, steps, { bloom = 0, lift = 1 } = {}) {
@@ -131,9 +136,9 @@ function between(from, to, steps, { bloom = 0, lift = 1 } = {}) {
 }
 
 /**
- * A colour of each of several things, equally light and as far apart in hue as they can be.
+ * Colours for several items, of equal lightness and evenly spaced hues.
  * @param {number} count
- * @param {Palette} palette  light on a dark paper, dark on a light one
+ * @param {Palette} palette  light colours on a dark background, dark ones on a light background
  * @returns {Rgb[]}
  */
 export function hues(count, { paper }) {

@@ -1,16 +1,16 @@
-/** Drawings side by side, each under its title: for a picture that leaves the page. */
+/** Drawings side by side, each below its title, for exports. */
 
 import { wrapped } from "./export-picture.js";
 import { ruler } from "./labels.js";
 import { drawing, s } from "./svg.js";
 
-/** Between two, in pixels. */
+/** Distance between two drawings, in pixels. */
 const GAP = 32;
 
 /**
- * @param {{svg: SVGSVGElement | null, title: string}[]} parts  those that are drawn
+ * @param {{svg: SVGSVGElement | null, title: string}[]} parts  the drawings
  * @param {import("./theme.js").Theme} theme
- * @param {number} [across]  how many stand in a row; absent: all
+ * @param {number} [across]  how many per row; absent: all
  * @returns {SVGSVGElement}
  */
 export function abreast(parts, theme, across = parts.length) {

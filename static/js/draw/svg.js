@@ -1,6 +1,6 @@
 /**
- * Drawing with SVG. Colours are presentation attributes out of the theme, so that a picture that
- * is taken away looks as it did on the page.
+ * Drawing with SVG. Colours are presentation attributes from the theme, so that an exported picture
+ * looks as it does on the page.
  */
 
 /** @typedef {import("./theme.js").Theme} Theme */
@@ -23,7 +23,7 @@ export function s(tag, attributes = {}, ...children) {
 }
 
 /**
- * A drawing of its own size, whose text is the page's.
+ * An SVG element of the given size, with the page's font.
  * @param {number} width
  * @param {number} height
  * @param {Theme} theme
@@ -45,7 +45,7 @@ export function drawing(width, height, theme, ...children) {
 }
 
 /**
- * @param {SVGSVGElement} svg  with a view box; all that is in it grows alike
+ * @param {SVGSVGElement} svg  with a viewBox; its contents are scaled
  * @param {number} by
  */
 export function enlarge(svg, by) {
@@ -56,7 +56,7 @@ export function enlarge(svg, by) {
 }
 
 /**
- * A smooth line between two points: it leaves and arrives along the axis that it crosses.
+ * A smooth curve between two points that starts and ends parallel to the given axis.
  * @param {[number, number]} from
  * @param {[number, number]} to
  * @param {"x" | "y"} along
@@ -71,7 +71,7 @@ export function curve([x1, y1], [x2, y2], along) {
 export const fine = (value) => Math.round(value * 10) / 10;
 
 /**
- * A drawing as a file: on its ground, and with nothing in it that only the page has a use for.
+ * A drawing as an SVG file, with a background and without anything that only the page needs.
  * @param {SVGSVGElement} drawn
  * @param {Theme} theme
  * @returns {string}

@@ -1,4 +1,4 @@
-/** Light or dark, and the colours of either: CSS names them once, the charts read them here. */
+/** The light and dark themes: CSS defines the colours, and charts read them here. */
 
 /**
  * @typedef {object} Theme
@@ -10,7 +10,7 @@
  * @property {string} k
  * @property {string} v
  * @property {string} hatch
- * @property {string} rule  between empty cells
+ * @property {string} rule  lines between empty cells
  * @property {string} font
  * @property {number} size  of labels, in pixels; a projector's are larger
  */
@@ -77,6 +77,6 @@ function remember(window, name) {
   try {
     window.localStorage.setItem("theme", name);
   } catch {
-    // A browser that keeps nothing still shows what was chosen.
+    // Without storage, the choice still applies to this page.
   }
 }

@@ -1,4 +1,4 @@
-/** The thumbnails of heads with their words as a vector drawing, for a picture that leaves the page. */
+/** Thumbnails of heads with their labels as a vector drawing, for exports. */
 
 import { LINE } from "./head-grid.js";
 import { ruler } from "./labels.js";
@@ -9,7 +9,7 @@ import { drawing, s } from "./svg.js";
 
 /**
  * @param {import("../parts/head-tiles.js").Drawn} drawn
- * @param {import("./geometry.js").Place} lit  in every tile
+ * @param {import("./geometry.js").Place} lit  highlighted in every tile
  * @param {import("./matrix-svg.js").Meaning} meaning
  * @param {import("./theme.js").Theme} theme
  * @returns {SVGSVGElement}

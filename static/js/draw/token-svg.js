@@ -1,10 +1,11 @@
-/** A token's name in a drawing: each word in its own language, what is read fainter. */
+/** Token labels in SVG: each word with its language, the token that is read in a fainter colour. */
 
 import { s } from "./svg.js";
 import { plain, plainStep } from "../data/tokens.js";
 
 /**
- * A token's name as a text. One word is the text itself: half as many elements to lay out.
+ * A token label as an SVG text. A single word is put into the <text> itself, which halves the
+ * number of elements to lay out.
  * @param {import("../data/tokens.js").Step} step
  * @param {Pick<import("./theme.js").Theme, "muted">} theme
  * @param {Record<string, string | number>} attributes

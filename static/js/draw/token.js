@@ -1,4 +1,4 @@
-/** Tokens as elements: each in its own language, special ones told apart. */
+/** Token labels as elements, each with its language; special tokens are marked. */
 
 import { numbered } from "../data/tokens.js";
 import { el } from "../lib/render.js";
@@ -7,7 +7,7 @@ import { el } from "../lib/render.js";
 /** @typedef {import("../data/tokens.js").Label} Label */
 
 /**
- * A token, in its language.
+ * A token, with its language.
  * @param {Label} label
  * @param {string} [className]
  */
@@ -23,13 +23,13 @@ export function token(label, className = "") {
 }
 
 /**
- * A token in a sentence of ours, where the spaces are our own.
+ * A token quoted in a sentence, without the dot for its space.
  * @param {Label} label
  */
 export const quoted = (label) => token({ ...label, space: "" });
 
 /**
- * A decoder row: what it has read, and what it writes.
+ * A decoder row: the token that it has read, and the one that it writes.
  * @param {Step} step
  */
 export function step({ reads, writes, at, short }) {

@@ -1,4 +1,4 @@
-/** The one file that touches the address bar: it and the store say the same. */
+/** The only file that touches the address bar; it keeps the address and the store in sync. */
 
 import { afterFrame } from "../lib/timing.js";
 import { REQUEST_KEYS, format, merge, parse } from "./link.js";
@@ -6,19 +6,19 @@ import { REQUEST_KEYS, format, merge, parse } from "./link.js";
 /** @typedef {import("./link.js").State} State */
 /** @typedef {import("./options.js").Options} Options */
 
-/** Changes that Back undoes: each is an entry of its own in the browser's history. */
+/** Changes that Back undoes: each is a separate entry in the browser's history. */
 const UNDONE = new Set(["chosen", "pinned"]);
 
 /**
- * Keeps the address bar and the store saying the same: written on every change of the link (a new
- * entry only where one was asked for), read on back and forward.
+ * Keep the address bar and the store in sync: write on every change of the link (as a new history
+ * entry only for changes that Back undoes), read on back and forward.
  * @param {Window} window
  * @param {import("./store.js").Store} store
- * @param {State} initial  what a link that says nothing stands for
+ * @param {State} initial  the state of an empty link
  * @param {Options} [options]
  */
 export function bind(window, store, initial, options = {}) {
-  // The address waits until what it says is on the screen: writing it takes milliseconds.
+  // Write the address only after the screen is updated, because writing takes milliseconds.
   const writing = afterFrame((/** @type {State} */ link) => write(window, link, options), window);
   store.subscribe(
     ({ link }) => link,
@@ -35,13 +35,13 @@ export function bind(window, store, initial, options = {}) {
     const said = unmoved(store.get().link, merge(initial, read(window, options)));
     store.go(said, "link");
     const { link } = store.get();
-    // What it says is not always there.
+    // The state may have been adjusted to what exists.
     if (format(link, options) !== format(said, options)) write(window, link, options);
   });
 }
 
 /**
- * What says the same stays the very same, or it would be taken for another question.
+ * Keep the same objects for equal values; otherwise they would count as a new request.
  * @param {State} present
  * @param {State} next
  * @returns {State}
@@ -54,14 +54,14 @@ function unmoved(present, next) {
 /**
  * @param {Window} window
  * @param {Options} [options]
- * @returns {Partial<State>}  what the address bar says
+ * @returns {Partial<State>}  the state in the address bar
  */
 export function read(window, options = {}) {
   return parse(window.location.search, options);
 }
 
 /**
- * Puts the whole state there, as a link that is ready to be copied.
+ * Write the complete state as a link that can be copied.
  * @param {Window} window
  * @param {State} link
  * @param {Options} [options]
@@ -71,14 +71,14 @@ export function write(window, link, options = {}) {
 }
 
 /**
- * The link in the address bar, whole.
+ * The complete link in the address bar.
  * @param {Window} window
  */
 export function here(window) {
   return window.location.href;
 }
 
-/** What a page of its own keeps in the address bar. @param {Window} window */
+/** The query string of a page with its own state. @param {Window} window */
 export const readQuery = (window) => window.location.search;
 
 /** @param {Window} window @param {string} query @param {string} [path]  absent: the present one */

@@ -1,6 +1,6 @@
 /**
- * Before and after: the machine as it was trained, run on the page's sentence, and the changed one
- * that is made to write the same translation, so that a row of one is the same step as in the other.
+ * Before and after: the model as trained, run on the page's sentence, and the changed model with
+ * the same translation as its target, so that each row is the same step in both.
  */
 
 import { align } from "../compute/token-diff.js";
@@ -19,20 +19,20 @@ import { answer, traced } from "./view-requests.js";
 /** @typedef {import("./comparison.js").Comparison} Comparison */
 /**
  * @typedef {object} Runs
- * @property {Trace} before  the machine as it was trained
- * @property {Trace} after  the changed one, held to the translation of the other
+ * @property {Trace} before  the model as trained
+ * @property {Trace} after  the changed model, with the original's translation as its target
  */
 /**
- * @typedef {object} Row  one written token of the unchanged translation
+ * @typedef {object} Row  one written token of the original translation
  * @property {number} index
- * @property {number | null} own  its place in the page's own translation; null where that has it not
+ * @property {number | null} own  its index in the page's own translation; null if it is not there
  * @property {number} before  probability
  * @property {number} after
- * @property {[number, number] | null} ranks  among all of the vocabulary, from 1; null where nobody counted
+ * @property {[number, number] | null} ranks  in the whole vocabulary, from 1; null if not recorded
  */
 
 /**
- * What is compared of the runs beside what they write. A share holds all of it, whatever part is open.
+ * Tensors to compare besides the output. A share contains all of them, whichever part is open.
  * @param {Page} page
  * @returns {string[]}
  */
@@ -48,8 +48,8 @@ export const unchanged = (page) => traced(page, { interventions: null, select: s
 const ids = ({ output }) => output.tokens.map(({ id }) => id);
 
 /**
- * What makes a run write the tokens of another one. A text that was given is cut into the same
- * tokens again; one that the model wrote need not be, and is held to the very ids.
+ * Options that make a run write the tokens of another run. A typed target is split into the same
+ * tokens again; a text that the model wrote may be split differently, so it is forced by ids.
  * @param {import("./link.js").State} link
  * @param {Trace} before
  * @returns {{target: string} | {target: null, decode: object}}
@@ -62,14 +62,14 @@ export function writing({ target }, before) {
 
 /**
  * @param {Page} page
- * @param {Trace} before  the unchanged run
- * @returns {Question}  the changed machine, made to write the same
+ * @param {Trace} before  the original run
+ * @returns {Question}  the changed model, writing the same tokens
  */
 export const held = (page, before) =>
   traced(page, { ...writing(page.link, before), interventions: page.link.interventions, select: select(page) });
 
 /**
- * Shares once held the changed machine to the text: as good where it was cut into the same tokens.
+ * Old shares gave the text as the target: equivalent if it was split into the same tokens.
  * @param {Page} page
  * @param {Trace} before
  */
@@ -82,7 +82,7 @@ function earlier(page, before) {
 }
 
 /**
- * The changed run, where that writes the same as the unchanged one: it need not be made to.
+ * The changed run itself, if it writes the same tokens as the original anyway.
  * @param {Page} page
  * @param {Trace} before
  */
@@ -94,8 +94,8 @@ function alike(page, before) {
 
 /**
  * @param {Page} page
- * @param {Page} [as]  the page whose selection they have
- * @returns {Question[]}  as far as they can be asked by now
+ * @param {Page} [as]  the page whose selection they use
+ * @returns {Question[]}  those that can be sent now
  */
 export function questions(page, as = page) {
   const before = /** @type {Trace | Problem | undefined} */ (answer(page, unchanged(page)));
@@ -123,7 +123,7 @@ const written = ({ output }) => output.tokens.map(({ id, text }) => `${id} ${tex
 /**
  * @param {Trace} a
  * @param {Trace} b
- * @returns {(number | null)[]}  for each token that a writes, which of b's it is
+ * @returns {(number | null)[]}  for each token that a writes, the index of the same token in b
  */
 function partners(a, b) {
   const pairs = align(written(a), written(b));
@@ -148,7 +148,7 @@ export function rowsOf({ before, after }, own) {
 }
 
 /**
- * A translation cut where the other one differs.
+ * A translation split where the other one differs.
  * @param {Trace} trace
  * @param {Trace} other
  * @returns {{text: string, differs: boolean}[]}  special tokens left out
@@ -169,7 +169,7 @@ export function pieces(trace, other) {
 }
 
 /**
- * The present head's attention before and after; a place of it is pinned by the page's own tokens.
+ * The current head's attention before and after; pins refer to the page's own tokens.
  * @param {Page} page
  * @returns {Comparison | null}
  */
@@ -193,7 +193,7 @@ export function attentions(page) {
   function pinned(axis, which) {
     if (blockOf(model, link.block)[which] === typed(model)) return axis;
     const own = partners(before, /** @type {Trace} */ (trace));
-    // A key of what is written is read one step after it was written.
+    // A written token becomes a key one step later.
     const late = which === "key" ? 1 : 0;
     const at = (/** @type {number} */ i) => (i < late ? i : (own[i - late] ?? null));
     const mine = (/** @type {number | null} */ i) => (i === null || at(i) === null ? null : Number(at(i)) + (i < late ? 0 : late));

@@ -1,6 +1,6 @@
 /**
- * What the comparison shows of a page: the run A, which is the page's own, a run B, and B − A, all
- * over axes on which tokens that are the same share a place.
+ * What Compare shows: the run A (the page's own), a run B, and B − A, over common axes in which
+ * equal tokens share a position.
  */
 
 import { Problem } from "../data/problem.js";
@@ -28,14 +28,14 @@ import { swapped } from "../compute/word-swap.js";
  * @property {import("../compute/token-diff.js").Change[]} changes  largest first
  */
 
-/** How many changes are told in words. */
+/** Number of changes listed in words. */
 const TOLD = 6;
-/** Comparisons of two runs that are kept: the pointer asks sixty times a second, for the same few. */
+/** Number of cached comparisons: the pointer requests the same few sixty times per second. */
 const KEPT = 16;
 const MARK = { a: "ᴬ", b: "ᴮ" };
 
 /**
- * Where B is looked at: another head or layer where the link says none is the next one.
+ * The layer and head of B; if the link does not name another head or layer, it is the next one.
  * @param {Page} page
  * @returns {{layer: number, head: number}}
  */
@@ -50,15 +50,15 @@ export function otherPlace({ link, model }) {
 }
 
 /**
- * The other sentence: what was typed, or one that begins with a single word changed.
+ * The other sentence: the typed one, or A's with one word changed.
  * @param {Page} page
  */
 export const otherSentence = ({ link }) => link.options.b || swapped(link.source);
 
 /**
- * Another run that the comparison takes.
+ * The additional run that the comparison needs.
  * @param {Page} page
- * @returns {Question | null}  null where B is in the same run, or there is nothing to run
+ * @returns {Question | null}  null if B is in the same run, or there is nothing to run
  */
 export function otherRun(page) {
   const { link, model, trace } = page;
@@ -78,7 +78,7 @@ export function otherRun(page) {
 
 /**
  * @param {Page} page
- * @returns {Comparison | Problem | null}  null while something is on its way, or where there is nothing
+ * @returns {Comparison | Problem | null}  null while loading, or if there is nothing
  */
 export function comparison(page) {
   const { trace, model, link } = page;
@@ -112,7 +112,7 @@ function run(model, trace, place) {
 const alone = (step) => ({ ...step, reads: null });
 
 /**
- * With the other direction, which is turned over: what it writes are the words that A reads.
+ * The comparison with the other direction, transposed: it writes the words that A reads.
  * @param {Run} one
  * @param {Run} two
  */
@@ -135,7 +135,7 @@ export function compared(one, two) {
 }
 
 /**
- * The same token, wherever it stands: what it is written like, and whether it is special.
+ * A token's identity regardless of position: its text, and whether it is special.
  * @param {Step} step
  */
 const name = ({ writes }) => `${writes.special ? "special" : "word"} ${writes.word}`;
@@ -143,8 +143,8 @@ const name = ({ writes }) => `${writes.special ? "special" : "word"} ${writes.wo
 /**
  * @param {Step[]} a
  * @param {Step[]} b
- * @returns {{pairs: Pair[], steps: Step[]}}  what only one has is marked with its letter; what both
- *   write after different words says only what they write
+ * @returns {{pairs: Pair[], steps: Step[]}}  tokens that only one has are marked with its letter;
+ *   if both write a token after reading different ones, the label has only the written token
  */
 function joined(a, b) {
   const pairs = align(a.map(name), b.map(name));
@@ -162,7 +162,7 @@ function marked(step, mark) {
 }
 
 /**
- * Where A's token is shown.
+ * The position of A's token on the axis.
  * @param {{pairs: Pair[]}} axis
  * @param {number | null} token
  * @returns {number | null}

@@ -1,6 +1,6 @@
 /**
- * Where a figure's numbers come from: a server, a share that was frozen, or numbers worked out on
- * the spot. Each answers in the same words, and what it does not have comes out as a Problem.
+ * Sources of a figure's numbers: a server, a frozen share, or given numbers. All have the same
+ * interface; what a source does not have is thrown as a Problem.
  */
 
 import { Problem, failure } from "../data/problem.js";
@@ -21,17 +21,17 @@ import { keyOf, ownRun, runOf } from "./view-requests.js";
 /** @typedef {Partial<import("./store.js").Page>} Opened */
 /**
  * @typedef {object} Source
- * @property {(link: State) => Promise<Opened>} [open]  what there is before anything is asked, the
- *   link among it; absent: nothing
+ * @property {(link: State) => Promise<Opened>} [open]  what is available before any request,
+ *   including the link; absent: nothing
  * @property {() => Promise<ModelInfo[]>} models  the first is the default
  * @property {(request: object, signal?: AbortSignal) => Promise<Trace>} trace
  * @property {(question: Question, signal?: AbortSignal) => Promise<Answer>} answer
- * @property {(path: string, body: object, signal?: AbortSignal) => AsyncGenerator<any, void, void>} lines
- *   what takes long, as it comes
+ * @property {(path: string, body: object, signal?: AbortSignal) => AsyncGenerator<any, void, void>}
+ *   lines lines of a long computation as they arrive
  */
 
 /**
- * The server: what it answers is what it is asked.
+ * The server.
  * @param {Api} api
  * @returns {Source}
  */
@@ -45,27 +45,32 @@ export function served(api) {
 }
 
 /**
- * A share: it is read once and stays as it is; what is looked at in it may be another place. What it
- * does not hold is asked of its model, where that is still served; there the reader may change what is
- * asked as well, and the address says what.
+ * A share: it is read once and does not change, but the reader may look at other places in it. What
+ * it does not contain is requested from its model while that is served; then the reader may also
+ * change the request, and the address contains the change.
  * @param {Api} api
- * @param {{id: string, initial: State, asked?: Partial<State>, options: import("./options.js").Options}} wanted
- *   initial: what a share that says nothing stands for; asked: by the address bar
+ * @param {{id: string, initial: State, asked?: Partial<State>, options:
+ *   import("./options.js").Options}} wanted initial: the state of an empty share; asked: the
+ *   request in the address bar
  * @returns {Source}
  */
 export function frozen(api, { id, initial, asked = {}, options }) {
   const server = served(api);
   /** @type {Share | null} */
   let own = null;
-  /** The model of the share, as the server has it now. @type {ModelInfo | null} */
+  /** The model of the share as served now. @type {ModelInfo | null} */
   let model = null;
-  /** The one that is meant where none is named. @type {ModelInfo | undefined} */
+  /** The default model. @type {ModelInfo | undefined} */
   let first;
   const ask = () => {
     if (!model) throw new Problem("frozen");
     return server;
   };
-  /** @template {{model?: string}} T @param {T} request @returns {T}  to the share's model, whatever it is called now */
+  /**
+   * @template {{model?: string}} T
+   * @param {T} request
+   * @returns {T} the request to the share's model, under its present id
+   */
   const toIt = (request) => (model && (request.model ?? first?.id) !== model.id ? { ...request, model: model.id } : request);
   return {
     async open() {
@@ -85,7 +90,7 @@ export function frozen(api, { id, initial, asked = {}, options }) {
       const found = await ask().trace(toIt(request), signal);
       return mine ? { ...mine, ...extended(mine, found) } : found;
     },
-    // The table of positions asks no model.
+    // The table of positions does not need a model.
     answer: async (question, signal) =>
       "positions" in question ? server.answer(question, signal) : ask().answer("trace" in question ? { trace: toIt(question.trace) } : question, signal),
     async *lines(path, body, signal) {
@@ -105,8 +110,8 @@ const extended = (trace, more) => ({
 const requestOf = (link) => Object.fromEntries(REQUEST_KEYS.map((key) => [key, link[key]]));
 
 /**
- * What is shown first: the share's own run, its model as trained where that was frozen beside it, or
- * what the reader has made of it, which is still to be run.
+ * What is shown first: the share's own run, the model as trained if that is frozen too, or the
+ * reader's changed version, which must be run.
  * @param {Pick<import("./store.js").Page, "share" | "answers" | "link" | "model" | "trace" | "live">} opened
  * @returns {Partial<import("./store.js").Page>}
  */
@@ -119,13 +124,13 @@ function placed({ share, answers, link, model, trace, live }) {
   const runs = shownAs({ ...link, options: {} }) === "changed" ? { changed, trained: beside } : { changed: null, trained: changed };
   if (departed(page)) return live ? { runs, status: "waiting" } : { runs };
   if (ownRun(page) === changed?.of) return { runs };
-  // As trained, which it may not hold.
+  // As trained, which the share may not contain.
   if (beside) return { runs, trace: beside.trace };
   return live ? { runs, status: "waiting" } : { runs, link: flipped(page).link };
 }
 
 /**
- * The share, the frozen answers to its further questions, and the models that are served now.
+ * The share, the frozen replies to its additional requests, and the models served now.
  * @param {Api} api
  * @param {string} id
  */
@@ -146,7 +151,7 @@ function elsewhere(asked) {
 }
 
 /**
- * Numbers that are already there, of a model that says what it can.
+ * Given numbers, with the description of their model.
  * @param {{model: ModelInfo, trace: Trace}} numbers
  * @returns {Source}
  */

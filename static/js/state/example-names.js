@@ -1,4 +1,4 @@
-/** What the examples are called: by what they show. */
+/** Names of the examples, by what they show. */
 
 /** @typedef {import("../data/examples.js").Example} Example */
 

@@ -1,4 +1,4 @@
-/** What an export of the present view holds, and what its file is called. */
+/** The contents and the file name of an export of the current view. */
 
 import { asked, request } from "../data/request.js";
 import { blockAt } from "../data/attentions.js";
@@ -13,7 +13,7 @@ import { chosen } from "./link.js";
 /** @typedef {import("./types.js").View} View */
 
 /**
- * Whether what is shown belongs to no one head: the heatmap can show a layer's mean or maximum.
+ * Whether heads are pooled: the heatmap can show a layer's mean or maximum.
  * @param {import("./link.js").State} link
  */
 export function pooled({ view, options }) {
@@ -21,7 +21,8 @@ export function pooled({ view, options }) {
 }
 
 /**
- * The tensors that a view's picture is made of, each whole: those that it needs, and those that it asks for.
+ * The complete tensors behind a view's picture: those that it needs, and those that it requests
+ * separately.
  * @param {Page} page
  * @param {View} view
  * @returns {string[]}  names or patterns
@@ -36,7 +37,7 @@ export function behind(page, view) {
 }
 
 /**
- * The tensors of a share, as far as it holds them.
+ * The tensors that a share contains.
  * @param {Page} page
  * @param {string[]} select
  */
@@ -48,7 +49,7 @@ export function frozen(page, select) {
 const FORMS = { json: "application/json", npz: "application/x-npz" };
 
 /**
- * Where the server makes a file: the numbers in one of its forms, or a handout.
+ * The request for a file made by the server: the numbers in one of its formats, or a handout.
  * @param {Page} page
  * @param {View} view
  * @param {"json" | "npz" | "html"} kind
@@ -75,7 +76,7 @@ export function made(page, view, kind, { theme, options }) {
 }
 
 /**
- * Where a share keeps what its view shows in place of its run.
+ * The path of the frozen data that a share's view shows instead of its run.
  * @param {Page} page
  * @param {View} view
  * @returns {string | null}
@@ -90,7 +91,7 @@ function frozenPath({ share, ...page }, view) {
 const selected = (request) => /** @type {{select?: string[]}} */ (request).select ?? [];
 
 /**
- * Of a changed machine it says so.
+ * The name of the file; for a changed model it says so.
  * @param {Page} page
  * @param {View} view
  * @param {string} ending  e.g. "png"

@@ -1,6 +1,7 @@
 /**
- * What the heatmap shows of a page: its weights after all that the link chooses (see `aggregate-attention.js`),
- * with the tokens behind each row and column. The caption and the inspector speak of the same.
+ * What the heatmap shows: the weights after all options of the link (see `aggregate-attention.js`),
+ * with the tokens behind each row and column. The caption and the inspector describe the same
+ * numbers.
  */
 
 import { attention, axes, blockAt, blockOf, extent } from "../data/attentions.js";
@@ -31,32 +32,35 @@ import { joined, singles, words } from "../data/word-groups.js";
  * @typedef {object} Reading
  * @property {Choice} choice
  * @property {Matrix} matrix  NaN where masked
- * @property {Matrix[]} planes  each head's own, folded alike; one where one head is shown
+ * @property {Matrix[]} planes  one per head, aggregated in the same way; a single one if one head
+ *   is shown
  * @property {Uint8Array} cover
- * @property {number} shown  cells, of those that are `open`
+ * @property {number} shown  number of cells shown, of `open` ones
  * @property {number} open
  * @property {{axis: Axis, steps: Step[]}} rows
  * @property {{axis: Axis, steps: Step[]}} cols
- * @property {Float32Array} sinks  what each row gives to special tokens, hidden or not; to the
- *   first token where there are none
- * @property {number} specials  how many of the keys are
+ * @property {Float32Array} sinks  each row's weight on special tokens, hidden or not; on the first
+ *   token if there are none
+ * @property {number} specials  number of special keys
  */
 
-/** @param {Page} page @returns {Choice}  Only the heatmap chooses. */
+/** @param {Page} page @returns {Choice}  Only the heatmap has these options. */
 export function choice({ link: { view, options } }) {
   if (view !== "attention") return { pool: "one", words: false, hides: false, top: 100 };
   const { pool = "one", words = false, special, top } = options;
   return { pool, words, hides: special === "hide", top: top ?? 100 };
 }
 
-/** Readings of a trace that are kept: the pointer asks sixty times a second, for the same few. */
+/**
+ * Number of cached readings of a trace: the pointer requests the same few sixty times per second.
+ */
 const KEPT = 16;
-/** Stands for them beside what else is worked out of a trace. */
+/** Their key among the values cached for a trace. */
 const READINGS = {};
 
 /**
  * @param {Page} page
- * @returns {Reading | null}  null until the trace has what it takes
+ * @returns {Reading | null}  null until the trace has the tensors
  */
 export function reading(page) {
   const { trace, link, model } = page;
@@ -73,7 +77,7 @@ export function reading(page) {
  * @param {Page["link"]} link
  * @param {Trace} trace
  * @param {Choice} choice
- * @param {number} count  of heads; 1: the link's own
+ * @param {number} count  of heads; 1: only the link's head
  * @returns {Reading | null}
  */
 function read(model, link, trace, choice, count) {
@@ -93,7 +97,7 @@ function read(model, link, trace, choice, count) {
 }
 
 /**
- * The tokens that rows and columns stand for: a row that writes for the one that it writes.
+ * The tokens of rows and columns; a row that writes belongs to the token that it writes.
  * @param {import("../data/attentions.js").Block} block
  * @param {Trace} trace
  * @returns {{queries: Token[], keys: Token[]}}
@@ -110,7 +114,7 @@ function language({ tokens, direction }, text) {
 
 /**
  * @param {Token[]} tokens
- * @param {Step[]} steps  one a token
+ * @param {Step[]} steps  one per token
  * @param {Choice} choice
  * @param {string} lang
  * @returns {{axis: Axis, steps: Step[]}}
@@ -128,7 +132,7 @@ function along(tokens, steps, choice, lang) {
 }
 
 /**
- * What is lit, in rows and columns that are shown. A pin on a token that is hidden lights nothing.
+ * What is highlighted among the rows and columns shown. A pin on a hidden token highlights nothing.
  * @param {Page} page
  * @param {import("./store.js").Lit | null} hovered
  * @param {Reading} reading
@@ -149,7 +153,7 @@ export function litIn(page, hovered, { matrix, rows, cols }) {
 }
 
 /**
- * The trace's own tokens that are lit: of a word, all its pieces.
+ * The trace's tokens that are highlighted: all pieces of a word.
  * @param {Page} page
  * @param {import("./store.js").Lit | null} hovered
  * @returns {{queries: number[], keys: number[]}}
@@ -158,7 +162,7 @@ export function litTokens(page, hovered) {
   const found = reading(page);
   const { query, key, by } = lit(page, hovered);
   if (by === "default" && page.link.view === "compare") return changed(page);
-  // A translation is gone through from its beginning.
+  // The decoding view starts at the beginning of the translation.
   if (by === "default" && page.link.view === "decoding") return { queries: [0], keys: [] };
   const first = found && by === "default" ? litIn(page, hovered, found).row : null;
   /** @param {number | null} token @param {{axis: Axis} | undefined} side */
@@ -172,7 +176,7 @@ export function litTokens(page, hovered) {
 }
 
 /**
- * What the comparison lights by itself: the tokens of its largest change, as far as A has them.
+ * The default highlight of the comparison: A's tokens of the largest change.
  * @param {Page} page
  * @returns {{queries: number[], keys: number[]}}
  */
@@ -185,7 +189,8 @@ function changed(page) {
 }
 
 /**
- * The pair to explain: what is lit, and where no column is, the one that the row looks at most.
+ * The pair to explain: the highlighted cell or, if no column is highlighted, the largest of the
+ * row.
  * @param {Page} page
  * @param {import("./store.js").Lit | null} hovered
  * @param {Reading} reading
@@ -197,7 +202,7 @@ export function pairIn(page, hovered, reading) {
 }
 
 /**
- * The trace's own token behind a row or a column: a word's first.
+ * The trace's token behind a row or a column: the first one of a word.
  * @param {{axis: Axis}} side
  * @param {number | null} place
  */

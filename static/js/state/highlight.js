@@ -1,4 +1,4 @@
-/** What is lit: the row and the column that the whole page speaks of. */
+/** What is highlighted: the row and the column that the whole page describes. */
 
 import { explained, followable, salient, telling } from "../compute/row-summary.js";
 import { ofWord } from "../data/tokens.js";
@@ -13,8 +13,8 @@ import { attention, axes, between, blockAt, blockOf, extent } from "../data/atte
 /** @typedef {import("./link.js").State} State */
 
 /**
- * What is lit in a block: the row and the column of what is hovered, else of what is pinned, else
- * of what is worth a first look.
+ * The highlighted row and column of a block: those of the hovered cell, else of the pinned one,
+ * else a default worth a first look.
  * @param {import("./store.js").Page} page
  * @param {Lit | null} hovered
  * @returns {{query: number | null, key: number | null, by: "hover" | "pin" | "default"}}
@@ -27,8 +27,8 @@ export function lit({ link, model, trace, runs, share }, hovered) {
   if (link.query !== null) return { query: link.query, key: link.key, by: "pin" };
   const matrix = trace && attention(model, trace, link);
   if (!trace || !matrix) return { query: null, key: null, by: "default" };
-  // Both runs of a changed model begin with the same row: that of the model as trained. A share
-  // begins with what it began with when it was made.
+  // Both runs of a changed model start with the same row, that of the model as trained. A share
+  // starts with the row with which it was created.
   const trained = isChanged(link) && !share && runs.trained ? runs.trained.trace : trace;
   const as = attention(model, trained, link);
   const first = memo(as ?? matrix, `salient ${link.block}`, () => firstLook(model, as ? trained : trace, link.block, as ?? matrix));
@@ -43,7 +43,7 @@ function firstLook(model, trace, block, matrix) {
 }
 
 /**
- * The cell to explain first to someone who has never seen one: its numbers can be followed.
+ * The cell to explain first to a newcomer: one whose numbers are easy to follow.
  * @param {import("./store.js").Page} page
  * @returns {{query: number, key: number} | null}
  */
@@ -57,9 +57,8 @@ export function example({ link, model, trace }) {
 }
 
 /**
- * Where a page opens that was not told where: across, the head that aligns best while it writes, or
- * in the alignment view by any rows, where that is known; else the head of the block that tells most
- * at first sight.
+ * The default head: for cross-attention, the head that aligns best by the rows that write (in the
+ * alignment view, by any rows), if that is known; otherwise the most informative head of the block.
  * @param {Trace} trace  with all weights of the block
  * @param {import("../data/api.js").ModelInfo} model
  * @param {Pick<State, "block" | "view">} link
@@ -83,7 +82,7 @@ export function opener(trace, model, { block, view }) {
 }
 
 /**
- * The pair to explain: what is lit, and where no key is, the one that the row looks at most.
+ * The pair to explain: the highlighted one or, if no key is highlighted, the largest of the row.
  * @param {import("./store.js").Page} page
  * @param {Lit | null} [hovered]
  * @returns {{query: number, key: number} | null}

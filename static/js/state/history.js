@@ -1,4 +1,4 @@
-/** What was, is, and was undone: for pages whose changes can be taken back. */
+/** Undo and redo for pages with their own state. */
 
 const MOST = 200;
 

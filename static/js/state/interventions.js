@@ -1,6 +1,6 @@
 /**
- * Changes to the machine: what a link's interventions say, in words of the reader, and how one comes
- * to the list and goes from it. The list is what the API takes, and stands in the link as it is.
+ * Changes to the model: a link's interventions in words, and how to add and remove them. The list
+ * has the format of the API and is stored in the link as is.
  */
 
 import { keyOf } from "./view-requests.js";
@@ -14,14 +14,14 @@ import { sublayer } from "./model-part-names.js";
 /** @typedef {import("../lib/i18n.js").Translate} Translate */
 /** @typedef {import("../data/tokens.js").Label} Label */
 /**
- * One as the API takes it; out of a link it may be anything.
+ * One change as the API takes it; from a link it may be anything.
  * @typedef {{at: string, head?: number | null, do: any}} Change
  */
 /** @typedef {{side: string, index: number, written?: boolean}} Ref  a token of a text; of a row that writes the one that it writes */
 /** @typedef {{words: string, values: Record<string, string | Ref>}} Worded  as `say` takes it, once the tokens are named */
 
 const KINDS = ["set", "cut", "temperature", "freeze", "mask", "shuffle"];
-/** What is done to all of a head's weights: only one of these can be. */
+/** Changes of all of a head's weights: a head can have only one of them. */
 const PATTERN = ["zero", "uniform", "mean", "freeze"];
 
 /** @param {Pick<State, "interventions">} link @returns {Change[]}  what cannot be read is one of them too */
@@ -42,7 +42,7 @@ export function kindOf(change) {
 }
 
 /**
- * What a change is about: a later one about the same takes its place.
+ * The target of a change: a later change with the same target replaces it.
  * @param {Change} change
  */
 function slot(change) {
@@ -59,7 +59,7 @@ function slot(change) {
 /**
  * @param {Change[]} list
  * @param {Change} change
- * @returns {Change | null}  what is done to the same thing
+ * @returns {Change | null}  the change with the same target
  */
 export function found(list, change) {
   return list.find((one) => slot(one) === slot(change)) ?? null;
@@ -67,7 +67,7 @@ export function found(list, change) {
 
 /**
  * @param {Change[]} list
- * @param {Change} change  in the place of the one that is about the same; else the last
+ * @param {Change} change  replaces the one with the same target; otherwise appended
  * @returns {Change[]}
  */
 export function put(list, change) {
@@ -135,7 +135,7 @@ function dropped(at, t, model) {
 }
 
 /**
- * A layer's part, and its head where it is about one: "Encoder, layer 2, head 3".
+ * The place of a change, with its head if it has one: "Encoder, layer 2, head 3".
  * @param {Change} change
  * @param {Translate} t
  * @param {Page["model"]} model
@@ -151,7 +151,7 @@ export function where({ at, head = null, do: what }, t, model) {
 }
 
 /**
- * What a token is called; where the trace at hand has none of that number, its number.
+ * A token's label, or its number if the trace has no such token.
  * @param {Page["trace"]} trace
  * @param {Ref} ref
  * @returns {Label | null}
@@ -163,7 +163,7 @@ export function labelOf(trace, { side, index, written }) {
 }
 
 /**
- * In plain text, for places without elements.
+ * As plain text.
  * @param {Change} change
  * @param {Pick<Page, "trace" | "model">} page
  * @param {Translate} t
@@ -179,9 +179,9 @@ export function plainly(change, { trace, model }, t) {
 }
 
 /**
- * Which of them a problem is about: "interventions[2].head" is about the third.
+ * The change that a problem refers to: "interventions[2].head" is the third.
  * @param {{field: string} | null} problem
- * @returns {number | null}  −1: all of them; null: none
+ * @returns {number | null}  its index; −1: all of them; null: none
  */
 export function blamed(problem) {
   const at = /^interventions(?:\[(\d+)\])?/.exec(problem?.field ?? "");
@@ -191,7 +191,7 @@ export function blamed(problem) {
 /**
  * Whether a head is switched off in the run that is shown.
  * @param {Pick<Page, "link" | "model">} page
- * @param {{layer: number, head: number}} [head]  of the link's block; absent: the link's own
+ * @param {{layer: number, head: number}} [head]  of the link's block; absent: the link's head
  */
 export function isOff({ link, model }, head = link) {
   const at = placeAt(model, { block: link.block, layer: head.layer });

@@ -1,17 +1,17 @@
-/** A row that is to be filled in, and whether it is right. */
+/** Check the numbers of a row that the reader fills in. */
 
 import { number } from "../lib/cells.js";
 
 /** @typedef {"right" | "wrong" | "text" | "empty"} Verdict */
 
-/** A number is rounded to two decimals or more. */
+/** Numbers are rounded to at least two decimals. */
 const COARSEST = 0.005;
 const ROUNDING = 1e-9;
 
 /**
  * @param {string} text  as typed
- * @param {number} value  what is asked for
- * @returns {Verdict}  right: within the rounding of the decimals that were typed, two at least
+ * @param {number} value  the correct value
+ * @returns {Verdict}  right: equal when rounded to the typed decimals, at least two
  */
 export function judged(text, value) {
   const { value: typed, wrong } = number(text);

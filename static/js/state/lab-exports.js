@@ -1,4 +1,4 @@
-/** What leaves the lab: numbers for a spreadsheet or a program, and matrices for a paper. */
+/** Exports of the lab: numbers for a spreadsheet or a program, and matrices for a paper. */
 
 import { latex, latexNumber } from "../compute/formula.js";
 import { number } from "../lib/cells.js";
@@ -9,11 +9,14 @@ import { labels, shownSteps } from "./lab-steps.js";
 /** @typedef {import("./lab-matrices.js").Lab} Lab */
 /** @typedef {import("./lab-steps.js").Answer} Answer */
 
-/** Axes of matrices that follow tokens; all others have rows and columns. @type {Record<string, string[]>} */
+/**
+ * The axes of matrices that follow tokens; all others have rows and columns.
+ * @type {Record<string, string[]>}
+ */
 const AXES = { x: ["query", "feature"], memory: ["key", "feature"], padding: ["row", "key"], targets: ["row", "query"] };
 
 /**
- * Matrices and steps, a number a line, in the row convention as it is shown.
+ * Matrices and steps, one number per line, in the convention shown.
  * @param {Lab} lab
  * @param {Answer} answer
  */
@@ -40,7 +43,7 @@ function tensor(name, dims, values) {
 /** @param {any} values @returns {number[]} */
 const shapeOf = (values) => (Array.isArray(values) ? [values.length, ...shapeOf(values[0])] : []);
 
-/** The request as a program sends it, with its answer. @param {Lab} lab @param {Answer} answer */
+/** The request as a program sends it, with the reply. @param {Lab} lab @param {Answer} answer */
 export const labJson = (lab, answer) => JSON.stringify({ request: request(lab), ...answer }, null, 1);
 
 /**
@@ -65,12 +68,16 @@ export function labLatex(lab, answer, t, say, printed) {
   return ["% \\usepackage{amsmath}", `% ${lab.tokens.join(" ").replace(/\s+/g, " ")}`, ...given, ...steps, ""].join("\n");
 }
 
-/** What a formula is of: its left side. @param {import("../compute/formula.js").Formula} formula @param {string} otherwise */
+/**
+ * The left side of a formula.
+ * @param {import("../compute/formula.js").Formula} formula
+ * @param {string} otherwise
+ */
 const symbol = (formula, otherwise) => latex(Array.isArray(formula) ? formula[0] : otherwise);
 
 /** @param {string[][]} cells */
 const matrix = (cells) => `\\begin{pmatrix} ${cells.map((row) => row.join(" & ")).join(" \\\\ ")} \\end{pmatrix}`;
 
-/** A cell as it was typed: 1/3 is a fraction. @param {string} text */
+/** A cell as typed: 1/3 is a fraction. @param {string} text */
 const asTyped = (text) => latexNumber(text.normalize("NFKC").replace(/[-–]/g, "−").replace(/\s/g, ""));
 

@@ -23,7 +23,7 @@ export function format(lab) {
 
 /**
  * @param {string} text  a query
- * @param {Lab} otherwise  what is meant where it says nothing
+ * @param {Lab} otherwise  the defaults
  * @returns {Lab}
  */
 export function parse(text, otherwise) {
@@ -61,7 +61,7 @@ export function parse(text, otherwise) {
   return fitted(kept, { n: top(n), m: top(m), d: top(d), k: Math.min(k, most), f: top(f), vocab: top(vocab) });
 }
 
-/** A cell, whatever was typed into it, without the signs between cells. @param {string} cell */
+/** Escape the separators in a cell, whatever was typed into it. @param {string} cell */
 const escaped = (cell) => cell.replace(/[%_*]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`);
 /** @param {string} cell */
 const unescaped = (cell) => cell.replace(/%(25|5f|2a)/g, (_, code) => String.fromCharCode(parseInt(code, 16)));

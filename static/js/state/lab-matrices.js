@@ -1,6 +1,6 @@
 /**
- * The state of the lab: matrices as typed, the parts they go through, and both as a request.
- * Matrices are stored in the convention that is shown; sizes are those of the row convention.
+ * The state of the lab: matrices as typed, and the parts that are switched on. Matrices are stored
+ * in the convention that is shown; sizes are those of the row convention.
  */
 
 import { transposed } from "../lib/cells.js";
@@ -11,24 +11,26 @@ import { transposed } from "../lib/cells.js";
  * @typedef {object} Lab
  * @property {Convention} convention
  * @property {string[]} tokens
- * @property {string[]} memoryTokens  of what is looked at, where that is another text
+ * @property {string[]} memoryTokens  of the text that is attended to, if it is another one
  * @property {number} heads
  * @property {"scaled" | "dot" | "additive"} scoring
  * @property {"none" | "causal" | "window" | "causal-window"} mask
  * @property {number} window
- * @property {"none" | "add" | "multiply" | "sinusoidal"} relative  what tells the order of the tokens
+ * @property {"none" | "add" | "multiply" | "sinusoidal"} relative  how the order of tokens is
+ *   encoded
  * @property {"none" | "residual" | "post" | "pre"} norm
  * @property {boolean} shift
  * @property {string} smoothing  as typed
- * @property {boolean} fractions  whether numbers are printed as fractions where they are simple ones
- * @property {number[]} order  of shuffled tokens: the place where each was written; empty: not shuffled
- * @property {Record<string, number>} hidden  steps that are asked for, and the row that is
- * @property {Record<string, Cells>} matrices  by their names in a request; those that are there
+ * @property {boolean} fractions  whether simple numbers are printed as fractions
+ * @property {number[]} order  of shuffled tokens: the original position of each; empty: not
+ *   shuffled
+ * @property {Record<string, number>} hidden  steps to be filled in, each with its row
+ * @property {Record<string, Cells>} matrices  by their names in a request
  */
 /** @typedef {{n: number, m: number, d: number, k: number, f: number, vocab: number}} Sizes */
 
 export const MOST = 8;
-/** Offsets of relative positions: from −2 to 2, and those beyond count as these. */
+/** Offsets of relative positions: from −2 to 2; larger ones are clipped. */
 export const CLIP = 2;
 export const CHOICES = {
   scoring: ["scaled", "dot", "additive"],
@@ -36,7 +38,7 @@ export const CHOICES = {
   relative: ["none", "sinusoidal", "add", "multiply"],
   norm: ["none", "residual", "post", "pre"],
 };
-/** What can be there or not, and the matrices that come with it. @type {Record<string, string[]>} */
+/** Optional parts, and the matrices that belong to each. @type {Record<string, string[]>} */
 export const EXTRAS = {
   memory: ["memory"],
   padding: ["padding"],
@@ -47,7 +49,7 @@ export const EXTRAS = {
   vocab: ["w_vocab", "targets"],
 };
 export const VECTORS = new Set(["b_q", "b_k", "b_v", "b_o", "b_1", "b_2", "w", "b", "pi", "padding", "gamma", "beta", "ffn_gamma", "ffn_beta", "targets"]);
-/** Of these, each head has a row. */
+/** Matrices with one row per head. */
 const HEADWISE = new Set(["w", "b"]);
 const ONES = new Set(["w", "gamma", "ffn_gamma"]);
 export const NAMES = [
@@ -75,7 +77,7 @@ export function sizes(lab) {
  * Rows and columns of a matrix in the row convention.
  * @param {Sizes} sizes
  * @param {number} heads
- * @param {Set<string>} there  the matrices that are there: a W_O brings the heads back to d features
+ * @param {Set<string>} there  the matrices present: a W_O maps the heads back to d features
  * @returns {Record<string, [number, number]>}
  */
 function shapes({ n, m, d, k, f, vocab }, heads, there) {
@@ -102,7 +104,7 @@ function shapes({ n, m, d, k, f, vocab }, heads, there) {
   };
 }
 
-/** What a cell holds that nobody has typed into. @param {string} name @param {number} row @param {number} col */
+/** The default of a cell. @param {string} name @param {number} row @param {number} col */
 function blank(name, row, col) {
   if (ONES.has(name)) return "1";
   if (VECTORS.has(name)) return "0";
@@ -110,15 +112,14 @@ function blank(name, row, col) {
 }
 
 /**
- * The same with other sizes, and with all matrices that its parts need, and no others: what was
- * typed stays where it was.
+ * Change the sizes, and add or remove matrices as its parts need; typed cells stay where they are.
  * @param {Lab} lab
- * @param {Partial<Sizes> & {heads?: number, has?: string[]}} [wanted]  has: the matrices to be there
+ * @param {Partial<Sizes> & {heads?: number, has?: string[]}} [wanted]  has: the matrices to include
  * @returns {Lab}
  */
 export function fitted(lab, { heads = lab.heads, has = Object.keys(lab.matrices), ...wanted } = {}) {
   const size = { ...sizes(lab), ...wanted };
-  // Only what has as many features as x can be added to it.
+  // A residual needs as many features as x.
   const adds = lab.norm !== "none" && heads * size.k !== size.d;
   const there = new Set([...has, ...(adds ? ["w_o"] : [])]);
   const normed = lab.norm === "post" || lab.norm === "pre";
@@ -147,7 +148,11 @@ export function fitted(lab, { heads = lab.heads, has = Object.keys(lab.matrices)
   return { ...lab, heads, matrices, order, tokens: named(lab.tokens, size.n), memoryTokens: named(lab.memoryTokens, size.m) };
 }
 
-/** The sizes that rows and columns of a matrix stand for; a head's channels are shared by all heads. @type {Record<string, ["n" | "m" | "d" | "k" | "f" | "vocab" | null, "n" | "m" | "d" | "k" | "f" | "vocab" | null]>} */
+/**
+ * The sizes behind the rows and columns of a matrix.
+ * @type {Record<string, ["n" | "m" | "d" | "k" | "f" | "vocab" | null, "n" | "m" | "d" | "k" | "f"
+ *   | "vocab" | null]>}
+ */
 const AXES = {
   x: ["n", "d"], memory: ["m", "d"], w_q: ["d", "k"], w_k: ["d", "k"], w_v: ["d", "k"],
   b_q: [null, "k"], b_k: [null, "k"], b_v: [null, "k"], w: [null, "k"], b: [null, "k"],
@@ -156,12 +161,12 @@ const AXES = {
 };
 
 /**
- * With room for as many rows and columns of a matrix, as far as the limits go.
+ * Enlarge a matrix to this many rows and columns, up to the limits.
  * @param {Lab} lab
  * @param {string} name
- * @param {number} rows  as the convention has them
+ * @param {number} rows  in the current convention
  * @param {number} cols
- * @returns {Lab | null}  null: it is no larger
+ * @returns {Lab | null}  null: not larger than before
  */
 export function grown(lab, name, rows, cols) {
   const wanted = lab.convention === "column" ? [cols, rows] : [rows, cols];
@@ -177,13 +182,19 @@ export function grown(lab, name, rows, cols) {
 /** @param {string[]} names @param {number} count */
 const named = (names, count) => Array.from({ length: count }, (_, i) => names[i] ?? `t${i + 1}`);
 
-/** Everything transposed. @param {Lab} lab @returns {Lab} */
+/** Transpose everything. @param {Lab} lab @returns {Lab} */
 export function turned(lab) {
   const matrices = Object.fromEntries(Object.entries(lab.matrices).map(([name, cells]) => [name, transposed(cells)]));
   return { ...lab, convention: lab.convention === "row" ? "column" : "row", matrices };
 }
 
-/** With or without a part. @param {Lab} lab @param {string} extra @param {boolean} on @returns {Lab} */
+/**
+ * Switch a part on or off.
+ * @param {Lab} lab
+ * @param {string} extra
+ * @param {boolean} on
+ * @returns {Lab}
+ */
 export function switched(lab, extra, on) {
   const has = Object.keys(lab.matrices).filter((name) => !EXTRAS[extra].includes(name));
   return fitted(lab, { has: on ? [...has, ...EXTRAS[extra]] : has });

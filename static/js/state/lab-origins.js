@@ -1,7 +1,7 @@
 /**
- * Where a number of a step comes from: the cells that it was computed from, and the computation with
- * their numbers. The rules are written for the row convention; the column convention swaps rows and
- * columns on the way in and out.
+ * Where a number of a step comes from: the cells that it was computed from, and the calculation
+ * with their numbers. The rules are written for the row convention; the column convention swaps
+ * rows and columns on the way in and out.
  */
 
 import { fraction, plain, raised, root } from "../compute/formula.js";
@@ -20,8 +20,8 @@ import { CLIP } from "./lab-matrices.js";
 /**
  * @param {Lab} lab
  * @param {Answer} answer
- * @param {Say} say  a number in words
- * @returns {(step: string, place: Place) => Origin | null}  null: it comes from no number
+ * @param {Say} say  formats a number
+ * @returns {(step: string, place: Place) => Origin | null}  null: not computed from other numbers
  */
 export function origins(lab, answer, say) {
   const column = lab.convention === "column";
@@ -37,7 +37,12 @@ export function origins(lab, answer, say) {
   };
 }
 
-/** Numbers by where they stand in the row convention. @param {Lab} lab @param {Answer} answer @returns {Read} */
+/**
+ * Read numbers by their position in the row convention.
+ * @param {Lab} lab
+ * @param {Answer} answer
+ * @returns {Read}
+ */
 function reader(lab, { steps, dims }) {
   const column = lab.convention === "column";
   /** @param {string} name @param {number} head @returns {number[][]} */
@@ -57,7 +62,15 @@ function reader(lab, { steps, dims }) {
   };
 }
 
-/** a · b + … , and what is added. @param {Read} read @param {Say} say @param {Cells} a @param {Cells} b @param {Cells[]} added @returns {Origin} */
+/**
+ * a · b + …, plus what is added.
+ * @param {Read} read
+ * @param {Say} say
+ * @param {Cells} a
+ * @param {Cells} b
+ * @param {Cells[]} added
+ * @returns {Origin}
+ */
 function product(read, say, a, b, added = []) {
   const other = read(b);
   const terms = read(a).map((value, i) => [of(say, value), "·", of(say, other[i])]);
@@ -68,15 +81,27 @@ function product(read, say, a, b, added = []) {
 /** @param {Formula[][]} terms @returns {Formula[]} */
 const summed = (terms) => terms.map((term, i) => (i ? ["+", ...term] : term));
 
-/** A number, in brackets where it is below zero. @param {Say} say @param {number} value @returns {Formula} */
+/**
+ * A number, in parentheses if it is negative.
+ * @param {Say} say
+ * @param {number} value
+ * @returns {Formula}
+ */
 const of = (say, value) => (value < 0 ? ["(", plain(say(value)), ")"] : plain(say(value)));
 
-/** The matrices of a list that are there. @param {Lab} lab @param {...Cells} cells */
+/** The cells whose matrices are present. @param {Lab} lab @param {...Cells} cells */
 const there = (lab, ...cells) => cells.filter((one) => lab.matrices[one.of]);
 
 /** @typedef {Record<string, (place: Place) => Origin | null>} Rules */
 
-/** Up to the heads side by side. @param {Lab} lab @param {Answer} answer @param {Read} read @param {Say} say @returns {Rules} */
+/**
+ * Steps up to the concatenation of the heads.
+ * @param {Lab} lab
+ * @param {Answer} answer
+ * @param {Read} read
+ * @param {Say} say
+ * @returns {Rules}
+ */
 function attention(lab, answer, read, say) {
   const channels = perHead(lab, answer, "q");
   const input = answer.dims.input ? "input" : "x";
@@ -131,11 +156,16 @@ function attention(lab, answer, read, say) {
   };
 }
 
-/** Whether the mask lets a query see a key, padding aside. @param {Lab} lab @param {number} row @param {number} col */
+/**
+ * Whether a query may see a key, apart from padding.
+ * @param {Lab} lab
+ * @param {number} row
+ * @param {number} col
+ */
 const allowed = ({ mask, window }, row, col) =>
   !(mask.startsWith("causal") && col > row) && !(mask.endsWith("window") && Math.abs(row - col) >= window);
 
-/** Channels of a head. @param {Lab} lab @param {Answer} answer @param {string} letter */
+/** Channels per head. @param {Lab} lab @param {Answer} answer @param {string} letter */
 function perHead(lab, { steps }, letter) {
   const own = steps[letter][0];
   return lab.convention === "column" ? own.length : own[0].length;
@@ -156,12 +186,12 @@ function additive(lab, read, say, { head, row, col }) {
 const added = (read, say, a, b, sign = "+") => ({ from: [a, b], says: [[of(say, read(a)[0])], [sign, of(say, read(b)[0])]] });
 
 /**
- * A softmax: e to its power, over the sum of all.
+ * A softmax: e to the score, divided by the sum over the row.
  * @param {Read} read
  * @param {Say} say
  * @param {Cells} scores  a row
  * @param {number} at
- * @param {Cells} [mask]  the row of it
+ * @param {Cells} [mask]  its mask
  * @returns {Origin}
  */
 function shared(read, say, scores, at, mask) {
@@ -174,7 +204,14 @@ function shared(read, say, scores, at, mask) {
   return { from, says: [fraction(power(values[at]), all)] };
 }
 
-/** From W_O to the last norm. @param {Lab} lab @param {Answer} answer @param {Read} read @param {Say} say @returns {Rules} */
+/**
+ * Steps from W_O to the last norm.
+ * @param {Lab} lab
+ * @param {Answer} answer
+ * @param {Read} read
+ * @param {Say} say
+ * @returns {Rules}
+ */
 function sublayers(lab, answer, read, say) {
   const [pre, post] = [lab.norm === "pre", lab.norm === "post"];
   const input = answer.dims.input ? "input" : "x";
@@ -229,7 +266,13 @@ function normal(read, say, row, at, gamma, beta) {
   return { from: [row, ...gamma, ...beta], says: [scaled, ...beta.map((cell) => ["+", of(say, read(cell)[0])])] };
 }
 
-/** From the logits to the loss. @param {Lab} lab @param {Read} read @param {Say} say @returns {Rules} */
+/**
+ * Steps from the logits to the loss.
+ * @param {Lab} lab
+ * @param {Read} read
+ * @param {Say} say
+ * @returns {Rules}
+ */
 function loss(lab, read, say) {
   return {
     probabilities: ({ row, col }) => shared(read, say, { of: "logits", row }, col),

@@ -1,4 +1,4 @@
-/** What the lab opens on, and the examples of its menu. */
+/** The lab's default, and the examples of its menu. */
 
 import { fitted } from "./lab-matrices.js";
 import { reordered } from "./lab-shuffle.js";
@@ -6,7 +6,7 @@ import { reordered } from "./lab-shuffle.js";
 /** @typedef {import("./lab-matrices.js").Lab} Lab */
 /** @typedef {import("../lib/i18n.js").Translate} Translate */
 
-/** Cells of a matrix that is written as it is read: "1 0; 0 1". @param {string} text */
+/** Parse the cells of a matrix: "1 0; 0 1". @param {string} text */
 const cells = (text) => text.split(";").map((row) => row.trim().split(" "));
 
 const IDENTITY = cells("1 0 0; 0 1 0; 0 0 1");
@@ -43,7 +43,11 @@ const ZEROS = { b_1: cells("0 0 0 0 0 0"), b_2: cells("0 0 0") };
 
 const IDENTITY_2 = cells("1 0; 0 1");
 
-/** What is said of each, in a sentence or two, is what there is to see in it. @type {Record<string, {name: (t: Translate) => string, about: (t: Translate) => string, lab: Lab}>} */
+/**
+ * `about` says in one or two sentences what an example shows.
+ * @type {Record<string, {name: (t: Translate) => string, about: (t: Translate) => string, lab:
+ *   Lab}>}
+ */
 export const PRESETS = {
   identity: {
     name: (t) => t("Identity: three tokens, three unit vectors"),
@@ -116,5 +120,5 @@ export const PRESETS = {
   },
 };
 
-/** With its matrices in the order in which they are shown. @param {string} name @returns {Lab} */
+/** An example, with its matrices in display order. @param {string} name @returns {Lab} */
 export const preset = (name) => fitted((PRESETS[name] ?? PRESETS.identity).lab);

@@ -6,10 +6,10 @@ import { CLIP, VECTORS, inRows, sizes } from "./lab-matrices.js";
 /** @typedef {import("./lab-matrices.js").Lab} Lab */
 
 /**
- * Why cells cannot be computed with, by matrix, row and column.
+ * Why cells are invalid, by matrix, row and column.
  * @param {Lab} lab
- * @returns {Record<string, Record<string, "empty" | "text" | "large" | "id" | "flag" | "share">>}  "0,1": the cell;
- *   label smoothing, where it is there, has one alone
+ * @returns {Record<string, Record<string, "empty" | "text" | "large" | "id" | "flag" | "share">>}
+ *    keys are "row,col"; label smoothing has a single cell
  */
 export function wrongs(lab) {
   const { vocab } = sizes(lab);
@@ -33,7 +33,7 @@ export function wrongs(lab) {
 const isShare = (value) => value !== null && value >= 0 && value <= 1;
 
 /**
- * @param {Lab} lab  with nothing wrong
+ * @param {Lab} lab  without invalid cells
  * @returns {Record<string, unknown>}  as POST /api/lab takes it
  */
 export function request(lab) {

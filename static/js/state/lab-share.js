@@ -1,4 +1,4 @@
-/** The lab as a share keeps it: what was computed, and the link that the page opens with. */
+/** The lab in a share: what was computed, and the link with which the page opens. */
 
 import { format, parse } from "./lab-link.js";
 import { request } from "./lab-request.js";
@@ -8,7 +8,7 @@ import { unshuffled } from "./lab-shuffle.js";
 /** @typedef {import("./lab-matrices.js").Lab} Lab */
 /** @typedef {import("./lab-steps.js").Answer} Answer */
 /**
- * @typedef {object} LabShare  as GET /api/shares/{id} answers, as far as the page reads it
+ * @typedef {object} LabShare  the part of the reply of GET /api/shares/{id} that the page reads
  * @property {string} [id]
  * @property {string} created
  * @property {{link: string}} state
@@ -26,7 +26,7 @@ export const stateOf = (lab, lang) => ({
 });
 
 /**
- * What a share opens on, and what was computed when it was made.
+ * The state of a share, and what was computed when it was created.
  * @param {LabShare} share
  * @returns {{lab: Lab, known: {answer: Answer, before: Answer | null}}}
  */

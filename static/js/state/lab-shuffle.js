@@ -1,4 +1,6 @@
-/** Shuffling the tokens: attention without positions gives each the same output in any order. */
+/**
+ * Shuffle the tokens: without positions, attention gives each token the same output in any order.
+ */
 
 import { transposed } from "../lib/cells.js";
 import { inRows, sizes } from "./lab-matrices.js";
@@ -6,15 +8,15 @@ import { inRows, sizes } from "./lab-matrices.js";
 /** @typedef {import("./lab-matrices.js").Lab} Lab */
 /** @typedef {import("./lab-steps.js").Answer} Answer */
 
-/** The first of these that there is, is what comes out. */
+/** The first of these that exists is the output. */
 const OUTPUTS = ["final.norm", "ffn.norm", "ffn.residual", "ffn.output", "norm", "residual", "output"];
-/** Differences below it are rounding. */
+/** Smaller differences are rounding errors. */
 const ROUNDING = 1e-9;
 
 /**
- * Tokens, with all that belongs to them, in another order.
+ * Reorder the tokens with everything that belongs to them.
  * @param {Lab} lab
- * @param {number[]} order  for each place, the place that its token comes from
+ * @param {number[]} order  for each position, the index of its token
  * @returns {Lab}
  */
 export function reordered(lab, order) {
@@ -39,7 +41,12 @@ export function reordered(lab, order) {
   };
 }
 
-/** Another order than the present one. @param {Lab} lab @param {() => number} [random] @returns {Lab} */
+/**
+ * Shuffle into an order that differs from the current one.
+ * @param {Lab} lab
+ * @param {() => number} [random]
+ * @returns {Lab}
+ */
 export function shuffled(lab, random = Math.random) {
   const { n } = sizes(lab);
   const order = Array.from({ length: n }, (_, i) => i);
@@ -51,7 +58,7 @@ export function shuffled(lab, random = Math.random) {
   return reordered(lab, same ? [...order.slice(1), order[0]] : order);
 }
 
-/** In the order in which it was written. @param {Lab} lab @returns {Lab} */
+/** Restore the original order. @param {Lab} lab @returns {Lab} */
 export function unshuffled(lab) {
   if (!lab.order.length) return lab;
   const back = lab.order.map((_, place) => lab.order.indexOf(place));
@@ -59,10 +66,10 @@ export function unshuffled(lab) {
 }
 
 /**
- * By how much each token's output differs from what it was in the order as written.
+ * How much each token's output differs from its output in the original order.
  * @param {Lab} lab  shuffled
  * @param {Answer} answer
- * @param {Answer} before  of the same, unshuffled
+ * @param {Answer} before  for the same tokens, unshuffled
  * @returns {number[]}  the largest difference of its features
  */
 export function moves(lab, answer, before) {
@@ -73,7 +80,7 @@ export function moves(lab, answer, before) {
   });
 }
 
-/** A row of features a token. @param {Lab} lab @param {Answer} answer @returns {number[][]} */
+/** One row of features per token. @param {Lab} lab @param {Answer} answer @returns {number[][]} */
 function outputs(lab, { steps }) {
   const found = steps[OUTPUTS.find((name) => steps[name]) ?? "output"];
   return lab.convention === "column" ? transposed(found) : found;

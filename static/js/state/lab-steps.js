@@ -1,4 +1,4 @@
-/** The lab's steps as a page shows them: what each is called, its formula, and what its axes follow. */
+/** The lab's steps as shown: names, formulas, and labels of their axes. */
 
 import { transposed } from "../lib/cells.js";
 import { fraction, plain, raised, root, total } from "../compute/formula.js";
@@ -12,12 +12,13 @@ import { fraction, plain, raised, root, total } from "../compute/formula.js";
  * @property {string} id
  * @property {string} name
  * @property {Formula} formula
- * @property {{title: string, values: number[][], rows: string[], cols: string[]}[]} tables  one a head
+ * @property {{title: string, values: number[][], rows: string[], cols: string[]}[]} tables  one per
+ *   head
  * @property {"signed" | "share" | "mask"} scale
  */
 
 const SHARES = new Set(["weights", "probabilities", "wanted"]);
-/** Brackets that stay as tall as a line. */
+/** Parentheses of normal height. */
 const [OPEN, CLOSE] = [plain("("), plain(")")];
 const T = (/** @type {string} */ name) => raised(name, "T");
 
@@ -58,7 +59,12 @@ const names = (t) => ({
 export function formulas(lab) {
   const { matrices, scoring, relative, norm } = lab;
   const column = lab.convention === "column";
-  /** Of a norm, with its own γ and β. @param {Formula} x @param {string} which @param {string} sub */
+  /**
+   * The formula of a norm with its γ and β.
+   * @param {Formula} x
+   * @param {string} which
+   * @param {string} sub
+   */
   const normed = (x, which, sub) => [
     ...(matrices[`${which}gamma`] ? [`γ${sub}`, "·"] : []), "LayerNorm", OPEN, x, CLOSE, ...(matrices[`${which}beta`] ? ["+", `β${sub}`] : []),
   ];
@@ -152,7 +158,7 @@ const table = (lab, [rows, cols], values) => ({
 });
 
 /**
- * What the places of an axis are called.
+ * The labels of an axis.
  * @param {Lab} lab
  * @param {string} dim
  * @param {number} count
@@ -165,7 +171,7 @@ export function labels(lab, dim, count) {
 }
 
 /**
- * The pair with the largest weight of all heads, for one sentence.
+ * The pair with the largest weight of all heads, for the summary.
  * @param {Lab} lab
  * @param {Answer} answer
  * @returns {{query: string, key: string, weight: number, head: number}}
@@ -173,7 +179,7 @@ export function labels(lab, dim, count) {
 export function finding(lab, { steps: { weights } }) {
   let best = { query: "", key: "", weight: -1, head: 0 };
   const rows = weights.map((/** @type {number[][]} */ own) => (lab.convention === "column" ? transposed(own) : own));
-  // One that may look at a single token has no choice, and says nothing where others have one.
+  // A row that sees a single key has no choice, so it is skipped if others have one.
   const choosing = rows.flat().some(open);
   rows.forEach((/** @type {number[][]} */ own, /** @type {number} */ head) =>
     own.forEach((row, query) => {

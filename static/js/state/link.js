@@ -1,25 +1,25 @@
 /**
- * A permalink: it holds the request's keys as the API names them and the view's keys; what is at its
- * default is left out.
+ * Permalinks: they contain the request's keys, named as in the API, and the view's keys; defaults
+ * are left out.
  */
 
 /**
  * @typedef {object} State
  * @property {string} source  the sentence
  * @property {string | null} model  null: the server's first
- * @property {string | null} direction  null: by script
+ * @property {string | null} direction  null: detected from the script
  * @property {string | null} target  null: the model decodes one
  * @property {unknown} decode  as the API takes it, or null
  * @property {unknown} interventions  as the API takes it, or null
  * @property {number | null} pad_to
  * @property {string} view
- * @property {string} block  which attentions (data/attentions.js); "": the last that the model has
+ * @property {string} block  which attentions (data/attentions.js); "": the model's last block
  * @property {number} layer  0-based
  * @property {number} head  0-based
  * @property {number | null} query  the pinned row
  * @property {number | null} key  the pinned column
  * @property {string} lang  of the interface
- * @property {import("./options.js").Choices} options  what the views let one choose; flat in a link
+ * @property {import("./options.js").Choices} options  options of the views; flat in a link
  */
 /** @typedef {import("./options.js").Options} Options */
 
@@ -53,7 +53,7 @@ export const REQUEST_KEYS = /** @type {const} */ ([
 ]);
 /** @typedef {Exclude<keyof State, "options">} Key */
 const KEYS = /** @type {Key[]} */ (Object.keys(DEFAULTS).filter((key) => key !== "options"));
-/** What tells one moment from the next; a link says these even at their defaults. */
+/** Keys that a link always contains, even at their defaults. */
 const ALWAYS = new Set(["source", "view", "layer", "head", "lang"]);
 
 /** @type {(text: string) => string | null} */
@@ -89,15 +89,15 @@ const PARSE = {
 
 /**
  * @param {string} search  a query string, with or without "?"
- * @param {Options} [options]  that a link may hold
- * @returns {Partial<State>}  only what it says and what can be read
+ * @param {Options} [options]  that a link may contain
+ * @returns {Partial<State>}  only keys that are present and can be read
  */
 export function parse(search, options = {}) {
   return understood(Object.fromEntries([...new URLSearchParams(search)].reverse()), options);
 }
 
 /**
- * A share's state, held to the same as a link: what cannot be read is as if it were not there.
+ * Read a share's state with the same checks as a link: what cannot be read is ignored.
  * @param {Record<string, unknown>} state
  * @param {Options} [options]
  * @returns {Partial<State>}
@@ -122,9 +122,9 @@ function understood(words, options) {
 const inWords = (value) => (typeof value === "object" ? JSON.stringify(value) : String(value));
 
 /**
- * @param {Record<string, unknown>} words  as a link or a share holds them
+ * @param {Record<string, unknown>} words  from a link or a share
  * @param {Options} options
- * @returns {import("./options.js").Choices}  those that are there and can be read
+ * @returns {import("./options.js").Choices}  those that are present and can be read
  */
 export function choices(words, options) {
   const found = Object.entries(options).map(([name, { read }]) => {
@@ -135,7 +135,7 @@ export function choices(words, options) {
 }
 
 /**
- * A state with what others say of it, the last one having the last word.
+ * Merge states; later ones take precedence.
  * @param {State} state
  * @param {...Partial<State>} others
  * @returns {State}
@@ -165,7 +165,7 @@ export function format(state, options = {}) {
 /**
  * @param {State} state
  * @param {Options} options
- * @returns {Record<string, string>}  what was chosen other than at first, in words
+ * @returns {Record<string, string>}  the options that differ from their defaults, as text
  */
 export function chosen(state, options) {
   const entries = Object.entries(options)

@@ -1,4 +1,4 @@
-/** A training run as its events tell it: pure functions of what was heard so far. */
+/** The state of a training run, computed by pure functions from its events. */
 
 /** @typedef {import("../data/training-runs.js").Snapshot} Snapshot */
 /** @typedef {import("../data/training-runs.js").RunInfo} RunInfo */
@@ -8,7 +8,7 @@
  * @property {string} id
  * @property {Options} options
  * @property {{id: string, step: number} | null} parent
- * @property {number} next  the number of the event that comes next
+ * @property {number} next  the number of the next event
  * @property {import("../data/training-runs.js").RunState} state
  * @property {string | null} why
  * @property {number | null} place  in the queue
@@ -16,15 +16,15 @@
  * @property {number} factor  of the learning rate
  * @property {number | null} rate
  * @property {number} seconds
- * @property {number} from  the step that it began at
+ * @property {number} from  the step at which it began
  * @property {import("../data/model.js").ModelInfo | null} model
  * @property {{source: string, target: string}[]} probes
  * @property {Snapshot[]} snapshots
- * @property {{step: number, loss: number | null}[]} losses  of training
+ * @property {{step: number, loss: number | null}[]} losses  training losses
  */
 
 const OVER = new Set(["finished", "stopped", "failed"]);
-/** As many snapshots as a run has, about. */
+/** The approximate number of snapshots of a run. */
 const OBSERVED = 40;
 
 /** @param {RunInfo} info @returns {LiveRun}  before any event */
@@ -53,9 +53,9 @@ export function fresh({ id, options, parent, learning_rate }) {
 export const over = ({ state }) => OVER.has(state);
 
 /**
- * The run after an event. One that was heard already changes nothing.
+ * The run after an event; an event that was already applied changes nothing.
  * @param {LiveRun} run
- * @param {any} event  as the server tells it
+ * @param {any} event  as sent by the server
  * @returns {LiveRun}
  */
 export function heard(run, event) {
@@ -73,7 +73,7 @@ export function heard(run, event) {
 }
 
 /**
- * The steps of all snapshots, those that are yet to come among them.
+ * The steps of all snapshots, including future ones.
  * @param {LiveRun} run
  * @returns {number[]}
  */
@@ -89,9 +89,9 @@ export function planned({ options, snapshots, from, state }) {
 }
 
 /**
- * The training loss between each snapshot and the one before, as their mean.
+ * The mean training loss between each snapshot and the previous one.
  * @param {LiveRun} run
- * @returns {number[]}  one a snapshot; of the first the first that there is
+ * @returns {number[]}  one per snapshot; for the first, the first recorded loss
  */
 export function trainLosses({ snapshots, losses }) {
   return snapshots.map(({ step }, i) => {
@@ -103,10 +103,10 @@ export function trainLosses({ snapshots, losses }) {
 }
 
 /**
- * Where the slider is: the snapshot that is looked at, the last one where none was chosen.
+ * The slider's position: the selected snapshot, or the last one.
  * @param {LiveRun} run
  * @param {number | null} step  null: the last
- * @returns {number}  −1: there is none yet
+ * @returns {number}  −1: none yet
  */
 export function placeOf({ snapshots }, step) {
   if (step === null || !snapshots.length) return snapshots.length - 1;
@@ -115,7 +115,7 @@ export function placeOf({ snapshots }, step) {
 }
 
 /**
- * When answers became right, in words' numbers: the first snapshot from which on so many are.
+ * The first snapshot from which on at least this share of answers is right.
  * @param {LiveRun} run
  * @param {number} share
  * @returns {Snapshot | null}

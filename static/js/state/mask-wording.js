@@ -1,4 +1,4 @@
-/** What the rules of a mask mean, in words. */
+/** Descriptions of mask rules. */
 
 import { rules } from "../data/attentions.js";
 
@@ -11,7 +11,7 @@ const sizeOf = (names) => Number(names.find((name) => name.startsWith("window-")
  * The window that a query sees.
  * @param {Translate} t
  * @param {string} mask  such as "causal & window-3"
- * @returns {string | null}  null: there is none
+ * @returns {string | null}  null: none
  */
 export function windowSaid(t, mask) {
   const names = rules(mask);
@@ -23,7 +23,7 @@ export function windowSaid(t, mask) {
 }
 
 /**
- * Why a query may not look at a key.
+ * Why a key is masked for a query.
  * @param {Translate} t
  * @param {string} mask  such as "causal & window-3"
  * @param {{query: number | null, key: number | null}} at  null: several tokens

@@ -1,4 +1,4 @@
-/** What a map of a model shows: its stacks as towers, with the attentions of every layer. */
+/** The map of a model: its stacks as columns, with the attentions of every layer. */
 
 import { blocks, stacked } from "../data/attentions.js";
 
@@ -6,10 +6,10 @@ import { blocks, stacked } from "../data/attentions.js";
 /**
  * @typedef {object} Tower  a stack
  * @property {string} stack
- * @property {boolean} writes  whether what comes out of it on top is the next token
- * @property {string[]} kinds  of attention that its layers have, in the order in which they run
- * @property {{layer: number, cells: {block: string, layer: number}[]}[]} layers  layer 1 first; a cell is
- *   an attention as a link says it, whose layer counts those of its block
+ * @property {boolean} writes  whether its output is the next token
+ * @property {string[]} kinds  the kinds of attention of its layers, in the order in which they run
+ * @property {{layer: number, cells: {block: string, layer: number}[]}[]} layers  layer 1 first; a
+ *   cell is an attention as named in a link, with its layer within the block
  */
 
 /** @param {Model} model @returns {Tower[]}  in the order in which they run */

@@ -1,4 +1,4 @@
-/** What the parts of a model are called: the one place where its own names become words of a reader. */
+/** Names of the parts of a model: the only place where its identifiers become words. */
 
 import { attentionAt, blockOf, blocks, placeOf, within } from "../data/attentions.js";
 
@@ -11,7 +11,7 @@ export function blockName(id, t) {
   return Object.hasOwn(known, id) ? known[/** @type {keyof typeof known} */ (id)] : id;
 }
 
-/** In a sentence. @param {string} id  of a block @param {Translate} t */
+/** The name of a block within a sentence. @param {string} id  of a block @param {Translate} t */
 export function blockWord(id, t) {
   const known = { encoder: t("encoder"), decoder: t("decoder"), cross: t("cross-attention") };
   return Object.hasOwn(known, id) ? known[/** @type {keyof typeof known} */ (id)] : id;
@@ -23,7 +23,12 @@ export function kindName(kind, t) {
   return Object.hasOwn(known, kind) ? known[/** @type {keyof typeof known} */ (kind)] : kind;
 }
 
-/** An attention of the model. @param {string} block @param {number} layer  from 0 @param {Translate} t */
+/**
+ * The name of an attention.
+ * @param {string} block
+ * @param {number} layer from 0
+ * @param {Translate} t
+ */
 export const placeName = (block, layer, t) => t("{block}, layer {n}", { block: blockName(block, t), n: layer + 1 });
 
 /** @param {string} stack @param {Translate} t */
@@ -35,11 +40,11 @@ export function networkName(stack, t) {
 }
 
 /**
- * A sublayer of the model, be it an attention or what follows it.
+ * A sublayer of the model: an attention or a feed-forward network.
  * @param {Model} model
- * @param {string} at  such as "encoder.1.self", or its layer's "encoder.1.ffn"
+ * @param {string} at  such as "encoder.1.self" or "encoder.1.ffn"
  * @param {Translate} t
- * @returns {{block: string, layer: number} | null}  null where the model has none of that name
+ * @returns {{block: string, layer: number} | null}  null if the model has no such sublayer
  */
 export function sublayer(model, at, t) {
   const place = attentionAt(model, at) && placeOf(model, at);
@@ -48,11 +53,16 @@ export function sublayer(model, at, t) {
   return found ? { block: networkName(found.stack, t), layer: found.layer } : null;
 }
 
-/** The stack that reads each text, in a sentence. @param {Model} model @param {Translate} t @returns {Record<string, string>} */
+/**
+ * The name of the stack that reads each text, within a sentence.
+ * @param {Model} model
+ * @param {Translate} t
+ * @returns {Record<string, string>}
+ */
 export const readers = (model, t) =>
   Object.fromEntries((model?.texts ?? []).map((text) => [text, blockWord(within(model, text).stack, t)]));
 
-/** The feed-forward networks, one a layer of each stack. @param {Model} model */
+/** The feed-forward networks: one per layer of each stack. @param {Model} model */
 export function networks(model) {
   const stacks = [...new Set(blocks(model).map(({ stack }) => stack))];
   return stacks.flatMap((stack) => {

@@ -1,7 +1,7 @@
 /**
- * What the opening shows of a page: the sentence and its translation word by word, which source words
- * each written word looks at in the head that aligns best while it writes, and a gloss under it from
- * the head that aligns best once it has read.
+ * What the opening shows: the sentence and its translation word by word, the source words that each
+ * written word looks at (by the head that aligns best while it writes), and a gloss under each (by
+ * the head that aligns best once it has read the word).
  */
 
 import { alignment } from "../compute/alignment.js";
@@ -17,29 +17,29 @@ import { memo } from "../lib/memo.js";
  * @typedef {object} Opening
  * @property {Label[]} source
  * @property {Written[]} written
- * @property {number} first  which of these is lit at first
+ * @property {number} first  index of the word highlighted first
  */
 /**
  * @typedef {object} Written  a word of the translation
  * @property {Label} label
  * @property {string | null} gloss
- * @property {Float32Array} weights  of the source words while it is written
- * @property {number} special  what goes to special tokens
- * @property {boolean} spoken  whether it is a word and not a mark
+ * @property {Float32Array} weights  on the source words while it is written
+ * @property {number} special  weight on special tokens
+ * @property {boolean} spoken  whether it is a word, not punctuation
  */
 
 /**
- * The heads that it takes.
+ * The heads that the opening uses.
  * @param {Page["model"]} model
- * @returns {{writes: import("../data/model.js").Head, reads: import("../data/model.js").Head} | null}  null:
- *   nobody knows of this model which head aligns
+ * @returns {{writes: import("../data/model.js").Head, reads: import("../data/model.js").Head} |
+ *   null}  null: the model's alignment was not measured
  */
 function aligners(model) {
   const [writes, reads] = ["writes", "reads"].map((rows) => model?.aligners?.find((head) => head.rows === rows));
   return writes && reads ? { writes, reads } : null;
 }
 
-/** Whether there is an opening for a model. @param {Page["model"]} model */
+/** Whether a model has an opening. @param {Page["model"]} model */
 export const opens = (model) => aligners(model) !== null;
 
 /** @param {Page["model"]} model @returns {string[]}  addresses */
@@ -82,14 +82,14 @@ function opening(direction, writes, reads) {
   return { source: labels(writes.source.tokens, from), written, first: clearest(written) };
 }
 
-/** The word that looks hardest at one other. @param {Written[]} written */
+/** The word that looks most strongly at one source word. @param {Written[]} written */
 function clearest(written) {
   const score = (/** @type {Written} */ { weights, spoken }) => (spoken ? Math.max(0, ...weights) : -1);
   return written.reduce((best, one, i) => (score(one) > score(written[best]) ? i : best), 0);
 }
 
 /**
- * What a written word looks at, in no more words than its numbers have.
+ * What a written word looks at, claiming no more than its numbers.
  * @param {Written} word
  * @returns {{kind: "one" | "most" | "both" | "special" | "spread", keys: number[]}}
  */

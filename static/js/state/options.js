@@ -1,12 +1,12 @@
 /**
- * What a view lets one choose, and how a link says it: typed values here, words in the address bar.
- * Two views that mean the same thing by a name use the same option.
+ * Options of views, and how a link contains them: typed values here, text in the address bar. Views
+ * with an option of the same name and meaning share it.
  */
 
 /**
  * @template [T=any]
  * @typedef {object} Option
- * @property {T} initial  what a link without it means
+ * @property {T} initial  the default
  * @property {(text: string) => T | null} read  null: cannot be read
  * @property {(value: T) => string} write
  */
@@ -20,7 +20,11 @@ export const flag = (initial = false) => ({
   write: (value) => (value ? "1" : "0"),
 });
 
-/** One of a few, or null, which the view knows what to make of. @param {...string} values @returns {Option<string | null>} */
+/**
+ * One of several values, or null, which the view interprets.
+ * @param {...string} values
+ * @returns {Option<string | null>}
+ */
 export const some = (...values) => ({ ...choice(...values), initial: null, write: String });
 
 /** @param {...string} values  the first is the initial one @returns {Option<string>} */
@@ -31,7 +35,7 @@ export const choice = (...values) => ({
 });
 
 /**
- * A whole number; outside of the range it cannot be read.
+ * An integer; one outside the range cannot be read.
  * @param {number} low
  * @param {number} high
  * @param {number | null} [initial]
@@ -46,7 +50,7 @@ export const whole = (low, high, initial = null) => ({
   write: String,
 });
 
-/** Whole numbers, as "0,3,5"; "" is the empty list. @returns {Option<number[] | null>} */
+/** Integers, as "0,3,5"; "" is the empty list. @returns {Option<number[] | null>} */
 export const list = () => ({
   initial: null,
   read: (text) => (/^(\d{1,4}(,\d{1,4})*)?$/.test(text) ? text.split(",").filter(Boolean).map(Number) : null),
@@ -56,7 +60,7 @@ export const list = () => ({
 /** @param {string} [initial] @returns {Option<string>} */
 export const text = (initial = "") => ({ initial, read: (words) => words, write: (words) => words });
 
-/** Options that mean the same in every view that has them. */
+/** Options with the same meaning in every view that has them. */
 export const SHARED = Object.freeze({
   scale: choice("linear", "log"),
   special: choice("show", "hide"),

@@ -1,4 +1,4 @@
-/** What tells a model the order of tokens, and where in the computation it acts. */
+/** The kinds of positional encoding, and where in the computation they act. */
 
 import { blockOf, typed, within } from "../data/attentions.js";
 
@@ -25,7 +25,11 @@ const KINDS = {
 /** @param {Model} model @returns {PositionKind} */
 export const kindOf = (model) => KINDS[model?.positions ?? "sinusoidal"] ?? KINDS.none;
 
-/** Where the positions of this model act, in a sentence. @param {Translate} t @param {PositionKind} kind */
+/**
+ * Where the model's positions act, as a sentence.
+ * @param {Translate} t
+ * @param {PositionKind} kind
+ */
 export function whereSaid(t, { base, where, product }) {
   if (where === "input")
     return base === "learned"
@@ -49,9 +53,9 @@ export function whereSaid(t, { base, where, product }) {
 }
 
 /**
- * The tensors of positions that a run adds while it reads the text that is typed; one can drop them.
+ * The position tensors that are added to the typed text; they can be dropped.
  * @param {Model} model
- * @returns {string[]}  none where positions are not added
+ * @returns {string[]}  empty if positions are not added
  */
 export function droppable(model) {
   const { where } = kindOf(model);

@@ -1,7 +1,7 @@
 /**
- * What follows from a change of the page, worked out before anyone hears of it: the status of what
- * the link asks for, the nearest place that the model has, a pin whose token is gone. Pure
- * functions of the page and of the one before.
+ * The consequences of a change of the page, computed before listeners are called: the status of the
+ * link's request, the nearest existing place of the model, pins whose token is gone. Pure functions
+ * of the page and the previous one.
  */
 
 import { blockOf, blocks, extent } from "../data/attentions.js";
@@ -19,7 +19,7 @@ import { known, remembered } from "./two-runs.js";
 
 /**
  * @param {Views} [viewOf]
- * @param {(page: Page) => string} [opens]  the view that opens where the link's own is not offered
+ * @param {(page: Page) => string} [opens]  the view that opens if the link's view is not offered
  * @returns {import("./store.js").Settle}
  */
 export function settler(viewOf = () => ({}), opens = ({ link }) => link.view) {
@@ -34,7 +34,8 @@ export function settler(viewOf = () => ({}), opens = ({ link }) => link.view) {
 }
 
 /**
- * Where a view is not offered the page shows another, and keeps which was asked for until one moves on.
+ * If a view is not offered, the page shows another one, and remembers the requested one until the
+ * reader moves on.
  * @param {Page} page
  * @param {Page} previous
  * @param {string} id
@@ -47,7 +48,7 @@ function opened(page, previous, id) {
 }
 
 /**
- * A link that asks for another trace waits for it where it is not known, or has nothing to ask.
+ * A link to a different trace waits for it unless it is known or there is nothing to request.
  * @param {Page} page
  * @param {Page} previous
  * @returns {Page}
@@ -61,7 +62,7 @@ function requested(page, previous) {
 }
 
 /**
- * A link that still waits may mean a place that is yet to come.
+ * While a link is waiting, its place may not exist yet.
  * @param {Page} page
  * @param {Views} viewOf
  */
@@ -72,7 +73,7 @@ function fitted({ link, model, trace, status }, viewOf) {
 }
 
 /**
- * The nearest block, layer and head that the model has.
+ * The nearest existing block, layer and head.
  * @param {State} link
  * @param {Table} model
  * @param {Views} [viewOf]
@@ -86,7 +87,8 @@ export function nearest(link, model, viewOf = () => ({})) {
 }
 
 /**
- * A block that is not there, or that the view is not for, is the last one that is.
+ * A block that does not exist, or to which the view does not apply, is replaced by the last one
+ * that fits.
  * @param {State} link
  * @param {Table} model
  * @param {Rules} view
@@ -98,11 +100,11 @@ function suited(link, model, { blocks: suits = () => true }) {
   return !block || block.id === link.block ? link : { ...link, block: block.id, ...unpinned(link) };
 }
 
-/** A pin is of a block; one that was not said may be any. @param {State} link */
+/** A pin belongs to a block, unless the link names none. @param {State} link */
 const unpinned = ({ block }) => (block ? { query: null, key: null } : {});
 
 /**
- * Without a pin whose token is gone.
+ * Remove a pin whose token is gone.
  * @param {State} link
  * @param {Table} model
  * @param {Pick<Trace, "tokens">} trace

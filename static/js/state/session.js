@@ -1,6 +1,6 @@
 /**
- * Keeps what is shown in step with the link: asks for the trace when the request changes, for the
- * tensors and the answers that a view needs when they are not there yet.
+ * Keep what is shown in sync with the link: request the trace when the request changes, and the
+ * tensors and answers that a view needs when they are missing.
  */
 
 import { blockOf } from "../data/attentions.js";
@@ -22,19 +22,22 @@ import { ownRun, runOf } from "./view-requests.js";
 /** @typedef {import("../data/model.js").ModelInfo} ModelInfo */
 /** @typedef {ReturnType<typeof bindSession>} Session */
 /**
- * @typedef {object} Wishes  what the present view shows
- * @property {(page: Page) => string[]} needs  addresses of what it shows of the present run
- * @property {(page: Page) => import("./view-requests.js").Question[]} asks  all that is not in it
- * @property {import("./reconcile-link.js").Views} [viewOf]  what the views ask of a model
- * @property {(page: Page) => boolean} [flips]  whether the other run of a changed model can be shown in its place; absent: yes
- * @property {(page: Page) => string} [opens]  the view that opens where the link's own is not offered
+ * @typedef {object} Wishes  what the current view needs
+ * @property {(page: Page) => string[]} needs  addresses of what it shows of the current run
+ * @property {(page: Page) => import("./view-requests.js").Question[]} asks  everything it needs
+ *   besides
+ * @property {import("./reconcile-link.js").Views} [viewOf]  what the views require of a model
+ * @property {(page: Page) => boolean} [flips]  whether the other run of a changed model can be
+ *   shown instead; absent: yes
+ * @property {(page: Page) => string} [opens]  the view that opens if the link's view is not offered
  */
 
 /**
  * @param {Store} store
  * @param {Source} source
  * @param {Wishes} wishes
- * @param {{free?: boolean}} [options]  whether the first trace may choose the layer and the head
+ * @param {{free?: boolean}} [options]  free: whether the first trace may determine the layer and
+ *   the head
  */
 export function bindSession(store, source, wishes, { free = false } = {}) {
   const asker = createAsker();
@@ -43,7 +46,7 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
   const answers = bindAnswers(store, source, wishes.asks, other.asks);
   let { open } = source;
 
-  /** Asks for the trace, even where it is here; of a source that is to be opened, for what is there. */
+  /** Request the trace even if it is present; open a source that must be opened first. */
   async function run() {
     tensors.stop();
     if (open) return opened(open);
@@ -75,7 +78,11 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
     store.set({ status: "ready", problem: null, ...found }, "link");
   }
 
-  /** The link where the model is, its view among those that are offered. @param {Page} page @param {ModelInfo} model */
+  /**
+   * Fit the link to the model and to the views that are offered.
+   * @param {Page} page
+   * @param {ModelInfo} model
+   */
   const fit = (page, model) => {
     const view = wishes.opens?.({ ...page, model }) ?? page.link.view;
     return nearest({ ...page.link, view }, model, wishes.viewOf);
@@ -85,7 +92,7 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
   async function look(signal) {
     store.set({ status: "waiting", problem: null });
     const model = await named(source, store.get().link.model);
-    // What goes wrong with the first trace is said in the model's words.
+    // Set the model first, so that a problem with the first trace can name its parts.
     if (!store.get().trace) store.set({ model });
     const link = fit(store.get(), model);
     const needs = wishes.needs({ ...store.get(), model, link });
@@ -93,20 +100,20 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
     return { model, trace: await source.trace(request(model, link, needs), signal) };
   }
 
-  /** Asks again for what went wrong, and for nothing else. */
+  /** Request again only what failed. */
   async function retry() {
     if (store.get().status !== "ready") return run();
     tensors.stop();
     store.set({ problem: null, answers: without(store.get().answers, (_, { passing }) => passing) });
   }
 
-  // A change of what is asked for has made the page wait; a share that is opened brings its trace.
+  // A changed request sets the status to "waiting"; an opened share brings its own trace.
   const deaf = [
     store.subscribe(
       ({ link }) => [...REQUEST_KEYS.map((key) => link[key]), inForce(link)],
       ({ status }) => {
         if (status !== "ready") return void run();
-        // It is one that was here already: what was asked for meanwhile is not wanted any more.
+        // The trace was already known: cancel the pending request.
         asker.stop();
         tensors.stop();
       },
@@ -121,7 +128,7 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
     ),
   ];
 
-  /** Asks nothing any more, and waits for nothing. */
+  /** Stop all requests. */
   function stop() {
     deaf.forEach((end) => end());
     [asker, tensors, answers, other].forEach((one) => one.stop());
@@ -131,8 +138,8 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
 }
 
 /**
- * Asks for the tensors of the present trace that the view needs and that are not there yet. A
- * problem with them is the page's, whose trace stays as it is.
+ * Request missing tensors of the current trace that the view needs. A failure is reported by the
+ * page; the trace stays.
  * @param {Store} store
  * @param {Pick<Source, "trace">} source
  * @param {Wishes["needs"]} needs
@@ -167,7 +174,7 @@ function bindTensors(store, source, needs) {
     }, fails);
     const now = store.get();
     if (more === null || now.trace?.id !== seen.id) return;
-    // What a share does not hold the page says (chrome/missing-from-share.js); its trace is as it was.
+    // If a share lacks them, the page says so (chrome/missing-from-share.js); the trace stays.
     if (more instanceof Problem) return more.kind === "frozen" ? undefined : fails(more);
     store.set({ trace: joined(now.trace, more, needs(now)) });
   }
@@ -179,8 +186,9 @@ function bindTensors(store, source, needs) {
 }
 
 /**
- * Of a changed model asks for the run that is not shown, with what the view shows of a run: where all of
- * the other one is here, and no question of the view is about it. A problem with it is told when it is shown.
+ * For a changed model, request the run that is not shown, with the tensors that the view needs,
+ * once the shown run is complete and if no question of the view is about it. A failure is reported
+ * when that run is shown.
  * @param {Store} store
  * @param {Pick<Source, "trace">} source
  * @param {Wishes} wishes
@@ -188,7 +196,7 @@ function bindTensors(store, source, needs) {
 function bindOther(store, source, { needs, flips = () => true }) {
   const asker = createAsker();
   let asked = "";
-  /** The run that is on its way. */
+  /** The run being requested. */
   let awaited = "";
 
   async function follow() {
@@ -206,7 +214,7 @@ function bindOther(store, source, { needs, flips = () => true }) {
     if (found === null) return;
     awaited = "";
     const { runs } = store.get();
-    // The questions that waited for it are asked by themselves.
+    // Questions that waited for it are now requested separately.
     if (found instanceof Problem) return store.set({ runs: { ...runs } });
     const as = shownAs(wanted.link);
     const known = runs[as]?.of === of ? joined(runs[as].trace, found, needs(wanted)) : found;
@@ -215,7 +223,10 @@ function bindOther(store, source, { needs, flips = () => true }) {
 
   return {
     follow,
-    /** Whether a question will be answered by what is on its way. @param {import("./view-requests.js").Question} question */
+    /**
+     * Whether the pending request will answer a question.
+     * @param {import("./view-requests.js").Question} question
+     */
     asks: (question) => awaited !== "" && "trace" in question && runOf(question) === awaited,
     stop() {
       asker.stop();
@@ -227,7 +238,7 @@ function bindOther(store, source, { needs, flips = () => true }) {
 /**
  * @param {Source} source
  * @param {string | null} id
- * @returns  the model of that name, else the first
+ * @returns  the model with that id, else the first
  */
 async function named(source, id) {
   const models = await source.models();

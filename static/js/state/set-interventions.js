@@ -1,4 +1,6 @@
-/** Changing the machine: each change is a step of its own in the browser's history, so Back undoes it. */
+/**
+ * Change the model: each change is a separate entry in the browser's history, so Back undoes it.
+ */
 
 import { changeable } from "../data/attentions.js";
 import { isFixed } from "./share-contents.js";
@@ -12,7 +14,7 @@ import { changes, found, linked, plainly, put, same, toggled, without } from "./
 export function editModel({ store, t, announce }) {
   const list = () => changes(store.get().link);
 
-  /** What is changed is shown. @param {Change[]} next @param {Origin} [origin] */
+  /** Set the changes and show the changed model. @param {Change[]} next @param {Origin} [origin] */
   function set(next, origin = "chosen") {
     if (JSON.stringify(next) === JSON.stringify(list())) return;
     const { options } = store.get().link;
@@ -22,8 +24,10 @@ export function editModel({ store, t, announce }) {
   return {
     list,
 
-    /** What was frozen with a share stays as it is, where its model is gone; so does a model of which
-     * only the weights are known. */
+    /**
+     * Whether the model cannot be changed: a share whose model is gone, or a model of which only
+     * the weights are known.
+     */
     fixed: () => isFixed(store.get()) || !changeable(store.get().model),
 
     /** @param {Change} change @returns {Change | null}  what is done to the same thing */

@@ -1,4 +1,7 @@
-/** What a share holds, and what has to be asked for it so that its view opens without the model. */
+/**
+ * The contents of a share, and the additional requests that it needs so that its view opens without
+ * the model.
+ */
 
 import { nexts } from "../data/attentions.js";
 import { whole } from "../data/tensor-address.js";
@@ -16,28 +19,34 @@ import { lacking } from "./tensor-cache.js";
 /** @typedef {Pick<import("./types.js").View, "needs" | "asks" | "keeps">} Wanting */
 /** @typedef {{select: string[], summarise?: string[], dtype?: string}} Recorded */
 
-/** What the server freezes of every run by itself; `FROZEN` in app/answers/share_creation.py. */
+/** The tensors that the server always freezes; `FROZEN` in app/answers/share_creation.py. */
 const KINDS = ["weights", "mask", "q", "k", "v"];
-/** Further questions in one share. */
+/** The largest number of additional requests in a share. */
 const MOST = 4;
 
-/** Names the run that a share is of. @param {Pick<Share, "state" | "model">} share */
+/** The name of a share's run. @param {Pick<Share, "state" | "model">} share */
 export const runOfShare = (share) =>
   memo(share, "run", () => ownRun(/** @type {Page} */ ({ model: share.model, link: merge(DEFAULTS, stated(share.state)) })));
 
-/** The run that a share of the page would be of: that of the changed model, whichever is shown. @param {Page} page */
+/**
+ * The run that a share of the page would contain: that of the changed model, whichever is shown.
+ * @param {Page} page
+ */
 const runHere = (page) => runOf(traced(page, { select: [], interventions: page.link.interventions }));
 
-/** Whether the reader of a share has changed what it asks of its model. @param {Page} page */
+/** Whether the reader has changed the request of a share. @param {Page} page */
 export const departed = (page) => page.share !== null && runHere(page) !== runOfShare(page.share);
 
-/** Whether what is shown can be changed: in a share while its model is served. @param {Pick<Page, "share" | "live">} page */
+/**
+ * Whether the request cannot be changed: in a share whose model is no longer served.
+ * @param {Pick<Page, "share" | "live">} page
+ */
 export const isFixed = ({ share, live }) => share !== null && !live;
 
 /**
  * @param {Page} page
- * @param {Wanting} view  the one that is open
- * @returns {{select: string[], asks: Question[]}}  what a share has to hold beside what every one does
+ * @param {Wanting} view  the current view
+ * @returns {{select: string[], asks: Question[]}}  what the share must contain in addition
  */
 export function beside(page, view) {
   const select = [...new Set(view.needs(page))].filter((name) => !always(page.model, name));
@@ -53,10 +62,10 @@ export function beside(page, view) {
 }
 
 /**
- * A question about the share's own run is answered out of its trace.
+ * Answer a question about the share's own run from its trace.
  * @param {Page} page
  * @param {Question} question
- * @returns {Trace | null}  null: the trace does not hold it
+ * @returns {Trace | null}  null: not in the trace
  */
 export function held(page, question) {
   if (!page.share || !("trace" in question) || !inTrace(page.model, runOfShare(page.share), question)) return null;
@@ -71,8 +80,7 @@ export function held(page, question) {
 }
 
 /**
- * A question about parameters is answered out of those that were frozen with the share, whichever
- * were asked for together.
+ * Answer a question about parameters from the frozen ones, however they were grouped in requests.
  * @param {Page} page
  * @param {Question} question
  * @returns {Tensors | null}  null: not all of them were frozen
@@ -89,7 +97,7 @@ export function heldParameters({ share, answers }, question) {
 }
 
 /**
- * Whether a view shows more than a share holds, when nobody can be asked for the rest.
+ * Whether a view needs more than the share contains while its model is not served.
  * @param {Page} page
  * @param {Pick<Wanting, "needs">} view
  */
@@ -99,7 +107,7 @@ export function missing(page, view) {
 }
 
 /**
- * The model without the changes, which a share of a changed one holds as well.
+ * The run of the model as trained, which a share of a changed model also contains.
  * @param {Page} page
  * @param {string[]} select
  * @returns {Question[]}
@@ -120,7 +128,7 @@ function always(model, address) {
   return name === null || KINDS.includes(name.split(".").at(-1) ?? "") || nexts(model).includes(name);
 }
 
-/** @param {string} pattern  with "*" for anything */
+/** @param {string} pattern  with "*" as a wildcard */
 function matcher(pattern) {
   const escaped = pattern.split("*").map((part) => part.replace(/[.?[\]!^$(){}+|\\]/g, "\\$&"));
   return new RegExp(`^${escaped.join(".*")}$`);

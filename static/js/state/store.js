@@ -1,7 +1,8 @@
 /**
- * One figure's store: what the link says (`link`), what the server answered, and, beside them, what
- * the pointer is on, which is never part of a link. Everything changes here, and whoever shows a
- * part of it hears when that part has changed. It knows no page: several can stand on one.
+ * The store of one figure: the state of the link (`link`), the server's replies, and what the
+ * pointer is on, which is never part of a link. All changes go through it, and subscribers are
+ * called when the part that they select has changed. It is independent of the page, which can have
+ * several figures.
  */
 
 import { settler } from "./reconcile-link.js";
@@ -16,34 +17,36 @@ import { settler } from "./reconcile-link.js";
  * @typedef {object} Page
  * @property {State} link
  * @property {ModelInfo | null} model
- * @property {Trace | null} trace  the last answer, with the tensors that were asked for since; it
- *   stays while the next one is on its way
- * @property {Record<string, Answer | Problem>} answers  to what views ask beside it, by question
- * @property {import("./two-runs.js").Runs} runs  the last run of the model as trained and of the changed one
- * @property {"waiting" | "ready" | "empty" | "failed"} status  of the trace that the link asks for
+ * @property {Trace | null} trace  the last trace, with the tensors requested since; it stays until
+ *   the next one arrives
+ * @property {Record<string, Answer | Problem>} answers  answers to the views' additional questions,
+ *   by question
+ * @property {import("./two-runs.js").Runs} runs  the last run of the model as trained and of the
+ *   changed model
+ * @property {"waiting" | "ready" | "empty" | "failed"} status  of the trace that the link requests
  * @property {Problem | null} problem
- * @property {Share | null} share  when a frozen share is open
- * @property {string | null} unoffered  the view that was asked for, where the one that is open stands for it
- * @property {boolean} live  whether the model that a share was made with can still be asked
+ * @property {Share | null} share  the open share
+ * @property {string | null} unoffered  the requested view, if another one is shown because it is
+ *   not offered
+ * @property {boolean} live  whether the share's model is still served
  */
 /** @typedef {(typeof ORIGINS)[number]} Origin */
 /** @typedef {(page: Page, previous: Page, origin: Origin) => void} Listener */
 /** @typedef {(page: Page, previous: Page) => Page} Settle */
 /** @typedef {{side: string, index: number}} Ref  one token of a text, which is `side` */
 /**
- * What the pointer is on. A cell has both; a token by itself is looked for among the queries and
- * among the keys.
+ * What the pointer is on. A cell has both; a single token is highlighted among queries and keys.
  * @typedef {{query: Ref | null, key: Ref | null}} Lit
  */
 /** @typedef {ReturnType<typeof createStore>} Store */
 
 /**
- * Where a change comes from; of several in one batch, the last in this list names it.
+ * The origin of a change; a batch with several has the one that is last in this list.
  *
- * - `link`: the address bar, opened or gone back to
+ * - `link`: the address bar, on opening, Back or Forward
  * - `answer`: the server
- * - `pushed`: someone else who shares the page
- * - `moved`: a step on the way, such as an arrow key, a slider, another head
+ * - `pushed`: another person who shares the page
+ * - `moved`: navigation, such as an arrow key, a slider, another head
  * - `typed`: text
  * - `chosen`: a decision that Back undoes, such as a change of the model
  * - `pinned`: a click on a token or a cell, which Back undoes as well
@@ -58,10 +61,10 @@ export const ORIGINS = /** @type {const} */ ([
   "pinned",
 ]);
 
-/** Changes in a row that listeners may make of one another's. */
+/** The largest number of changes that listeners may trigger in a row. */
 const ROUNDS = 100;
 
-/** A page before anything is known, beside its link. @type {Omit<Page, "link">} */
+/** A page without any data, except for its link. @type {Omit<Page, "link">} */
 export const BLANK = Object.freeze({
   model: null,
   trace: null,
@@ -76,7 +79,7 @@ export const BLANK = Object.freeze({
 
 /**
  * @param {State} link
- * @param {Settle} [settle]  works out what follows from a change, before anyone hears of it
+ * @param {Settle} [settle]  computes the consequences of a change before listeners are called
  */
 export function createStore(link, settle = settler()) {
   /** @type {Page} */
@@ -102,7 +105,7 @@ export function createStore(link, settle = settler()) {
     batch: current.batch,
 
     /**
-     * Goes to another place of the link.
+     * Change parts of the link.
      * @param {Partial<State>} patch
      * @param {Origin} [origin]
      */
@@ -113,7 +116,7 @@ export function createStore(link, settle = settler()) {
     },
 
     /**
-     * Chooses among what a view offers.
+     * Set options of views.
      * @param {import("./options.js").Choices} patch
      * @param {Origin} [origin]
      */
@@ -132,7 +135,7 @@ export function createStore(link, settle = settler()) {
     },
 
     /**
-     * Hears when a part of the page has changed, in the order in which it changed.
+     * Call a listener when a part of the page has changed, in the order of changes.
      * @param {(page: Page) => unknown} select  the part: a value, or a list of values
      * @param {Listener} listener
      * @returns {() => void}  stops it
@@ -150,7 +153,7 @@ export function createStore(link, settle = settler()) {
     },
 
     /**
-     * Hears of the pointer only, which moves sixty times a second.
+     * Call a watcher when the pointer moves, which happens sixty times per second.
      * @param {() => void} watcher
      * @returns {() => void}  stops it
      */
@@ -162,14 +165,14 @@ export function createStore(link, settle = settler()) {
 }
 
 /**
- * The page as it is now, and who hears of its changes, in the order in which they are made: everyone
- * hears of one before anyone hears of the next, which a listener may have made.
+ * The current page and its listeners. All listeners are called for one change before any is called
+ * for the next, which a listener may have made.
  * @param {Page} page
  */
 function createDelivery(page) {
-  /** What the listeners know. */
+  /** The page as last delivered. */
   let told = page;
-  /** Where the changes come from that they do not know yet. @type {Origin | null} */
+  /** The origin of undelivered changes. @type {Origin | null} */
   let untold = null;
   let held = 0;
   /** @type {Set<Listener>} */
@@ -217,7 +220,7 @@ function createDelivery(page) {
     },
 
     /**
-     * Makes several changes that are heard of as one.
+     * Make several changes that are delivered as one.
      * @param {() => void} task
      */
     batch(task) {

@@ -1,10 +1,10 @@
-/** The tensors that are kept of a run: all that was asked for, as far as memory goes. */
+/** Cache the tensors of a run, up to a limit of memory. */
 
 import { valueAt, whole } from "../data/tensor-address.js";
 
 /** @typedef {import("../data/wire.js").Trace} Trace */
 
-/** Bytes of tensors that a run keeps beside those that are shown. */
+/** Bytes of tensors to keep besides those that are shown. */
 export const BYTES = 96 * 2 ** 20;
 
 /** @param {Trace["tensors"]} tensors @returns {number}  bytes */
@@ -13,13 +13,12 @@ export const size = (tensors) => Object.values(tensors).reduce((sum, { data }) =
 /**
  * @param {Trace | null} trace
  * @param {string[]} addresses
- * @returns {string[]}  those that are not there, each once
+ * @returns {string[]}  those that are missing, without duplicates
  */
 export const lacking = (trace, addresses) => [...new Set(addresses)].filter((one) => !valueAt(trace, one));
 
 /**
- * A run with more of its tensors. What nobody needs goes where there are too many bytes, the oldest
- * first.
+ * Add tensors to a run. Tensors that are not needed are evicted above the limit, oldest first.
  * @param {Trace} trace
  * @param {Trace} more  of the same run
  * @param {string[]} needed  addresses of what is shown

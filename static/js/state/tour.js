@@ -1,6 +1,6 @@
 /**
- * A tour of six stops over the page as it is: each goes to a place, says what is to be seen there, and
- * asks for something to be done. Pure functions of the page and of how it was when the stop began.
+ * A tour with six stops: each goes to a place, explains it, and asks the reader to do something.
+ * Pure functions of the page and of its state when the stop began.
  */
 
 import { across, between, blockAt } from "../data/attentions.js";
@@ -13,16 +13,20 @@ import { isChanged } from "./interventions.js";
 /**
  * @typedef {object} Stop
  * @property {string} id
- * @property {string} at  selectors of what it is about: of these, the first that is seen
- * @property {"left" | "right"} side  where its text stands, so that it hides nothing
- * @property {"top" | "bottom"} narrow  the same where there is little room
+ * @property {string} at  selectors of what it describes; the first visible one is used
+ * @property {"left" | "right"} side  where its text is placed, so that it hides nothing
+ * @property {"top" | "bottom"} narrow  the same on narrow screens
  * @property {(t: Translate, page: Page, began: Page) => {title: string, says: string, task: string, done: string}} words
- * @property {(page: Page) => Partial<State>} go  the place that it goes to
- * @property {(page: Page, began: Page) => boolean} [did]  whether what it asks for was done; absent: the
- *   page says so
+ * @property {(page: Page) => Partial<State>} go  where it goes
+ * @property {(page: Page, began: Page) => boolean} [did]  whether its task was done; absent: the
+ *   page reports it
  */
 
-/** The attention between the texts, at the head that aligns best, where there is one. @param {Page} page @returns {Partial<State>} */
+/**
+ * Cross-attention at the head that aligns best, if known.
+ * @param {Page} page
+ * @returns {Partial<State>}
+ */
 function aligner({ model, link }) {
   const block = across(model).id;
   const best = model?.aligners?.find(({ rows }) => rows === "writes");
@@ -30,10 +34,15 @@ function aligner({ model, link }) {
   return { block, query: null, key: null, ...(best ? { layer: best.layer, head: best.head } : {}) };
 }
 
-/** A cell, unless one is pinned. @param {Page} page @returns {Partial<State>} */
+/** A cell to pin, unless one is pinned. @param {Page} page @returns {Partial<State>} */
 const cell = (page) => (page.link.query === null ? (example(page) ?? {}) : {});
 
-/** What came of a change, in words. @param {Translate} t @param {Page} page @param {Page} began */
+/**
+ * The outcome of a change, in words.
+ * @param {Translate} t
+ * @param {Page} page
+ * @param {Page} began
+ */
 function outcome(t, page, began) {
   const [before, after] = [began, page].map(({ trace }) => trace?.output.text ?? "");
   if (before === after) return t("Without this head the model writes the same: other heads did the same work.");

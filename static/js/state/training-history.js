@@ -1,6 +1,6 @@
 /**
- * How a model was learned: a fixed sentence at each step of the training that was kept. All steps
- * read the same tokens, so that what one step saw is a trace like any other, with weights alone.
+ * How a model was learned: a fixed sentence at each saved step of its training. All steps read the
+ * same tokens, so each step is an ordinary trace that has only weights.
  */
 
 import { learningPath } from "../data/request.js";
@@ -16,17 +16,17 @@ import { answer } from "./view-requests.js";
 /**
  * @typedef {object} Snapshot
  * @property {number} step
- * @property {number | null} loss  nats a token; null: training diverged
+ * @property {number | null} loss  nats per token; null: training diverged
  * @property {Record<string, number>} bleu  by direction; none for a task of the zoo
- * @property {number | null} [accuracy]  of these: the share of right answers
+ * @property {number | null} [accuracy]  for a task of the zoo: the share of right answers
  */
 /**
- * @typedef {object} Learned  as `GET /api/models/{id}/learning/{example}` tells it
+ * @typedef {object} Learned  the reply of `GET /api/models/{id}/learning/{example}`
  * @property {string} model
  * @property {string} digest
  * @property {Snapshot[]} snapshots
  * @property {{source: string, direction: string, text: string}[]} examples
- * @property {number} example  the one that is told of
+ * @property {number} example  index of this example
  * @property {string} direction
  * @property {Record<string, Token[]>} tokens
  * @property {{text: string, tokens: Token[]}} output  of the trained model
@@ -35,7 +35,7 @@ import { answer } from "./view-requests.js";
  */
 
 /**
- * What has to be asked: nothing of a model that was not watched.
+ * The request, or null if the model has no snapshots.
  * @param {Page} page
  * @returns {import("./view-requests.js").Question[]}
  */
@@ -48,7 +48,7 @@ export function watched({ model, link }) {
 
 /**
  * @param {Page} page
- * @returns {Learned | Problem | undefined}  undefined: on its way, or there is none
+ * @returns {Learned | Problem | undefined}  undefined: loading, or none
  */
 export function learned(page) {
   const [question] = watched(page);
@@ -56,10 +56,10 @@ export function learned(page) {
 }
 
 /**
- * The snapshot that a link means: the last without one, else the nearest that was kept.
+ * The snapshot that a link selects: the nearest saved one, by default the last.
  * @param {Pick<Learned, "snapshots">} found
  * @param {number | null} step
- * @returns {number}  its place
+ * @returns {number}  its index
  */
 export function placeOf({ snapshots }, step) {
   if (step === null) return snapshots.length - 1;
@@ -68,10 +68,10 @@ export function placeOf({ snapshots }, step) {
 }
 
 /**
- * What a snapshot saw.
+ * A snapshot's trace.
  * @param {Learned} found
- * @param {number} place  of the snapshot
- * @returns {Trace}  the same one every time
+ * @param {number} place  index of the snapshot
+ * @returns {Trace}  the same object every time
  */
 export function traceAt(found, place) {
   return memo(found, `trace ${place}`, () => {
@@ -92,9 +92,9 @@ export function traceAt(found, place) {
 }
 
 /**
- * What the page shows in place of its own run.
+ * What the page shows instead of its own run.
  * @param {Page} page
- * @returns {import("./types.js").Subject | null}  null until it is there
+ * @returns {import("./types.js").Subject | null}  null until loaded
  */
 export function subject(page) {
   const found = learned(page);

@@ -1,6 +1,6 @@
 /**
- * The two runs of a changed model: with its changes, and as trained. The link says which of them the
- * page shows; the other one is kept beside it, so that going from one to the other asks nothing.
+ * The two runs of a changed model: with its changes, and as trained. The link selects the one to
+ * show; the other one is kept too, so that switching needs no request.
  */
 
 import { blockAt } from "../data/attentions.js";
@@ -18,11 +18,15 @@ import { ownRun, runOf } from "./view-requests.js";
 /** @typedef {{of: string, trace: Trace, model: Page["model"]}} Run  of: the request, without what is selected of it */
 /** @typedef {Record<As, Run | null>} Runs */
 
-/** Which of the two a link asks for. @param {Pick<State, "interventions" | "options">} link @returns {As} */
+/**
+ * Which of the two runs a link selects.
+ * @param {Pick<State, "interventions" | "options">} link
+ * @returns {As}
+ */
 export const shownAs = (link) => (isChanged({ interventions: inForce(link) }) ? "changed" : "trained");
 
 /**
- * The page as if its link asked for the other run, with the present trace.
+ * The page with a link to the other run and the current trace.
  * @param {Page} page
  * @returns {Page}
  */
@@ -33,7 +37,7 @@ export function flipped(page) {
 }
 
 /**
- * The run that the link asks for, where it is one of the last two.
+ * The run that the link requests, if it is one of the last two.
  * @param {Page} page
  * @returns {Run | null}
  */
@@ -43,10 +47,10 @@ export function known(page) {
 }
 
 /**
- * What the page has seen already of the run that a question is about.
+ * What is already known of the run that a question is about.
  * @param {Page} page
  * @param {Question} question
- * @returns {Trace | null}  null: not all that is asked
+ * @returns {Trace | null}  null: incomplete
  */
 export function seen({ runs }, question) {
   if (!("trace" in question)) return null;
@@ -56,7 +60,7 @@ export function seen({ runs }, question) {
   return trace && select.every((name) => trace.tensors[name]) ? trace : null;
 }
 
-/** The page with its trace among its runs. @param {Page} page @returns {Page} */
+/** Remember the page's trace among its runs. @param {Page} page @returns {Page} */
 export function remembered(page) {
   const { status, trace, model, link, runs } = page;
   const as = shownAs(link);
@@ -65,9 +69,9 @@ export function remembered(page) {
 }
 
 /**
- * The page as it would be with the other run.
+ * The page with the other run.
  * @param {Page} page
- * @returns {Page | null}  null: nothing is changed, or the run is not here yet
+ * @returns {Page | null}  null: the model is not changed, or the run is not loaded yet
  */
 export function otherOf(page) {
   if (!isChanged(page.link)) return null;
@@ -81,7 +85,7 @@ export function otherOf(page) {
 }
 
 /**
- * A pin is of both runs where they have the same token there.
+ * A pin applies to both runs if they have the same token there.
  * @param {Page} page  with the other run's link
  * @param {Trace | null} one
  * @param {Trace} other
@@ -93,7 +97,12 @@ function pinned({ link, model }, one, other) {
   return same ? link : { ...link, query: null, key: null };
 }
 
-/** Whether both runs have the tokens that are lit. @param {Page} one @param {Page} other @param {import("./store.js").Lit | null} lit */
+/**
+ * Whether both runs have the highlighted tokens.
+ * @param {Page} one
+ * @param {Page} other
+ * @param {import("./store.js").Lit | null} lit
+ */
 const fits = (one, other, lit) =>
   [lit?.query, lit?.key].every((ref) => !ref || (other.trace && alike(one.trace, other.trace, ref.side, ref.index)));
 
@@ -104,8 +113,8 @@ function alike(one, other, side, index) {
 }
 
 /**
- * A store that shows one of the two runs, whichever the page shows. A cell that is picked in it is
- * picked of that run, which the page then shows.
+ * A store that shows one of the two runs, whichever the page shows. Picking a cell in it makes the
+ * page show that run.
  * @param {Store} store
  * @param {() => As | null} run  null: the one that the page shows
  * @returns {Store}

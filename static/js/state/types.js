@@ -1,22 +1,22 @@
-/** What views and parts are given to work with, and what a view gives in return: types alone. */
+/** Types of what views and parts receive, and of what a view returns. */
 
 /** @typedef {import("./store.js").Page} Page */
 /** @typedef {import("./link.js").State} State */
 /**
- * @typedef {object} PageContext  what all figures of a page share
- * @property {import("../draw/plotly.js").Plotter | null} plotter  null where Plotly is not to be had
+ * @typedef {object} PageContext  shared by all figures of a page
+ * @property {import("../draw/plotly.js").Plotter | null} plotter  null if Plotly is not available
  * @property {import("../lib/i18n.js").Translate} t
  * @property {import("../lib/i18n.js").Say} say
  * @property {(text: string) => void} announce  to a screen reader
  * @property {() => import("../draw/theme.js").Theme} theme
- * @property {(listener: () => void) => () => void} onTheme  after colours or sizes have changed; what
- *   it gives back stops it
+ * @property {(listener: () => void) => () => void} onTheme  called after colours or sizes have
+ *   changed; returns a function that unsubscribes
  */
 /** @typedef {{width: number, height: number, wide: boolean}} Room */
 /** @typedef {(element: HTMLElement) => Room} Measure */
 /** @typedef {{line: HTMLElement, inner: HTMLElement | ""}} Finding  inner: the line, where it is to stand in the view itself */
 /**
- * @typedef {object} Context  what a part and a view of a figure may use: nothing of it is the page's alone
+ * @typedef {object} Context  what parts and views of a figure may use
  * @property {import("./store.js").Store} store
  * @property {import("./data-sources.js").Source} source
  * @property {PageContext["plotter"]} plotter
@@ -25,67 +25,72 @@
  * @property {PageContext["announce"]} announce
  * @property {PageContext["theme"]} theme
  * @property {() => Room} room
- * @property {() => Finding} finding  where a view says what is seen, in a sentence of its own; asked once, when it is mounted
- * @property {(word: string) => string} own  an id, or a name of radio buttons, that no other figure has
- * @property {import("../parts/figure-keys.js").Keys} keys  those that are meant for this figure
+ * @property {() => Finding} finding  where a view puts its own summary sentence; called once, when
+ *   it is mounted
+ * @property {(word: string) => string} own  an id, or a name for radio buttons, that is unique to
+ *   this figure
+ * @property {import("../parts/figure-keys.js").Keys} keys  the keys of this figure
  */
 /**
  * @typedef {object} View
  * @property {string} id  in the address bar
  * @property {(t: import("../lib/i18n.js").Translate) => string} name
- * @property {(t: import("../lib/i18n.js").Translate) => string} about  how to read it, in a paragraph
- * @property {string[]} [capabilities]  that a model has to have, as it names them; absent: none
- * @property {(block: import("../data/attentions.js").Block) => boolean} [blocks]  attentions that it is
- *   for; absent: all
+ * @property {(t: import("../lib/i18n.js").Translate) => string} about  one paragraph on how to read
+ *   it
+ * @property {string[]} [capabilities]  that a model must have; absent: none
+ * @property {(block: import("../data/attentions.js").Block) => boolean} [blocks]  whether it
+ *   applies to an attention; absent: to all
  * @property {Frame} frame
- * @property {boolean} [live]  whether it is nothing without a server to ask
- * @property {import("./options.js").Options} [options]  what it lets one choose
- * @property {(page: Page) => string[]} needs  addresses of what it shows of the present run
- * @property {(page: Page) => import("./view-requests.js").Question[]} [asks]  all else that it shows
- * @property {(page: Page) => import("./view-requests.js").Question[]} [keeps]  what of that a share
- *   holds; absent: what it asks
+ * @property {boolean} [live]  whether it needs a server
+ * @property {import("./options.js").Options} [options]  its options
+ * @property {(page: Page) => string[]} needs  addresses of what it shows of the current run
+ * @property {(page: Page) => import("./view-requests.js").Question[]} [asks]  everything else that
+ *   it shows
+ * @property {(page: Page) => import("./view-requests.js").Question[]} [keeps]  the part of it that
+ *   a share contains; absent: all of it
  * @property {(page: Page) => Subject | null} [subject]  absent: the page's own run
- * @property {(page: Page) => ModelPart[]} [lights]  what it shows besides the attention that the link names
- * @property {(page: Page, previous: Page) => State} [settle]  what follows for its link from a change
+ * @property {(page: Page) => ModelPart[]} [lights]  what it shows besides the attention of the link
+ * @property {(page: Page, previous: Page) => State} [settle]  adjusts the link after a change
  * @property {(context: Context, root: HTMLElement) => Mounted} mount
  */
 /**
- * @typedef {object} ModelPart  a part of the map of the model
- * @property {"embedding" | "output" | "residual" | "attention" | "sum" | "network" | "network-sum"} part  a sum
- *   is where a sublayer adds to the residual stream, with its norm
- * @property {string} [stack]  absent: the part is not of one stack
+ * @typedef {object} ModelPart  a part of the model's map
+ * @property {"embedding" | "output" | "residual" | "attention" | "sum" | "network" | "network-sum"}
+ *   part  a sum is where a sublayer's output is added to the residual stream, with the norm
+ * @property {string} [stack]  absent: the part belongs to no single stack
  * @property {number} [layer]  of the stack; absent: all
- * @property {string} [block]  of an attention, whose layer then counts those of the block
+ * @property {string} [block]  of an attention; `layer` then counts within the block
  */
 /**
- * @typedef {object} Subject  what a view shows in place of the page's own run
+ * @typedef {object} Subject  what a view shows instead of the page's own run
  * @property {string} source
  * @property {import("../data/wire.js").Trace} trace
- * @property {(t: import("../lib/i18n.js").Translate) => string} says  which run of it
- * @property {string} name  the same in a file's name
+ * @property {(t: import("../lib/i18n.js").Translate) => string} says  describes the run
+ * @property {string} name  the same for a file name
  * @property {string} path  where the API has its numbers
  */
 /**
- * @typedef {object} Frame  what stands around a view
+ * @typedef {object} Frame  what surrounds a view
  * @property {"both" | "layer" | "none"} rail  pickers
  * @property {boolean} inspector
  * @property {boolean} caption
  * @property {"attention" | "signed" | "none"} legend
- * @property {boolean} [tells]  whether it tells a screen reader by itself what is pinned; absent: the
- *   weight of the pinned cell is told
- * @property {number} [twice]  pixels that it is wide at least: where there is room, a changed model stands
- *   beside itself as trained; absent: one at a time
- * @property {boolean} [compares]  whether it shows both runs of a changed model by itself
- * @property {boolean} [folds]  whether its options are behind a button; absent: they stand above it
+ * @property {boolean} [tells]  whether it announces pins to screen readers itself; absent: the
+ *   weight of the pinned cell is announced
+ * @property {number} [twice]  its smallest width in pixels: if there is room for two, both runs of
+ *   a changed model are shown side by side; absent: one at a time
+ * @property {boolean} [compares]  whether it shows both runs of a changed model itself
+ * @property {boolean} [folds]  whether its options are hidden behind a button; absent: they are
+ *   above it
  */
 /**
  * @typedef {object} Mounted
- * @property {() => void} draw  what the store holds, in the room there is
- * @property {() => void} light  what is hovered or pinned
+ * @property {() => void} draw  draw the store's contents in the available space
+ * @property {() => void} light  highlight what is hovered or pinned
  * @property {() => void} destroy
- * @property {() => Picture | null} [picture]  of what is drawn; null where nothing is
- * @property {() => import("../data/computed-tensors.js").Shown | null} [numbers]  of what is drawn; absent: they are the
- *   tensors that it needs
+ * @property {() => Picture | null} [picture]  of what is drawn; null if nothing is
+ * @property {() => import("../data/computed-tensors.js").Shown | null} [numbers]  the numbers of
+ *   what is drawn; absent: the tensors that it needs
  */
 /** @typedef {(page: Page) => View[]} Offer  the views that are offered */
 /** @typedef {{svg: string}} Picture  a vector drawing; pixels and paper are made from it */

@@ -1,4 +1,4 @@
-/** Has every question of the present view answered, and nothing else. */
+/** Get answers to all questions of the current view, and to no others. */
 
 import { Problem } from "../data/problem.js";
 import { createAsker } from "../data/retry.js";
@@ -11,14 +11,14 @@ import { size } from "./tensor-cache.js";
 /** @typedef {import("./view-requests.js").Question} Question */
 /** @typedef {Page["answers"]} Answers */
 
-/** Answers that nobody asks for any more are kept while they are few and small. */
+/** Limits for keeping answers that are no longer needed. */
 const KEPT = { answers: 32, bytes: 64 * 2 ** 20 };
 
 /**
  * @param {import("./store.js").Store} store
  * @param {Pick<import("./data-sources.js").Source, "answer">} source
  * @param {(page: Page) => Question[]} asks
- * @param {(question: Question) => boolean} [awaited]  whether a run that is on its way may answer it
+ * @param {(question: Question) => boolean} [awaited]  whether a pending run may answer it
  */
 export function bindAnswers(store, source, asks, awaited = () => false) {
   /** @type {Map<string, import("../data/retry.js").Asker>} */
@@ -39,7 +39,7 @@ export function bindAnswers(store, source, asks, awaited = () => false) {
   return {
     stop: () => open.forEach((asker) => asker.stop()),
 
-    /** Asks what is asked now, and ends what is not any more. */
+    /** Request what is needed now, and cancel what is no longer needed. */
     follow() {
       const page = store.get();
       if (!page.trace || page.status !== "ready") return;
@@ -49,7 +49,7 @@ export function bindAnswers(store, source, asks, awaited = () => false) {
         open.delete(key);
         asker.stop();
       }
-      // What went wrong for a moment is asked again where it is asked for again.
+      // A temporary failure is forgotten, so that it is requested again when needed.
       const answers = without(page.answers, (key, problem) => problem.passing && !asked.has(key));
       /** @type {Answers} */
       const frozen = {};
@@ -66,10 +66,10 @@ export function bindAnswers(store, source, asks, awaited = () => false) {
 }
 
 /**
- * The newest answers that fit, and all that are still asked for.
+ * Keep all answers that are still needed, and the newest others that fit.
  * @param {Answers} answers  oldest first
  * @param {Set<string>} wanted
- * @param {number} more  bytes that are to come
+ * @param {number} more  bytes about to be added
  * @returns {Answers}
  */
 export function bounded(answers, wanted, more) {
@@ -86,15 +86,15 @@ export function bounded(answers, wanted, more) {
   return Object.fromEntries(Object.entries(answers).filter(([key]) => kept.has(key)));
 }
 
-/** How much memory an answer's tensors take. @param {Answers[string]} answer */
+/** The size of an answer's tensors in bytes. @param {Answers[string]} answer */
 function bytes(answer) {
   return size(/** @type {Partial<import("../data/wire.js").Trace>} */ (answer).tensors ?? {});
 }
 
 /**
  * @param {Answers} answers
- * @param {(key: string, problem: Problem) => boolean} goes  which problems are left out
- * @returns {Answers}  the same where none is
+ * @param {(key: string, problem: Problem) => boolean} goes  which problems to leave out
+ * @returns {Answers}  the same object if none is left out
  */
 export function without(answers, goes) {
   const entries = Object.entries(answers);

@@ -1,6 +1,6 @@
 /**
- * What a view asks beside the tensors of the present trace. A question is plain data: equal
- * questions are one, whoever asks them, and their answer stands in the store under their key.
+ * What a view requests besides the tensors of the current trace. A question is plain data; equal
+ * questions are sent once, and the answer is in the store under the question's key.
  */
 
 import { asked, inForce } from "../data/request.js";
@@ -31,7 +31,7 @@ function sorted(value) {
  * @template {Answer} T
  * @param {Page} page
  * @param {Question} question
- * @returns {T | Problem | undefined}  undefined: on its way
+ * @returns {T | Problem | undefined}  undefined: loading
  */
 export function answer(page, question) {
   return /** @type {T | Problem | undefined} */ (page.answers[keyOf(question)]);
@@ -40,7 +40,8 @@ export function answer(page, question) {
 /**
  * Another run than the page's own.
  * @param {Page} page
- * @param {Record<string, unknown> & {select: string[]}} changes  as the API takes them; null takes a key away
+ * @param {Record<string, unknown> & {select: string[]}} changes  as the API takes them; null
+ *   removes a key
  * @returns {Question}
  */
 export function traced({ model, link }, changes) {
@@ -50,16 +51,16 @@ export function traced({ model, link }, changes) {
 }
 
 /**
- * Whether a question is about the page's own run, whatever it wants to know of it.
+ * Whether a question is about the page's own run, whatever it selects.
  * @param {Page} page
  * @param {Question} question
  */
 export const ofThisRun = (page, question) => "trace" in question && runOf(question) === ownRun(page);
 
-/** Names the run that the page asks for. @param {Page} page */
+/** The name of the run that the page requests. @param {Page} page */
 export const ownRun = (page) => runOf(traced(page, { select: [] }));
 
-/** Which run a question is about, whatever it wants to know of it. @param {Question} question */
+/** The name of the run that a question is about, whatever it selects. @param {Question} question */
 export function runOf(question) {
   const { select: _, summarise: __, dtype: ___, ...run } = /** @type {any} */ ("trace" in question ? question.trace : {});
   return keyOf({ trace: run });

@@ -1,4 +1,7 @@
-/** What the page of the zoo shows, as a link: a task, models of it, a text, and which head of each. */
+/**
+ * The state of the zoo's page as a link: a task, some of its models, a text, and a head of each
+ * model.
+ */
 
 import { placeOf } from "../data/attentions.js";
 
@@ -10,16 +13,16 @@ import { placeOf } from "../data/attentions.js";
  * @typedef {object} ZooState
  * @property {string} task
  * @property {string[]} models  by name, in the order of the task's models
- * @property {string} source  "": an example is to be drawn
- * @property {Record<string, At>} at  by model; one that is not there shows its best head
+ * @property {string} source  "": draw an example
+ * @property {Record<string, At>} at  by model; a model without an entry shows its best head
  */
 
-/** Models that are shown at first. */
+/** Number of models shown at first. */
 const FIRST = 2;
 const START = { task: "reverse", models: ["reverse", "reverse-rotary"] };
 
 /**
- * The zoo, each model with what it says of itself.
+ * The zoo, with each model's description.
  * @param {import("../data/api.js").ZooReply} told
  * @param {ModelInfo[]} infos
  * @returns {Zoo}
@@ -32,7 +35,7 @@ export function joined({ tasks, models }, infos) {
 /**
  * @param {string} query
  * @param {Zoo} zoo
- * @returns {ZooState}  of what there is; what a link says wrong is left out
+ * @returns {ZooState}  a valid state; whatever does not exist is left out
  */
 export function parse(query, zoo) {
   const said = new URLSearchParams(query);
@@ -46,7 +49,7 @@ export function parse(query, zoo) {
 }
 
 /**
- * A task with those of its models that are wanted, or its first ones.
+ * A task with the requested models, or its first ones.
  * @param {Zoo} zoo
  * @param {string} task
  * @param {string[]} [wanted]
@@ -80,10 +83,11 @@ export function format({ task, models, source, at }) {
 export const shipped = ({ seeds }) => seeds.find((one) => one.shipped) ?? seeds[0];
 
 /**
- * All heads, in the order in which they run, and how often the strongest look of each goes to a token
- * that decides the answer.
+ * All heads in the order in which they run, with how often the largest weight of each is on a token
+ * that determines the answer.
  * @param {ZooModel} model
- * @returns {(At & {share: number | null})[]}  null: not measured, as its rows decide no answer
+ * @returns {(At & {share: number | null})[]}  null: not measured, because its rows determine no
+ *   answer
  */
 export function heads(model) {
   const { looks } = shipped(model);
@@ -92,16 +96,26 @@ export function heads(model) {
   );
 }
 
-/** The head that looks right most often. @param {ZooModel} model @returns {At & {share: number | null}} */
+/**
+ * The head that looks at the right token most often.
+ * @param {ZooModel} model
+ * @returns {At & {share: number | null}}
+ */
 export const best = (model) => heads(model).reduce((a, b) => ((b.share ?? -1) > (a.share ?? -1) ? b : a));
 
-/** A head as a link of the workspace says it. @param {ZooModel} model @param {At} at */
+/** A head as in a link of the workspace. @param {ZooModel} model @param {At} at */
 export function linked({ info }, { place, head }) {
   const { block = "", layer = 0 } = placeOf(info, place) ?? {};
   return { block, layer, head };
 }
 
-/** The workspace on the same text, model and head. @param {ZooModel} model @param {string} source @param {At} at @param {string} lang */
+/**
+ * The link to the workspace with the same text, model and head.
+ * @param {ZooModel} model
+ * @param {string} source
+ * @param {At} at
+ * @param {string} lang
+ */
 export function workspace(model, source, at, lang) {
   const { block, layer, head } = linked(model, at);
   const query = { model: model.id, source, view: "attention", block, layer: String(layer), head: String(head), lang };

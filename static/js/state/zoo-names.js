@@ -1,4 +1,4 @@
-/** What tasks and models of the zoo are called, in the reader's language. */
+/** Names of the zoo's tasks and models. */
 
 /** @typedef {import("../lib/i18n.js").Translate} Translate */
 
@@ -55,7 +55,7 @@ function letters(t) {
 /** @param {Translate} t @param {string} task */
 export const taskName = (t, task) => TASKS[task]?.name(t) ?? task;
 
-/** What is to be done, and where one looks for it. @param {Translate} t @param {string} task */
+/** What the task is, and where attention must look. @param {Translate} t @param {string} task */
 export const taskDoes = (t, task) => TASKS[task]?.does(t) ?? "";
 
 /** What may be typed. @param {Translate} t @param {string} task */
