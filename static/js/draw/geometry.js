@@ -168,7 +168,7 @@ const OFF = 6;
 /**
  * Horizontal distance from the middle of a column to the middle of its slanted label, whose lower
  * edge starts at the middle of the column.
- * @param {number} height above the cells
+ * @param {number} above  height above the cells
  * @param {number} angle
  */
 function leaning(above, angle) {
