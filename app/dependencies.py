@@ -105,7 +105,11 @@ async def open_services(
         models = await to_thread.run_sync(open_models, settings)
     vendor = Vendor(vendored(), settings.data_dir / "cache")
     bounds = Bounds(
-        settings.max_queue, settings.max_batch, settings.max_wait_seconds, settings.max_work
+        settings.max_queue,
+        settings.max_batch,
+        settings.max_wait_seconds,
+        settings.max_work,
+        settings.max_long_seconds,
     )
     budgets = Budgets(settings.work_per_second, settings.max_work, settings.max_clients_per_address)
     engine = Engine(models, bounds, cache, budgets, metrics.count_batch)

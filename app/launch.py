@@ -60,6 +60,8 @@ def load_catalog(settings: Settings) -> LoadCatalog:
         drafts,
         settings.zoo_bundles,
         settings.data_dir / "kept",
+        settings.max_pass_bytes,
+        settings.pass_precision,
     )
 
 

@@ -33,6 +33,8 @@ DRIVERS = {
 # Replaces the defaults on the internet, where clients are not trusted.
 PUBLIC_DEFAULTS = {
     "max_text_characters": 1_000,
+    "max_long_characters": 20_000,
+    "max_long_seconds": 60.0,
     "max_interventions": 32,
     "max_values": 4_000_000,
     "max_positions": 512,
@@ -130,8 +132,25 @@ class Settings(BaseSettings):
     max_models: int = Field(
         default=2, ge=1, description="Models loaded at once; the least recently used is unloaded."
     )
-    max_body_bytes: int = Field(default=100_000, ge=1_000, description="Size of a request's body.")
+    max_body_bytes: int = Field(default=250_000, ge=1_000, description="Size of a request's body.")
     max_text_characters: int = Field(default=2_000, ge=1, description="Length of a sentence.")
+    max_long_characters: int = Field(
+        default=50_000, ge=1, description="Length of a long text, of which pictures are sent."
+    )
+    max_long_seconds: float = Field(
+        default=300.0, gt=0, description="Longest wait for a long text; then 503."
+    )
+    max_cells: int = Field(
+        default=262_144, ge=4_096, description="Cells of one picture of a head of a long text."
+    )
+    max_pass_bytes: int = Field(
+        default=1_000_000_000,
+        ge=0,
+        description="Bytes of queries and keys of long texts kept in each engine process.",
+    )
+    pass_precision: Literal["float16", "float32"] = Field(
+        default="float16", description="Precision in which these are kept."
+    )
     max_interventions: int = Field(default=64, ge=0, description="Interventions in one request.")
     max_values: int = Field(
         default=16_000_000,

@@ -46,6 +46,7 @@ RANKS = {
         "transformer",
         "decode",
         "explain",
+        "long",
         "imported",
         "lab",
         "bundle",

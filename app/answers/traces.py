@@ -69,13 +69,16 @@ async def _departure(request: Request) -> None:
         pass
 
 
-def chosen(services: Services, wanted: Asking) -> str:
+def chosen(services: Services, wanted: Asking, characters: int | None = None) -> str:
     """Return the id of the requested model.
+
+    `characters` is the limit of its texts, by default that of a sentence.
 
     Raises InputError if the request exceeds the settings' limits, for a model that is not served,
     and for texts other than those that the model reads.
     """
-    check_limits(services.settings, wanted)
+    settings = services.settings
+    check_limits(settings, wanted, characters or settings.max_text_characters)
     name = services.catalog.pick(wanted.model)
     texts = services.catalog.describe(name).texts
     given, read = next(iter(wanted.texts)), texts[0]
@@ -85,14 +88,13 @@ def chosen(services: Services, wanted: Asking) -> str:
     return name
 
 
-def check_limits(settings: Settings, wanted: Asking) -> None:
-    """Raise InputError for longer texts, or more interventions, than the settings allow."""
-    limit = settings.max_text_characters
+def check_limits(settings: Settings, wanted: Asking, limit: int) -> None:
+    """Raise InputError for longer texts, or more interventions, than allowed."""
     for field, sent in wanted.texts.items():
         text = sent or ""
         if len(text) > limit:
             detail = f"{field} has {len(text)} characters; at most {limit} are allowed"
-            excess = Excess(limit, "characters", len(text))
+            excess = Excess(limit, "characters", len(text), limit)
             raise InputError("text-too-long", field, detail, excess)
     if len(wanted.interventions) > settings.max_interventions:
         detail = f"interventions may have at most {settings.max_interventions} entries"

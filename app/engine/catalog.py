@@ -18,6 +18,7 @@ from pathlib import Path
 from threading import Lock, RLock
 
 from app.engine.model_listing import Listing
+from app.engine.passes import Passes
 from model.adapters.model_info import ModelInfo
 from model.adapters.open_model import open_model
 from model.adapters.request import Adapter
@@ -30,7 +31,8 @@ class Catalog(Mapping[str, Adapter]):
     """Adapters by id, in the order of the settings: the first is the default.
 
     `small` are the ids of models that stay loaded without counting, once they are used; so do
-    models that appear in the folder `kept`, by the names of their folders.
+    models that appear in the folder `kept`, by the names of their folders. `passes` are those over
+    long texts that are kept for the next look.
     Thread-safe; methods that load a model block.
     """
 
@@ -40,10 +42,12 @@ class Catalog(Mapping[str, Adapter]):
         max_models: int,
         small: Collection[str] = (),
         kept: Path | None = None,
+        passes: Passes | None = None,
     ) -> None:
         if not loaders:
             raise ValueError("a catalog needs at least one model")
         self.max_models = max_models
+        self.passes = passes or Passes()
         self._small = frozenset(small)
         self._kept = kept
         self._loaders = dict(loaders)
@@ -69,6 +73,7 @@ class Catalog(Mapping[str, Adapter]):
         drafts: Path | None = None,
         small: Mapping[str, str] | None = None,
         kept: Path | None = None,
+        passes: Passes | None = None,
     ) -> "Catalog":
         """Open every bundle, those of `small` models and in the folder `kept` last.
 
@@ -81,7 +86,7 @@ class Catalog(Mapping[str, Adapter]):
         there = {path.name: str(path) for path in sorted(kept.glob(KEPT))} if kept else {}
         little = {**(small or {}), **there}
         loaders |= {name: partial(open_model, path, device) for name, path in little.items()}
-        return cls(loaders, max_models, little, kept)
+        return cls(loaders, max_models, little, kept, passes)
 
     @classmethod
     def of(cls, adapters: Mapping[str, Adapter]) -> "Catalog":

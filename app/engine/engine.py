@@ -25,6 +25,8 @@ from app.engine.byte_cache import ByteCache
 from app.engine.clients import NOBODY, Budgets, asking
 from app.engine.fair_queue import FairQueue, Flow, Waiting
 from app.engine.jobs import AnswerJob, Encoded, StreamJob, TraceJob
+from app.engine.long_texts import LongJob
+from app.engine.pass_homes import PassHomes
 from app.engine.price import price, size
 from app.engine.runners import CrashedError, Runner, Runners, Turn
 from app.engine.schedule import Running, Schedule
@@ -50,6 +52,7 @@ class Bounds:
     max_batch: int = 8
     max_wait_seconds: float = 30.0
     max_price: float = float("inf")
+    max_long_seconds: float = 300.0  # for pictures of a long text, instead of `max_wait_seconds`
 
 
 class Engine:
@@ -77,6 +80,7 @@ class Engine:
         self._streams: Counter[Flow] = Counter()
         self._numbers = itertools.count()
         self._homes: dict[int, Runner] = {}  # the runner of each stream's lines
+        self._passes = PassHomes()
         self._schedule = Schedule(self._running, self.listing.at_once, self._queue.had, self._home)
         self._closing = False
 
@@ -138,13 +142,19 @@ class Engine:
 
     def _charged(self, job: TraceJob | AnswerJob | StreamJob) -> float:
         """Return the price of a job after charging it to its client."""
-        cost = price(job, self.listing[job.model])
+        cost = self._price(job)
         most = self.bounds.max_price
         if cost > most:
             detail = f"this needs {cost:.0f} units of work; at most {most:.0f} are allowed"
             raise InputError("too-much-work", "", detail, Excess(int(most), "units", int(cost)))
         self.charge(cost)
         return cost
+
+    def _price(self, job: TraceJob | AnswerJob | StreamJob) -> float:
+        info = self.listing[job.model]
+        if isinstance(job, LongJob) and self._passes.is_kept(job.key):
+            return job.view_price(info)
+        return price(job, info)
 
     def charge(self, cost: float) -> None:
         """Charge the current client for work that is done elsewhere too.
@@ -185,11 +195,12 @@ class Engine:
 
     async def _answered(self, place: Waiting) -> Any:
         place.askers += 1
+        long = isinstance(place.work, LongJob)
+        seconds = self.bounds.max_long_seconds if long else self.bounds.max_wait_seconds
         try:
-            async with asyncio.timeout(self.bounds.max_wait_seconds):
+            async with asyncio.timeout(seconds):
                 return await asyncio.shield(place.answer)
         except TimeoutError as error:
-            seconds = self.bounds.max_wait_seconds
             raise BusyError(f"the model took more than {seconds:g} seconds") from error
         finally:
             place.askers -= 1
@@ -244,6 +255,8 @@ class Engine:
             self._running[runner].append(running)
             if isinstance(head.work, Line):
                 self._homes[head.work.stream] = runner
+            if isinstance(head.work, LongJob):
+                self._passes.start(head.work.key, runner)
             now = time.monotonic()
             self._on_batch(head.kind, [now - one.since for one in batch])
             turn = runner.start(_work(batch), urgent)
@@ -254,8 +267,13 @@ class Engine:
             task.add_done_callback(self._turns.discard)
 
     def _home(self, waiting: Waiting) -> Runner | None:
-        """Return the runner that made the first line of a stream, while it exists."""
-        return self._homes.get(waiting.work.stream) if isinstance(waiting.work, Line) else None
+        """Return the runner that made the first line of a stream, or the pass of a long text."""
+        match waiting.work:
+            case Line(stream):
+                return self._homes.get(stream)
+            case LongJob():
+                return self._passes.home(waiting.work.key)
+        return None
 
     async def _finish(
         self, batch: list[Waiting], runner: Runner, running: Running, turn: Turn
@@ -263,9 +281,13 @@ class Engine:
         try:
             outcomes = await turn.done
         except CrashedError:
+            self._passes.lose(runner)
             self._crashed(batch)
         else:
             for one, outcome in zip(batch, outcomes, strict=True):
+                if isinstance(one.work, LongJob):
+                    told = outcome.result.passes if outcome.result else None
+                    self._passes.end(one.work.key, runner, told)
                 self._settle(one, outcome)
         self._running[runner].remove(running)
         self._dispatch()

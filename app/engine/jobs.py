@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from app.engine.tensor_selection import Dtype, Selection
-from app.engine.wire import Reply, trace_reply
+from app.engine.wire import JSON, JSON_COST, Reply, trace_reply
 from model.adapters.model_info import ModelInfo
 from model.adapters.request import Adapter, Request, Trace
 
@@ -18,6 +18,7 @@ class Encoded:
 
     content: bytes
     values: int
+    passes: frozenset[str] | None = None  # keys of passes that its runner keeps, if it tells
 
     def __len__(self) -> int:
         return len(self.content)
@@ -29,6 +30,11 @@ class Encoding:
 
     form: str  # a key of `app.engine.wire.WRITERS`
     max_values: int  # numbers; in JSON, a quarter
+
+    @property
+    def limit(self) -> int:
+        """The maximum number of numbers in this form."""
+        return self.max_values // (JSON_COST if self.form == JSON else 1)
 
     def __call__(self, reply: Reply) -> Encoded:
         """Encode the reply; raises `InputError` if it has too many numbers."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from app.engine.catalog import Catalog
@@ -31,11 +31,20 @@ class LoadCatalog:
     drafts: Path | None
     zoo: Mapping[str, str] = field(default_factory=dict)
     kept: Path | None = None  # a folder in which models appear later
+    max_pass_bytes: int = 1_000_000_000
+    pass_precision: Literal["float16", "float32"] = "float16"
 
     def __call__(self) -> Catalog:
         """Load the catalog; raises what `Catalog.load` raises."""
         from app.engine.catalog import Catalog
+        from app.engine.passes import Passes
 
         return Catalog.load(
-            self.bundles, self.device, self.max_models, self.drafts, self.zoo, self.kept
+            self.bundles,
+            self.device,
+            self.max_models,
+            self.drafts,
+            self.zoo,
+            self.kept,
+            Passes(self.max_pass_bytes, self.pass_precision),
         )

@@ -17,6 +17,7 @@ import zstandard
 from numpy.typing import NDArray
 
 from app.engine.tensor_selection import Dtype, Selection
+from model.adapters.long_pass import LongPass
 from model.adapters.request import Decoding, Trace
 from model.errors import Excess, InputError
 from model.explain.patterns import Summary
@@ -182,7 +183,7 @@ def line(document: Any) -> bytes:
     return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def told(run: Trace | Decoding) -> dict[str, Any]:
+def told(run: Trace | Decoding | LongPass) -> dict[str, Any]:
     """Return what was read: `tokens` by text, and the `direction` of a translation model."""
     tokens = {name: [asdict(token) for token in read] for name, read in run.texts.items()}
     direction = {"direction": run.direction} if run.direction else {}

@@ -10,6 +10,8 @@ from typing import Any
 
 from app.engine.catalog import Catalog
 from app.engine.jobs import AnswerJob, StreamJob, TraceJob
+from app.engine.long_texts import LongJob
+from app.engine.passes import Passes
 from model.adapters.request import Adapter
 from model.cancellation import StoppedError, stoppable
 
@@ -125,7 +127,7 @@ def answer(catalog: Catalog, jobs: Sequence[TraceJob | AnswerJob]) -> list[Outco
         with catalog.using(jobs[0].model) as adapter:
             checks = [_checked(adapter, job) for job in jobs]
             fit = [job for job, check in zip(jobs, checks, strict=True) if not check.error]
-            answers = iter(_answers(adapter, fit) if fit else ())
+            answers = iter(_answers(adapter, fit, catalog.passes) if fit else ())
             return [check if check.error else next(answers) for check in checks]
     except Exception as error:  # the model cannot be loaded
         return [Outcome(error=error) for _ in jobs]
@@ -143,11 +145,19 @@ def _checked(adapter: Adapter, job: TraceJob | AnswerJob) -> Outcome:
     return Outcome()
 
 
-def _answers(adapter: Adapter, jobs: Sequence[TraceJob | AnswerJob]) -> list[Outcome]:
+def _answers(
+    adapter: Adapter, jobs: Sequence[TraceJob | AnswerJob], passes: Passes
+) -> list[Outcome]:
     traced = [job for job in jobs if isinstance(job, TraceJob)]
     if len(traced) < len(jobs):
         return [
-            attempt(partial(job.alone, adapter)) for job in jobs if not isinstance(job, TraceJob)
+            attempt(
+                partial(job.seen, adapter, passes)
+                if isinstance(job, LongJob)
+                else partial(job.alone, adapter)
+            )
+            for job in jobs
+            if not isinstance(job, TraceJob)
         ]
     try:
         traces = adapter.run([job.request for job in traced])
@@ -156,6 +166,6 @@ def _answers(adapter: Adapter, jobs: Sequence[TraceJob | AnswerJob]) -> list[Out
     except Exception as error:
         if len(traced) == 1:
             return [Outcome(error=error)]
-        return [outcome for job in traced for outcome in _answers(adapter, [job])]
+        return [outcome for job in traced for outcome in _answers(adapter, [job], passes)]
     pairs = zip(traced, traces, strict=True)
     return [attempt(partial(job.answer, trace)) for job, trace in pairs]

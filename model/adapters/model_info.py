@@ -24,6 +24,7 @@ CAPABILITIES = {
     "contributions": ("does not support contributions to a logit", UNSUPPORTED),
     "relevance": ("does not support gradient × attention", UNSUPPORTED),
     "mean": ("has no means of its heads", "no-means"),
+    "long": ("cannot be read without all its weights", UNSUPPORTED),
     "learning": ("has no snapshots of its training", "no-learning"),
 }
 

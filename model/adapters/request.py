@@ -4,11 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Literal, Protocol, TypedDict, Unpack, cast, get_args
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    Protocol,
+    TypedDict,
+    Unpack,
+    cast,
+    get_args,
+)
 
+import torch
 from annotated_types import Interval
 
+from model.adapters.long_pass import LongPass
 from model.adapters.model_info import ModelInfo
+from model.adapters.output import Output
 from model.bundle.history import Learning
 from model.decode.steps import SearchStep
 from model.errors import InputError
@@ -117,21 +129,6 @@ TIGHTEN: dict[str, Callable[[Any], Any]] = {
     "summarise": _several,
     "interventions": tuple,
 }
-
-
-@dataclass(frozen=True)
-class Output:
-    """The text that was decoded or scored, with one log-probability (nats) per token."""
-
-    text: str
-    tokens: tuple[Token, ...]
-    logprobs: tuple[float, ...]
-    ranks: tuple[int, ...]
-    """The rank of each token in the whole vocabulary, from 1."""
-    score: float
-    """The sum of `logprobs` divided by the length penalty."""
-    finished: bool
-    """Whether it ends in `<eos>`."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -263,6 +260,19 @@ class Adapter(Protocol):
     def write(self, request: Request) -> Decoding:
         """Return the decoding of a checked request, for a model that can `decode`."""
         raise LookupError(f"{self.info.id} writes nothing")
+
+    def long(self, request: Request, dtype: torch.dtype) -> LongPass:
+        """Run one text of any length, keeping q and k of every attention in this precision.
+
+        Raises `InputError` for what this model cannot answer; the selection is ignored.
+        """
+        self.info.require("long", "model")
+        self.check(request)
+        return self.read_long(request, dtype)
+
+    def read_long(self, request: Request, dtype: torch.dtype) -> LongPass:
+        """Return the pass of a checked request, for a model that can read `long` texts."""
+        raise LookupError(f"{self.info.id} reads no long texts")
 
     def written(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
         """Return the text of some ids, and each id as a token with its span of that text."""

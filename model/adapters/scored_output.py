@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from torch import Tensor
 
-from model.adapters.request import Output
+from model.adapters.output import Output
 from model.decode.steps import Hypothesis
 from model.text.tokens import Token
 

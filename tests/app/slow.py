@@ -7,10 +7,10 @@ import torch
 
 from model.adapters.encoder_decoder_info import attentions
 from model.adapters.model_info import ModelInfo
+from model.adapters.output import Output
 from model.adapters.request import (
     Adapter,
     Decoding,
-    Output,
     Request,
     Trace,
 )

@@ -18,7 +18,8 @@ from app.http.rate_limits import PerMinute
 from app.schemas.interventions import DEEDS, InterventionRequest
 from app.schemas.traces import DecodeOptions
 from app.settings import ROOT, Settings
-from model.adapters.request import METHODS, Output, Request, Trace
+from model.adapters.output import Output
+from model.adapters.request import METHODS, Request, Trace
 from model.text.tokens import Token
 from model.trace.interventions import EFFECTS
 from model.trace.tensor_tap import HEAD, KEY, QUERY, NamedTensor

@@ -14,11 +14,14 @@ from model.adapters.bind_interventions import bind, frozen
 from model.adapters.decode_requests import BEYOND_SOURCE
 from model.adapters.huggingface.forward import Forward, batch
 from model.adapters.huggingface.info import info_of
+from model.adapters.huggingface.long import LongForward
 from model.adapters.huggingface.opening import Opened, open_folder
 from model.adapters.huggingface.probing import probe
 from model.adapters.huggingface.text import Text
 from model.adapters.huggingface.writing import Ends, Rereading, search
-from model.adapters.request import Adapter, Decoding, Output, Request, Trace, candidates
+from model.adapters.long_pass import LongPass
+from model.adapters.output import Output
+from model.adapters.request import Adapter, Decoding, Request, Trace, candidates
 from model.adapters.scored_output import scored
 from model.adapters.validate import check_decode, check_interventions, check_range
 from model.decode.steps import SearchStep
@@ -71,7 +74,11 @@ class HuggingFace(Adapter):
         writes = self.model.get_output_embeddings() is not None
         self.route = layout.route
         self.forward = Forward(self.model, layout, writes)
+        self.long_forward = LongForward(self.model, layout)
         self.info = info_of(opened, id_, layout, writes)
+        if self.long_forward.works():
+            able = self.info.capabilities | {"long"}
+            self.info = replace(self.info, capabilities=able)
         self.names = self.forward.names()
         self.text = Text(opened.tokenizer, self.info.vocabulary)
         self.device = self.model.device
@@ -138,6 +145,21 @@ class HuggingFace(Adapter):
             self.forward.read(*self._batch(rows, self.read), recorders)
             pairs = zip(rows, recorders, strict=True)
             return [self._trace(row, recorder) for row, recorder in pairs]
+
+    def read_long(self, request: Request, dtype: torch.dtype) -> LongPass:
+        """Run a checked request, keeping q and k of every attention in this precision."""
+        row = self._row(request, ())
+        ids = torch.tensor([row.ids(self.read)], device=self.device)
+        with torch.inference_mode():
+            if self.info.kind != "encoder-decoder":
+                return LongPass(row.texts, self.long_forward.read(ids, dtype)[0])
+            text, tokens = self._wrote(row)
+            row = self._with_target(row, tokens)
+            target = torch.tensor([row.ids(TARGET)], device=self.device)
+            kept, logits = self.long_forward.translate(ids, target, dtype)
+            logprobs = logits[0].float().log_softmax(-1).cpu()
+        penalty = request.decode.length_penalty
+        return LongPass(row.texts, kept, scored(text, tokens, logprobs, self.ends.eos, penalty))
 
     def _translated(self, rows: Sequence[Row]) -> list[Trace]:
         wrote = [self._wrote(row) for row in rows]

@@ -5,6 +5,9 @@ tells which attention a call belongs to (Albert calls one module for all its lay
 variable holds the pass that runs on this thread, whose taps get the values: requests cannot
 interfere, and nothing is stored on the shared model.
 
+In a pass over a long text (`passing_long`) the same function hands q, k and v on unchanged, with
+the mask as a rule, so that nothing of size N × M exists (`model.adapters.huggingface.long`).
+
 Shapes: B batch, H heads, G heads of keys and values, N queries, M keys, d channels.
 """
 
@@ -14,6 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import torch
@@ -23,6 +27,9 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import sdpa_mask
 
 from model.cancellation import go_on
+from model.long.bias import Bias
+from model.long.flash import Scored
+from model.long.rule import Rule
 from model.trace.record import heard
 from model.trace.tensor_tap import CHANNEL, HEAD, KEY, NULL, QUERY, Tap
 
@@ -55,7 +62,15 @@ class Pass(Protocol):
         """Return the tap of the next attention."""
 
 
+class LongPass(Protocol):
+    """A running forward pass over one long text."""
+
+    def attend(self, q: Tensor, k: Tensor, v: Tensor, scored: Scored) -> Tensor:
+        """Return the mix (H, N, d_v) of the next attention: q (H, N, d), k and v (G, M, …)."""
+
+
 _running: ContextVar[Pass | None] = ContextVar("running", default=None)
+_long: ContextVar[LongPass | None] = ContextVar("long", default=None)
 
 
 @contextmanager
@@ -66,6 +81,16 @@ def passing(one: Pass) -> Iterator[None]:
         yield
     finally:
         _running.reset(before)
+
+
+@contextmanager
+def passing_long(one: LongPass) -> Iterator[None]:
+    """Attentions called on this thread belong to this pass; its batches have one row."""
+    before = _long.set(one)
+    try:
+        yield
+    finally:
+        _long.reset(before)
 
 
 def attend(
@@ -81,18 +106,22 @@ def attend(
     sliding_window: int | None = None,
     dropout: float = 0.0,
     **_: Any,
-) -> tuple[Tensor, Tensor]:
+) -> tuple[Tensor, Tensor | None]:
     """Compute attention for the interface of `transformers`; return mix (B, N, H, d_v) and weights.
 
         weights = softmax(cap(q · k · scale) + bias), a fully masked row is zeros
         mix     = weights · v
 
     All values pass through the tap of the running pass. Dropout, in training, acts on the weights
-    after they were recorded.
+    after they were recorded. A pass over a long text returns no weights.
     """
     go_on()
-    allowed, bias = _allowed(attention_mask, position_bias, query, key)
     scale = query.shape[-1] ** -0.5 if scaling is None else float(scaling)
+    if (long := _long.get()) is not None:
+        rule, bias = _rule(attention_mask, position_bias, query, key)
+        scored = Scored(rule, scale, softcap, None if bias is None else Bias.of(bias[0]), s_aux)
+        return long.attend(query[0], key[0], value[0], scored).transpose(0, 1)[None], None
+    allowed, bias = _allowed(attention_mask, position_bias, query, key)
     dropped = dropout if module.training else 0.0
     call = Call(
         module, query, key, value, allowed, bias, softcap, s_aux, scale, sliding_window, dropped
@@ -161,11 +190,42 @@ def _allowed(
     return ~hidden.all(dim=1).expand(shape), bias
 
 
-def mask(*_: Any, **arguments: Any) -> Tensor | None:
-    """Return a boolean mask (B, 1, N, M), always explicit: `attend` does not create one itself."""
+def _rule(
+    mask: Rule | Tensor | None, bias: Tensor | None, query: Tensor, key: Tensor
+) -> tuple[Rule, Tensor | None]:
+    """Return what may be attended to in a pass over a long text, and what is added to scores."""
+    if isinstance(mask, Rule):
+        return mask, bias
+    if mask is None:
+        return Rule.all(query.shape[2], key.shape[2], query.device), bias
+    allowed, bias = _allowed(mask, bias, query, key)
+    return Rule(lambda rows, keys: allowed[0, rows, keys], *allowed.shape[1:]), bias
+
+
+def mask(**arguments: Any) -> Rule | Tensor | None:
+    """Return a boolean mask (B, 1, N, M), always in full: `attend` has no rule of its own.
+
+    In a pass over a long text, return the rule that the mask follows.
+    """
     skips = {"allow_is_causal_skip": False, "allow_is_bidirectional_skip": False}
-    made: Callable[..., Tensor | None] = sdpa_mask
-    return made(*_, **{**arguments, **skips})
+    made: Callable[..., Any] = partial(sdpa_mask, **{**arguments, **skips})
+    if _long.get() is None:
+        full: Tensor | None = made()
+        return full
+    first = arguments.get("q_offset", 0), arguments.get("kv_offset", 0)
+
+    def allows(rows: slice, keys: slice) -> Tensor:
+        part: Tensor = made(
+            batch_size=1,
+            q_length=rows.stop - rows.start,
+            kv_length=keys.stop - keys.start,
+            q_offset=first[0] + rows.start,
+            kv_offset=first[1] + keys.start,
+            attention_mask=None,  # the only row has no padding
+        )
+        return part[0, 0]
+
+    return Rule(allows, arguments["q_length"], arguments["kv_length"])
 
 
 def register() -> None:

@@ -1,0 +1,229 @@
+"""Pictures of attention over a long text: overviews of heads, and tiles of one head."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from app.engine.jobs import PLAIN, AnswerJob, Encoded, Encoding
+from app.engine.passes import Passes
+from app.engine.price import lengths, writing
+from app.engine.wire import Array, Reply, told
+from model.adapters.long_pass import LongPass
+from model.adapters.model_info import ModelInfo
+from model.adapters.request import Adapter, Request
+from model.adapters.validate import check_range
+from model.errors import Excess, InputError
+from model.long.attention import LongAttention
+from model.long.pooling import grouped, largest, overview, span
+from model.trace.name_patterns import select
+
+STEEP = 8_192  # tokens from which attention costs as much as all else in a layer
+PICTURE = 0.5  # an overview of all heads costs half of a pass
+SIDE = 512  # rows and columns of a large tile, if the request leaves them open
+HIDDEN = 255  # in uint8: the rule hides the whole cell; other numbers are weight · 254
+
+CellType = Literal["float32", "float16", "uint8"]
+Range = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class View(ABC):
+    """What is to be seen of a pass."""
+
+    @property
+    @abstractmethod
+    def sent(self) -> CellType:
+        """Return the type of the numbers sent."""
+
+    @abstractmethod
+    def tensors(self, seen: LongPass, info: ModelInfo, most: int) -> dict[str, tuple[Any, Tensor]]:
+        """Return what is said of each tensor besides its numbers, and these, by name.
+
+        Raises `InputError` for what the model or the text does not have, and for more numbers than
+        `most`.
+        """
+
+    @abstractmethod
+    def share(self, info: ModelInfo) -> float:
+        """Return the part of all heads that it looks at whole."""
+
+
+@dataclass(frozen=True)
+class Overview(View):
+    """All heads of some attentions, in at most `cells` × `cells` cells."""
+
+    select: tuple[str, ...]
+    cells: int
+    dtype: CellType = "float16"
+
+    @property
+    def sent(self) -> CellType:
+        return self.dtype
+
+    def tensors(self, seen: LongPass, info: ModelInfo, most: int) -> dict[str, tuple[Any, Tensor]]:
+        places = select(self.select, tuple(seen.attentions), "select")
+        numbers = 0
+        for place in places:
+            heads, n, m = seen.attentions[place].shape
+            numbers += heads * min(n, self.cells) * min(m, self.cells)
+        if numbers > most:
+            detail = f"select has {numbers} numbers; this format allows at most {most}"
+            raise InputError("reply-too-large", "select", detail, Excess(most, "numbers", numbers))
+        return {
+            f"{place}.weights.max": _described(
+                seen.attentions[place],
+                ["head"],
+                overview(seen.attentions[place], self.cells),
+                self.cells,
+                self.cells,
+            )
+            for place in places
+        }
+
+    def share(self, info: ModelInfo) -> float:
+        chosen = select(self.select, info.places, "select")
+        heads = {one.place: one.heads for one in info.attentions}
+        return sum(heads[place] for place in chosen) / max(1, sum(heads.values()))
+
+
+def _described(
+    attention: LongAttention, dims: list[str], values: Tensor, rows: int, columns: int
+) -> tuple[dict[str, Any], Tensor]:
+    _, n, m = attention.shape
+    about = {
+        "dims": [*dims, "query_cell", "key_cell"],
+        "over": dict(attention.over),
+        "span": {"query": span(n, rows), "key": span(m, columns)},
+    }
+    return about, values
+
+
+@dataclass(frozen=True)
+class Tile(View):
+    """A window of one head: exact if it has at most `cells` rows and columns, else pooled.
+
+    Without a window all tokens are seen; without `cells` every weight, if these are at most
+    `max_cells`, else `SIDE` rows and columns. With `edges`, cells lie between neighbouring edges
+    instead: a cell is the mean over its queries of their weight on all its keys.
+    """
+
+    at: str
+    head: int
+    query: Range | None
+    key: Range | None
+    cells: tuple[int, int] | None
+    edges: tuple[tuple[int, ...], tuple[int, ...]] | None
+    max_cells: int
+
+    @property
+    def sent(self) -> CellType:
+        return "float32"
+
+    def tensors(self, seen: LongPass, info: ModelInfo, most: int) -> dict[str, tuple[Any, Tensor]]:
+        attention = seen.at(self.at)
+        heads, n, m = attention.shape
+        check_range("head", self.head, 0, heads - 1)
+        about: dict[str, Any] = {
+            "dims": ["query_cell", "key_cell"],
+            "over": dict(attention.over),
+            "head": self.head,
+        }
+        head = attention.head(self.head)
+        if self.edges is not None:
+            for name, edges, length in zip(("query", "key"), self.edges, (n, m), strict=True):
+                _check_edges(f"edges.{name}", edges, length)
+            about |= {"edges": dict(zip(("query", "key"), self.edges, strict=True))}
+            return {f"{self.at}.weights.sum": (about, grouped(head, *self.edges))}
+        rows, keys = _window("query", self.query, n), _window("key", self.key, m)
+        tall, wide = rows.stop - rows.start, keys.stop - keys.start
+        cells = self.cells or ((tall, wide) if tall * wide <= self.max_cells else (SIDE, SIDE))
+        spans = span(tall, cells[0]), span(wide, cells[1])
+        about |= {"query": [rows.start, rows.stop], "key": [keys.start, keys.stop]}
+        about |= {"span": dict(zip(("query", "key"), spans, strict=True))}
+        return {f"{self.at}.weights.max": (about, largest(head, rows, keys, spans))}
+
+    def share(self, info: ModelInfo) -> float:
+        return 0.0
+
+
+def _window(name: str, window: Range | None, length: int) -> slice:
+    if window is None:
+        return slice(0, length)
+    check_range(f"{name}[0]", window[0], 0, length - 1)
+    check_range(f"{name}[1]", window[1], window[0] + 1, length)
+    return slice(*window)
+
+
+def _check_edges(name: str, edges: Sequence[int], length: int) -> None:
+    check_range(f"{name}[0]", edges[0], 0, length)
+    for index, (before, edge) in enumerate(pairwise(edges), start=1):
+        check_range(f"{name}[{index}]", edge, before + 1, length)
+
+
+@dataclass(frozen=True)
+class LongJob(AnswerJob):
+    """A view of a long text, which is run first if its pass is not kept."""
+
+    request: Request
+    key: str  # digest of the texts, how they were run, and the model
+    view: View
+    identity: str  # digest of all that and the view
+    encoding: Encoding
+
+    def alone(self, adapter: Adapter) -> Encoded:
+        """Return the reply without keeping the pass."""
+        return self.seen(adapter, Passes())
+
+    def seen(self, adapter: Adapter, passes: Passes) -> Encoded:
+        """Return the reply; raises `InputError` if the model cannot answer."""
+        found = passes.find(self.key, lambda: adapter.long(self.request, passes.dtype))
+        limit = self.encoding.limit
+        with torch.inference_mode():
+            made = self.view.tensors(found, adapter.info, limit)
+        arrays = {name: _array(values, self.view.sent) for name, (_, values) in made.items()}
+        tensors = {
+            name: {**about, "shape": arrays[name].shape, "dtype": arrays[name].dtype.name}
+            for name, (about, _) in made.items()
+        }
+        document = {"id": self.identity, "model": self.model, **self._told(found)}
+        encoded = self.encoding(Reply({**document, "tensors": tensors}, arrays))
+        return replace(encoded, passes=passes.keys)
+
+    def _told(self, found: LongPass) -> dict[str, Any]:
+        if isinstance(self.view, Tile):
+            return {}  # the overview has already said it
+        written = {"output": asdict(found.written)} if found.written else {}
+        return {**told(found), **written}
+
+    def price(self, info: ModelInfo) -> float:
+        """Return the cost of the pass and the view."""
+        return self._run(info) + self.view_price(info)
+
+    def view_price(self, info: ModelInfo) -> float:
+        """Return the cost of the view alone, for a pass that is kept."""
+        if "long" not in info.capabilities:
+            return PLAIN
+        return PLAIN + PICTURE * self.view.share(info) * self._run(info)
+
+    def _run(self, info: ModelInfo) -> float:
+        read, written = lengths(self.request, info)
+        layers = tuple(info.layers.values())
+        once = layers[0] * read * (1 + read / STEEP)
+        if len(layers) > 1:
+            once += layers[-1] * written * (1 + (read + written) / STEEP)
+        return once + writing(self.request, info)
+
+
+def _array(values: Tensor, dtype: CellType) -> Array:
+    """Return numbers as sent; NaN where a whole cell is hidden, in bytes 255."""
+    numbers: Array = values.cpu().numpy()
+    if dtype != "uint8":
+        return numbers.astype(dtype)
+    steps: Array = np.where(np.isnan(numbers), HIDDEN, np.rint(numbers * (HIDDEN - 1)))
+    return steps.astype(np.uint8)

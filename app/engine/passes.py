@@ -1,0 +1,56 @@
+"""The last passes over long texts in this process, limited by their bytes."""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from threading import Lock
+from typing import Literal
+
+import torch
+
+from model.adapters.long_pass import LongPass
+
+Precision = Literal["float16", "float32"]
+PRECISIONS: dict[Precision, torch.dtype] = {"float16": torch.float16, "float32": torch.float32}
+MAX_BYTES = 1_000_000_000
+
+
+class Passes:
+    """Passes by key; the least recently used are dropped first, the newest is always kept.
+
+    Thread-safe. `precision` is that of q and k.
+    """
+
+    def __init__(self, max_bytes: int = MAX_BYTES, precision: Precision = "float16") -> None:
+        self.max_bytes = max_bytes
+        self.dtype = PRECISIONS[precision]
+        self._kept: OrderedDict[str, LongPass] = OrderedDict()
+        self._lock = Lock()
+
+    @property
+    def bytes(self) -> int:
+        """The bytes of all kept passes."""
+        with self._lock:
+            return self._bytes
+
+    @property
+    def _bytes(self) -> int:
+        return sum(one.bytes for one in self._kept.values())
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """The keys of all kept passes."""
+        with self._lock:
+            return frozenset(self._kept)
+
+    def find(self, key: str, make: Callable[[], LongPass]) -> LongPass:
+        """Return the kept pass, or make and keep it; raises what `make` raises."""
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        made = make()
+        with self._lock:
+            self._kept[key] = made
+            while len(self._kept) > 1 and self._bytes > self.max_bytes:
+                self._kept.popitem(last=False)
+        return made

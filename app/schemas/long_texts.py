@@ -1,0 +1,162 @@
+"""Requests for pictures of attention over a long text, and their replies."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, Tag
+
+from app.schemas.fields import ONE_TEXT, TWO_TEXTS, ByTexts, Count, Name, NamePattern, Strict, Text
+from app.schemas.replies import OneTextReply, OutputReply, TensorReply, TokensReply
+from app.schemas.traces import OneText, Sentence
+
+Range = Annotated[
+    list[Count], Field(min_length=2, max_length=2, description="First token, and the one after.")
+]
+Edges = Annotated[list[Count], Field(min_length=2, max_length=513)]
+
+
+class LongSentence(Sentence):
+    """A long text and its translation."""
+
+    target: Text | None = Field(
+        default=None, description="The text to score; absent: the model writes one."
+    )
+
+
+class Seen(Strict):
+    """Which heads to see, and how coarsely."""
+
+    select: list[NamePattern] = Field(
+        default=["*"],
+        min_length=1,
+        description="Patterns of attentions, such as `encoder.*.self`.",
+    )
+    cells: Annotated[int, Field(ge=1, le=1_024)] = Field(
+        default=256, description="Rows and columns of a picture, at most."
+    )
+    dtype: Literal["float16", "float32", "uint8"] = Field(
+        default="float16",
+        description="Type of the numbers sent. `uint8` is value · 254; 255 is a hidden cell.",
+    )
+
+
+class OverviewRequest(LongSentence, Seen):
+    """A long text of a source and a target, and which heads to see."""
+
+
+class OneTextOverviewRequest(OneText, Seen):
+    """A long text, and which heads to see."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"text": "The cat sat", "model": "smollm2", "cells": 64}]}
+    )
+
+
+class TileEdges(Strict):
+    """Groups of tokens, such as sentences: each lies between two neighbouring edges."""
+
+    query: Edges
+    key: Edges
+
+
+class Window(Strict):
+    """A window of one head."""
+
+    at: Name = Field(description="An attention.", examples=["decoder.3.self"])
+    head: Count
+    query: Range | None = Field(default=None, description="Absent: all; not with `edges`.")
+    key: Range | None = None
+    cells: Annotated[list[Count], Field(min_length=2, max_length=2)] | None = Field(
+        default=None,
+        description="Rows and columns, at most; absent: every token if the reply may be so large.",
+    )
+    edges: TileEdges | None = Field(
+        default=None,
+        description="Cells of any size instead: the mean over a group's queries of their weight on "
+        "a group's keys.",
+    )
+
+
+class TileRequest(LongSentence, Window):
+    """A long text of a source and a target, and a window of one head."""
+
+
+class OneTextTileRequest(OneText, Window):
+    """A long text, and a window of one head."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "text": "The cat sat",
+                    "model": "smollm2",
+                    "at": "decoder.3.self",
+                    "head": 4,
+                    "query": [0, 3],
+                    "key": [0, 3],
+                }
+            ]
+        }
+    )
+
+
+AnyOverviewRequest = Annotated[
+    Annotated[OverviewRequest, Tag(TWO_TEXTS)] | Annotated[OneTextOverviewRequest, Tag(ONE_TEXT)],
+    Field(discriminator=ByTexts),
+]
+AnyTileRequest = Annotated[
+    Annotated[TileRequest, Tag(TWO_TEXTS)] | Annotated[OneTextTileRequest, Tag(ONE_TEXT)],
+    Field(discriminator=ByTexts),
+]
+
+
+class Span(BaseModel):
+    """Tokens per cell; the last cell may cover fewer."""
+
+    query: int
+    key: int
+
+
+class EdgesReply(BaseModel):
+    """The edges of the groups."""
+
+    query: list[int]
+    key: list[int]
+
+
+class CellsReply(TensorReply):
+    """A picture; null where the mask hides a whole cell."""
+
+    span: Span | None = None
+
+
+class OneHeadReply(CellsReply):
+    """A picture of one head."""
+
+    head: int
+    query: list[int] | None = Field(default=None, description="The window, as requested.")
+    key: list[int] | None = None
+    edges: EdgesReply | None = None
+
+
+class OverviewReply(BaseModel):
+    """Pictures of heads over a long text."""
+
+    id: str = Field(description="Digest of the request and the model.")
+    model: str
+    direction: str | None = Field(default=None, description="Only for models that translate.")
+    tokens: TokensReply | OneTextReply
+    output: OutputReply | None = Field(default=None, description="Absent if nothing is written.")
+    tensors: dict[str, CellsReply] = Field(
+        description="`….weights.max` (head, query_cell, key_cell): the largest weight of a cell."
+    )
+
+
+class TileReply(BaseModel):
+    """A window of one head."""
+
+    id: str
+    model: str
+    tensors: dict[str, OneHeadReply] = Field(
+        description="`….weights.max` (query_cell, key_cell): the largest weight of a cell; with "
+        "`edges` `….weights.sum`."
+    )

@@ -1,0 +1,107 @@
+"""Passes of a model of `transformers` over one long text, without anything of size N × M."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from model.adapters.huggingface.probing import READ, WRITTEN, Layout, encoded
+from model.adapters.huggingface.recording import passing_long
+from model.long.attention import LongAttention
+from model.long.flash import Scored, attention
+from model.trace.attentions import AttentionInfo
+
+CLOSE = 1e-4
+Attentions = dict[str, LongAttention]
+
+
+class Keeping:
+    """A pass whose attentions are called in a known order: keeps q, k and sums of each."""
+
+    def __init__(
+        self, order: Sequence[str], layers: dict[str, AttentionInfo], dtype: torch.dtype
+    ) -> None:
+        self.kept: Attentions = {}
+        self._order = iter(order)
+        self._layers = layers
+        self._dtype = dtype
+
+    def attend(self, q: Tensor, k: Tensor, v: Tensor, scored: Scored) -> Tensor:
+        """Return the mix (H, N, d_v) of the next attention."""
+        place = next(self._order)
+        mix, sums = attention(q, k, v, scored)
+        if place:
+            over = self._layers[place].over
+            self.kept[place] = LongAttention(
+                self._as_kept(q), self._as_kept(k), sums.contiguous(), scored, over
+            )
+        return mix
+
+    def _as_kept(self, x: Tensor) -> Tensor:
+        """Return a copy in the precision for keeping, or in its own if numbers are too large."""
+        kept = x.to(self._dtype, copy=True, memory_format=torch.contiguous_format)
+        return kept if bool(kept.isfinite().all()) else x.clone()
+
+
+class LongForward:
+    """A model's passes over one long text; thread-safe, since a pass keeps its state to itself."""
+
+    def __init__(self, model: Any, layout: Layout) -> None:
+        self.model = model
+        self.layout = layout
+        self.layers = {one.place: one for one in layout.attentions}
+
+    def read(self, ids: Tensor, dtype: torch.dtype) -> tuple[Attentions, Tensor]:
+        """Run the only stack over ids (1, N); returns its attentions and its last states.
+
+        The output over the vocabulary is left out: for a long text it is larger than the model.
+        """
+        keeping = self._keeping(self.layout.attentions[0].stack, dtype)
+        with passing_long(keeping):
+            out = self.model.base_model(input_ids=ids, attention_mask=torch.ones_like(ids))
+        return keeping.kept, out[0]
+
+    def translate(
+        self, source: Tensor, target: Tensor, dtype: torch.dtype
+    ) -> tuple[Attentions, Tensor]:
+        """Run both stacks over ids (1, S) and (1, T); returns their attentions and logits."""
+        real = torch.ones_like(source)
+        first, second = self._keeping("encoder", dtype), self._keeping("decoder", dtype)
+        with passing_long(first):
+            read = self.model.get_encoder()(input_ids=source, attention_mask=real)
+        with passing_long(second):
+            out = self.model(
+                **encoded(self.model, source, read),
+                attention_mask=real,
+                decoder_input_ids=target,
+                decoder_attention_mask=torch.ones_like(target),
+            )
+        return {**first.kept, **second.kept}, out[0]
+
+    def _keeping(self, stack: str, dtype: torch.dtype) -> Keeping:
+        return Keeping(self.layout.order[stack], self.layers, dtype)
+
+    @torch.inference_mode()
+    def works(self) -> bool:
+        """Return whether a long pass gives the same states as a plain one, tried on a few ids.
+
+        False for a model whose attentions do not all go through the interface of `transformers`.
+        """
+        if self.layout.route != "recorded":
+            return False
+        ids = torch.arange(5, 5 + READ, device=self.model.device)[None]
+        try:
+            if not self.model.config.is_encoder_decoder:
+                kept, found = self.read(ids, torch.float32)
+                plain = self.model.base_model(input_ids=ids, attention_mask=torch.ones_like(ids))
+            else:
+                target = ids[:, :WRITTEN]
+                kept, found = self.translate(ids, target, torch.float32)
+                plain = self.model(input_ids=ids, decoder_input_ids=target)
+        except Exception:  # a model that computes with the mask itself
+            return False
+        same = torch.allclose(found, plain[0], atol=CLOSE, rtol=CLOSE)
+        return same and kept.keys() == self.layers.keys()

@@ -1,0 +1,91 @@
+"""What is kept of an attention over a long text, and any slice of its weights.
+
+    weights(i, j) = exp(score(i, j) − logsumexp_i) where the rule allows j, else 0
+
+Shapes: H heads, G heads of keys, N queries, M keys, d channels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from model.long.flash import Scored, capped
+from model.long.rule import Rule
+
+
+@dataclass(frozen=True, eq=False)
+class LongAttention:
+    """One attention of a pass. Slices have both ends; tensors are on the model's device."""
+
+    q: Tensor  # (H, N, d), in the precision in which they are kept
+    k: Tensor  # (G, M, d)
+    logsumexp: Tensor  # (H, N), with the sink
+    scored: Scored
+    over: Mapping[str, str]  # which tokens the query and the key axis follow
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """The numbers of heads, queries and keys."""
+        return self.q.shape[0], self.q.shape[1], self.k.shape[1]
+
+    @property
+    def bytes(self) -> int:
+        """The memory that it takes."""
+        bias = self.scored.bias.bytes if self.scored.bias else 0
+        return self.q.nbytes + self.k.nbytes + self.logsumexp.nbytes + bias
+
+    @property
+    def rule(self) -> Rule:
+        """Which keys a query may attend to."""
+        return self.scored.rule
+
+    def head(self, head: int) -> LongHead:
+        """Return one head, with q and k in float32."""
+        group = head * self.k.shape[0] // self.q.shape[0]
+        return LongHead(self, head, self.q[head].float(), self.k[group].float())
+
+
+@dataclass(frozen=True, eq=False)
+class LongHead:
+    """One head of an attention."""
+
+    attention: LongAttention
+    index: int
+    q: Tensor  # (N, d)
+    k: Tensor  # (M, d)
+
+    @cached_property
+    def _plain(self) -> bool:
+        return self.attention.scored.cap is None and self.attention.scored.bias is None
+
+    @cached_property
+    def _queries(self) -> Tensor:
+        """q · scale with −logsumexp as one more channel: times keys with a 1, these are logs."""
+        sums = self.attention.logsumexp[self.index]
+        return torch.cat([self.q * self.attention.scored.scale, -sums[:, None]], dim=1)
+
+    @cached_property
+    def _keys(self) -> Tensor:
+        return torch.cat([self.k, self.k.new_ones(len(self.k), 1)], dim=1).T
+
+    def logs(self, rows: slice, keys: slice) -> Tensor:
+        """Return the logarithms of weights (rows, keys); −inf where the rule hides a key."""
+        scored = self.attention.scored
+        if self._plain:
+            logs = self._queries[rows] @ self._keys[:, keys]
+        else:
+            logs = capped(self.q[rows] @ self.k[keys].T * scored.scale, scored.cap)
+            if scored.bias is not None:
+                own = scored.bias(slice(self.index, self.index + 1), rows, keys)
+                logs = logs + own[0].float()
+            logs = logs - self.attention.logsumexp[self.index, rows, None]
+        return scored.rule.hide(logs, rows, keys)
+
+    def weights(self, rows: slice, keys: slice) -> Tensor:
+        """Return weights (rows, keys); 0 where the rule hides a key."""
+        return self.logs(rows, keys).exp()

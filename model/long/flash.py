@@ -1,0 +1,122 @@
+"""Attention that also returns the log-sum-exp of each row, from which weights follow by slice.
+
+    mix = softmax(cap(q · k · scale) + bias) · v          logsumexp_i = log Σ_j exp(score_ij)
+
+torch's flash kernels compute both without the N × M weights. What they cannot do is done around
+them: other rules than causal and biases in blocks of rows, values of another width with zeros, a
+sink on the result. Soft-capped scores are computed explicitly, in blocks of rows.
+
+Shapes: H heads, G heads of keys and values (H is a multiple), N queries, M keys, d channels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from model.cancellation import go_on
+from model.long.bias import Bias
+from model.long.rule import BLOCK, Rule
+
+ALIGNED = 8  # an additive mask of the kernel on GPUs is a slice of one of a multiple of this width
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """How the scores of an attention follow from q · k."""
+
+    rule: Rule
+    scale: float
+    cap: float | None = None  # scores are cap · tanh(q · k · scale / cap)
+    bias: Bias | None = None  # added afterwards
+    sink: Tensor | None = None  # (H,), a score in each row's sum that belongs to no key
+
+
+def attention(q: Tensor, k: Tensor, v: Tensor, scored: Scored) -> tuple[Tensor, Tensor]:
+    """Return mix (H, N, d_v) and the log-sum-exp (H, N).
+
+    q (H, N, d), k (G, M, d), v (G, M, d_v). A row that may attend to nothing mixes to zeros and has
+    0 as its log-sum-exp.
+    """
+    width = max(q.shape[-1], v.shape[-1])
+    mix = torch.empty(*q.shape[:2], v.shape[-1], dtype=q.dtype, device=q.device)
+    sums = torch.empty(q.shape[:2], dtype=torch.float32, device=q.device)
+    rule = scored.rule
+    plain = scored.cap is None and scored.bias is None and (rule.open or rule.causal)
+    step = q.shape[1] if plain else BLOCK
+    q, k, v = (F.pad(one, (0, width - one.shape[-1])) for one in (q, k, v))
+    for start in range(0, q.shape[1], step):
+        go_on()
+        rows = slice(start, min(start + step, q.shape[1]))
+        keys = rule.band(rows)
+        some = q[:, rows], k[:, keys], v[:, keys]
+        if keys.start == keys.stop:
+            found = q.new_zeros(some[0].shape), sums.new_zeros(some[0].shape[:2])
+        elif scored.cap is None:
+            found = _fused(*some, scored, rows, keys, causal=plain and not rule.open)
+        else:
+            found = _explicit(*some, scored, rows, keys)
+        mix[:, rows], sums[:, rows] = found[0][..., : mix.shape[-1]], found[1]
+    if scored.sink is None:
+        return mix, sums
+    with_sink = torch.logaddexp(sums, scored.sink.float()[:, None])
+    return mix * (sums - with_sink).exp()[..., None], with_sink
+
+
+def _fused(
+    q: Tensor, k: Tensor, v: Tensor, scored: Scored, rows: slice, keys: slice, *, causal: bool
+) -> tuple[Tensor, Tensor]:
+    """Run torch's kernel for some rows."""
+    added = None if causal else _added(scored, rows, keys, q)
+    one = [each[None] for each in (q, k, v)]
+    if q.device.type == "cpu":
+        mix, sums = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
+            *one, is_causal=causal, attn_mask=added, scale=scored.scale
+        )
+        return mix[0], sums[0]
+    heads = q.shape[0] // k.shape[0]
+    one[1:] = [each.repeat_interleave(heads, dim=1) for each in one[1:]]
+    if added is not None:
+        added = _aligned(added.expand(1, q.shape[0], -1, -1))
+    mix, sums, *_ = torch.ops.aten._scaled_dot_product_efficient_attention(
+        *one, added, compute_log_sumexp=True, is_causal=causal, scale=scored.scale
+    )
+    return mix[0], sums[0, :, : q.shape[1]]
+
+
+def _aligned(added: Tensor) -> Tensor:
+    wide = F.pad(added, (0, -added.shape[-1] % ALIGNED))
+    return wide[..., : added.shape[-1]]
+
+
+def _added(scored: Scored, rows: slice, keys: slice, like: Tensor) -> Tensor | None:
+    """Return the mask and the bias as one additive mask (1, H or 1, rows, keys)."""
+    mask = scored.rule.mask(rows, keys)
+    if scored.bias is not None:
+        bias = scored.bias(slice(None), rows, keys).to(like.dtype)[None]
+        return bias if mask is None else bias.masked_fill(~mask, -torch.inf)
+    if mask is None:
+        return None
+    return torch.zeros_like(mask, dtype=like.dtype).masked_fill_(~mask, -torch.inf)[None, None]
+
+
+def _explicit(
+    q: Tensor, k: Tensor, v: Tensor, scored: Scored, rows: slice, keys: slice
+) -> tuple[Tensor, Tensor]:
+    """Compute some rows step by step."""
+    heads = q.shape[0] // k.shape[0]
+    k, v = k.repeat_interleave(heads, dim=0), v.repeat_interleave(heads, dim=0)
+    scores = capped(q @ k.mT * scored.scale, scored.cap)
+    if (added := _added(scored, rows, keys, q)) is not None:
+        scores = scores + added[0]
+    sums = scores.float().logsumexp(-1)
+    sums = sums.where(sums > -torch.inf, 0.0)
+    return (scores - sums[..., None]).exp().to(v.dtype) @ v, sums
+
+
+def capped(scores: Tensor, cap: float | None) -> Tensor:
+    """Return cap · tanh(scores / cap); without a cap the scores themselves."""
+    return scores if cap is None else torch.tanh(scores / cap) * cap

@@ -1,0 +1,105 @@
+"""Pictures of an attention over a long text: every cell stands for many weights.
+
+Rows are pooled first, while a block of scores is in the processor's cache, then keys; the
+exponential is taken of the pooled numbers only.
+
+Shapes: H heads, R × C cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from model.cancellation import go_on
+from model.long.attention import LongAttention, LongHead
+
+ROWS = 128  # scores of so many rows are computed at once
+
+
+def span(length: int, cells: int) -> int:
+    """Return how many tokens a cell covers, so that at most `cells` cover them all."""
+    return max(1, -(-length // cells))
+
+
+def overview(attention: LongAttention, cells: int) -> Tensor:
+    """Return the largest weight in every cell (H, R, C), for all heads; NaN if all is hidden."""
+    heads, n, m = attention.shape
+    rows, keys = slice(0, n), slice(0, m)
+    spans = span(n, cells), span(m, cells)
+    return torch.stack([largest(attention.head(i), rows, keys, spans) for i in range(heads)])
+
+
+def largest(head: LongHead, rows: slice, keys: slice, spans: tuple[int, int]) -> Tensor:
+    """Return the largest weight in every cell of `spans` tokens (R, C); NaN if all is hidden."""
+    tall, wide = spans
+    shape = -(-(rows.stop - rows.start) // tall), -(-(keys.stop - keys.start) // wide)
+    logs = torch.full(shape, -torch.inf, device=head.q.device)
+    for some in _blocks(rows, tall):
+        band = _within(head.attention.rule.band(some), keys, wide)
+        if band.start >= band.stop:
+            continue
+        found = _pooled(_pooled(head.logs(some, band), 0, tall), 1, wide)
+        at = (some.start - rows.start) // tall, (band.start - keys.start) // wide
+        logs[at[0] : at[0] + len(found), at[1] : at[1] + found.shape[1]] = found
+    return logs.exp().masked_fill(logs == -torch.inf, torch.nan)
+
+
+def grouped(head: LongHead, rows: Sequence[int], keys: Sequence[int]) -> Tensor:
+    """Return how much attention of one group of tokens goes to another (R, C).
+
+    Groups lie between two neighbours of `rows` and `keys`: the mean over a group's rows of the sum
+    of their weights over a group's keys; NaN if all is hidden.
+    """
+    whole = slice(keys[0], keys[-1])
+    found, seen = list[Tensor](), list[Tensor]()
+    ends = torch.tensor(keys, device=head.q.device) - keys[0]
+    for first, last in pairwise(rows):
+        sums = head.q.new_zeros(whole.stop - whole.start, dtype=torch.float64)
+        open_ = torch.zeros_like(sums)
+        for some in _blocks(slice(first, last), 1):
+            band = _within(head.attention.rule.band(some), whole, 1)
+            at = slice(band.start - whole.start, band.stop - whole.start)
+            logs = head.logs(some, band)
+            sums[at] += logs.exp().sum(0)
+            open_[at] += (logs > -torch.inf).any(0)
+        found.append(_between(sums, ends) / (last - first))
+        seen.append(_between(open_, ends) > 0)
+    return torch.stack(found).float().masked_fill(~torch.stack(seen), torch.nan)
+
+
+def _between(values: Tensor, ends: Tensor) -> Tensor:
+    """Return the sums of values between neighbouring ends."""
+    total = F.pad(values.cumsum(0), (1, 0))[ends]
+    return total[1:] - total[:-1]
+
+
+def _blocks(rows: slice, tall: int) -> Iterator[slice]:
+    """Yield whole rows of cells, together about `ROWS` rows."""
+    step = max(1, ROWS // tall) * tall
+    for start in range(rows.start, rows.stop, step):
+        go_on()
+        yield slice(start, min(start + step, rows.stop))
+
+
+def _within(band: slice, keys: slice, wide: int) -> slice:
+    """Return the part of a band among these keys, extended to whole cells."""
+    start = max(band.start, keys.start)
+    start -= (start - keys.start) % wide
+    stop = min(band.stop, keys.stop)
+    return slice(start, min(keys.stop, stop + (keys.start - stop) % wide))
+
+
+def _pooled(logs: Tensor, dim: int, size: int) -> Tensor:
+    """Return the maxima of neighbouring `size` values along an axis; the last may be of fewer."""
+    if size == 1:
+        return logs
+    rest = -logs.shape[dim] % size
+    if rest:
+        logs = F.pad(logs, (0, rest) if dim == 1 else (0, 0, 0, rest), value=-torch.inf)
+    shape = [*logs.shape[:dim], -1, size, *logs.shape[dim + 1 :]]
+    return logs.reshape(shape).amax(dim + 1)
