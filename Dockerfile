@@ -36,6 +36,7 @@ COPY model model
 COPY locale locale
 COPY static static
 COPY templates templates
+COPY lessons lessons
 COPY app app
 USER headlight
 VOLUME /data

@@ -31,6 +31,7 @@ from app.routes import (
     handouts,
     health,
     lab,
+    learn,
     long_texts,
     models,
     pages,
@@ -102,6 +103,7 @@ def create_app(
     ):
         app.include_router(router, prefix="/api")
     app.include_router(handouts.router)
+    app.include_router(learn.router)
     app.include_router(pages.router)
     app.include_router(assets.router)
     app.include_router(metrics_route.router)

@@ -19,7 +19,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 PACKAGES = ("app", "model")
-FOLDERS = ("static", "templates", "locale")
+FOLDERS = ("static", "templates", "locale", "lessons")
 FILES = ("LICENSE", "THIRD_PARTY_NOTICES.md")
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "*.pyc", "scale")  # a cluster is not a notebook's
 IMPORTS = re.compile(rf"^(\s*)from ({'|'.join(PACKAGES)})(?=[. ])")

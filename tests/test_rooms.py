@@ -70,6 +70,7 @@ RANKS = {
         "http",
         "assets",
         "preview",
+        "lessons",
         "launch",
         "scale",
         "runs",
@@ -95,7 +96,16 @@ OFFLINE = (
 )
 
 # The browser's one-of-a-kind files, and what only they may say; the entries hand it to them.
-ENTRIES = ("workspace.js", "embed.js", "handout.js", "lab.js", "lab-embed.js", "zoo.js", "train.js")
+ENTRIES = (
+    "workspace.js",
+    "embed.js",
+    "handout.js",
+    "lab.js",
+    "lab-embed.js",
+    "learn.js",
+    "zoo.js",
+    "train.js",
+)
 ONLY_IN = {
     "connection.js": r"\bfetch\(|\bXMLHttpRequest\b|\bWebSocket\b|\bEventSource\b",
     "address.js": r"\bpushState\(|\breplaceState\(|\blocation\.(search|hash|href)\b",

@@ -48,8 +48,9 @@ def render(
     problem: str | None = None,
     status: int = 200,
     headers: Mapping[str, str] | None = None,
+    more: Mapping[str, Any] | None = None,
 ) -> HTMLResponse:
-    """Render a page in the reader's language."""
+    """Render a page in the reader's language; `more` is what only its template receives."""
     digest = static_digest()
     offered = languages()
     lang = negotiate(request, offered)
@@ -67,6 +68,7 @@ def render(
         share=share,
         problem=problem,
         newcomer=newcomer(request),
+        **(more or {}),
     )
     return HTMLResponse(content, status, {**HEADERS, **(headers or {})})
 

@@ -74,6 +74,7 @@ PAGES = {
     ),
     "lab-embed": Page(["pages/workspace", *FIGURE, *LAB], ["pages/embed"], views=False),
     "lab-handout": Page([*FRAME, *FIGURE, *LAB], ["pages/lab"], views=False),
+    "learn": Page([*FRAME, *FIGURE, *LAB, "chrome/glossary"], [*NARROW, "pages/learn", "access"]),
     "zoo": Page([*FRAME, *FIGURE], [*NARROW, "pages/zoo", "access"]),
     "train": Page([*FRAME, *FIGURE, "chrome/place-bar"], [*NARROW, "pages/train", "access"]),
     "docs": Page([], ["pages/docs"], views=False),

@@ -19,15 +19,27 @@ const TERM = "[data-term]";
 export function bindGlossary({ api, store }) {
   const { glossary: url = "" } = find("#workspace").dataset;
   const lang = store.get().link.lang;
+  const glossary = explainTerms(find("#workspace"), () => api.glossary(url), lang);
+  find("#help").addEventListener("click", async () => list(await glossary(), lang));
+}
+
+/**
+ * Explains whatever has `data-term` on the page.
+ * @param {HTMLElement} root  that holds the text
+ * @param {() => Promise<Glossary>} load
+ * @param {string} lang
+ * @returns {() => Promise<Glossary>}  loaded once
+ */
+export function explainTerms(root, load, lang) {
   const box = h("div", { id: "explained", className: "explained", role: "tooltip", hidden: true });
-  find("#workspace").append(box);
+  root.append(box);
   /** @type {Promise<Glossary> | null} */
   let asked = null;
   /** @type {Element | null} */
   let shown = null;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
-  const glossary = () => (asked ??= api.glossary(url));
+  const glossary = () => (asked ??= load());
 
   /** @param {Element} place */
   async function explain(place) {
@@ -69,7 +81,7 @@ export function bindGlossary({ api, store }) {
     hide();
   };
   document.addEventListener("keydown", escape, { capture: true });
-  find("#help").addEventListener("click", async () => list(await glossary(), lang));
+  return glossary;
 }
 
 /** Below its term, or above where there is no room; within the window. @param {HTMLElement} box @param {Element} place */

@@ -1,0 +1,1 @@
+"""Lessons: Markdown files with live figures and questions, one per language."""

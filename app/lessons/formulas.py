@@ -1,0 +1,115 @@
+"""Formulas: TeX to MathML, with every known symbol tied to the glossary and to a figure's part.
+
+``data-term`` names an entry of the glossary, ``data-part`` what a figure calls the quantity: a
+matrix or a step of the lab, or a tensor of a trace.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+from xml.etree import ElementTree as ET
+
+from latex2mathml.converter import convert
+
+MATHML = "http://www.w3.org/1998/Math/MathML"
+BASED = ("msub", "msup", "msubsup")
+
+
+class Symbol(NamedTuple):
+    """What a symbol of a formula stands for."""
+
+    term: str  # of the glossary
+    part: str  # of a figure; empty: of none
+
+
+SYMBOLS = {
+    "Q": Symbol("query", "q"),
+    "q": Symbol("query", "q"),
+    "K": Symbol("key", "k"),
+    "k": Symbol("key", "k"),
+    "V": Symbol("value", "v"),
+    "v": Symbol("value", "v"),
+    "x": Symbol("embedding", "x"),
+    "X": Symbol("embedding", "x"),
+    "s": Symbol("score", "scores"),
+    "S": Symbol("score", "scores"),
+    "a": Symbol("weight", "weights"),
+    "A": Symbol("weight", "weights"),
+    "z": Symbol("attention", "mix"),
+    "Z": Symbol("attention", "mix"),
+    "M": Symbol("mask", "mask"),
+    "h": Symbol("head", ""),
+    "head": Symbol("head", ""),
+    "softmax": Symbol("softmax", "weights"),
+    "W_Q": Symbol("projection", "w_q"),
+    "W_K": Symbol("projection", "w_k"),
+    "W_V": Symbol("projection", "w_v"),
+    "W_O": Symbol("projection", "w_o"),
+    "d_k": Symbol("d_k", ""),
+    "PE": Symbol("position", "positions"),
+    "FFN": Symbol("feed-forward", "ffn"),
+    "LayerNorm": Symbol("norm", "norm"),
+}
+
+
+class Formula(NamedTuple):
+    """A formula as MathML, and its symbols in the order in which they first occur."""
+
+    mathml: str
+    symbols: dict[str, Symbol]  # by their name in TeX: d_k
+
+
+def formula(tex: str, *, display: bool) -> Formula:
+    """Convert TeX to MathML."""
+    ET.register_namespace("", MATHML)
+    math = ET.fromstring(convert(tex, display="block" if display else "inline"))
+    math.set("lang", "en")
+    for element in list(math.iter()):
+        _join(element)
+    found = dict(_marked(math))
+    return Formula(ET.tostring(math, encoding="unicode"), found)
+
+
+def _marked(element: ET.Element) -> Iterator[tuple[str, Symbol]]:
+    """Mark the symbols below an element; yields each with its name."""
+    for child in element:
+        tag = child.tag.removeprefix(f"{{{MATHML}}}")
+        name = _name(child, tag)
+        if name is None:
+            yield from _marked(child)
+            continue
+        symbol = SYMBOLS[name]
+        child.set("data-term", symbol.term)
+        if symbol.part:
+            child.set("data-part", symbol.part)
+        yield name, symbol
+        if tag == "msup":  # a power may hold symbols, the base is marked with the whole
+            yield from _marked(child[1])
+
+
+def _join(element: ET.Element) -> None:
+    """Make one identifier of a word, which otherwise is an operator, or letters side by side."""
+    word = _text(element)
+    upright = [child.get("mathvariant") == "normal" for child in element]
+    if (
+        len(word) > 1
+        and word.isalpha()
+        and (element.tag == f"{{{MATHML}}}mo" or (upright and all(upright)))
+    ):
+        element.clear()
+        element.tag, element.text = f"{{{MATHML}}}mi", word
+
+
+def _name(element: ET.Element, tag: str) -> str | None:
+    """Return the symbol that an element shows: d_k with its index, q_i without."""
+    if tag in BASED:
+        base, index = _text(element[0]), _text(element[1])
+        whole = f"{base}_{index}"
+        if tag != "msup" and whole in SYMBOLS:
+            return whole
+        return base if base in SYMBOLS else None
+    text = _text(element)
+    return text if element.tag.endswith("}mi") and text in SYMBOLS else None
+
+
+def _text(element: ET.Element) -> str:
+    return "".join(element.itertext())

@@ -1,0 +1,34 @@
+"""The lessons on disk: `lessons/contents.toml` and a folder for each, with a file per language."""
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+
+from app.lessons.markdown import Document, read
+from app.settings import ROOT
+
+LESSONS = ROOT / "lessons"
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A lesson, by its place in the course."""
+
+    slug: str
+    number: int
+    minutes: int  # that a class takes
+
+    def document(self, lang: str) -> Document:
+        """Return it in a language, or else in English."""
+        folder = LESSONS / self.slug
+        file = folder / f"{lang}.md"
+        if not file.is_file():
+            lang, file = "en", folder / "en.md"
+        return read(file.read_text(encoding="utf-8"), lang)
+
+
+@cache
+def lessons() -> tuple[Lesson, ...]:
+    """Return all lessons in order."""
+    found = tomllib.loads((LESSONS / "contents.toml").read_text(encoding="utf-8"))
+    return tuple(Lesson(one["slug"], one["number"], one["minutes"]) for one in found["lesson"])

@@ -1,0 +1,198 @@
+"""A lesson's Markdown as a title, a claim and parts: text, figures and questions."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Any
+from urllib.parse import unquote
+
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
+from markupsafe import Markup
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+
+from app.assets.files import STATIC
+from app.lessons.blocks import FigureBlock, PredictBlock, is_block, parse_block
+from app.lessons.formulas import Symbol, formula
+
+TERM = "#"  # a link to "#query" is one to a term of the glossary
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure block with its caption as HTML."""
+
+    block: FigureBlock
+    caption: Markup
+    kind: str = "figure"
+
+
+@dataclass(frozen=True)
+class Predict:
+    """A question block with its texts as HTML."""
+
+    block: PredictBlock
+    question: Markup
+    why: Markup
+    kind: str = "predict"
+
+
+@dataclass(frozen=True)
+class Text:
+    """Prose as HTML."""
+
+    html: Markup
+    kind: str = "text"
+
+
+Part = Text | Figure | Predict
+
+
+@dataclass(frozen=True)
+class Document:
+    """A lesson in one language."""
+
+    title: str
+    claim: Markup
+    parts: Sequence[Part]
+    terms: Sequence[str]  # of the glossary, in the order of their first use
+
+
+OPENING = [
+    *("heading_open", "inline", "heading_close"),
+    *("paragraph_open", "inline", "paragraph_close"),
+]
+
+
+@lru_cache(maxsize=64)
+def read(text: str, lang: str) -> Document:
+    """Read a lesson; raises ValueError for one without a title and a claim, or with a bad block."""
+    md = _markdown(lang)
+    env: dict[str, Any] = {"terms": {}, "lang": lang}
+    tokens = md.parse(text, env)
+    if [token.type for token in tokens[:6]] != OPENING:
+        raise ValueError("a lesson begins with its title and a paragraph, its claim")
+    title, claim = (Markup(md.renderInline(tokens[at].content, env)) for at in (1, 4))
+    parts = tuple(_parts(md, tokens[6:], env))
+    return Document(title.striptags(), claim, parts, tuple(env["terms"]))
+
+
+def _parts(md: MarkdownIt, tokens: Sequence[Token], env: EnvType) -> Iterator[Part]:
+    """Split the tokens at the blocks; text between two of them is one part."""
+    text: list[Token] = []
+    counts = {"figure": 0, "predict": 0}
+
+    def inline(words: str) -> Markup:
+        return Markup(md.renderInline(words, env))
+
+    def written() -> Iterator[Text]:
+        if text:
+            yield Text(Markup(md.renderer.render(text, md.options, env)))
+            text.clear()
+
+    for token in tokens:
+        if token.type != "fence" or not is_block(token.info):
+            text.append(token)
+            continue
+        yield from written()
+        name = token.info.split()[0]
+        counts[name] += 1
+        block = parse_block(token.info, token.content, counts[name])
+        if isinstance(block, FigureBlock):
+            yield Figure(block, inline(block.caption))
+        else:
+            yield Predict(block, inline(block.question), inline(block.why))
+    yield from written()
+
+
+@cache
+def _markdown(lang: str) -> MarkdownIt:
+    md = MarkdownIt("commonmark", {"html": False}).enable("table")
+    md.use(dollarmath_plugin, allow_digits=False, allow_space=False, allow_labels=False)
+    md.add_render_rule("math_inline", _math)
+    md.add_render_rule("math_block", _math_block)
+    md.add_render_rule("link_open", _link)
+    if lang == "zh":  # words stand without spaces, so a broken line must not add one
+        md.add_render_rule("softbreak", lambda *_: "")
+    return md
+
+
+def _math(
+    self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
+) -> str:
+    made = formula(tokens[at].content, display=False)
+    _note(env, made.symbols)
+    return made.mathml
+
+
+def _math_block(
+    self: RendererHTML,
+    tokens: Sequence[Token],
+    at: int,
+    options: OptionsDict,
+    env: EnvType,
+) -> str:
+    """Render a formula on a line of its own, with links from its symbols to their meanings."""
+    made = formula(tokens[at].content.strip(), display=True)
+    _note(env, made.symbols)
+    links = [_meant(name, symbol, env["lang"]) for name, symbol in _distinct(made.symbols)]
+    return Markup('<div class="formula" tabindex="0">{}</div><p class="symbols">{}</p>').format(
+        Markup(made.mathml), Markup(" ").join(links)
+    )
+
+
+def _meant(name: str, symbol: Symbol, lang: str) -> Markup:
+    """Return a link from a symbol to what it stands for."""
+    word, _ = meaning(symbol.term, lang)
+    tex = rf"\mathrm{{{name}}}" if len(name) > 1 and name.isalpha() else name
+    shown = Markup(formula(tex, display=False).mathml)
+    said = "" if word == name else f" {word}"
+    return Markup('<a href="#term-{0}" data-term="{0}">{1}{2}</a>').format(symbol.term, shown, said)
+
+
+def _distinct(symbols: Mapping[str, Symbol]) -> list[tuple[str, Symbol]]:
+    """Return the first symbol of each term."""
+    found: dict[str, tuple[str, Symbol]] = {}
+    for name, symbol in symbols.items():
+        found.setdefault(symbol.term, (name, symbol))
+    return list(found.values())
+
+
+def _note(env: EnvType, symbols: Mapping[str, Symbol]) -> None:
+    for symbol in symbols.values():
+        env["terms"][symbol.term] = True
+
+
+def _link(
+    self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
+) -> str:
+    """Render a link; `[queries](#query)` is one to a term."""
+    token = tokens[at]
+    target = str(token.attrGet("href"))
+    if target.startswith(TERM):
+        term = unquote(target.removeprefix(TERM))
+        meaning(term, "en")
+        env["terms"][term] = True
+        token.attrSet("href", f"#term-{term}")
+        token.attrSet("data-term", term)
+    return self.renderToken(tokens, at, options, env)
+
+
+def meaning(term: str, lang: str) -> tuple[str, str]:
+    """Return a term and its explanation; raises ValueError if the glossary lacks it."""
+    entries = _glossary()
+    if term not in entries:
+        raise ValueError(f"not in the glossary: {term}")
+    entry = entries[term].get(lang, entries[term]["en"])
+    return entry["term"], entry["says"]
+
+
+@cache
+def _glossary() -> dict[str, dict[str, dict[str, str]]]:
+    found: dict[str, dict[str, dict[str, str]]] = json.loads(
+        (STATIC / "glossary.json").read_text(encoding="utf-8")
+    )
+    return found

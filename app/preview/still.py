@@ -1,0 +1,21 @@
+"""A heatmap by itself: what a figure shows where nothing is drawn by a script."""
+
+import io
+
+from PIL import Image
+
+from app.preview.colours import PAPER
+from app.preview.fonts import Typeface, chinese_file
+from app.preview.heatmap import Heatmap, draw_heatmap
+
+WIDTH, HEIGHT, MARGIN = 960, 600, 16
+
+
+def still(shown: Heatmap, face: Typeface | None = None) -> bytes:
+    """Return the PNG, 960 × 600; `face` replaces the system's font."""
+    picture = Image.new("RGB", (WIDTH, HEIGHT), PAPER)
+    room = (MARGIN, MARGIN, WIDTH - MARGIN, HEIGHT - MARGIN)
+    draw_heatmap(picture, room, shown, face or Typeface(chinese_file()))
+    file = io.BytesIO()
+    picture.save(file, "PNG", optimize=True)
+    return file.getvalue()

@@ -1,0 +1,37 @@
+"""Lessons."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request, Response
+from fastapi.responses import HTMLResponse
+
+from app.answers import lessons
+from app.assets.languages import languages, negotiate
+from app.dependencies import Opened
+
+PICTURES = "public, max-age=3600"  # until another model may have been installed
+
+router = APIRouter(prefix="/learn", include_in_schema=False, default_response_class=HTMLResponse)
+
+Name = Annotated[str, Path(alias="lesson")]
+
+
+@router.get("")
+async def learn_page(request: Request, services: Opened) -> HTMLResponse:
+    """The lessons in order."""
+    return lessons.contents(request, services)
+
+
+@router.get("/{lesson}")
+async def lesson_page(request: Request, services: Opened, name: Name) -> HTMLResponse:
+    """A lesson, with its figures live."""
+    return lessons.page(request, services, name)
+
+
+@router.get("/{lesson}/figures/{number}.png")
+async def lesson_figure(request: Request, services: Opened, name: Name, number: int) -> Response:
+    """A still of a figure, as the lesson opens it."""
+    lang = negotiate(request, languages())
+    content = await lessons.picture(services, name, number, lang)
+    headers = {"Cache-Control": PICTURES, "Vary": "Accept-Language, Cookie"}
+    return Response(content, headers=headers, media_type="image/png")

@@ -1,0 +1,37 @@
+/** Lessons: figures that are made as they come into sight, and questions that a model answers. */
+
+import { explainTerms } from "../chrome/glossary.js";
+import { createApi } from "../data/api.js";
+import { bindTheme } from "../draw/theme.js";
+import { find } from "../lib/dom.js";
+import { createPageContext } from "../parts/page-context.js";
+import { served } from "../state/data-sources.js";
+import { bindFigures } from "./learn/figures.js";
+import { showProgress } from "./learn/progress.js";
+import { bindQuestions } from "./learn/questions.js";
+import { bindSymbols } from "./learn/symbols.js";
+
+/**
+ * @typedef {object} Desk
+ * @property {import("../state/types.js").PageContext} page
+ * @property {import("../data/api.js").Api} api
+ * @property {import("../state/data-sources.js").Source} source
+ * @property {string} lang
+ * @property {string} lesson  its name; "": none is open
+ */
+
+const { lang = "en", plotly = "", catalog = "", glossary = "", lesson = "" } = find("#learn").dataset;
+
+async function start() {
+  const api = createApi((...request) => fetch(...request));
+  const page = createPageContext(window, { plotly, messages: await api.catalog(catalog), live: find("#announce") });
+  bindTheme(window, /** @type {HTMLButtonElement} */ (find("#theme")), page.restyle);
+  explainTerms(find("#learn"), () => api.glossary(glossary), lang);
+  if (!lesson) return showProgress(page);
+  const desk = { page, api, source: served(api), lang, lesson };
+  bindFigures(desk);
+  bindQuestions(desk);
+  bindSymbols(find("#lesson"));
+}
+
+void start();

@@ -1,0 +1,60 @@
+/** What a reader moves in a figure of a lesson: the sentence, the layer and the head. */
+
+import { step } from "../../chrome/steppers.js";
+import { extent } from "../../data/attentions.js";
+import { h } from "../../lib/dom.js";
+import { view } from "../../views/index.js";
+
+/**
+ * @param {import("../../state/types.js").PageContext} page
+ * @param {import("../../state/store.js").Store} store
+ * @param {import("../../state/link.js").State} first  that it opens on
+ */
+export function createFigureBar({ t }, store, first) {
+  const field = h("input", { type: "text", autocomplete: "off", spellcheck: false, enterKeyHint: "go", value: first.source, "aria-label": t("Sentence") });
+  const form = h("form", { className: "own-sentence" }, field, h("button", { type: "submit", className: "button" }, t("Run")));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const source = field.value;
+    if (source.trim() && source !== store.get().link.source) store.go({ source, target: null, direction: null, query: null, key: null }, "typed");
+  });
+  const steppers = /** @type {const} */ (["layer", "head"]).map((which) => stepper(which, { layer: t("Layer"), head: t("Head") }[which]));
+  const back = h("button", { type: "button", className: "button quiet", onclick: reset }, t("Reset"));
+  const element = h("div", { className: "figure-bar" }, form, ...steppers.map(({ bar }) => bar), back);
+
+  function reset() {
+    field.value = first.source;
+    store.go(first, "chosen");
+  }
+
+  /** @param {"layer" | "head"} which @param {string} name */
+  function stepper(which, name) {
+    const output = h("output", {});
+    const button = (/** @type {number} */ by, /** @type {string} */ sign, /** @type {string} */ says) =>
+      h("button", { type: "button", className: "button quiet", "aria-label": says, onclick: () => step(store, which, by) }, sign);
+    const says = { layer: [t("Previous layer"), t("Next layer")], head: [t("Previous head"), t("Next head")] }[which];
+    const bar = h("div", { className: "step-by", role: "group", "aria-label": name }, h("span", {}, name), button(-1, "‹", says[0]), output, button(1, "›", says[1]));
+    return { which, bar, output };
+  }
+
+  function show() {
+    const { link, model } = store.get();
+    const { rail } = view(link.view).frame;
+    const offered = { layer: rail !== "none", head: rail === "both" };
+    for (const { which, bar, output } of steppers) {
+      bar.hidden = !offered[which] || Boolean(model && extent(model, link.block)[`${which}s`] < 2);
+      output.textContent = String(link[which] + 1);
+    }
+    back.hidden = link === first || sameLink(link, first);
+  }
+
+  store.subscribe(({ link, model }) => [link, model], show);
+  show();
+  return element;
+}
+
+/**
+ * @param {import("../../state/link.js").State} a
+ * @param {import("../../state/link.js").State} b
+ */
+const sameLink = (a, b) => JSON.stringify(a) === JSON.stringify(b);

@@ -1,0 +1,41 @@
+"""Lessons as tests read them."""
+
+import re
+from html import unescape
+
+from app.lessons.library import Lesson, lessons
+from app.lessons.markdown import Document, Figure, Predict, Text
+
+LANGS = ("en", "zh")
+PAGES = [(lesson, lang) for lesson in lessons() for lang in LANGS]
+NAMES = [f"{lesson.slug}-{lang}" for lesson, lang in PAGES]
+MATH = re.compile(r"<math.*?</math>", re.DOTALL)
+TAG = re.compile(r"<[^>]+>")
+# Numbers that name a place: of a section, a preprint, a year.
+PLACES = re.compile(
+    r"\d+\.\d+\.\d+|arXiv \d{4}\.\d{4,5}|\b(?:19|20)\d\d\b|(?:Section|第) ?\d+(?:\.\d+)*"
+)
+
+
+def html(document: Document) -> str:
+    """Return all that a lesson says, as HTML."""
+    said = [document.title, document.claim]
+    for part in document.parts:
+        match part:
+            case Text():
+                said.append(part.html)
+            case Figure():
+                said.append(part.caption)
+            case Predict():
+                said += [part.question, part.why]
+    return "\n".join(str(one) for one in said)
+
+
+def prose(lesson: Lesson, lang: str) -> str:
+    """Return it as plain text, without formulas."""
+    return unescape(TAG.sub("", MATH.sub(" ", html(lesson.document(lang)))))
+
+
+def numbers(text: str) -> set[str]:
+    """Return the numbers that a text states: decimals, and integers of two digits or more."""
+    return set(re.findall(r"\d+\.\d+|(?<![\d.])\d{2,}(?![\d.]*\d)", PLACES.sub(" ", text)))
