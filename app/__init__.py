@@ -1,3 +1,3 @@
-"""The server: pages, API, shares. It imports `model`, never the other way round."""
+"""The server: pages, API and shares. It imports `model`; `model` never imports it."""
 
 __version__ = "0.1.0"

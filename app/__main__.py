@@ -18,8 +18,8 @@ from app.store.command_arguments import add_arguments
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Serve until told to stop, or run the command in the arguments; returns the exit status."""
-    parser = ArgumentParser("python -m app", description="Without a command: the server.")
+    """Serve until stopped, or run the command in the arguments; return the exit status."""
+    parser = ArgumentParser("python -m app", description="Without a command, run the server.")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     add_arguments(commands.add_parser("shares", help="export, import or prune shares"))
     asked = parser.parse_args(arguments)
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return start(settings, launching)
     finally:
-        for one in launching.result():  # none is left unless startup or shutdown has failed
+        for one in launching.result():  # processes are left only if startup or shutdown failed
             one.process.kill()
 
 

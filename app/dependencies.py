@@ -1,4 +1,4 @@
-"""What the routes depend on: opened at startup, closed at shutdown."""
+"""The services that routes depend on: opened at startup, closed at shutdown."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -31,15 +31,15 @@ from app.settings import Settings
 from app.store.quota import Limits
 from app.store.store import Store, open_store
 
-PREVIEWS = 128  # pictures kept, of some 60 kB
+PREVIEWS = 128  # cached pictures, of some 60 kB each
 
-CLIENT_HEADER = "headlight-client"  # a page's random token: one client of many at an address
-TOTALS_SECONDS = 10.0  # for which a count of all shares is reused
+CLIENT_HEADER = "headlight-client"  # a page's random token: identifies a client at an address
+TOTALS_SECONDS = 10.0  # how long the total of all shares is cached
 
 
 @dataclass(frozen=True)
 class Services:
-    """One of each, for the lifetime of the server."""
+    """The services of a server, one of each kind."""
 
     settings: Settings
     catalog: Listing
@@ -64,8 +64,8 @@ def open_models(settings: Settings, launching: Future[list[Launched]] | None = N
     RuntimeError with the same message.
     """
     if settings.engines != 0:
-        # Models compute in other processes. The small matrices of the lab take four times as long
-        # on two threads that wait for each other on busy cores.
+        # Models run in other processes. The small matrices of the lab take four times as long on
+        # two threads, which wait for each other on busy cores.
         torch.set_num_threads(1)
     if settings.ray_address:
         from app.scale.runner import in_cluster  # imports Ray, which only a cluster needs
@@ -77,7 +77,7 @@ def open_models(settings: Settings, launching: Future[list[Launched]] | None = N
 
 
 def run_limits(settings: Settings) -> RunLimits:
-    """What the settings allow training runs."""
+    """Return the limits of training runs from the settings."""
     return RunLimits(
         at_once=settings.max_runs,
         queue=settings.max_run_queue,
@@ -117,8 +117,8 @@ async def open_services(
     metrics.watch("streams", "Open streams.", lambda: engine.streams)
     limits = Limits.of(settings)
     runs = Runs(run_limits(settings), settings.data_dir / "runs", logging_of(settings))
-    metrics.watch("runs", "Runs that have a process.", lambda: runs.training)
-    metrics.watch("runs_waiting", "Runs that wait for one.", lambda: runs.waiting)
+    metrics.watch("runs", "Training runs that have a process.", lambda: runs.training)
+    metrics.watch("runs_waiting", "Training runs in the queue.", lambda: runs.waiting)
     async with open_store(settings.database, limits) as store, engine, _expiring(store), runs:
         vendor.compress()
         sharing = PerMinute(settings.max_shares_per_minute, settings.rates_url)

@@ -21,12 +21,12 @@ from app.assets.templates import environment, static_digest
 from app.engine.wire import Reply
 from app.preview.card import sentence
 
-# What its views draw: attention, the candidates at each step, and what the inspector computes a
-# weight from.
+# The tensors that its views draw: attention, the candidates at each step, and the tensors from
+# which the inspector computes a weight.
 FEW = ("weights", "mask", "probabilities", "candidates")
 PARTS = (*FEW, "q", "k", "v")
 SELECT = [f"*.{part}" for part in PARTS]
-MANY = 1_000_000  # numbers; a long sentence has only its attention
+MANY = 1_000_000  # numbers; if a sentence has more, only its attention is included
 
 
 def handout(reply: Reply, about: Mapping[str, Any], home: str, theme: str | None = None) -> bytes:
@@ -56,7 +56,7 @@ def handout(reply: Reply, about: Mapping[str, Any], home: str, theme: str | None
 def lab_handout(
     reply: Reply, about: Mapping[str, Any], home: str, theme: str | None = None
 ) -> bytes:
-    """The same for the lab: `reply` has its steps, as in a share."""
+    """Return the file for the lab, as `handout` does; `reply` has the lab's steps."""
     lang = _language(about)
     page = environment(lang, static_digest()).get_template("lab-handout.html")
     return page.render(
@@ -76,7 +76,10 @@ def _language(about: Mapping[str, Any]) -> str:
 
 @cache
 def _frame(name: str, lang: str, digest: str) -> dict[str, Any]:
-    """Return what all handouts of a kind and a language share; `digest` is that of our files."""
+    """Return the part that is equal in all handouts of a page and language.
+
+    `digest` is that of the static files.
+    """
     run = script(bundles.script(name))
     sheet = style(bundles.stylesheet(name))
     policy = [

@@ -1,4 +1,4 @@
-"""From settings to engine processes, before anything slow is imported."""
+"""Starts engine processes from the settings, before any slow import."""
 
 import logging.config
 import os

@@ -48,8 +48,8 @@ from app.schemas.lab import MAX_BYTES
 from app.settings import Settings
 
 DESCRIPTION = """\
-What happens inside a Transformer, for any sentence: attention of every head, queries, keys and
-values, positional encodings, next-token probabilities.
+What happens inside a Transformer, for any sentence: the attention of every head, queries, keys and
+values, positional encodings, and next-token probabilities.
 
 Every request is self-contained. Errors are problem documents
 ([RFC 9457](https://www.rfc-editor.org/rfc/rfc9457)) with a stable `type`.

@@ -1,7 +1,7 @@
 """Threads for work that would block the event loop.
 
-AnyIO's threads are for waiting (files); these few are for computing. Work that takes seconds
-has its own, so that work that takes milliseconds never waits behind it.
+AnyIO's threads are for waiting (files); these few are for computing. Work that takes seconds has
+separate threads, so that work that takes milliseconds never waits behind it.
 """
 
 import asyncio
@@ -22,9 +22,9 @@ _long = ThreadPoolExecutor(THREADS, thread_name_prefix="long")
 async def off_loop(
     work: Callable[..., Result], *arguments: object, size: int | None = None
 ) -> Result:
-    """Return the result of `work(*arguments)`, which processes `size` bytes; without a size, many.
+    """Return the result of `work(*arguments)`, which processes `size` bytes (None: many).
 
-    Small work is done at once. Cancelling the caller does not stop the work.
+    Small work runs at once on the event loop. Cancelling the caller does not stop the work.
     """
     if size is not None and size <= SMALL:
         return work(*arguments)

@@ -17,8 +17,8 @@ from app.store.store import Store
 from model.adapters.request import Decode, Request
 from model.errors import InputError
 
-HEARTBEAT_SECONDS = 4.0  # for a model and a database to answer
-KEPT_SECONDS = 2.0  # so that probes, and floods of them, cost little
+HEARTBEAT_SECONDS = 4.0  # within which a model and a database must answer
+KEPT_SECONDS = 2.0  # how long a result is cached, so that many probes cost little
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ class Readiness:
         self._recent = Recent(KEPT_SECONDS, self._check)
 
     async def failures(self) -> list[str]:
-        """Return what is not ready, in words; empty if everything is."""
+        """Return a message for each part that is not ready; empty if the server is ready."""
         return await self._recent.get()
 
     async def _check(self) -> list[str]:
@@ -45,7 +45,7 @@ class Readiness:
         return [failure for failure in found if failure]
 
     async def _run(self) -> None:
-        """Run a text that was never sent before, so that no cache answers instead of the model."""
+        """Run a text that was never sent before, so that no cache replies instead of the model."""
         request = Request(str(next(self._beats)), decode=Decode(max_tokens=1), select=())
         encoding, selection = Encoding(JSON, 1_000_000), Selection.parse([])
         job = TraceJob(self._model, request, "", "float32", encoding, selection)

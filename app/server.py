@@ -1,4 +1,4 @@
-"""The server process: from settings to the addresses it listens on."""
+"""The server process: checks the settings, opens the models and listens."""
 
 import asyncio
 import resource
@@ -42,7 +42,7 @@ class Server(uvicorn.Server):
             print(f"\n  Headlight is on\n\n{_addresses(self.config.host, port)}\n", flush=True)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End the streams of training runs, which would go on as long as the runs do."""
+        """End the streams of training runs first: they would last as long as the runs."""
         if isinstance(self.config.app, FastAPI):
             self.config.app.state.services.runs.hang_up()
         await super().shutdown(sockets)
@@ -56,7 +56,7 @@ class Server(uvicorn.Server):
 
 
 def start(settings: Settings, launching: Future[list[Launched]] | None = None) -> int:
-    """Serve until told to stop; returns the exit status. `launching` is as in `open_models`."""
+    """Serve until stopped; return the exit status. `launching` is as in `open_models`."""
     if obstacle := asyncio.run(_obstacle(settings)):
         print(obstacle, file=sys.stderr)
         return 2
@@ -71,7 +71,7 @@ def start(settings: Settings, launching: Future[list[Launched]] | None = None) -
 
 
 async def _obstacle(settings: Settings) -> str | None:
-    """Return what keeps the server from writing, in one line; None if it can."""
+    """Return the reason that the server cannot write its data, in one line; None if it can."""
     try:
         make_private_folder(settings.data_dir)
         with tempfile.TemporaryFile(dir=settings.data_dir):
@@ -115,7 +115,7 @@ def serve(settings: Settings, models: Catalog | Runners) -> int:
 
 
 def _allow_files(connections: int) -> None:
-    """Raise the system's limit on open files, as far as possible, to what connections need."""
+    """Raise the system's limit on open files to what the connections need, if possible."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = connections + OTHER_FILES
     if soft != resource.RLIM_INFINITY and soft < wanted:

@@ -20,7 +20,7 @@ from sqlalchemy.exc import ArgumentError
 
 ROOT = Path(__file__).resolve().parent.parent
 ZOO = ROOT / "model" / "checkpoints" / "zoo"
-# An installed package must not write where it is installed.
+# An installed package must not write into its own folder.
 DATA = ROOT / "data" if (ROOT / "requirements.txt").is_file() else Path.home() / ".headlight"
 
 # Maps the scheme people write in a URL to the driver that does not block the event loop.
@@ -30,7 +30,7 @@ DRIVERS = {
     "postgresql": "postgresql+asyncpg",
 }
 
-# Replaces the defaults on the internet, where clients are not trusted.
+# Defaults for a server on the internet, where clients are not trusted.
 PUBLIC_DEFAULTS = {
     "max_text_characters": 1_000,
     "max_long_characters": 20_000,
@@ -73,7 +73,7 @@ class Settings(BaseSettings):
     allowed_hosts: str = Field(
         default="",
         pattern=r"^((\*\.)?[A-Za-z0-9_.:\[\]-]+(,(\*\.)?[A-Za-z0-9_.:\[\]-]+)*|\*)?$",
-        description="Hosts to answer to, besides IP addresses and local names: name,*.name,…",
+        description="Host names to accept, besides IP addresses and local names: name,*.name,…",
     )
     trusted_proxies: str = Field(
         default="",
@@ -102,9 +102,9 @@ class Settings(BaseSettings):
     models: str = Field(
         default="en-zh",
         pattern=r"^[a-z0-9-]+(=[^,]+)?(, *[a-z0-9-]+(=[^,]+)?)*$",
-        description="Models to serve, the first is the default: id=path,… (the path of a bundle, "
-        "or hf: and that of a Hugging Face model; an id alone names a bundle that ships with "
-        "Headlight).",
+        description="Models to serve: id=path,…; the first is the default. A path is that of a "
+        "bundle, or hf: and that of a Hugging Face model; an id alone is a bundle that ships with "
+        "Headlight.",
     )
     zoo: bool = Field(
         default=True, description="Serve the small models of the zoo as well as MODELS."
@@ -126,8 +126,8 @@ class Settings(BaseSettings):
     )
     draft: bool = Field(
         default=True,
-        description="Draft greedy translations with CTranslate2 if it is installed; the "
-        "result is the same, only faster.",
+        description="Draft greedy translations with CTranslate2 if it is installed; the results "
+        "are the same, but faster.",
     )
     max_models: int = Field(
         default=2, ge=1, description="Models loaded at once; the least recently used is unloaded."
@@ -170,8 +170,8 @@ class Settings(BaseSettings):
     max_work: float = Field(
         default=1_000_000,
         gt=0,
-        description="Work of one request: layers × rows × tokens; also what an idle client may ask "
-        "for at once.",
+        description="Work of one request (layers × rows × tokens), and of all that an idle "
+        "client may send at once.",
     )
     work_per_second: float = Field(
         default=20_000,
@@ -218,30 +218,30 @@ class Settings(BaseSettings):
     )
 
     max_runs: int = Field(
-        default=1, ge=0, le=64, description="Runs of /train that train at once; 0: none are taken."
+        default=1, ge=0, le=64, description="Training runs at once; 0 turns training off."
     )
-    max_run_queue: int = Field(default=8, ge=0, description="Runs waiting for a place; then 503.")
+    max_run_queue: int = Field(default=8, ge=0, description="Training runs waiting; then 503.")
     max_run_steps: int = Field(default=5_000, ge=10, le=100_000, description="Steps of one run.")
     max_run_minutes: float = Field(
-        default=10.0, gt=0, description="Minutes that one run trains, pauses left out."
+        default=10.0, gt=0, description="Training time of one run in minutes, without pauses."
     )
     max_run_threads: int = Field(default=1, ge=1, le=64, description="Threads of one run.")
     run_nice: int = Field(
-        default=19, ge=0, le=19, description="How far a run's process yields to all others."
+        default=19, ge=0, le=19, description="Niceness of a run's process: 19 is lowest priority."
     )
     max_run_unwatched_seconds: float = Field(
-        default=120.0, gt=0, description="After so long without a watcher a run is stopped."
+        default=120.0, gt=0, description="Seconds without a watcher after which a run is stopped."
     )
     max_runs_bytes: int = Field(
         default=2_000_000_000,
         ge=0,
-        description="Bytes of all runs' snapshots; beyond it the oldest that has ended goes.",
+        description="Bytes of all runs' snapshots; beyond it, the oldest ended run is deleted.",
     )
     keep_runs_minutes: float = Field(
-        default=60.0, gt=0, description="Minutes that a run is kept after it was last looked at."
+        default=60.0, gt=0, description="Minutes for which an ended run is kept without requests."
     )
     max_kept_models: int = Field(
-        default=20, ge=0, description="Models kept of runs, all together; then 507."
+        default=20, ge=0, description="Models kept from training runs, in total; then 507."
     )
 
     @model_validator(mode="before")

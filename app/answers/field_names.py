@@ -1,4 +1,4 @@
-"""The field of an error, as a path into the request."""
+"""Paths into the request, in the fields of errors."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from model.errors import InputError
 def within(place: str, but: str | None = None) -> Iterator[None]:
     """Prefix the field of an InputError with `place`, its path in the request.
 
-    A field that begins with `but` is at the top level.
+    A field that begins with `but` is at the top level and keeps its name.
     """
     try:
         yield

@@ -24,7 +24,7 @@ PLAIN = re.compile(r"[A-Za-z0-9-]+")
 
 
 async def create(services: Services, state: AnyShareState, home: str, theme: str | None) -> bytes:
-    """Run a state and return its handout; raises what `run` and `check` raise."""
+    """Run a state and return its handout. Raises what `run` and `check` raise."""
     if isinstance(state, LabShareState):
         reply = await freeze(services, state)
         about = {"state": state.model_dump(exclude_unset=True), "created": _now()}
@@ -65,7 +65,7 @@ def _now() -> str:
 
 
 def name(state: Mapping[str, Any]) -> str:
-    """Return the name of the file: the model, and the place where it opens."""
+    """Return the file name: the model, and the place at which the handout opens."""
     if "lab" in state:
         return "headlight-by-hand.html"
     place = (f"{key}-{state[key] + 1}" for key in ("layer", "head") if state.get(key) is not None)

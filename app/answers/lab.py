@@ -22,7 +22,7 @@ from model.trace.tensor_tap import KEY, QUERY
 
 LEAST = 25.0  # units of work: about 3 ms for any size
 PER_NUMBER = 0.01
-SHORT = 1000  # numbers: what the page can ask for, which takes less than switching threads
+SHORT = 1000  # numbers: requests of the page have fewer, and take less time than switching threads
 BEFORE = "before."
 NAME = 40  # characters kept of a token's name
 
@@ -39,7 +39,7 @@ def numbers_in(asked: LabRequest) -> int:
 
 
 def worked_out(asked: LabRequest) -> bytes:
-    """Return the JSON reply; raises InputError if a matrix is invalid or does not match another."""
+    """Return the JSON reply. Raises InputError if a matrix is invalid or does not match another."""
     steps = compute(asked).steps
     document = {
         "steps": {
@@ -52,14 +52,14 @@ def worked_out(asked: LabRequest) -> bytes:
 
 
 async def lab_reply(services: Services, asked: LabRequest) -> bytes:
-    """Compute the reply, on a thread if large; raises SpentError if the client asked too much."""
+    """Compute the reply, on a thread if large. Raises SpentError if the budget is spent."""
     services.engine.charge(price(asked))
     size = SMALL if numbers_in(asked) <= SHORT else LARGE
     return await off_loop(worked_out, asked, size=size)
 
 
 def frozen(state: LabShareState) -> Reply:
-    """Return what a share of the lab stores: every step by name; raises what `compute` raises."""
+    """Return the content of a share of the lab: all steps by name. Raises as `compute` does."""
     with within("state.lab"):
         steps = dict(compute(state.lab.request()).steps)
     if state.before is not None:
@@ -83,7 +83,7 @@ def frozen(state: LabShareState) -> Reply:
 
 
 async def freeze(services: Services, state: LabShareState) -> Reply:
-    """The same on a thread, charged like as many requests."""
+    """Run `frozen` on a thread, and charge the client for it."""
     for one in (state.lab, state.before):
         if one is not None:
             services.engine.charge(price(one.request()))

@@ -5,7 +5,7 @@ Every template receives: ``lang`` and ``languages``; ``asset(path)``, the addres
 a file from a package; ``plotly_url`` and ``catalog_url``; ``url_for(name, **parameters)``, the
 path of a route; ``page_url``, the address without its query; ``share``, which is None or
 ``{"id", "title", "translation"}``; ``problem``, which is None or the kind of a problem;
-``newcomer``, which says whether the opening stands first.
+``newcomer``, which says whether to show the introduction (see the function `newcomer`).
 """
 
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ def base_url(request: Request, services: Services) -> str:
         return settings.public_url.rstrip("/")
     base = request.base_url
     asked, asking = base.hostname or "", request.client.host if request.client else ""
-    local = is_loopback(asked) and is_loopback(asking)  # of a container only the first would be
+    local = is_loopback(asked) and is_loopback(asking)  # in a container, only the first is
     if local and settings.host in ANY and (address := lan_address()):
         base = base.replace(hostname=address)
     return str(base).rstrip("/")
@@ -74,7 +74,7 @@ def render(
 
 
 def newcomer(request: Request) -> str:
-    """Return whether the opening is asked for ("asked") or shown to those who are new ("new")."""
+    """Return "asked" if the link requests the introduction, "new" if only newcomers see it."""
     query = request.query_params
     if query.get("opening") == "1":
         return "asked"

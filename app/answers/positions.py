@@ -11,7 +11,7 @@ from model.transformer.positions import TABLES
 def positions_table(variant: str, length: int, d_model: int, limit: int) -> bytes:
     """Return the JSON reply: a table (length, d_model) and cosine similarities (length, length).
 
-    Raises InputError for an unknown variant, and for sizes outside 1 to `limit`.
+    Raises InputError for an unknown variant, and for sizes that are not from 1 to `limit`.
     """
     for field, size in (("length", length), ("d_model", d_model)):
         if not 1 <= size <= limit:

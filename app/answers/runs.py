@@ -1,4 +1,4 @@
-"""Training runs: checked, started, controlled, looked at."""
+"""Replies about training runs: validate, start, control and show them."""
 
 import asyncio
 from collections.abc import Mapping
@@ -21,12 +21,12 @@ from model.live.options import LiveOptions, tasks_offered
 from model.live.snapshots import trace_path
 from model.number_ranges import intervals
 
-KEEP = 10_000.0  # what keeping a model costs: half a second of opening it
-START = 100_000.0  # what a run's start costs, in units of work: seconds of importing and drawing
+KEEP = 10_000.0  # cost of keeping a model, in units of work: opening it takes half a second
+START = 100_000.0  # cost of starting a run: seconds of imports, and of drawing examples
 
 
 def offered(services: Services) -> RunsReply:
-    """What can be trained; a 404 ProblemError where nothing is."""
+    """Return what can be trained. Raises a 404 ProblemError if training is off."""
     services.runs.check_on()
     limits = {name: {"low": one.ge, "high": one.le} for name, one in intervals(LiveOptions).items()}
     limits["steps"]["high"] = services.settings.max_run_steps
@@ -43,7 +43,7 @@ def offered(services: Services) -> RunsReply:
 
 
 def create(services: Services, wanted: RunOptions) -> tuple[Run, str]:
-    """A new run and its key; raises what `Runs.start` raises, InputError and SpentError."""
+    """Start a run; return it and its key. Raises InputError, SpentError, and as `Runs.start`."""
     services.runs.check_on()
     options = wanted.options()
     options.check()
@@ -53,7 +53,7 @@ def create(services: Services, wanted: RunOptions) -> tuple[Run, str]:
 
 
 def fork(services: Services, run_id: str, wanted: ForkRequest) -> tuple[Run, str]:
-    """A run that begins at another's snapshot; raises what `create` and `snapshot_of` raise."""
+    """Start a run from another run's snapshot. Raises what `create` and `snapshot_of` raise."""
     parent = services.runs.find(run_id)
     snapshot_of(parent, wanted.step, "step")
     options = _changed(parent.options, wanted.options)
@@ -64,13 +64,13 @@ def fork(services: Services, run_id: str, wanted: ForkRequest) -> tuple[Run, str
 
 
 def control(services: Services, run_id: str, key: str, wanted: RunPatch) -> Run:
-    """Pauses, resumes, stops a run or changes its learning rate, for whoever started it.
+    """Pause, resume or stop a run, or change its learning rate, given its key.
 
-    Raises a 409 ProblemError for a run that has ended, and what `Runs.controlled` raises.
+    Raises a 409 ProblemError if the run has ended, and what `Runs.controlled` raises.
     """
     run = services.runs.controlled(run_id, key)
     if run.over:
-        raise ProblemError(409, "run-ended", "the run has ended; fork it to go on from a snapshot")
+        raise ProblemError(409, "run-ended", "the run has ended; fork it to continue a snapshot")
     if wanted.learning_rate is not None:
         services.runs.set_rate(run, wanted.learning_rate)
     if wanted.paused is not None and wanted.paused != (run.state == "paused"):
@@ -83,14 +83,14 @@ def control(services: Services, run_id: str, key: str, wanted: RunPatch) -> Run:
 async def keep(
     services: Services, run_id: str, key: str, wanted: KeepRequest
 ) -> tuple[str, str, str]:
-    """Makes a snapshot a model that is served; its id, its key, and an input to open it on.
+    """Turn a snapshot into a served model; return its id, its key, and an example input.
 
-    Raises a 404 ProblemError where there is no snapshot, 507 where there is no room, and what
-    `Runs.controlled` raises.
+    Raises a 404 ProblemError if there is no such snapshot, a 507 one if too many models are kept,
+    and what `Runs.controlled` raises.
     """
     run = services.runs.controlled(run_id, key)
     if services.settings.ray_address:
-        raise ProblemError(404, "training-off", "models of a cluster cannot be added to")
+        raise ProblemError(404, "training-off", "models cannot be added to a cluster")
     last = max(run.snapshots, default=0)
     step = last if wanted.step is None else wanted.step
     snapshot_of(run, step)
@@ -101,7 +101,7 @@ async def keep(
 
 
 def told(run: Run) -> RunReply:
-    """A run as it is now."""
+    """Return the current state of a run."""
     begun = run.begun or {"model": None, "probes": []}
     return RunReply.model_validate(
         {
@@ -122,9 +122,9 @@ def told(run: Run) -> RunReply:
 
 
 async def snapshot(services: Services, run_id: str, step: int, probe: int, form: str) -> bytes:
-    """The trace of a fixed input at a step, in a form.
+    """Return the trace of a fixed input at a step, in a format.
 
-    Raises 404 ProblemErrors for a run and a step that there are not, InputError for a probe.
+    Raises a 404 ProblemError for an unknown run or step, InputError for an unknown probe.
     """
     run = services.runs.find(run_id)
     count = len(snapshot_of(run, step)["written"])
@@ -137,21 +137,21 @@ async def snapshot(services: Services, run_id: str, step: int, probe: int, form:
 
 
 def snapshot_of(run: Run, step: int, field: str = "step") -> Mapping[str, Any]:
-    """What was told of a step; a 404 ProblemError where none was kept."""
+    """Return the snapshot event of a step. Raises a 404 ProblemError if there is none."""
     if step not in run.snapshots:
-        detail = "the run has no snapshot of this step; GET /api/runs/{id} lists those it has"
+        detail = "the run has no snapshot of this step; GET /api/runs/{id} lists its snapshots"
         raise ProblemError(404, "no-snapshot", detail, field=field)
     return run.snapshots[step]
 
 
 def check_since(run: Run, since: int) -> None:
-    """Raises InputError for a number that no event will have next."""
+    """Raise InputError if `since` is more than the number of the next event."""
     if not 0 <= since <= run.told:
         raise InputError("out-of-range", "since", f"since must be from 0 to {run.told}")
 
 
 def _changed(options: LiveOptions, changes: Mapping[str, Any]) -> LiveOptions:
-    """Options of which some are others; raises InputError as the body of a request would."""
+    """Return the options with changes. Raises InputError as for the body of a request."""
     try:
         return RunOptions.model_validate({**asdict(options), **changes}).options()
     except ValidationError as invalid:

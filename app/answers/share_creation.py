@@ -1,4 +1,4 @@
-"""Creating a share: freeze the trace of the state and the replies to additional requests."""
+"""Creates a share: freezes the trace of the state and the replies to additional requests."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -36,17 +36,17 @@ from model.trace.name_patterns import present
 from model.transformer.positions import POSITIONS
 from model.transformer.scoring import SCORINGS
 
-# What the page draws, so that a share needs no model: attention, its inputs, and the next-token
-# probabilities.
+# The tensors that the page draws, so that a share needs no model: attention, its inputs, and the
+# next-token probabilities.
 FROZEN = ["*.weights", "*.mask", "*.q", "*.k", "*.v", "*.probabilities", "*.candidates"]
 
 
 @dataclass(frozen=True)
 class Created:
-    """A stored share, with what only its author is told."""
+    """A stored share, with data that only its author gets."""
 
     id: str
-    edit_key: str | None  # None: the share existed, and its maker has been told
+    edit_key: str | None  # None: the share existed, and its maker already has the key
     expires: datetime | None
 
 
@@ -61,8 +61,8 @@ class Maker:
 async def create(services: Services, wanted: ShareRequest, maker: Maker) -> Created:
     """Run the state and the additional requests and store the results; durable on return.
 
-    The same request from the same maker for the same weights gets the same share. Another maker
-    gets another one; otherwise anyone could find out whether a sentence has been shared.
+    The same request by the same maker for the same weights returns the existing share. Another
+    maker gets another one; otherwise anyone could find out whether a sentence has been shared.
 
     Raises what `run` and `check` raise, with fields named as in a request for a share, and
     StorageError.
@@ -95,7 +95,7 @@ async def create(services: Services, wanted: ShareRequest, maker: Maker) -> Crea
 
 
 def _identity(services: Services, wanted: ShareRequest, maker: Maker) -> str:
-    """What is asked for, of which weights, and by whom."""
+    """Return a digest of the request, the weights and the maker."""
     asked = wanted.model_dump(mode="json", exclude_unset=True)
     digest = ""
     if not isinstance(wanted.state, LabShareState):
@@ -113,7 +113,7 @@ async def _create_by_hand(
     maker: Maker,
     keep: Callable[[dict[str, Any], bytes, Sequence[Answer]], Awaitable[Created]],
 ) -> Created:
-    """The same for the lab, which has no model and no additional requests."""
+    """Create a share of the lab, which has no model and no additional requests."""
     for field in ("select", "asks"):
         if getattr(wanted, field):
             raise InputError("unsupported", field, f"{field} is not for a state of the lab")
@@ -162,7 +162,7 @@ class Freezer:
         self.left = max_values
 
     async def keep(self, work: Callable[[Encoding], Awaitable[Encoded]]) -> bytes:
-        """Return the stored form of a reply; raises InputError if there are too many numbers."""
+        """Return the stored form of a reply. Raises InputError if there are too many numbers."""
         try:
             encoded = await work(Encoding(ZSTD, self.left))
         except InputError as error:
@@ -176,7 +176,7 @@ class Freezer:
 
 
 def _check_asks(services: Services, asks: Sequence[Question]) -> None:
-    """Refuse what the settings or the catalog do not allow, before anything runs."""
+    """Raise InputError for requests that the settings or the catalog do not allow."""
     for n, question in enumerate(asks):
         for kind, asked in question:
             with within(f"asks[{n}].{kind}"):
@@ -202,10 +202,10 @@ async def _freeze_state(
 
 
 def _mechanism(services: Services, wanted: ShareRequest) -> list[Question]:
-    """Return the request for what the model's scores are computed with, besides q and k.
+    """Return the request for the parameters of the model's scores.
 
-    These are a few numbers per head, w and b of additive scoring and π of relative positions. With
-    them every weight of the share can be computed again after the model has gone.
+    These are a few numbers per head: w and b of additive scoring, π of relative positions. With
+    them and q and k, every weight of the share can be computed after the model is gone.
     """
     assert not isinstance(wanted.state, LabShareState)
     name = services.catalog.pick(wanted.state.model)

@@ -1,8 +1,8 @@
-"""Checks that a state exists, given the results of its run.
+"""Validates the state of a share, given the results of its run.
 
-A link to a layer that does not exist opens on the nearest one. A share is permanent and is also
-created by programs, so a state that does not exist is rejected when the share is created. Shares
-created before these checks still open. Only the page knows the values of views' options.
+A link to a layer that does not exist opens on the nearest one. A share is permanent and may be
+created by a program, so it is rejected if its state does not exist. Shares created before these
+checks still open. The values of views' options are not checked, since only the page knows them.
 """
 
 from collections.abc import Collection

@@ -1,4 +1,4 @@
-"""Shares: show the frozen results again, without the model."""
+"""Replies about shares: their frozen results, without the model."""
 
 import re
 from collections.abc import Awaitable, Callable, Iterator
@@ -34,7 +34,7 @@ async def find(services: Services, share_id: str) -> Share:
 
 
 async def find_answer(services: Services, share_id: str, n: int) -> bytes:
-    """Return the reply to the n-th request of a share; raises what `find` raises."""
+    """Return the reply to the n-th request of a share. Raises what `find` raises."""
     found = await services.store.find_answer(share_id, n)
     if found is None:
         await find(services, share_id)
@@ -44,7 +44,7 @@ async def find_answer(services: Services, share_id: str, n: int) -> bytes:
 
 
 async def delete(services: Services, share_id: str, edit_key: str) -> None:
-    """Delete a share; raises a 404 ProblemError if there is none, a 403 for a wrong key."""
+    """Delete a share. Raises a 404 ProblemError if there is none, a 403 one for a wrong key."""
     deleted = await services.store.delete(share_id, edit_key)
     if deleted is None:
         raise _no_share()
@@ -57,7 +57,7 @@ async def delete(services: Services, share_id: str, edit_key: str) -> None:
 def card(share: Share) -> dict[str, Any]:
     """Return the text of a link preview: title and translation, each on one line.
 
-    The title is the author's, or else the sentence; `about` holds all that the author wrote.
+    The title is the author's, or else the sentence; `about` has the author's title and description.
     Blocks; raises DamagedError.
     """
     with _readable():
@@ -74,7 +74,7 @@ def card(share: Share) -> dict[str, Any]:
 
 
 async def picture(services: Services, share_id: str) -> bytes:
-    """Return the PNG for link previews, drawn off the event loop; raises what `find` raises."""
+    """Return the PNG for link previews, drawn off the event loop. Raises what `find` raises."""
     share_id = share_id.lower()
     known = services.previews.get(share_id)
     services.metrics.count_lookup("previews", known is not None)
@@ -89,14 +89,14 @@ def _draw(share: Share) -> bytes:
 
 
 def thaw(frozen: bytes) -> Reply:
-    """Return the frozen trace of a share; raises DamagedError if it cannot be read."""
+    """Return the frozen trace of a share. Raises DamagedError if it cannot be read."""
     with _readable():
         return Reply.parse(zstandard.decompress(frozen))
 
 
 @contextmanager
 def _readable() -> Iterator[None]:
-    """Raise DamagedError for a file that was damaged before digests were stored."""
+    """Raise DamagedError for a file that cannot be read: old shares have no digest to check."""
     try:
         yield
     except (zstandard.ZstdError, SafetensorError, ValueError, KeyError) as error:
@@ -118,7 +118,7 @@ async def encoded(services: Services, share_id: str, media_type: str) -> bytes:
 
 
 async def encoded_answer(services: Services, share_id: str, n: int, media_type: str) -> bytes:
-    """Return the reply to the n-th request of a share in a format; raises as `encoded` does."""
+    """Return the reply to the n-th request of a share in a format. Raises as `encoded` does."""
 
     async def make() -> bytes:
         answer = await find_answer(services, share_id, n)
@@ -139,18 +139,18 @@ async def _kept(
     """Return the cached value for a share that still exists, or make it."""
     share_id = share_id.lower()
     if not await services.store.has(share_id):
-        return await make()  # which raises the right problem
+        return await make()  # raises the problem of a share that does not exist
     kept: bytes = await services.cache.find((share_id, *what), make)
     return kept
 
 
 def _work(frozen: bytes, media_type: str) -> int:
-    """Return roughly how many bytes are processed to encode frozen data in a format."""
+    """Return approximately how many bytes are processed to encode frozen data in a format."""
     return len(frozen) * (2 if media_type == SAFETENSORS else 20)
 
 
 def encode(share: Share, media_type: str, max_values: int) -> bytes:
-    """Encode the share as JSON, or as a file with everything but the trace under "share".
+    """Encode the share as JSON, or as a file with everything except the trace under "share".
 
     Raises InputError if it is too large for JSON.
     """

@@ -16,7 +16,7 @@ from app.engine.wire import line
 from app.http.problems import problem_of
 
 MEDIA_TYPE = "application/x-ndjson"
-# A buffering proxy would hold the lines back.
+# Asks proxies not to buffer the lines.
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 add_compress_type(MEDIA_TYPE, streaming=True)  # each line is flushed
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 
 class Lines(StreamingResponse):
-    """A streamed reply of lines."""
+    """A streamed reply of JSON lines."""
 
     media_type = MEDIA_TYPE
 
@@ -42,7 +42,7 @@ def in_lines(model: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
 
 
 async def stream(request: Request, services: Services, job: StreamJob) -> Response:
-    """Stream the lines of a job; each is computed on a worker thread when the last has been taken.
+    """Stream the lines of a job; each is computed on a worker thread after the previous was sent.
 
     An error before the first line is raised; a later one is sent as the last line,
     ``{"error": problem}``. The work stops when the client disconnects. The body of the request must
@@ -65,5 +65,5 @@ async def _told(first: bytes, lines: AsyncIterator[bytes]) -> AsyncIterator[byte
     except Exception as error:
         problem = problem_of(error)
         if problem.status_code == 500:
-            log.exception("a stream broke off")
+            log.exception("a stream failed")
         yield line({"error": problem.document})

@@ -1,4 +1,4 @@
-"""Run one request and return its reply."""
+"""Replies to requests that run a model, or read its parameters or history."""
 
 import asyncio
 import hashlib
@@ -31,7 +31,7 @@ async def run(
 ) -> Encoded:
     """Run a sentence and return its reply.
 
-    Raises InputError for bad input and BusyError if the model has no time.
+    Raises InputError for bad input and BusyError if the model is busy.
     """
     name = chosen(services, wanted)
     selection = Selection.parse(select)

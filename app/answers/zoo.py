@@ -16,8 +16,8 @@ from model.zoo.answers import solve
 from model.zoo.registry import TASKS
 from model.zoo.tasks import Example, Places, Task
 
-TAG = 1  # a source is read after one control token
-USUAL = 6  # default length of an example, if the task has it
+TAG = 1  # control tokens before the source
+USUAL = 6  # default length of an example, if the task allows it
 FIELDS = ("name", "task", "changed", "trained")
 
 
@@ -33,7 +33,7 @@ def zoo(catalog: Listing) -> ZooReply:
 def drawn(name: str, length: int | None, seed: int) -> ZooExampleReply:
     """Return a held-out example, the same for the same length and seed.
 
-    Raises `InputError` for a length that the task does not have.
+    Raises `InputError` for a length that the task does not allow.
     """
     task = task_of(name)
     if length is None:
@@ -45,7 +45,7 @@ def drawn(name: str, length: int | None, seed: int) -> ZooExampleReply:
 
 
 def answered(name: str, source: str) -> ZooExampleReply:
-    """Return the right answer for a text; raises `InputError` if the task has no such text."""
+    """Return the right answer for a text. Raises `InputError` if it does not fit the task."""
     task_of(name)
     try:
         return _example(name, solve(name, source))
@@ -54,7 +54,7 @@ def answered(name: str, source: str) -> ZooExampleReply:
 
 
 def task_of(name: str) -> Task:
-    """Return a task by its id."""
+    """Return a task by its id. Raises a 404 ProblemError if there is none."""
     if name not in TASKS:
         known = ", ".join(TASKS)
         raise ProblemError(404, "unknown-task", f"task must be one of: {known}", field="task")
@@ -77,7 +77,7 @@ def _model(catalog: Listing, id_: str) -> ZooModelReply:
 
 @cache
 def _results(name: str) -> dict[str, Any]:
-    """Return the measurements of a model; the files change only with a new version."""
+    """Return the measurements of a model; cached, since they change only with a new version."""
     found: dict[str, Any] = json.loads((ZOO / name / RESULTS).read_text(encoding="utf-8"))
     return found
 

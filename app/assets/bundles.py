@@ -1,14 +1,14 @@
 """One script and one stylesheet per page, assembled from the files in `static/`.
 
-A page of 170 modules would be 170 requests, which is slow on a slow network. Each page's modules
-are therefore linked into one script when it is first requested: every module keeps its text and
-gets its own scope, in order of dependency,
+Loading a page's 170 modules one by one is slow on a slow network. Each page's modules are therefore
+linked into one script when it is first requested: every module keeps its text and gets its own
+scope, in order of dependency,
 
     const data_wire = (() => { …its code…; return { plane, row }; })();
     const data_blocks = (() => { const { plane, row } = data_wire; …
 
-The page's modules are written for this: static imports by name from a relative path, exports at the
-declaration, no cycle. Anything else is rejected, and a test links every page.
+The modules must have only static imports by name from a relative path, exports at the declaration,
+and no import cycles. Anything else is rejected, and a test links every page.
 """
 
 import gzip
@@ -38,7 +38,7 @@ NARROW = ["phone", "draw/plotly"]
 
 @dataclass(frozen=True)
 class Page:
-    """A page's stylesheets around those of the views, in order; its module has the page's name."""
+    """A page: the stylesheets before and after those of its views. Its module has the same name."""
 
     before: list[str]
     after: list[str]
@@ -111,7 +111,7 @@ class Bundle:
 
 @cache
 def bundle(name: str, digest: str) -> Bundle | None:
-    """Return the script (`workspace.js`) or stylesheet (`workspace.css`) of a page, or None.
+    """Return a page's script (`workspace.js`) or stylesheet (`workspace.css`); None if unknown.
 
     `digest` is that of the files in `static/`; each change creates another bundle.
     """
@@ -131,7 +131,7 @@ def stylesheet(page: str, folder: Path = STATIC / "css") -> str:
 
 
 def script(page: str, folder: Path = STATIC / "js") -> str:
-    """Return a page's module linked with everything it needs, without doc comments.
+    """Return a page's module linked with all modules that it needs, without doc comments.
 
     Raises `ValueError` for a module that cannot be linked, or that imports itself.
     """

@@ -24,7 +24,7 @@ from app.settings import ROOT
 
 STATIC = ROOT / "static"
 FOREVER = "public, max-age=31536000, immutable"
-BROTLI = 9  # 11 would be a tenth smaller and take fifteen times as long
+BROTLI = 9  # level; 11 makes files a tenth smaller, but takes fifteen times as long
 SUFFIXES = {"br": ".br", "gzip": ".gz"}
 HALF_WRITTEN = re.compile(r"[0-9a-f]{16}-.+\.(br|gz)\w+")  # names of `_write`
 
@@ -78,7 +78,7 @@ class Vendor:
         }
 
     def url(self, name: str) -> str:
-        """Return the address of a file; raises KeyError for one that is not served."""
+        """Return the address of a file. Raises KeyError if it is not served."""
         return f"/vendor/{self.digests[name]}/{name}"
 
     def find(self, name: str, accepted: list[str]) -> tuple[Path, str | None]:
@@ -106,7 +106,7 @@ class Vendor:
                     left.unlink()
             for name, source in self.sources.items():
                 data = source.read_bytes()
-                with suppress(FileNotFoundError):  # the folder was removed: nobody needs them
+                with suppress(FileNotFoundError):  # the folder was deleted, so no copy is needed
                     _write(self._copy(name, "gzip"), partial(gzip.compress, data, 9))
                     _write(self._copy(name, "br"), partial(brotli.compress, data, quality=BROTLI))
 

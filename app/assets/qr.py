@@ -7,7 +7,7 @@ import segno
 
 from model.errors import Excess, InputError
 
-MAX_LINK = 2_000  # bytes; a code holds 2331 at level M, with modules a camera can still resolve
+MAX_LINK = 2_000  # bytes; a code holds 2331 at level M, with modules that a camera still resolves
 LINK = re.compile(r"https?://[^\s\x00-\x20\x7f]+", re.IGNORECASE)
 QUIET = 4  # modules of white around it, as the standard requires
 
@@ -15,8 +15,8 @@ QUIET = 4  # modules of white around it, as the standard requires
 def qr_code(text: str) -> bytes:
     """Return the code of an http or https link: dark on white, with a quiet zone, scalable.
 
-    Level M, at which 15 % may be hidden or misread, or better if it takes no more room. Raises
-    InputError for what is not a link, or is longer than `MAX_LINK` bytes.
+    The error correction is level M, which tolerates 15 % of damage, or higher if the code stays the
+    same size. Raises InputError if the text is not a link, or is longer than `MAX_LINK` bytes.
     """
     size = len(text.encode(errors="replace"))
     if size > MAX_LINK:
@@ -24,7 +24,7 @@ def qr_code(text: str) -> bytes:
         raise InputError("too-long", "text", f"text may have at most {MAX_LINK} bytes", excess)
     if not LINK.fullmatch(text):
         raise InputError("unknown-value", "text", "text must be a link: http://… or https://…")
-    # Bytes, since phones disagree on the other modes.
+    # Byte mode, since phones differ in their support for other modes.
     code = segno.make_qr(text, error="m", mode="byte", encoding="utf-8", boost_error=True)
     file = io.BytesIO()
     code.save(

@@ -1,4 +1,4 @@
-"""Embedding what a page loads in the page itself, so that it opens from a file.
+"""Embeds scripts, styles and data in a page, so that it opens from a file.
 
 A served page loads its script, styles and data from addresses; a file on a disk has
 none. Each inline script or style has a hash for a Content-Security-Policy that allows
@@ -16,14 +16,14 @@ from markupsafe import Markup
 
 @dataclass(frozen=True)
 class Inlined:
-    """An element with our own text in it, and that text's source expression for a policy."""
+    """An inline script or style, and its hash for a Content-Security-Policy."""
 
     element: Markup
     source: str
 
 
 def script(text: str) -> Inlined:
-    """Return a module script that runs."""
+    """Return a module script."""
     return Inlined(Markup(f'<script type="module">{_closed(text, "script")}</script>'), _hash(text))
 
 
@@ -33,7 +33,7 @@ def style(text: str) -> Inlined:
 
 
 def block(identity: str, content: bytes) -> Markup:
-    """Return data that a script reads by its id: gzipped, in base 64. It is never executed."""
+    """Return data that a script reads by its id: gzipped, in Base64. It is never executed."""
     text = b64encode(content).decode()
     return Markup(f'<script type="application/gzip" id="{identity}">{text}</script>')
 
@@ -59,5 +59,5 @@ def _json(content: Any) -> str:
 
 def _closed(text: str, tag: str) -> str:
     if f"</{tag}" in text.lower():
-        raise ValueError(f"text with </{tag} in it is not possible in a {tag} element")
+        raise ValueError(f"the text of a {tag} element must not contain </{tag}")
     return text

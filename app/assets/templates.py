@@ -1,4 +1,4 @@
-"""Jinja templates in a language, and the digest in the addresses of static files."""
+"""Jinja templates for each language, and the digest in the addresses of static files."""
 
 from functools import cache
 
@@ -10,12 +10,12 @@ from app.assets.languages import LOCALE, translations
 from app.settings import ROOT
 
 TEMPLATES = ROOT / "templates"
-FRESH_SECONDS = 1  # until an edited file is noticed; a page requests a hundred files at once
+FRESH_SECONDS = 1  # how long the digest is cached, since a page requests many files at once
 
 
 @cached(TTLCache(1, FRESH_SECONDS))
 def static_digest() -> str:
-    """Return the digest in the addresses of our own static files."""
+    """Return the digest in the addresses of the files in `static/`."""
     return digest_of(STATIC, LOCALE)
 
 

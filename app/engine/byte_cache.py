@@ -6,7 +6,7 @@ from typing import Generic, TypeVar
 
 from cachetools import LRUCache
 
-SHARE = 4  # one value may take at most a quarter of the cache
+SHARE = 4  # a value may take at most 1/4 of the cache
 
 Value = TypeVar("Value")
 
@@ -48,7 +48,7 @@ class ByteCache(Generic[Value]):
         self._kept.pop(key, None)
 
     async def find(self, key: Hashable, make: Callable[[], Awaitable[Value]]) -> Value:
-        """Return the cached value, or make it: once, for all concurrent callers.
+        """Return the cached value, or make it once for all concurrent callers.
 
         A caller that is cancelled does not stop the others. Raises what `make` raises; failures are
         not cached.

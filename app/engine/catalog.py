@@ -1,12 +1,12 @@
 """The models that this server serves, by id, and which of them are in memory.
 
-Every bundle is opened once at startup, so that a broken one is reported then and a model can later
-be described without its weights. At most `max_models` stay loaded; the least recently used one is
+Every bundle is opened once at startup, so that a broken one is reported at once and a model can be
+described without its weights. At most `max_models` stay loaded; the least recently used one is
 unloaded, and loaded again when it is next requested.
 
-Small models, those of the zoo, do not count: once used they stay loaded, since all of them together
-take less memory than any other model. Nor do models that were kept of training runs: they appear in
-a folder while the server runs, and are loaded from there when they are first used.
+Small models (those of the zoo, and those kept from training runs) do not count: once used, they
+stay loaded, since all of them together take less memory than any other model. Kept models appear in
+a folder while the server runs, and are loaded when they are first used.
 """
 
 from collections import Counter, OrderedDict
@@ -24,15 +24,15 @@ from model.adapters.open_model import open_model
 from model.adapters.request import Adapter
 
 Loader = Callable[[], Adapter]
-KEPT = "kept-*"  # folders of models that were kept of training runs
+KEPT = "kept-*"  # folders of models kept from training runs
 
 
 class Catalog(Mapping[str, Adapter]):
     """Adapters by id, in the order of the settings: the first is the default.
 
-    `small` are the ids of models that stay loaded without counting, once they are used; so do
-    models that appear in the folder `kept`, by the names of their folders. `passes` are those over
-    long texts that are kept for the next look.
+    `small` are the ids of models that, once used, stay loaded without counting. So do models that
+    appear in the folder `kept`, whose ids are the names of their folders. `passes` caches passes
+    over long texts.
     Thread-safe; methods that load a model block.
     """
 
@@ -75,10 +75,10 @@ class Catalog(Mapping[str, Adapter]):
         kept: Path | None = None,
         passes: Passes | None = None,
     ) -> "Catalog":
-        """Open every bundle, those of `small` models and in the folder `kept` last.
+        """Open every bundle; those of `small` models and in the folder `kept` come last.
 
-        Takes and raises what `model.adapters.open_model.open_model` does. Small models decode fast
-        enough without drafts.
+        Arguments and errors are those of `model.adapters.open_model.open_model`. Small models
+        decode fast enough without drafts.
         """
         loaders = {
             name: partial(open_model, path, device, drafts=drafts) for name, path in bundles.items()
@@ -136,7 +136,7 @@ class Catalog(Mapping[str, Adapter]):
             return adapter
 
     def _find(self, name: str) -> None:
-        """Takes up a model that was kept since; KeyError where there is none."""
+        """Add a model that was kept after startup. Raises KeyError if there is none."""
         with self._lock:
             if self._kept is None or not (self._kept / name).is_dir():
                 raise KeyError(name)
@@ -146,7 +146,7 @@ class Catalog(Mapping[str, Adapter]):
             self._loaders.setdefault(name, partial(open_model, str(self._kept / name), "cpu"))
 
     def _forget_deleted(self, kept: Path) -> None:
-        """Unloads kept models whose folders have been deleted."""
+        """Unload kept models whose folders have been deleted."""
         for name in [one for one in self._loaders if fnmatchcase(one, KEPT)]:
             if not (kept / name).is_dir():
                 self._loaded.pop(name, None)

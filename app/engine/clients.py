@@ -1,4 +1,4 @@
-"""Clients: the engine is fair between them, and charges work to them."""
+"""Clients, between which the engine divides its time fairly, and the work that they may request."""
 
 import time
 import zlib
@@ -9,12 +9,12 @@ from typing import Final
 
 from cachetools import LRUCache
 
-KNOWN = 4096  # budgets remembered; one unused for long is full again
+KNOWN = 4096  # number of stored budgets; one that is dropped starts full again
 
 
 @dataclass(frozen=True)
 class Client:
-    """An address, and one of a limited number of pages behind it."""
+    """A client: an address, and one of a limited number of pages at it."""
 
     address: str
     page: int
@@ -57,7 +57,7 @@ class Budgets:
         self._left: LRUCache[Client | str, tuple[float, float]] = LRUCache(KNOWN)
 
     def charge(self, client: Client, price: float) -> None:
-        """Take the price from both buckets; raises SpentError if either has less."""
+        """Take the price from both buckets. Raises SpentError if either has less."""
         now = self.clock()
         buckets: list[tuple[Client | str, int]] = [(client, 1), (client.address, self.pages)]
         left = [self._now(key, times, now) for key, times in buckets]

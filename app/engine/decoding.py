@@ -31,7 +31,7 @@ class DecodeJob(StreamJob):
         return self.price(info) / max(1.0, lengths(replace(self.request, target=None), info)[1])
 
     def lines(self, adapter: Adapter) -> Iterator[bytes]:
-        """Yield the start, every step as it happens, and the end.
+        """Yield the first line, every step as it happens, and the last line.
 
         Raises InputError before the first line if the model cannot answer.
         """

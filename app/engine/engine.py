@@ -4,13 +4,13 @@
 
     stream ─────────────────────────────────▶ queue ─▶ one line ─▶ runner ─▶ line, and again
 
-While every runner is busy the queue fills, so batches grow with the load, and a lone request never
-waits for others. A request whose client has disconnected, or that waited too long, gives up its
-place; if no one else waits for a running batch, it stops before its next layer.
+The queue fills while every runner is busy, so batches grow with the load, and a lone request never
+waits for others. A request whose client has disconnected, or that waited too long, is removed; if
+no one waits for a running batch any more, it stops before its next layer.
 
 A stream requests its next line when its client has taken the previous one, and then queues behind
-all that arrived in the meantime. However long it is, it delays others by one line at a time, and it
-ends when its client disconnects.
+all requests that arrived in the meantime. A long stream therefore delays others by only one line at
+a time. It ends when its client disconnects.
 """
 
 import asyncio
@@ -86,12 +86,12 @@ class Engine:
 
     @property
     def waiting(self) -> int:
-        """The number of requests waiting for a model."""
+        """Number of requests waiting for a model."""
         return len(self._queue)
 
     @property
     def streams(self) -> int:
-        """The number of open streams."""
+        """Number of open streams."""
         return self._streams.total()
 
     async def run(self, job: TraceJob | AnswerJob) -> Encoded:
@@ -99,7 +99,7 @@ class Engine:
 
         Raises InputError for bad input and for jobs that cost too much, SpentError for a client
         that has requested too much, BusyError if the queue is full, the wait too long, or the
-        server shutting down. Cancellation gives up its place.
+        server shutting down. Cancelling the call removes the job from the queue.
         """
         kept = self.cache.get(job)
         if kept is not None:
@@ -157,7 +157,7 @@ class Engine:
         return price(job, info)
 
     def charge(self, cost: float) -> None:
-        """Charge the current client for work that is done elsewhere too.
+        """Charge the current client for work that is done outside the engine.
 
         Raises SpentError for a client that has requested too much.
         """
@@ -175,7 +175,7 @@ class Engine:
         self._settle(greedy, Outcome(error=busy))
 
     def _admit_stream(self, flow: Flow) -> None:
-        """Admit as many streams as the queue has places, at most half of them for one client."""
+        """Admit at most as many streams as the queue has places, and half of that per client."""
         most = self.bounds.max_queue
         model, client = flow
         open_ = sum(n for (name, _), n in self._streams.items() if name == model)
@@ -247,7 +247,7 @@ class Engine:
             await runner.close()
 
     def _dispatch(self) -> None:
-        """Give work to runners with room, as long as there are both."""
+        """Give waiting work to runners that have room."""
         while not self._closing and (found := self._schedule.next(self._queue.heads())):
             head, runner, urgent = found.head, found.runner, found.urgent
             batch = self._queue.take(head, self.bounds.max_batch)
@@ -293,7 +293,7 @@ class Engine:
         self._dispatch()
 
     def _crashed(self, batch: list[Waiting]) -> None:
-        """Retry each job alone, so that one which crashes its process affects no other."""
+        """Retry each job alone, so that a job that crashes its process affects no other."""
         for one in batch:
             one.tries, one.stop = one.tries + 1, None
             if isinstance(one.work, Line):

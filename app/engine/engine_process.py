@@ -27,7 +27,7 @@ TOLD = (InputError, StoppedError)  # errors that are sent unchanged
 
 
 class EngineError(Exception):
-    """An error in the engine process, which has logged it."""
+    """An error in the engine process, where it was logged."""
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,8 @@ def encode(message: Any) -> bytes:
 
 
 def main(connection: Connection, opening: Opening) -> None:
-    """Serve until told to exit, or until the parent process is gone."""
-    for told in (signal.SIGINT, signal.SIGTERM):  # the server gets these too, and ends this process
+    """Serve until asked to exit, or until the parent process is gone."""
+    for told in (signal.SIGINT, signal.SIGTERM):  # the server gets them too and ends this process
         signal.signal(told, signal.SIG_IGN)
     opening.prepare()
     try:
@@ -116,7 +116,7 @@ class _Server:
         self._send(Opened(catalog.listing))
 
     def serve(self) -> None:
-        """Run until told to exit, or until the connection closes."""
+        """Run until asked to exit, or until the connection closes."""
         while True:
             try:
                 message = pickle.loads(self.connection.recv_bytes())
@@ -149,7 +149,7 @@ class _Server:
 
 
 def plain(outcome: Outcome) -> Outcome:
-    """Return an outcome that can be sent; other errors than `TOLD` are logged here."""
+    """Return an outcome that can be sent; errors not in `TOLD` are logged and replaced."""
     if outcome.error is None or isinstance(outcome.error, TOLD):
         return outcome
     log.error("work failed", exc_info=outcome.error)

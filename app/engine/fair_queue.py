@@ -1,10 +1,9 @@
-"""The queue of waiting requests, and whose turn it is.
+"""The queue of waiting requests, which decides whose request is next.
 
-Clients take turns by work, not by requests: the next is the one that has had the least (start-time
-fair queuing: Goyal, Vin and Cheng 1996). A client that returns after a while starts level with the
-least-served waiting client, so turns cannot be saved up. This needs one number per client, while
-deficit round robin needs a ring and a deficit; a heavy client delays a light one by at most what is
-running.
+Clients take turns by work, not by requests: the next client is the one that has been served the
+least (start-time fair queuing: Goyal, Vin and Cheng 1996). A client that returns after a while
+starts level with the least-served waiting client, so turns cannot be saved up. This needs only one
+number per client. A heavy client delays a light one by at most the work that is running.
 """
 
 import asyncio
@@ -19,14 +18,14 @@ from app.engine.jobs import AnswerJob, TraceJob
 from app.engine.worker import Line
 
 Flow = tuple[str, Client]  # a client's requests to a model
-WASTE = 2.0  # a row may join a batch if it adds at most this many times its tokens, with padding
+WASTE = 2.0  # a row may join a batch if, with padding, it adds at most this many times its tokens
 FREE = 64.0  # extra tokens that cost less than another batch
-KNOWN = 4096  # clients remembered; beyond that, the oldest that do not wait are forgotten
+KNOWN = 4096  # stored clients; beyond that, the oldest that do not wait are dropped
 
 
 @dataclass(eq=False)
 class Waiting:
-    """A job, or a stream's next line, that waits or runs, and where its result goes."""
+    """A job, or a stream's next line, that waits or runs, with the future of its result."""
 
     work: TraceJob | AnswerJob | Line
     flow: Flow
@@ -45,7 +44,7 @@ class Waiting:
 
     @property
     def kind(self) -> str:
-        """Whether it is a stream's next line or a request with one reply."""
+        """Kind of work: "line" for a stream's next line, "trace" for any other request."""
         return "line" if isinstance(self.work, Line) else "trace"
 
 
@@ -55,7 +54,7 @@ class FairQueue:
 
     flows: dict[Flow, deque[Waiting]] = field(default_factory=dict)
     served: dict[Flow, float] = field(default_factory=dict)  # work done for each
-    now: float = 0.0  # the work done for the one last served
+    now: float = 0.0  # the work done for the client served last
 
     def __len__(self) -> int:
         return sum(map(len, self.flows.values()))
@@ -87,14 +86,14 @@ class FairQueue:
                 del self.flows[one.flow]
 
     def had(self, flow: Flow) -> float:
-        """Return the work that a client has had, including what is running."""
+        """Return the work done for a client, including running work."""
         return self.served.get(flow, self.now)
 
     def displaced(self, by: Flow) -> Waiting | None:
-        """Return the request that gives up its place in a full queue; None if there is none.
+        """Return the request to remove from a full queue for a newcomer's; None if there is none.
 
-        It is the last one of the client with the most, if that client has at least two more than
-        the newcomer.
+        It is the last request of the client with the most, if that client has at least two more
+        than the newcomer.
         """
         model, _ = by
         rivals = [flow for flow in self.flows if flow[0] == model]
@@ -135,10 +134,10 @@ class FairQueue:
         return [one for *_, one in sorted(ranked, key=lambda entry: entry[:2])]
 
     def _forget(self) -> None:
-        """Forget clients that the others have overtaken; they start afresh when they return.
+        """Drop clients that others have overtaken; they start afresh when they return.
 
-        If there are very many, forget the earliest too: clients that come only once never overtake
-        one another.
+        If there are very many clients, drop the earliest ones too, since clients that send only one
+        request are never overtaken.
         """
         for flow in [one for one in self.served if one not in self.flows]:
             if self.served[flow] <= self.now or len(self.served) > KNOWN:
@@ -146,7 +145,7 @@ class FairQueue:
 
 
 def fitting(head: Waiting, others: Sequence[Waiting], most: int) -> list[Waiting]:
-    """Return the requests that join a batch: the nearest in length, while padding stays small."""
+    """Return the requests that join a batch: the nearest in length, with little padding."""
     nearest = sorted(others, key=lambda one: abs(one.size - head.size))
     chosen: list[Waiting] = []
     longest = head.size

@@ -1,4 +1,4 @@
-"""Requests to the engine as plain data: a job can be sent to another process."""
+"""Requests to the engine as plain data, which can be sent to another process."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ PLAIN = 100.0  # the cost of a reply without a run
 
 @dataclass(frozen=True)
 class Encoded:
-    """A reply as bytes, and how many numbers it contains."""
+    """A reply as bytes, and the number of numbers in it."""
 
     content: bytes
     values: int
@@ -26,7 +26,7 @@ class Encoded:
 
 @dataclass(frozen=True)
 class Encoding:
-    """How a reply is encoded."""
+    """The format and the limit of a reply."""
 
     form: str  # a key of `app.engine.wire.WRITERS`
     max_values: int  # numbers; in JSON, a quarter
@@ -37,7 +37,7 @@ class Encoding:
         return self.max_values // (JSON_COST if self.form == JSON else 1)
 
     def __call__(self, reply: Reply) -> Encoded:
-        """Encode the reply; raises `InputError` if it has too many numbers."""
+        """Encode the reply. Raises `InputError` if it has too many numbers."""
         return Encoded(reply.encode(self.form, self.max_values), reply.values)
 
 
@@ -53,7 +53,7 @@ class TraceJob:
     selection: Selection | None = None  # None: everything that the request records
 
     def answer(self, trace: Trace) -> Encoded:
-        """Return the reply; raises `InputError` if it is too large or of the wrong dtype."""
+        """Return the reply. Raises `InputError` if it is too large, or for an unsuitable dtype."""
         reply = trace_reply(trace, self.identity, self.model, self.dtype, self.selection)
         return self.encoding(reply)
 
@@ -66,7 +66,7 @@ class AnswerJob(ABC):
 
     @abstractmethod
     def alone(self, adapter: Adapter) -> Encoded:
-        """Return the reply; raises `InputError` if there is none."""
+        """Return the reply. Raises `InputError` if there is none."""
 
     def price(self, info: ModelInfo) -> float:
         """Return its cost, as in `app.engine.price`."""
@@ -89,4 +89,4 @@ class StreamJob(ABC):
 
     @abstractmethod
     def lines(self, adapter: Adapter) -> Iterator[bytes]:
-        """Yield the lines, computed on demand; raises `InputError` before the first one."""
+        """Yield the lines, computed on demand. Raises `InputError` before the first line."""

@@ -1,7 +1,7 @@
-"""Start engine processes. Imports nothing slow, so that it can run first.
+"""Starts engine processes. Imports nothing slow, so that it can run first.
 
-Where the system can fork, engines are forked from a process that has imported PyTorch: the server's
-first engine opens its models while the server is still importing, and a crashed one is replaced at
+If the system can fork, engines are forked from a process that has imported PyTorch: the first
+engine opens its models while the server is still importing, and a crashed engine is replaced at
 once.
 """
 
@@ -13,13 +13,13 @@ from multiprocessing.process import BaseProcess
 
 from app.engine.opening import Opening
 
-# Imported before the fork. None of them starts a thread, since a forked process would not have it.
+# Imported before the fork. None of them may start a thread: a forked process would not have it.
 PRELOADED = [f"{__package__}.engine_process", "ctranslate2"]
 
 
 @dataclass(frozen=True)
 class Launched:
-    """An engine process that has been started, and this end of the pipe to it."""
+    """A started engine process, and this end of the pipe to it."""
 
     opening: Opening
     connection: Connection
@@ -52,6 +52,6 @@ def start(
 
 
 def _engine(connection: Connection, opening: Opening) -> None:
-    from app.engine.engine_process import main  # imports PyTorch, which the caller may not have yet
+    from app.engine.engine_process import main  # imports PyTorch; the caller may not have it yet
 
     main(connection, opening)

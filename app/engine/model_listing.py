@@ -1,4 +1,4 @@
-"""Descriptions of the models without their weights: plain data, sent once by an engine."""
+"""Descriptions of the models without their weights: plain data, which an engine sends once."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -28,11 +28,11 @@ class Listing(Mapping[str, ModelInfo]):
         return name
 
     def add(self, name: str, info: ModelInfo, recorded: tuple[str, ...]) -> None:
-        """Lists one more model, behind the others: engines find it by themselves."""
+        """Add a model at the end of the list; engines find its bundle by themselves."""
         self.infos[name], self.recorded[name] = info, recorded
 
     def remove(self, name: str) -> None:
-        """Lists a model no more; a KeyError if it is not listed."""
+        """Remove a model from the list. Raises KeyError if it is not listed."""
         del self.infos[name], self.recorded[name]
 
     def describe(self, name: str) -> ModelInfo:

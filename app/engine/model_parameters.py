@@ -12,16 +12,16 @@ PRICE = 2_000.0  # writing millions of numbers takes as long as some traces
 
 @dataclass(frozen=True)
 class ParametersJob(AnswerJob):
-    """Matrices by patterns, in a format. The digest is the model's: the reply depends on it."""
+    """Parameters that match patterns, in a format. `digest` is the model's."""
 
     digest: str
     select: tuple[str, ...]
     encoding: Encoding
 
     def alone(self, adapter: Adapter) -> Encoded:
-        """Return the reply; raises InputError for a pattern that matches nothing."""
+        """Return the reply. Raises InputError for a pattern that matches nothing."""
         return self.encoding(parameters_reply(self.model, adapter.parameters(self.select)))
 
     def price(self, info: ModelInfo) -> float:
-        """Return the cost, the same for all."""
+        """Return the cost, which is the same for all requests."""
         return PRICE

@@ -1,4 +1,4 @@
-"""What an engine process needs to start. Imports nothing slow (`app.engine.launch`)."""
+"""The arguments of an engine process. Imports nothing slow (see `app.engine.launch`)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Opening:
-    """What an engine process needs to start; it can be sent to another process."""
+    """The arguments of an engine process; they can be pickled."""
 
     catalog: Callable[[], Catalog]
     prepare: Callable[[], object]  # called first; sets up logging
-    threads: int  # PyTorch's
+    threads: int  # of PyTorch
     device: int | None = None  # index of the GPU; None: as in the catalog
 
 
@@ -35,7 +35,7 @@ class LoadCatalog:
     pass_precision: Literal["float16", "float32"] = "float16"
 
     def __call__(self) -> Catalog:
-        """Load the catalog; raises what `Catalog.load` raises."""
+        """Load the catalog. Raises what `Catalog.load` raises."""
         from app.engine.catalog import Catalog
         from app.engine.passes import Passes
 

@@ -1,8 +1,8 @@
-"""The cost of a request, known before it runs: layers × rows × tokens that the model will read.
+"""The cost of a request, estimated before it runs: layers × rows × tokens that the model will read.
 
-It is computed without the model, so texts are counted at roughly the tokens they will become, and a
-translation that has yet to be written at its maximum length. Fairness only needs that a request
-which takes a hundred times as long costs about a hundred times as much.
+It is computed without the model, so the number of tokens of a text is an estimate, and a
+translation that has yet to be written counts with its maximum length. Fairness only needs that a
+request that takes a hundred times as long costs about a hundred times as much.
 """
 
 from collections.abc import Iterator
@@ -15,9 +15,9 @@ from model.adapters.request import Request
 from model.adapters.sweep import TOKENS
 
 NARROW = 0.4  # tokens per character of an alphabet
-WIDE = "\u2e80"  # from here on a character is about one token
+WIDE = "\u2e80"  # from this character on, a character is about one token
 CONTROL = 2  # tokens around a text
-CHANGE = 0.05  # of a pass, for each intervention
+CHANGE = 0.05  # cost of an intervention, as a share of a pass
 RELEVANCE = "inside.relevance."
 
 
@@ -42,7 +42,7 @@ def lengths(request: Request, info: ModelInfo) -> tuple[float, float]:
 
 
 def passing(request: Request, info: ModelInfo) -> float:
-    """Return the cost of one pass over what is read and written."""
+    """Return the cost of one pass over the texts of a request."""
     layers = tuple(info.layers.values())
     read, written = lengths(request, info)
     once = layers[0] * read + layers[-1] * written
@@ -64,13 +64,13 @@ def writing(request: Request, info: ModelInfo) -> float:
 
 
 def frozen(request: Request) -> Iterator[Request]:
-    """Yield the distinct sentences that have to be run first."""
+    """Yield the distinct frozen sentences, which have to be run first."""
     values = (one.value for one in request.interventions if one.do == "freeze")
     return iter({value for value in values if isinstance(value, Request)})
 
 
 def running(request: Request, info: ModelInfo) -> float:
-    """Return the cost of a trace with everything that has to be run for it."""
+    """Return the cost of a trace, including decoding and frozen sentences."""
     before = sum(running(replace(one, interventions=()), info) for one in frozen(request))
     return before + writing(request, info) + passing(request, info)
 

@@ -1,7 +1,7 @@
 """Models in separate processes, so that sockets and models do not share an interpreter lock.
 
-A process that exits unexpectedly is restarted. What it was running raises CrashedError, and the
-engine gives it to another process, or to the new one.
+A process that exits unexpectedly is restarted. The work that it was running raises CrashedError,
+and the engine gives it to another process, or to the new one.
 """
 
 import asyncio
@@ -84,11 +84,11 @@ class Process(Runner):
         self._send(Forget(stream))
 
     async def close(self) -> None:
-        """End the process, by force if it does not exit within some seconds."""
+        """End the process; kill it if it does not exit within `END_SECONDS`."""
         await asyncio.to_thread(self.end)
 
     def end(self) -> None:
-        """The same as `close`, without an event loop. Blocks."""
+        """End the process like `close`, without an event loop. Blocks."""
         self._closing, self.ready = True, False
         self._send(None)
         self._sending.shutdown()
@@ -109,7 +109,7 @@ class Process(Runner):
             with contextlib.suppress(OSError):  # its exit is noticed by the reader
                 connection.send_bytes(content)
 
-        with contextlib.suppress(RuntimeError):  # it was already told to exit
+        with contextlib.suppress(RuntimeError):  # it was already asked to exit
             self._sending.submit(send, self._connection, encode(message))
 
     def _read(self) -> None:
@@ -163,7 +163,7 @@ class Process(Runner):
 
 
 def in_processes(launched: Sequence[Launched]) -> Runners:
-    """Wait until all are open; if one fails, end all and raise RuntimeError."""
+    """Wait until all processes are open; if one fails, end all and raise RuntimeError."""
     processes = [Process(one) for one in launched]
     try:
         listing, *_ = [process.wait() for process in processes]

@@ -1,7 +1,7 @@
-"""Runners: where the models run.
+"""Runners, which run the models in threads or processes.
 
-A runner runs several turns at once, at most one per model plus an urgent one. A turn is not
-over until its work has really stopped, so that cancelled work keeps its place until then.
+A runner runs several turns at once, at most one per model and an urgent one. A turn ends only when
+its work has really stopped, even if the work was cancelled.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ class CrashedError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Turn:
-    """Running work; `stop` asks it to stop soon."""
+    """A piece of running work; `stop` asks it to stop soon."""
 
     done: asyncio.Future[list[Outcome]]  # raises CrashedError
     stop: Callable[[], None]
@@ -34,16 +34,16 @@ class Runner(Protocol):
     ready: bool  # whether it accepts work now
 
     def open(self, changed: Callable[[], None]) -> None:
-        """Start; calls `changed` whenever it becomes ready."""
+        """Start the runner; call `changed` whenever it becomes ready."""
 
     def start(self, work: Work, urgent: bool = False) -> Turn:
-        """Run work; called only while it is ready. Urgent work makes other work pause."""
+        """Run work; called only while the runner is ready. Urgent work makes other work pause."""
 
     def forget(self, stream: int) -> None:
         """Drop a stream of which no further line is needed."""
 
     async def close(self) -> None:
-        """Stop; running work may finish first."""
+        """Stop the runner; running work may finish first."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Runners:
 
     listing: Listing
     runners: Sequence[Runner]
-    tries: int = 2  # for work whose runner crashes
+    tries: int = 2  # attempts to run work whose runner crashes
 
     @classmethod
     def in_threads(cls, catalog: Catalog) -> "Runners":
@@ -61,7 +61,7 @@ class Runners:
 
 
 class Threads(Runner):
-    """Runs work on threads of this process: for tests, and if memory is only enough for one."""
+    """Runs work on threads of this process: for tests, and if memory suffices for one process."""
 
     def __init__(self, catalog: Catalog) -> None:
         self.ready = True

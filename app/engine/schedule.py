@@ -1,7 +1,7 @@
-"""Which request runs next, on which runner, and whether running work pauses for it.
+"""Decides which request runs next, on which runner, and whether running work pauses for it.
 
-A longer job has already been charged when it pauses, so others soon reach the same amount of work,
-and it continues.
+A long job that pauses has already been charged, so the others soon reach the same amount of work
+and the job continues.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,21 +24,21 @@ class Running:
 
 @dataclass(frozen=True)
 class Next:
-    """What runs next."""
+    """The request to run next, and its runner."""
 
     head: Waiting
     runner: Runner
-    urgent: bool  # running work there pauses
+    urgent: bool  # whether running work on that runner pauses
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """The rules, given what waits and what runs."""
+    """The rules of scheduling, given the waiting and the running work."""
 
     running: Mapping[Runner, Sequence[Running]]
     at_once: int  # models that may run at once on one runner
     had: Callable[[Flow], float]  # the work done for a client
-    home: Callable[[Waiting], Runner | None]  # where it must run; None: anywhere
+    home: Callable[[Waiting], Runner | None]  # the runner that must run it; None: any
 
     def next(self, heads: Iterable[Waiting]) -> Next | None:
         """Return the first of `heads`, in order of fairness, that a runner has room for."""
@@ -60,7 +60,7 @@ class Schedule:
         return len(running) < self.at_once and not busy
 
     def _interrupts(self, head: Waiting, running: Sequence[Running]) -> bool:
-        """Return whether it precedes what runs: longer work of a client that has had more."""
+        """Return whether a request precedes running work: longer work of a better-served client."""
         same = [one for one in running if one.head.model == head.model]
         if len(same) != 1 or any(one.urgent for one in running):
             return False

@@ -30,7 +30,7 @@ class SweepJob(StreamJob):
         return self.price(info) * min(1.0, batch / max(1, heads))
 
     def lines(self, adapter: Adapter) -> Iterator[bytes]:
-        """Yield the start, the heads as they are computed, and the end.
+        """Yield the first line, the heads as they are computed, and the last line.
 
         Raises InputError before the first line as `model.adapters.sweep.sweep` does.
         """

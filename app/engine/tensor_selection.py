@@ -1,11 +1,11 @@
 """The `select` of a request: an entry names tensors, and may have a window and a dtype.
 
-    encoder.2.self.weights                      whole, in the request's dtype
-    encoder.*.self.weights:uint8                value · 255 in a byte
+    encoder.2.self.weights                      the whole tensor, in the request's dtype
+    encoder.*.self.weights:uint8                value · 255 as a byte
     encoder.2.self.weights@3,0:64,128:192       head 3, queries 0–63, keys 128–191
 
-In the reply each tensor is named with its window and dtype, so that one request can have a tensor
-whole and coarse, and many windows of it.
+In the reply, the name of a tensor includes its window and dtype, so that one request can select a
+tensor both whole and in low precision, and several windows of it.
 """
 
 import re
@@ -38,7 +38,7 @@ class Entry:
 
     @classmethod
     def parse(cls, text: str, field: str) -> Self:
-        """Parse an entry; raises InputError if it is not `pattern[@window][:dtype]`."""
+        """Parse an entry. Raises InputError if it is not `pattern[@window][:dtype]`."""
         found = _ENTRY.match(text)
         if not found:
             detail = f"{field} is not of the form pattern@window:dtype"
@@ -82,7 +82,7 @@ class Entry:
         empty = isinstance(index, slice) and index.stop is not None and index.stop <= first
         if first < size and not empty:
             return
-        detail = f"{self.field} starts at {dim} {first}; there are only {size}"
+        detail = f"{self.field} starts at {dim} {first}, but there are only {size}"
         if empty:
             detail = f"{self.field} has an empty range of {dim}"
         raise InputError("bad-selection", self.field, detail, Excess(size - 1, "places", first))
@@ -113,7 +113,7 @@ class Selection:
 
     @classmethod
     def parse(cls, select: Sequence[str]) -> Self:
-        """Parse the entries; raises InputError if one is not `pattern[@window][:dtype]`."""
+        """Parse the entries. Raises InputError if one is not `pattern[@window][:dtype]`."""
         return cls(tuple(Entry.parse(text, f"select[{i}]") for i, text in enumerate(select)))
 
     @property

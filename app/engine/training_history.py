@@ -1,4 +1,4 @@
-"""How a model learned, as replies: an overview, and an example with all its attention.
+"""Replies about how a model learned: an overview, and an example with all its attention.
 
 An example's tensors are named by the step and the place, ``"400.encoder.0.self.weights"``: without
 the step they are named as in a trace. Every place also has its mask, which is the same at every
@@ -29,7 +29,7 @@ class OverviewJob(AnswerJob):
     """The saved steps and the recorded sentences."""
 
     def alone(self, adapter: Adapter) -> Encoded:
-        """Return JSON; raises InputError if the model has no history."""
+        """Return JSON. Raises InputError if the model has no history."""
         return Encoded(orjson.dumps(_overview(self.model, adapter)), 0)
 
 
@@ -41,7 +41,7 @@ class ExampleJob(AnswerJob):
     encoding: Encoding
 
     def alone(self, adapter: Adapter) -> Encoded:
-        """Return the reply; raises InputError for no history, or a number out of range."""
+        """Return the reply. Raises InputError for no history, or a number out of range."""
         return self.encoding(_example(self.model, adapter, self.number))
 
 

@@ -31,7 +31,7 @@ NPZ = "application/x-npz"
 ZSTD = "application/zstd"  # as stored: a compressed safetensors file
 FORMS = (JSON, SAFETENSORS, NPZ)
 JSON_COST = 4  # a number in JSON takes about this many times the memory of one in safetensors
-NUMBERS = 16_384  # written at a time: about 2 ms
+NUMBERS = 16_384  # numbers written at a time, which takes about 2 ms
 HEADER_LENGTH = 8  # bytes at the start of a safetensors file, with the length of its header
 
 
@@ -44,13 +44,13 @@ class Reply:
 
     @property
     def values(self) -> int:
-        """The number of numbers."""
+        """Number of numbers in all arrays."""
         return sum(array.size for array in self.arrays.values())
 
     def encode(self, form: str, max_values: int) -> bytes:
         """Encode the reply in one of `WRITERS`.
 
-        Raises InputError for more numbers than `max_values`; in JSON, than a quarter of that.
+        Raises InputError for more than `max_values` numbers, in JSON more than a quarter of that.
         """
         self.check(max_values // (JSON_COST if form == JSON else 1))
         return WRITERS[form](self)
@@ -63,7 +63,7 @@ class Reply:
             raise InputError("reply-too-large", "select", detail, excess)
 
     def write(self, form: str, **more: Mapping[str, Any]) -> bytes:
-        """Encode the reply in one of `FORMS`; a file can have more documents beside its own."""
+        """Encode the reply in one of `FORMS`; a file can have more documents than its own."""
         if form == NPZ:
             return self.npz(**more)
         return self.safetensors(**more) if form == SAFETENSORS else self.json()
@@ -85,7 +85,7 @@ class Reply:
         return orjson.dumps({**self.document, "tensors": tensors})
 
     def safetensors(self, **metadata: Mapping[str, Any]) -> bytes:
-        """Return one safetensors file; the document is under "trace", others beside it."""
+        """Return one safetensors file; its metadata has the document under "trace", and others."""
         documents = {"trace": self.document, **metadata}
         texts = {name: orjson.dumps(document).decode() for name, document in documents.items()}
         return safetensors.numpy.save(self.arrays, metadata=texts)
@@ -148,7 +148,7 @@ def trace_reply(
     dtype: Dtype = "float32",
     selection: Selection | None = None,
 ) -> Reply:
-    """Return the reply to a trace request; without a selection, with everything recorded.
+    """Return the reply to a trace request; without a selection, with all recorded tensors.
 
     Raises InputError if uint8 is requested for tensors that are not weights, and for a window
     outside its tensor.
@@ -184,7 +184,7 @@ def line(document: Any) -> bytes:
 
 
 def told(run: Trace | Decoding | LongPass) -> dict[str, Any]:
-    """Return what was read: `tokens` by text, and the `direction` of a translation model."""
+    """Return the `tokens` that were read, by text, and the `direction` of a translation model."""
     tokens = {name: [asdict(token) for token in read] for name, read in run.texts.items()}
     direction = {"direction": run.direction} if run.direction else {}
     return {**direction, "tokens": tokens}
@@ -227,7 +227,7 @@ def _array(name: str, tensor: NamedTensor, dtype: Dtype) -> Array:
     if numbers.dtype == np.bool_:
         return numbers
     if not np.issubdtype(numbers.dtype, np.floating):
-        return numbers.astype(np.int32)  # a browser has no plain 64-bit integers
+        return numbers.astype(np.int32)  # JavaScript has no plain 64-bit integers
     if dtype != "uint8":
         return numbers.astype(dtype)
     if not name.endswith(".weights"):

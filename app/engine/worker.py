@@ -1,4 +1,4 @@
-"""A worker thread, in any process: takes work, returns outcomes."""
+"""Runs work on the models of a catalog, on a thread of any process."""
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -97,7 +97,7 @@ class Worker:
 
     def _line(self, work: Line) -> bytes | None:
         made = self._streams.get(work.stream)
-        if made is None:  # new, or started in a process that crashed: skip lines already sent
+        if made is None:  # a new stream, or one from a crashed process: skip the lines already sent
             made = islice(lines(self.catalog, work.job), work.index, None)
             self._streams[work.stream] = made
         try:

@@ -20,7 +20,7 @@ class Recent(Generic[Value]):
     async def get(self) -> Value:
         """Return the value, computed anew if too old; concurrent callers share one computation.
 
-        Raises what `find` raises. If the computing caller is cancelled, the next one computes it.
+        Raises what `find` raises. If the caller that computes it is cancelled, the next one does.
         """
         async with self._lock:
             if self._found is None or time.monotonic() - self._found[0] > self.seconds:

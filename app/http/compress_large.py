@@ -1,7 +1,7 @@
-"""Compress large replies off the event loop, and those with an ETag only once.
+"""Compresses large replies off the event loop, and replies with an ETag only once.
 
-This middleware is inside starlette_compress, which compresses small and streamed replies and leaves
-alone what is compressed already.
+This middleware is inside starlette_compress, which compresses small and streamed replies and does
+not change compressed ones.
 """
 
 import zlib
@@ -37,7 +37,7 @@ ENCODERS: dict[str, Callable[[bytes], bytes]] = {
 
 
 class CompressLarge:
-    """Compress a body sent in one piece, and cache it by its address and ETag."""
+    """Compresses bodies that are sent in one piece, and caches them by address and ETag."""
 
     def __init__(self, app: ASGIApp, cache: ByteCache[Any]) -> None:
         self.app = app
@@ -67,7 +67,7 @@ class CompressLarge:
     async def _compress(
         self, scope: Scope, start: Message, body: Message, encoding: str
     ) -> Message:
-        """Return the message with its body compressed; changes the headers of `start`."""
+        """Return the message with its body compressed; change the headers of `start`."""
         headers = MutableHeaders(scope=start)
         content = body["body"]
         encode = ENCODERS[encoding]
@@ -87,7 +87,7 @@ class CompressLarge:
 
 
 def _encoding(scope: Scope) -> str | None:
-    """Return the first encoding that the client accepts; None if there is none, or no reply."""
+    """Return the first encoding that the client accepts; None if there is none."""
     if scope["type"] != "http":
         return None
     accepted = preferences(Headers(scope=scope).get("accept-encoding", ""))

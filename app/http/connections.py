@@ -1,7 +1,7 @@
 """Limits per connection: size of the request head, time, and buffered data.
 
-uvicorn limits none of these with the parser that is used here. A connection counts what it parses
-and notes when things began; once a second, `sweep` ends those that exceed a limit:
+uvicorn does not limit these with its httptools parser. A connection counts the bytes that it parses
+and records when it started to wait; once a second, `sweep` ends those that exceed a limit:
 
     a head (request line and headers) that is too large             431
     a request that does not arrive in time                          408
@@ -27,12 +27,12 @@ MAX_PIPELINED = 16  # requests sent before the reply to the first
 
 @dataclass(frozen=True)
 class Bounds:
-    """What connections may use, in seconds and bytes."""
+    """The limits of connections, in seconds and bytes."""
 
     connections: int
     head_bytes: int
     request_seconds: float  # from the first byte (or the start of the connection) to the last
-    stall_seconds: float  # without progress by the reader
+    stall_seconds: float  # without progress of the client that reads
     unsent_bytes: int  # of all connections together
 
 
@@ -54,7 +54,7 @@ class Connection(HttpToolsProtocol):
         self._refusal: ProblemError | None = None
 
     def connection_made(self, transport: Any) -> None:
-        """Refuse a connection beyond the limit; it would otherwise wait for its first byte."""
+        """Refuse a connection beyond the limit at once, without waiting for its first byte."""
         super().connection_made(transport)
         self._arriving = self.loop.time()
         # A reply counts as sent when the kernel has taken all of it. The kernel buffers little
@@ -68,7 +68,7 @@ class Connection(HttpToolsProtocol):
             self.refuse(ProblemError(503, "busy", detail, headers={"Retry-After": "5"}))
 
     def data_received(self, data: bytes) -> None:
-        """Parse the data; refuse what grows without end."""
+        """Parse the data; refuse a request head that is too large."""
         if self.transport.is_closing():
             return
         if self._arriving is None and (self.cycle is None or self.cycle.response_complete):
@@ -149,7 +149,7 @@ class Connection(HttpToolsProtocol):
             self.refuse(ProblemError(408, "too-slow", detail))
 
     def unsent(self, now: float) -> int:
-        """Return how many bytes the client has not taken; notes its progress."""
+        """Return the number of bytes that the client has not taken; record its progress."""
         size: int = self.transport.get_write_buffer_size()
         least = MIN_BYTES_A_SECOND * self.bounds.stall_seconds
         if not size or size > self._unsent or size <= self._unsent - least:

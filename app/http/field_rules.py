@@ -1,4 +1,4 @@
-"""pydantic's errors as our kinds and messages; pydantic's own would repeat the input."""
+"""Kinds and messages for pydantic's errors, whose own messages would repeat the input."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -39,7 +39,7 @@ RULES = {
 
 
 def rule(error_type: str, context: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the kind and our message for one of pydantic's errors."""
+    """Return the kind and the message for one of pydantic's errors."""
     if error_type.startswith("int_"):
         return "wrong-type", "must be a whole number"
     if error_type.startswith("float_"):
@@ -52,7 +52,7 @@ COUNTS = {"string_too_long": "characters", "too_long": "entries", "options_many"
 
 
 def excess(error_type: str, context: Mapping[str, Any]) -> Excess | None:
-    """Return the limit that an error is about; pydantic does not always give the actual count."""
+    """Return the exceeded limit of an error; pydantic does not always give the actual count."""
     if error_type not in COUNTS:
         return None
     limit = context.get("max_length", context.get("limit"))

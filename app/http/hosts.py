@@ -1,8 +1,8 @@
-"""The host names that the server answers to; links are built from the name in the request.
+"""The host names that the server accepts; links are built from the name in the request.
 
-A page of another site can point its own host name at this server's address (DNS rebinding) and then
-read the replies. The server therefore accepts only addresses and names that no one can own on the
-internet, and the configured names.
+Another site can point its own host name at this server's address (DNS rebinding), so that its pages
+can read the replies. The server therefore accepts only IP addresses, names that no one can own on
+the internet, and the configured names.
 """
 
 import re
@@ -15,9 +15,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from app.http.problems import ProblemError
 
 ANY = "*"
-# Reserved for local networks: RFC 6762, RFC 8375, RFC 6761; ICANN's .internal; routers' .lan.
+# For local networks: RFC 6762, RFC 8375 and RFC 6761; .internal (ICANN); .lan (common in routers).
 LOCAL_SUFFIXES = (".local", ".home.arpa", ".localhost", ".internal", ".lan")
-# Probes request these by address, whatever the server's name; their replies contain no host name.
+# Probes request these under any host name; the replies contain no host name.
 PROBES = {"/api/health", "/api/ready", "/metrics"}
 
 HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9_.-]+?)\.?(?::\d{1,5})?", re.IGNORECASE)
@@ -37,7 +37,7 @@ class AllowedHosts:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"] not in PROBES and not self._is_ours(scope):
-            detail = "HEADLIGHT_ALLOWED_HOSTS lists the hosts that this server answers to"
+            detail = "HEADLIGHT_ALLOWED_HOSTS lists the host names that this server accepts"
             await ProblemError(421, "unknown-host", detail).response()(scope, receive, send)
             return
         await self.app(scope, receive, send)
@@ -56,7 +56,7 @@ class AllowedHosts:
 
 
 def is_local(host: str) -> bool:
-    """Return whether a host is an address, or a name that exists only in local networks."""
+    """Return whether a host is an IP address, or a name that exists only in local networks."""
     try:
         ip_address(host.strip("[]"))
     except ValueError:

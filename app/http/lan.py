@@ -3,7 +3,7 @@
 import socket
 from ipaddress import ip_address
 
-ANY = ("0.0.0.0", "::")  # what a server listens on to be reached from everywhere
+ANY = ("0.0.0.0", "::")  # addresses to listen on for connections from everywhere
 
 
 def lan_address() -> str | None:
@@ -21,7 +21,7 @@ def lan_address() -> str | None:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a host name or address leads a machine to itself."""
+    """Return whether a host name or address refers to this machine."""
     try:
         return ip_address(host.strip("[]")).is_loopback
     except ValueError:

@@ -1,6 +1,6 @@
-"""Log formats that say where an error occurred and in which request, without any user's text.
+"""Log formats that show where an error occurred and in which request, without any user's text.
 
-The message of an exception may repeat what was sent, for example a database's or a tokenizer's. A
+The message of an exception, for example of a database or a tokenizer, may repeat user input. A
 traceback is therefore logged as files, lines and types, without messages.
 """
 
@@ -44,7 +44,7 @@ class PrivateFormatter(logging.Formatter):
 
 
 class JsonFormatter(PrivateFormatter):
-    """The same as one line of JSON, with the record's further data as fields."""
+    """Formats a record as one line of JSON, with its extra data as fields."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return one object: time, level, logger, message; request, exception and more if any."""

@@ -40,7 +40,7 @@ class Metrics:
         )
         self._batches = Histogram(
             "headlight_batch_size",
-            "Requests that a model ran in one batch; a stream's next line is alone.",
+            "Requests that a model ran in one batch; 1 for a stream's next line.",
             ["kind"],
             buckets=SIZES,
             registry=registry,

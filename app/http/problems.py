@@ -13,7 +13,7 @@
     └── anything else           a bug; 500, logged, without details
 
 `type` is ``urn:headlight:`` and a stable kind, so that a page can show it in the reader's language.
-`detail` names the field and the limit in our own words: text that was sent is never repeated.
+`detail` names the field and the limit, and never repeats text of the request.
 """
 
 import math
@@ -57,7 +57,7 @@ TITLES = {
     "unknown-value": "A value is not one of those allowed",
     "unknown-model": "The model is not served here",
     "unknown-task": "The zoo has no such task",
-    "not-of-task": "The text is not an input of this task",
+    "not-of-task": "The text does not fit this task",
     "wrong-type": "A value has the wrong type",
     "too-long": "A value is too long",
     "too-short": "A value is too short",
@@ -84,12 +84,12 @@ TITLES = {
     "not-ready": "The server is not ready",
     "unknown-run": "There is no such run",
     "no-snapshot": "The run has no snapshot of this step",
-    "wrong-run-key": "The key is not the run's",
-    "wrong-model-key": "The key is not the model's",
+    "wrong-run-key": "The key does not match the run",
+    "wrong-model-key": "The key does not match the model",
     "run-ended": "The run has ended",
     "too-many-runs": "Too many runs at once",
     "runs-busy": "Too many runs are waiting",
-    "training-off": "This server trains no models",
+    "training-off": "Training is off on this server",
     "models-full": "There is no room for kept models",
     BUSY: "The database is busy",
     FULL: "There is no room for shares",
@@ -98,7 +98,7 @@ TITLES = {
     "internal": "Something went wrong in the server",
 }
 
-PAGES = {404, 410, 501, 503, 507}  # shown to people as a page
+PAGES = {404, 410, 501, 503, 507}  # shown as a page in a browser
 
 STATUS_KINDS = {
     400: "invalid-json",  # raised by FastAPI for a body that it could not parse
@@ -159,7 +159,7 @@ class ProblemError(HTTPException):
 
 
 def install(app: FastAPI, page: Callable[[Request, ProblemError], Response]) -> None:
-    """Turn every error of the application into a problem document, or into a page for people."""
+    """Turn every error of the application into a problem document, or into a page for browsers."""
     conversions: dict[type[Exception], Callable[[Request, Any], ProblemError]] = {
         ProblemError: lambda _, error: error,
         InputError: _input_problem,

@@ -19,15 +19,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.http.problems import ProblemError
 from model.errors import Excess
 
-REDIS_SECONDS = 1.0  # to wait for its reply
+REDIS_SECONDS = 1.0  # timeout of a reply
 
 log = logging.getLogger(__name__)
 
 
 def client_network(request: Request) -> str:
-    """Return where a request comes from: an IPv4 address, or the /64 network of an IPv6 client.
+    """Return the origin of a request: an IPv4 address, or the /64 network of an IPv6 client.
 
-    Empty if the server does not know.
+    Empty if unknown.
     """
     host = request.client.host if request.client else ""
     try:
@@ -40,9 +40,9 @@ def client_network(request: Request) -> str:
 
 
 class PerMinute:
-    """Counts the shares of an address in minutes that start with its first one.
+    """Limits the shares of an address per minute, counted from its first share.
 
-    Servers that use the same Redis count together; while it is unavailable, each counts on its own.
+    Servers that use the same Redis count together; while it is unavailable, each counts alone.
     """
 
     def __init__(self, limit: int, url: str | None = None) -> None:
@@ -55,7 +55,7 @@ class PerMinute:
             self._shared = FixedWindowRateLimiter(storage)
 
     async def count(self, address: str) -> None:
-        """Count one more; raises a 429 `ProblemError` beyond the limit."""
+        """Count one more share. Raises a 429 `ProblemError` beyond the limit."""
         if self._shared:
             try:
                 await to_thread.run_sync(self._count, self._shared, address)
@@ -67,7 +67,7 @@ class PerMinute:
     def _count(self, counts: FixedWindowRateLimiter, address: str) -> None:
         if not counts.hit(self.limit, address):
             ends = counts.get_window_stats(self.limit, address).reset_time
-            detail = f"at most {self.limit.amount} shares a minute from one address"
+            detail = f"at most {self.limit.amount} shares per minute from one address"
             headers = {"Retry-After": str(max(1, math.ceil(ends - time.time())))}
             raise ProblemError(429, "too-many-shares", detail, headers=headers)
 
@@ -75,7 +75,7 @@ class PerMinute:
 class BodyLimit:
     """Answers 413 to a body whose declared or actual size exceeds `limit` bytes.
 
-    `paths` have their own limits.
+    `paths` gives other limits for some paths.
     """
 
     def __init__(

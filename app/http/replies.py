@@ -1,4 +1,4 @@
-"""Replies in the format that the client requested, and their description in the API reference."""
+"""Replies in the format that the client requests, and their description in the API reference."""
 
 from types import UnionType
 from typing import Any
@@ -13,10 +13,10 @@ from app.schemas.replies import ProblemReply
 
 
 def media_type(request: Request) -> str:
-    """Return the format that the client wants; raises a 406 `ProblemError` if there is none."""
+    """Return the format that the client accepts. Raises a 406 `ProblemError` if there is none."""
     chosen = choose(request.headers.get("accept"), FORMS)
     if chosen is None:
-        raise ProblemError(406, "not-acceptable", f"the reply is one of {', '.join(FORMS)}")
+        raise ProblemError(406, "not-acceptable", f"available formats: {', '.join(FORMS)}")
     return chosen
 
 
@@ -59,7 +59,7 @@ ENGINE = {
 
 
 def run_problems(**more: str) -> dict[int | str, dict[str, Any]]:
-    """The same for a route with a JSON body that runs a model; `more` as in `problems`."""
+    """Describe the problems of a route with a JSON body that runs a model, as `problems` does."""
     words = {
         "_400": "The body is not JSON.",
         "_413": "The body is too large.",

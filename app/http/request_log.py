@@ -1,4 +1,4 @@
-"""Request ids, in the reply and in log lines; and the count of requests.
+"""Request ids in replies and log lines, and the count of requests.
 
 A request is logged by its route, such as `/s/{id}`: its address, query and body are never
 logged.
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Seen:
-    """What is learnt about a request while it is processed."""
+    """Data about a request, collected while it is processed."""
 
     route: str = ""
     status: int = 0
@@ -43,8 +43,8 @@ class Observed:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        # Each request runs in its own task, so no other sees its id. It is not reset, for errors
-        # that are logged further out.
+        # Each request runs in its own task, so no other request sees its id. It is not reset, so
+        # that errors logged by outer middleware have it too.
         identity = token_hex(8)
         REQUEST_ID.set(identity)
         seen = scope[SEEN] = Seen()
@@ -63,7 +63,7 @@ class Observed:
             self._tell(scope["method"], seen, time.perf_counter() - started)
 
     def _tell(self, method: str, seen: Seen, seconds: float) -> None:
-        status = seen.status or 500  # an error answered further out
+        status = seen.status or 500  # an error that outer middleware answers
         self.metrics.count_request(method, seen.route, status, seconds)
         told = {
             "method": method,
@@ -76,7 +76,7 @@ class Observed:
 
 
 class RouteSeen:
-    """Innermost middleware: records the route that matched; middleware in between copies the scope.
+    """Innermost middleware: records the matched route, since outer middleware has other scopes.
 
     `paths` are the routes' paths by function.
     """

@@ -1,7 +1,7 @@
-"""The headers that every reply carries.
+"""Security headers of every reply.
 
-Strict-Transport-Security is only for a server on the internet: a class on a local network uses
-plain http.
+Strict-Transport-Security is only for servers on the internet: a class on a local network uses plain
+http.
 """
 
 from starlette.datastructures import MutableHeaders
@@ -34,7 +34,7 @@ HEADERS = {
 
 HSTS = "max-age=31536000"
 
-# Added to a reply that other sites may show: a picture, a page in a frame.
+# Added to replies that other sites may embed: a picture, a page in a frame.
 FOR_OTHERS = {"Cross-Origin-Resource-Policy": "cross-origin"}
 FRAMED = {**FOR_OTHERS, "Content-Security-Policy": f"{CONTENT_SECURITY_POLICY}; {ANYONE}"}
 

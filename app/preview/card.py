@@ -26,17 +26,17 @@ WIDTH, HEIGHT = 1200, 630  # the usual size of link previews
 MARGIN = 48
 TEXT = 772  # left edge of the text
 INK, MUTED, ALTERED = "#14171f", "#5b606d", "#b03a08"
-CLOSING = "。，、；：？！）》」』”’…"  # never at the start of a line
+CLOSING = "。，、；：？！）》」』”’…"  # characters that must not start a line
 BY_HAND = "Attention by hand"
 SAYS = {"mean": "mean of the heads", "max": "maximum of the heads"}
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What a share's state shows, as closely as its trace allows."""
+    """The weights that a share's state shows, at the nearest place that its trace has."""
 
     attention: AttentionInfo
-    written: bool  # whether its rows write tokens
+    written: bool  # whether its rows predict tokens
     head: int
     pool: str  # "one", or how the heads of the layer are pooled
     weights: NDArray[np.float64]  # (query, key)
@@ -79,7 +79,7 @@ def _layer(attention: AttentionInfo) -> int:
 
 
 def sentence(state: Mapping[str, Any]) -> str:
-    """Return what was typed: the source, or a model's only text; for the lab, a title."""
+    """Return the typed text: the source, or a model's only text; for the lab, a title."""
     if "lab" in state:
         return BY_HAND
     return str(state["source"] if "source" in state else state["text"])
@@ -152,7 +152,7 @@ def _words_by_hand(picture: Image.Image, reply: Reply, face: Typeface) -> None:
 
 
 def label(token: Mapping[str, Any]) -> str:
-    """Return a token without its leading space, whose dot would be as wide as a character here."""
+    """Return a token without its leading space, which would be drawn as a wide dot here."""
     text = str(token["text"])
     return text.strip() or text.replace(" ", "·").replace("\n", "⏎").replace("\t", "⇥")
 

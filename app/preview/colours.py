@@ -1,4 +1,4 @@
-"""The colour scale of attention, the same as on the page: static/js/draw/scale.js.
+"""The colour scale of attention, the same as on the page (static/js/draw/scale.js).
 
 A straight line through OKLab (Björn Ottosson, "A perceptual color space for image processing",
 2020) from the background to violet, with more chroma half-way, cut into stops that are
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 PAPER, VIOLET = "#fbfaf7", "#4c1d95"
 STEPS = 16
-BLOOM = 0.045  # chroma added half-way, in the hue of the violet, so that the middle is not grey
+BLOOM = 0.045  # chroma added half-way, in the violet's hue, so that the middle is not grey
 
 Floats = NDArray[np.float64]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PIL import ImageFont
 
-# Where systems keep fonts, and the names of faces with simplified Chinese there, best first.
+# Folders with fonts, and the names of faces with simplified Chinese, best first.
 FOLDERS = (
     "/usr/share/fonts",
     "/usr/local/share/fonts",
@@ -41,7 +41,7 @@ def chinese_file(folders: tuple[str, ...] = FOLDERS) -> tuple[Path, int] | None:
 
 
 class Typeface:
-    """One face in any size, which knows the characters that it lacks."""
+    """A font face in any size, which can tell the characters that it lacks."""
 
     def __init__(self, file: tuple[Path, int] | None) -> None:
         self.file = file

@@ -11,11 +11,11 @@ from app.preview.colours import PAPER, colours, luminance, rgb
 from app.preview.fonts import Font, Typeface
 
 INK, MUTED, HATCH, RULE = "#14171f", "#5b606d", "#b9b7b0", "#e2dfd6"
-CELL = 64  # pixels at most
-LABELLED = 15  # pixels a row or a column needs for its own label
-POSITION = 36  # pixels a column's number needs, if there is no room for labels
-NUMBERED = (44, 24)  # pixels a cell needs for its number
-GUTTER = 190  # pixels for labels at most
+CELL = 64  # maximum size of a cell in pixels
+LABELLED = 15  # pixels that a row or a column needs for a label
+POSITION = 36  # pixels that a column needs for its position, if there is no room for labels
+NUMBERED = (44, 24)  # width and height that a cell needs for its number
+GUTTER = 190  # maximum pixels for labels
 
 Box = tuple[int, int, int, int]  # left, top, right, bottom
 
@@ -45,7 +45,7 @@ class Grid:
 
 
 def draw_heatmap(picture: Image.Image, room: Box, heatmap: Heatmap, face: Typeface) -> Grid:
-    """Draw a heatmap in the middle of a box on the picture; returns where its cells are."""
+    """Draw a heatmap in the middle of a box on the picture; return the grid of its cells."""
     rows, columns = heatmap.weights.shape
     names = [_readable(list(texts), face) for texts in (heatmap.rows, heatmap.columns)]
     grid = _layout(room, rows, columns, names, face)

@@ -36,9 +36,9 @@ class Beam:
 class BeamSearch:
     """The search for one source, between two steps (section 6.1).
 
-    Each step extends every open beam by every token and keeps the `width` most probable ones that
-    continue; finished ones are ranked by score. The search has `ended` when no open beam can still
-    beat the best finished one: a log-probability can only fall, and is divided by at most
+    Each step extends every open beam by every token and keeps the `width` most probable results
+    that continue; finished ones are ranked by score. The search has `ended` when no open beam can
+    still beat the best finished one: a log-probability can only fall, and is divided by at most
     lp(limit). While the prefix is read, it is the only beam.
     """
 
@@ -81,8 +81,7 @@ class BeamSearch:
     def _best(self, top: Sequence[Sequence[tuple[float, int]]]) -> list[Branch]:
         """Return the most probable hypotheses extended by one token, best first.
 
-        Each beam can end in only one way, so twice as many as there are beams include enough that
-        continue.
+        Each beam can end in only one way, so 2 · width of them include `width` that continue.
         """
         totals = [
             (beam.logprob + logprob, row, id_, logprob)

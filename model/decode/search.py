@@ -39,7 +39,7 @@ class Predictor(Protocol):
 
 
 class Ends(Protocol):
-    """What a search needs to know of a vocabulary."""
+    """The part of a vocabulary that a search needs."""
 
     eos: int  # the token that ends a text
 
@@ -84,7 +84,7 @@ class Reader(Predictor):
     def keep(self, rows: Tensor) -> None:
         """Make row i a copy of row `rows[i]`, with its tap; other rows are dropped."""
         source = self.source[rows]
-        moved = not torch.equal(source, self.source)  # often only beams of one source are reordered
+        moved = not torch.equal(source, self.source)  # often False: beams keep their source
         if moved:
             self.source, self.memory = source, self.memory[rows]
             self.source_real = self.source_real[rows]

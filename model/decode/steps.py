@@ -12,7 +12,7 @@ LIVE, FINISHED, PRUNED = "live", "finished", "pruned"
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """What has been written so far: ids with ``<eos>``, and their log-probabilities (nats)."""
+    """The text written so far: ids with ``<eos>``, and their log-probabilities (nats)."""
 
     ids: tuple[int, ...] = ()
     logprobs: tuple[float, ...] = ()
@@ -20,7 +20,7 @@ class Hypothesis:
 
     @property
     def logprob(self) -> float:
-        """The sum of `logprobs`: log P(ids | source)."""
+        """Sum of `logprobs`: log P(ids | source)."""
         return sum(self.logprobs, 0.0)
 
     def score(self, length_penalty: float) -> float:
@@ -52,7 +52,7 @@ class Branch:
     parent: int  # index of the step's `read` that it extends
     hypothesis: Hypothesis  # its last token is the new one
     state: str = LIVE
-    forced: bool = False  # the prefix left no choice
+    forced: bool = False  # whether the token was given by the prefix
     drawn: Drawn | None = None
 
 
@@ -66,7 +66,7 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class SearchStep:
-    """One step of a search: what had been written, the next-token scores, and the results.
+    """One step of a search: the hypotheses before it, the next-token scores, and the results.
 
     `read` and the rows of `logprobs` (read, V; control tokens −inf) correspond. A batch of greedy
     or sampled rows is as many parallel searches: row i continues from i. `written` is the result so
@@ -81,7 +81,7 @@ class SearchStep:
 
     @property
     def forced(self) -> bool:
-        """Whether the prefix left no choice."""
+        """Whether the token was given by the prefix."""
         return all(branch.forced for branch in self.branches)
 
     def candidates(self, row: int, count: int) -> tuple[list[Candidate], float]:
@@ -99,6 +99,6 @@ class SearchStep:
         return listed, max(0.0, 1 - top.values.double().exp().sum().item())
 
     def rank(self, branch: Branch) -> int:
-        """Return the rank of a branch's token among all that could be written, from 1."""
+        """Return the rank of a branch's token among all tokens that can be written, from 1."""
         logprobs = self.logprobs[branch.parent]
         return 1 + int((logprobs > logprobs[branch.hypothesis.ids[-1]]).sum())

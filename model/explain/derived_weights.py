@@ -25,21 +25,21 @@ from model.transformer.positions import Positions
 from model.transformer.scoring import Scoring
 from model.transformer.stacks import Transformer
 
-CHANGED = ("scores", "mask", "weights")  # interventions on these do not show in q and k
+CHANGED = ("scores", "mask", "weights")  # interventions on these do not change q and k
 ALL = slice(None)
 
 
 @dataclass(frozen=True, eq=False)
 class Derived:
-    """One attention of one request: `derived.weights(head, queries, keys)` is a slice of it.
+    """One attention of one request: `derived.weights(head, queries, keys)` returns a slice of it.
 
-    With the `logsumexp` (H, N) of the unmasked scores, a slice costs only itself; without it,
-    weights cost their whole rows. Tensors are on the model's device.
+    With the `logsumexp` (H, N) of the unmasked scores, only the slice is computed; without it,
+    whole rows are. Tensors are on the model's device.
     """
 
     q: Tensor  # (H, N, d_k), as scored
     k: Tensor  # (H, M, d_k), as scored
-    over: Mapping[str, str]  # which tokens the query and the key axis follow
+    over: Mapping[str, str]  # the texts of the query and the key axis
     real: Tensor  # (M,) true where a key is not padding
     rule: Mask
     scoring: Scoring
@@ -50,18 +50,18 @@ class Derived:
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """The numbers of heads, queries and keys."""
+        """Numbers of heads, queries and keys."""
         return self.q.shape[0], self.q.shape[1], self.k.shape[1]
 
     def mask(self, queries: slice = ALL, keys: slice = ALL) -> Tensor:
-        """Return a mask (queries, keys), true where a query may look."""
+        """Return a mask (queries, keys), true where a query may attend."""
         at = self._at(queries, keys)
         return allowed(self.rule, self.real[None], *at)[0]
 
     @torch.inference_mode()
     def scores(self, head: int, queries: slice = ALL, keys: slice = ALL) -> Tensor:
         """Return the scores before the mask, (queries, keys)."""
-        # A part that is not plain may differ between heads, so all heads are needed.
+        # Such a part may differ between heads, so all heads are needed.
         plain = self.scoring.fusible and self.positions.fusible
         heads = slice(head, head + 1) if plain else ALL
         scores = self.scoring(self.q[None, heads, queries], self.k[None, heads, keys])

@@ -4,8 +4,8 @@ Computed from recorded tensors when selected by name (``inside.…``); docs/insi
 exact and what is an approximation. A layer's output is x = LayerNorm(x + o) in a post-norm model;
 in a pre-norm one it is x + o, and one norm after the last layer reads it.
 
-Shapes: L decoder layers, H heads, T target rows, D features, V vocabulary. Row i writes
-`written[i]`; rows of padding write nothing: their numbers are NaN, their rank is 0.
+Shapes: L decoder layers, H heads, T target rows, D features, V vocabulary. Row i predicts
+`written[i]`; rows of padding predict nothing: their numbers are NaN, their rank is 0.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from model.transformer.stacks import CANDIDATES, Transformer
 LENS = {
     "probabilities": (LAYER, QUERY, RANK),  # of the ten most probable tokens after a layer
     "candidates": (LAYER, QUERY, RANK),  # their ids
-    "written": (LAYER, QUERY),  # the probability of the token that is finally written
+    "written": (LAYER, QUERY),  # the probability of the token that is written in the end
     "rank": (LAYER, QUERY),  # its rank in the whole vocabulary, from 1
 }
 LOGIT = {
@@ -37,7 +37,7 @@ LOGIT = {
     "norm": (LAYER, QUERY),  # β of the three norms; in a pre-norm model, only of the last one
     "embedding": (QUERY,),
     "position": (QUERY,),
-    "total": (QUERY,),  # the logit itself, from the last stream: the sum of the others
+    "total": (QUERY,),  # the logit itself, from the last layer's output: the sum of the others
 }
 SUBLAYERS = ("self", "cross", "ffn")
 STREAM = ("norm", "residual")  # a layer's output: the first if post-norm, otherwise the second
@@ -81,7 +81,7 @@ def look(
     recorders: Sequence[Recorder],
     written: Sequence[Sequence[int]],
 ) -> None:
-    """Add to each recorder what it selects of `names`; it must have recorded what is `needed`."""
+    """Add the selected `names` to each recorder, which must have recorded the `needed` tensors."""
     for row, (recorder, ids) in enumerate(zip(recorders, written, strict=True)):
         groups = {name.split(".")[1] for name in recorder.select if name.startswith(INSIDE)}
         run = RecordedRun(model, recorder, ids)
@@ -96,7 +96,7 @@ def look(
 
 @dataclass(frozen=True)
 class RecordedRun:
-    """One request's recorded tensors, and the ids that its rows write."""
+    """One request's recorded tensors, and the ids that its rows predict."""
 
     model: Transformer
     recorder: Recorder
@@ -108,7 +108,7 @@ class RecordedRun:
 
     @property
     def last_norm(self) -> Last | None:
-        """The norm that reads the stream of a pre-norm model; None for a post-norm one."""
+        """The last norm of a pre-norm model; None for a post-norm model."""
         norm = self.model.decoder_norm
         return norm if isinstance(norm, Last) else None
 
@@ -131,9 +131,9 @@ class RecordedRun:
 
 
 def lens(run: RecordedRun) -> dict[str, Tensor]:
-    """Return each layer's stream through the output matrix, as if later layers did not exist.
+    """Apply the output matrix to each layer's output, as if later layers did not exist.
 
-    Exact for the last layer. The streams of other layers were not trained for this matrix: the
+    Exact for the last layer. The outputs of other layers were not trained for this matrix: the
     result is an interpretation, not a computation of the model.
 
     Source: logit lens, nostalgebraist 2020, "interpreting GPT: the logit lens".
@@ -154,14 +154,14 @@ def lens(run: RecordedRun) -> dict[str, Tensor]:
 
 
 def contributions(run: RecordedRun) -> dict[str, Tensor]:
-    """Return what each part of the decoder adds to the logit of the token that a row writes.
+    """Return what each part of the decoder adds to the logit of the token that a row predicts.
 
     logit = e · x_L for the token's output embedding e, and every norm is affine if its σ is fixed:
 
         LayerNorm(r) = γ ⊙ (r − mean(r)) / σ(r) + β
 
-    so the logit is a sum with one term for each contribution to the stream. Go back from the end
-    with the direction d in which the stream is read: d = e at the end, and through a norm
+    so the logit is a sum with one term for each contribution to the residual stream. The direction
+    d in which the stream is read is computed backwards: d = e at the end, and before a norm
     d ← centred(γ ⊙ d) / σ. Mean and σ are those of this run. Computed in float64.
 
     Source: direct logit attribution, Elhage et al. 2021, "A Mathematical Framework for Transformer

@@ -1,8 +1,8 @@
-"""What a head does, in a few numbers and one word.
+"""Summarises a head in a few measures and one pattern.
 
-`tally` sums over a head's rows, `Tally.means` are its numbers, `patterns` its word. Tallies can be
-added, so a report over many sentences is ``patterns(tally(…) + tally(…))``. docs/patterns.md
-defines which rows count, the measures, and the thresholds of the patterns.
+`tally` sums over a head's rows, `Tally.means` returns the measures, and `patterns` the pattern.
+Tallies can be added, so a report over many sentences is ``patterns(tally(…) + tally(…))``.
+docs/patterns.md defines which rows count, the measures, and the thresholds of the patterns.
 
 Shapes: … any leading axes, the last of them usually heads; N queries, M keys.
 """
@@ -43,7 +43,7 @@ PATTERNS = (*(pattern for pattern, *_ in RULES), MIXED, NONE)
 class Axes:
     """The tokens of the rows and columns of an attention, without padding.
 
-    `queries` are the tokens that rows stand for: in cross-attention those that they write.
+    `queries` are the tokens that rows stand for: in cross-attention, those that they predict.
     """
 
     queries: Sequence[Token]  # N
@@ -92,10 +92,10 @@ class Tally:
 
 
 def tally(weights: Tensor, axes: Axes, mask: Tensor | None = None) -> Tally:
-    """Sum the measures of every head over the rows that have a choice.
+    """Sum the measures of every head over the rows that can choose between keys.
 
-    `weights` (…, N, M) sum to 1 over M; `mask` (N, M) is true where a query may look. A row counts
-    if it can attend to at least two keys and attends to any.
+    `weights` (…, N, M) sum to 1 over M; `mask` (N, M) is true where a query may attend. A row
+    counts if it may attend to at least two keys and its weights are not all zero.
     """
     queries, keys = weights.shape[-2:]
     may = torch.ones(queries, keys, dtype=torch.bool) if mask is None else mask
@@ -106,7 +106,7 @@ def tally(weights: Tensor, axes: Axes, mask: Tensor | None = None) -> Tally:
         found[name] = values.where(rows, 0).sum(-1), rows.sum(-1)
 
     def near(name: str, there: Tensor) -> None:
-        """Add the weight on the keys `there` (N, M), over the rows that can see one."""
+        """Add the weight on the keys `there` (N, M), over the rows that may attend to one."""
         over(name, (weights * there).sum(-1), free & (there & may).any(-1))
 
     entropy = torch.special.entr(weights).sum(-1)
@@ -171,7 +171,7 @@ def summary(
 ) -> Summary:
     """Return the summary of an attention of a trace, without the padding at the end.
 
-    `texts` are the tokens read, by text; `written` those that rows of cross-attention write.
+    `texts` are the tokens read, by text; `written` those that rows of cross-attention predict.
     """
     weights, mask = (tensors[name] for name in needed([place]))
     sides = weights.over[QUERY], weights.over[KEY]

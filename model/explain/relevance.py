@@ -2,9 +2,9 @@
 
     relevance = ∂ log P(target | source) / ∂A ⊙ A
 
-with log P summed over all rows that write a token. To first order this is what log P would lose if
-this weight alone were zero, including all later layers, without renormalising: an approximation
-unless the weight is small. One backward pass gives all heads of all layers.
+with log P summed over all rows that predict a token. To first order, this is how much log P would
+fall if this weight alone were zero, without renormalising and including all later layers. The
+approximation is good only for small weights. One backward pass gives all heads of all layers.
 
 Source: Barkan et al. 2021, Grad-SAM; Chefer et al. 2021, Generic Attention-model Explainability,
 section 3. Both keep the positive part and average over the heads; here every head keeps its own
@@ -47,7 +47,7 @@ class TokenBatch:
 
 @dataclass(frozen=True)
 class Held:
-    """The weights (1, H, N, M) that were used, a zero that was added to them, and their axes."""
+    """The weights (1, H, N, M) of a run, the zero that was added to them, and their axes."""
 
     weights: Tensor
     probe: Tensor
@@ -85,10 +85,10 @@ def relevance(
     recorder: Recorder,
     written: Sequence[int],
 ) -> None:
-    """Give a recorder the relevance (H, N, M) of every attention, in a separate run.
+    """Add the relevance (H, N, M) of every attention to a recorder, from a separate run.
 
-    `batch` has only this request, because what gradients need is kept to the end of a run. The
-    run has the recorder's interventions; row i writes `written[i]`.
+    `batch` has only this request, to limit the memory of intermediate results. The run has the
+    recorder's interventions; row i predicts `written[i]`.
     """
     changing = Recorder((), recorder.lengths, recorder.own, recorder.interventions)
     held: dict[str, Held] = {}

@@ -1,1 +1,1 @@
-"""Conversion of models that PyPI packages carry into the folders that `hf:path` opens."""
+"""Converts models in PyPI packages to the folders that `hf:path` opens."""

@@ -1,4 +1,4 @@
-"""MiniLM: its package has the files as they are needed."""
+"""MiniLM, whose package has the files in the required format."""
 
 from __future__ import annotations
 

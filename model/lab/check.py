@@ -1,7 +1,6 @@
-"""Checks that the lab's numbers are numbers, and that its matrices match.
+"""Validates requests to the lab: numbers are finite, and the sizes of matrices match.
 
-Errors name the field, row and column (from 1), and the limit; text that was sent is
-never repeated.
+Errors name the field, row and column (from 1), and the limit, and never repeat text of the request.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ def check_vector(field: str, vector: Sequence[Any], place: str = "") -> None:
     """Check for 1 to 64 numbers."""
     _sized(vector, field, place, "numbers")
     if all(type(value) in NUMBERS and -LARGEST <= value <= LARGEST for value in vector):
-        return  # as nearly always; the rest finds what is wrong
+        return  # the usual case; the rest finds the invalid number
     for j, value in enumerate(vector):
         check_number(f"{field}[{j}]", value, f"{place}, column {j + 1}".removeprefix(", "))
 
@@ -82,7 +81,7 @@ def check_relative(asked: LabRequest) -> None:
     for offset, value in (relative.add or relative.multiply or {}).items():
         field = f"relative.{name}"
         if not re.fullmatch("-?[0-9]{1,2}", offset) or abs(int(offset)) >= SIDE:
-            detail = f"an offset in {field} is a whole number from {1 - SIDE} to {SIDE - 1}"
+            detail = f"an offset in {field} must be a whole number from {1 - SIDE} to {SIDE - 1}"
             raise InputError("out-of-range", field, detail)
         check_number(field, value, f"offset {offset}")
 
@@ -132,7 +131,7 @@ class Fit:
         """Check that two matrices agree in one axis each."""
         if self.size(name, axis) != self.size(other, other_axis):
             have, wants = self.count(name, axis), self.count(other, other_axis)
-            detail = f"{name} has {have}, but {other} has {wants}: the numbers must be equal"
+            detail = f"{name} has {have}, but {other} has {wants}: they must be equal"
             raise InputError("does-not-fit", name, detail)
 
     def length(self, name: str, wants: int, reason: str) -> None:
@@ -170,7 +169,7 @@ class Fit:
         for name in ("w_q", "w_v"):
             if self.size(name, 1) % self.asked.heads:
                 have = self.count(name, 1)
-                detail = f"heads must share the {have} of {name} equally: {self.asked.heads} cannot"
+                detail = f"{name} has {have}, which {self.asked.heads} heads cannot share equally"
                 raise InputError("does-not-fit", "heads", detail)
         if self.asked.w_o is not None:
             self.same("w_o", 0, "w_v", 1)
@@ -199,10 +198,10 @@ class Fit:
         if asked.mask in ("window", "causal-window") and asked.window is None:
             raise InputError("missing", "window", f"mask {asked.mask} needs window")
         keys = self.size("x" if asked.memory is None else "memory", 0)
-        self.length("padding", keys, "a token that is looked at each")
+        self.length("padding", keys, "one entry per key")
 
     def sublayers(self) -> int:
-        """Check residual, norm and feed-forward; returns the number of output features."""
+        """Check residual, norm and feed-forward; return the number of output features."""
         asked, features = self.asked, self.size("x", 1)
         width = self.size("w_v" if asked.w_o is None else "w_o", 1)
         adds = asked.residual or asked.norm is not None
@@ -212,7 +211,7 @@ class Fit:
             raise InputError("does-not-fit", field, detail)
         for name in ("gamma", "beta", "ffn_gamma", "ffn_beta"):
             self.needs(name, "norm")
-            self.length(name, features, "a feature of x each")
+            self.length(name, features, "one number per feature of x")
         for name in ("b_1", "w_2", "ffn_gamma", "ffn_beta"):
             self.needs(name, "w_1")
         for name in ("w_1", "b_2"):
@@ -237,10 +236,10 @@ class Fit:
         if targets is None:
             return
         tokens, vocabulary = self.size("x", 0), self.size("w_vocab", 1)
-        self.length("targets", tokens, "a token of x each")
+        self.length("targets", tokens, "one id per token of x")
         for i, target in enumerate(targets):
             if not 0 <= target < vocabulary:
                 detail = f"targets[{i}] must be from 0 to {vocabulary - 1}"
                 raise InputError("out-of-range", f"targets[{i}]", detail)
         if self.asked.shift and tokens < 2:
-            raise InputError("too-short", "targets", "targets that are shifted need 2 tokens of x")
+            raise InputError("too-short", "targets", "shifted targets need at least 2 tokens of x")

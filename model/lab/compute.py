@@ -1,6 +1,6 @@
-"""The lab's computation, by the parts of `model.transformer` in float64.
+"""The lab's computation, with the parts of `model.transformer` in float64.
 
-What passes through the tap is a step; the few values in between are computed by the same parts.
+Each value that passes through the tap is a step; the few other steps use the same parts.
 
 Shapes: N tokens, M tokens attended to, H heads, D features, V vocabulary; batches of one.
 """
@@ -108,13 +108,13 @@ class Lab:
                 last = NORMS[asked.norm].last(x.shape[-1])
                 x = (last.double() if isinstance(last, nn.Module) else last)(x, tap.at("final"))
             self.predict(x[0])
-        if asked.norm is None:  # a part that changes nothing took its place
+        if asked.norm is None:  # an identity took its place
             for name in ("norm", "ffn.norm"):
                 self.found.pop(name, None)
         return Steps({n: Step(one.dims, one.value.numpy()) for n, one in self.found.items()})
 
     def input(self) -> Tensor:
-        """Return what is attended to: `x`, with positions if requested."""
+        """Return `x`, with positions if requested."""
         if self.asked.positions is None:
             return self.x
         _, length, width = self.x.shape
@@ -126,7 +126,7 @@ class Lab:
         return x
 
     def mask(self) -> Tensor:
-        """Return a mask (1, N, M), true where a query may look."""
+        """Return a mask (1, N, M), true where a query may attend."""
         asked, keys = self.asked, self.order.keys
         rule = masks.named(RULES[asked.mask].format(asked.window))
         padding = asked.padding or [False] * len(keys)
@@ -182,5 +182,5 @@ class Lab:
         self.note("loss", losses.mean(), ())
 
     def note(self, name: str, value: Tensor, dims: tuple[str, ...]) -> None:
-        """Keep a step that does not pass through the tap."""
+        """Add a step that does not pass through the tap."""
         self.found[name] = NamedTensor(dims, {}, value)

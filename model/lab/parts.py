@@ -1,4 +1,4 @@
-"""Parts of `model.transformer` with the matrices of a request in them, in float64."""
+"""Creates parts of `model.transformer` with the matrices of a request, in float64."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Given(nn.Linear):
             self.bias = frozen(tensor(b))
 
     def reset_parameters(self) -> None:
-        """Draw nothing, which takes as long as the product: the parameters are given."""
+        """Do nothing: the parameters are given, and drawing them would double the time."""
 
 
 def frozen(value: Tensor) -> nn.Parameter:
@@ -55,7 +55,7 @@ def attention_of(asked: LabRequest) -> MultiHeadAttention:
 
 
 def each_head(vector: Vector, asked: LabRequest) -> Tensor:
-    """Return (H, d_k), from one vector for all heads or one for each."""
+    """Return a vector as (H, d_k), given one for all heads or one for each head."""
     d_k = len(asked.w_q[0]) // asked.heads
     return tensor(vector).view(-1, d_k).expand(asked.heads, d_k)
 

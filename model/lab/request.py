@@ -1,4 +1,4 @@
-"""Requests to the lab: matrices as nested lists, and the parts that they go through.
+"""Requests to the lab: matrices as nested lists, and the parts that use them.
 
 In the row convention `x` is tokens × features and matrices multiply from the right, x W; in the
 column convention `x` is features × tokens and they multiply from the left, W x: each matrix is
@@ -41,18 +41,18 @@ class Relative:
 
 @dataclass(frozen=True)
 class LabRequest:
-    """One attention, and those of the later steps that have matrices."""
+    """One attention, and the later steps whose matrices are given."""
 
     x: Matrix
-    """A row for each token (column convention: a column)."""
+    """One row per token (column convention: one column)."""
     w_q: Matrix
     """Its columns are the heads' channels, head by head; so are those of `w_k` and `w_v`."""
     w_k: Matrix
     w_v: Matrix
     memory: Matrix | None = None
-    """What the keys and values are computed from; absent: `x` itself."""
+    """Input of the keys and values; if absent, `x` itself."""
     w_o: Matrix | None = None
-    """Absent: the output is the concatenation of the heads."""
+    """If absent, the output is the concatenation of the heads."""
     b_q: Vector | None = None
     b_k: Vector | None = None
     b_v: Vector | None = None
@@ -60,10 +60,10 @@ class LabRequest:
     heads: Heads = 1
     scoring: Literal["dot", "scaled", "additive"] = "scaled"
     w: Vector | None = None
-    """For additive scoring, w · tanh(q + k + b): a number for each channel of a head, or for each
-    channel of each head, head by head."""
+    """For additive scoring, w · tanh(q + k + b): one number per channel of a head, or per channel
+    of every head, head by head."""
     b: Vector | None = None
-    """For additive scoring, like `w`; absent: none."""
+    """Bias of additive scoring, of the same size as `w`; if absent, none."""
     positions: Literal["sinusoidal"] | None = None
     """The paper's table, added to `x` before anything else, and not to `memory`."""
     relative: Relative | None = None
@@ -90,11 +90,12 @@ class LabRequest:
     ffn_gamma: Vector | None = None
     ffn_beta: Vector | None = None
     w_vocab: Matrix | None = None
-    """A column for each token of the vocabulary (column convention: a row)."""
+    """One column per token of the vocabulary (column convention: one row)."""
     targets: Sequence[int] | None = None
     """The id of each token."""
     shift: bool = True
-    """Whether each row predicts the next row's target, the last one nothing; otherwise its own."""
+    """Whether each row predicts the next row's target, and the last row none; otherwise each row
+    predicts its own."""
     label_smoothing: Probability = 0.0
     convention: Literal["row", "column"] = "row"
 

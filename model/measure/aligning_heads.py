@@ -1,6 +1,6 @@
-"""Which cross-attention head aligns best, compared with human word alignment.
+"""Finds the cross-attention head that is closest to human word alignment.
 
-Chosen on the first half of the pairs, reported on the second.
+The head is chosen on the first half of the pairs; its error is reported on the second.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from model.measure.word_alignment import (
     read_aligned_pairs,
 )
 
-LEAST = [step / 20 for step in range(13)]  # thresholds of a link's weight to try
+LEAST = [step / 20 for step in range(13)]  # thresholds to try for the weight of a link
 
 
 @dataclass(frozen=True)
 class Half:
-    """Hand-aligned pairs, and the links found for each in both directions, by place."""
+    """Hand-aligned pairs, and the links found for each pair in both directions, by place."""
 
     pairs: list[AlignedPair]
     there: dict[Looked, list[dict[Link, float]]]
     back: dict[Looked, list[dict[Link, float]]]
 
     def rates(self, key: Looked, least: float = 0.0) -> list[float]:
-        """Return error rates one way, the other way and with both joined, above a weight."""
+        """Return error rates in each direction and with both joined, for links above a weight."""
         there = [kept(links, least) for links in self.there[key]]
         back = [mirrored(kept(links, least)) for links in self.back[key]]
         both = [grown(*links) for links in zip(there, back, strict=True)]
@@ -46,7 +46,7 @@ class Half:
 
 
 def alignment(adapter: EncoderDecoder, folder: Path, languages: Sequence[str]) -> dict[str, Any]:
-    """Return error rates on two halves: the best is chosen on the first, reported on the second."""
+    """Return error rates on both halves, and the heads chosen on the first half."""
     pairs = read_aligned_pairs(folder)
     middle = len(pairs) // 2
     first, second = languages
@@ -79,9 +79,9 @@ def alignment(adapter: EncoderDecoder, folder: Path, languages: Sequence[str]) -
 
 
 def firm(halves: Sequence[Half], head: Mapping[str, Any], ways: Sequence[str]) -> dict[str, Any]:
-    """Return the threshold of link weights with the lowest error on the first half, both ways.
+    """Return the threshold of link weights with the lowest error on the first half.
 
-    Also returns its error rates on the second half.
+    The error is the mean of both directions. Also returns its error rates on the second half.
     """
     key = f"{head['layer']}.{head['head']}", head["rows"]
     one, other = halves
@@ -93,9 +93,9 @@ def firm(halves: Sequence[Half], head: Mapping[str, Any], ways: Sequence[str]) -
 def best_heads(
     rates: Sequence[Mapping[Looked, Sequence[float]]],
 ) -> list[dict[str, Any]]:
-    """Return the head with the lowest error on the first half, both ways, per kind of rows.
+    """Return, for each kind of rows, the head with the lowest error on the first half.
 
-    The better of the two comes first.
+    The error is the mean of both directions. The better of the two heads comes first.
     """
 
     def mean(half: int, key: Looked) -> float:

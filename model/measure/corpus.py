@@ -1,4 +1,4 @@
-"""Parallel text in batches for a model, for measurements."""
+"""Batches of parallel text for measurements."""
 
 from __future__ import annotations
 

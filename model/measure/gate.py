@@ -1,7 +1,7 @@
-"""The gate: how many of the sentences that people type first are translated correctly.
+"""The gate: a test of how many sentences that people type first are translated correctly.
 
-Each line of `gate.tsv` has a kind, a sentence and a regular expression: a translation is correct if
-all of it matches after `plain`, so that marks, capitals and contractions do not count.
+Each line of `gate.tsv` has a kind, a sentence and a regular expression. A translation is correct if
+the expression matches all of it after `plain`, which removes marks, capitals and contractions.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def read_gate(path: Path = GATE) -> list[Gated]:
 
 
 def plain(translation: str, language: str) -> str:
-    """Return text as in patterns: lower case, no marks or contractions, Chinese unspaced."""
+    """Normalise text for the patterns: lower case, no marks or contractions, Chinese unspaced."""
     text = fold(translation).translate(BRACKETS).lower()
     text = STOP.sub("", COLON.sub(" ", MARKS.sub("", text)))
     rules = CHINESE if language == "zh" else CONTRACTIONS
@@ -120,7 +120,7 @@ def measure_gate(bundle: Path, path: Path = GATE, device: str = "cpu") -> list[P
 
 
 def counts(passages: Sequence[Passage]) -> list[dict[str, Any]]:
-    """Return how many sentences of each kind and direction there are, and how many are right."""
+    """Count the sentences of each kind and direction, and the correct translations."""
     kinds = dict.fromkeys((one.gated.kind, one.gated.direction) for one in passages)
     found = []
     for kind, direction in kinds:

@@ -1,4 +1,4 @@
-"""What every head of a model does over many sentences, and the loss without it."""
+"""Measures what every head of a model does over many sentences, and the loss without it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Head = tuple[str, int]  # "encoder.0.self", 3
 
 
 def write_report(folder: Path, dev: Path, align: Path | None, count: int) -> None:
-    """Write `report.json` into a bundle: its heads over `count` dev pairs, drawn with seed 0.
+    """Measure a bundle's heads over `count` dev pairs, drawn with seed 0; write `report.json`.
 
     Raises `ValueError` if the bundle has no means.
     """
@@ -58,7 +58,7 @@ def write_report(folder: Path, dev: Path, align: Path | None, count: int) -> Non
 def heads(
     adapter: EncoderDecoder, bundle: Bundle, pairs: Sequence[TextPair], means: Mapping[str, Tensor]
 ) -> dict[str, Any]:
-    """Return what every head does over the pairs, both ways, with the translation given."""
+    """Measure every head over the pairs in both directions, with the translation given."""
     batches = batches_of(bundle, pairs)
     tallies, doubles = _watched(adapter, examples_as_requests(pairs, bundle.languages))
     silent = {a: torch.zeros_like(means[f"{a}.mix"]) for a in adapter.info.places}
@@ -136,9 +136,9 @@ def _tally(trace: Trace, attention: AttentionInfo) -> Tally:
 
 
 def divergences(weights: Tensor) -> Tensor:
-    """Return the Jensen–Shannon divergence (H, H) of every two heads of weights (H, N, M).
+    """Return the Jensen–Shannon divergences (H, H) between the heads of weights (H, N, M).
 
-    Mean over rows, in nats. Source: Clark et al. 2019, What Does BERT Look At?, section 6.
+    The mean over rows, in nats. Source: Clark et al. 2019, What Does BERT Look At?, section 6.
     """
     entropy = torch.special.entr(weights).sum(-1)  # (H, N)
     middle = (weights[:, None] + weights[None]) / 2

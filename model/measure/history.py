@@ -1,4 +1,4 @@
-"""How a model learned: its attention on a few sentences, at steps of the training run."""
+"""Records how a model learned: its attention on a few sentences, at steps of the training run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from model.train.metrics import TestSet, read_test_sets, score, translate
 from model.train.pairs import read_pairs
 
 EXAMPLES = "examples.txt"
-LONGEST = 40  # an untrained model does not know when to stop
+LONGEST = 40  # tokens; an untrained model does not stop by itself
 
 
 def fixed(bundle: Bundle, sentences: Sequence[str]) -> list[Request]:
@@ -85,12 +85,12 @@ def watch(
 
 
 def joined(earlier: Learning, later: Learning) -> Learning:
-    """Return a history recorded in two parts.
+    """Join two parts of a history.
 
     Raises `ValueError` if they have different sentences or targets.
     """
     if [e.tokens for e in earlier.examples] != [e.tokens for e in later.examples]:
-        raise ValueError("the existing history has other sentences or targets")
+        raise ValueError("the existing history has different sentences or targets")
     return Learning(
         later.digest,
         [*earlier.snapshots, *later.snapshots],
@@ -107,10 +107,11 @@ def write_history(
 ) -> None:
     """Write `learning.safetensors` into a bundle that is at step `final`.
 
-    A snapshot's step is its file's name. BLEU is measured on this many sources per direction.
+    The name of a snapshot's file is its step. BLEU is measured on `sources` sentences per
+    direction.
 
-    Raises `ValueError` if the existing history is to be extended by earlier steps, or has other
-    sentences.
+    Raises `ValueError` if the steps to add are not later than those of the existing history, or if
+    it has different sentences.
     """
     bundle = load_bundle(folder)
     weights: dict[int, Mapping[str, Tensor]] = {int(p.stem): load_file(p) for p in snapshots}
@@ -126,7 +127,7 @@ def write_history(
         earlier = load_learning(path)
         steps = [*(snapshot.step for snapshot in earlier.snapshots), *sorted(weights)]
         if steps != sorted(set(steps)):
-            raise ValueError(f"steps must rise, not {', '.join(map(str, steps))}")
+            raise ValueError(f"steps must increase, not {', '.join(map(str, steps))}")
         requests = [Request(e.source, e.direction, target=_target(e)) for e in earlier.examples]
         save(joined(earlier, watch(bundle, weights, requests, tests, batches)), path)
     else:

@@ -1,8 +1,8 @@
-"""The importance of each head: how much worse the model predicts the next token without it.
+"""Measures the importance of each head: by how much the loss rises without it.
 
-A head's `mix` is replaced by zeros, or by its mean (see
-`model.measure.mean_outputs`). The measure is the cross-entropy on given translations, in
-nats per written token.
+A head's `mix` is replaced by zeros, or by its mean (see `model.measure.mean_outputs`). The measure
+is the cross-entropy of given translations, in nats per target token.
+
 
 Source: Michel et al. 2019, Are Sixteen Heads Really Better than One?, section 3.
 """

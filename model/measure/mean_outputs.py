@@ -1,4 +1,4 @@
-"""Each head's mean output over training data: what `mean` replaces a head's mix with.
+"""Measures each head's mean output over training data, by which `mean` replaces the head's mix.
 
 Source: mean ablation as in Wang et al. 2022, Interpretability in the Wild.
 """
@@ -27,7 +27,7 @@ MIX = "mix"
 class Summing(Tap):
     """Sums every head's mix over the positions that are not padding.
 
-    `real` marks those by side, (B, S) and (B, T); `sides` records the side of each sum.
+    `real` marks these positions by side, (B, S) and (B, T); `sides` records the side of each sum.
     """
 
     def __init__(
@@ -59,10 +59,9 @@ class Summing(Tap):
 
 
 def means(model: Transformer, batches: Iterable[TokenBatch]) -> dict[str, Tensor]:
-    """Return the mean mix (head, channel) of every attention, teacher-forced, by name.
+    """Return the mean mix (head, channel) of every attention by name, with teacher forcing.
 
-    A position of the source counts once for each encoder head, one of the target once for each
-    decoder head.
+    Encoder heads are averaged over source positions, decoder heads over target positions.
     """
     sums: dict[str, Tensor] = {}
     sides: dict[str, str] = {}
@@ -79,7 +78,7 @@ def means(model: Transformer, batches: Iterable[TokenBatch]) -> dict[str, Tensor
 
 
 def write_means(folder: Path, train: Sequence[Path], count: int, seed: int = 0) -> Path:
-    """Write `means.safetensors` into a bundle, over `count` seeded pairs; returns its path."""
+    """Write `means.safetensors` into a bundle, over `count` seeded pairs; return its path."""
     bundle = load_bundle(folder)
     everything = [pair for path in train for pair in read_pairs(path)]
     drawn = random.Random(seed).sample(everything, min(count, len(everything)))

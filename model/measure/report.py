@@ -26,12 +26,12 @@ def write_page(bundle: Path) -> None:
     """
     report = json.loads((bundle / REPORT).read_text(encoding="utf-8"))
     if report["digest"] != digest_of(bundle):
-        raise ValueError(f"{bundle}: the report is of other weights; run measure heads again")
+        raise ValueError(f"{bundle}: the report is for other weights; run measure heads again")
     (bundle / PAGE).write_text(page(report), encoding="utf-8")
 
 
 def page(report: dict[str, Any]) -> str:
-    """Return the whole page; layers and heads count from 1, as on the screen."""
+    """Return the whole page. It numbers layers and heads from 1, as the web page does."""
     parts = ["# What its heads do", _about(report), *_idle(report)]
     for block, title in BLOCKS.items():
         parts += [f"## {title}", _table(report, block)]

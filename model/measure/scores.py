@@ -1,4 +1,4 @@
-"""How good a bundle's translations are: the figures in its model card."""
+"""Measures the quality of a bundle's translations: the figures in its model card."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from model.train.workers import spread
 
 FIGURES = "figures.json"
 SEARCHES: tuple[Method, ...] = ("greedy", "beam")
-SENTENCES = "sentences.txt"  # our own, one per line, in none of the training corpora
+SENTENCES = "sentences.txt"  # one per line; not in any of the training corpora
 
 
 def write_figures(bundle: Path, new: dict[str, Any]) -> None:
@@ -46,10 +46,10 @@ def measure(
 ) -> dict[str, Any]:
     """Return BLEU and chrF of every test set, direction and method, and sample translations.
 
-    `languages` are those of the columns; one-way is from the first to the second. With a `gate`,
-    also how many of its sentences are translated correctly.
+    `languages` are those of the columns; with `ways` = 1, only the direction from the first to the
+    second is measured. With a `gate`, also returns how many of its sentences are correct.
     """
-    # One thread each: a single sentence is too little work to share.
+    # One thread per process: a single sentence is too little work to share.
     tasks: list[tuple[Any, ...]] = [
         (_scored, bundle, device, name, test, method)
         for name, path in tests.items()

@@ -1,4 +1,4 @@
-"""Variants of a training run, each trained and measured, compared in a table."""
+"""Trains and measures variants of a training run, and compares them in a table."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Variant:
 def measured_variants(
     variants: Sequence[Variant], tests: Mapping[str, Path], typed: Path | None, jobs: int
 ) -> list[Row]:
-    """Train and measure what is not done yet."""
+    """Train and measure the variants that are not done yet; return all results."""
     return list(spread(trained, [(variant, tests, typed) for variant in variants], jobs))
 
 
@@ -86,7 +86,7 @@ def trained(variant: Variant, tests: Mapping[str, Path], typed: Path | None) -> 
 
 
 def folder_name(name: str) -> str:
-    """Return a variant's name as it is used in a path."""
+    """Return a variant's name in the form used in paths."""
     return name.replace(" ", "-")
 
 
@@ -112,7 +112,7 @@ def measured(bundle: Path, tests: Mapping[str, Path], typed: Path | None) -> dic
 
 
 def side_by_side(rows: Sequence[Row]) -> str:
-    """Return Markdown: a line per variant, with the mean of its seeds and half their range."""
+    """Return a Markdown table: a row per variant, with the mean of its seeds ± half their range."""
     by_name: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         by_name[row["name"]].append(row)

@@ -1,9 +1,9 @@
 """Word alignment from cross-attention, and its error against human alignment.
 
-A written word is aligned to the source word with the most weight. Weights on a source word's
-pieces are summed, rows of a written word's pieces averaged. The rows are those that *write* a
-piece, as on the page (Garg et al. 2019), or the next ones, which *read* it: by then the decoder
-knows which word is to be aligned (Chen et al. 2020, "shift", arXiv:2004.14837).
+A target word is aligned to the source word with the most weight. Weights on a source word's pieces
+are summed, rows of a target word's pieces averaged. The rows are those that *write* a piece, that
+is, predict it, as on the page (Garg et al. 2019), or the next rows, which *read* it: by then the
+decoder knows which word to align (Chen et al. 2020, "shift", arXiv:2004.14837).
 
 Sources: alignment error rate, Och & Ney 2003, section 2; two directions combined, Koehn, Och &
 Marcu 2003, section 4; faint links left out, Dou & Neubig 2021 (arXiv:2101.08231).
@@ -24,10 +24,10 @@ from model.text.tokens import Token
 from model.trace.attentions import CROSS
 from model.trace.tensor_tap import NamedTensor
 
-Link = tuple[int, int]  # a word of the first text, a word of the second, from 0
+Link = tuple[int, int]  # indices, from 0, of a word of the first text and one of the second
 BATCH = 16
 JOINED = "both, joined"  # the links of both directions combined
-# The weights, "2.3" (layer 2, head 3), "2" (mean of a layer's heads) or "all", and the rows.
+# Weights ("2.3": layer 2, head 3; "2": mean of layer 2's heads; "all") and rows.
 Looked = tuple[str, str]
 
 
@@ -68,7 +68,7 @@ def _link(text: str, between: str) -> Link:
 
 
 def error_rate(found: Iterable[Set[Link]], pairs: Iterable[AlignedPair]) -> float:
-    """AER = 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|), summed over all pairs."""
+    """Return AER = 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|), with counts summed over all pairs."""
     right = total = 0
     for links, pair in zip(found, pairs, strict=True):
         right += len(links & pair.sure) + len(links & pair.possible)
@@ -125,11 +125,11 @@ def kept(links: Mapping[Link, float], least: float = 0.0) -> frozenset[Link]:
 
 
 def grown(one: Set[Link], other: Set[Link]) -> frozenset[Link]:
-    """Combine the links of two directions: those in both, and what grows from them (grow-diag).
+    """Combine the links of two directions by grow-diag: start from the links found in both.
 
-    A link of either is added if it touches one already taken, sideways or diagonally, and one of
-    its words is not linked yet; repeated in order until nothing changes (Koehn, Och & Marcu 2003,
-    Statistical Phrase-Based Translation, section 4).
+    A link of either direction is added if it is horizontally, vertically or diagonally next to one
+    already included, and one of its words is not linked yet. This repeats until nothing changes
+    (Koehn, Och & Marcu 2003, Statistical Phrase-Based Translation, section 4).
     """
     taken, left = set(one & other), sorted(one ^ other)
     while True:
@@ -143,7 +143,7 @@ def grown(one: Set[Link], other: Set[Link]) -> frozenset[Link]:
 
 
 def fitting(adapter: Adapter, pairs: Sequence[AlignedPair], direction: str) -> list[AlignedPair]:
-    """Return the pairs, source first, that are no longer than what the model can read."""
+    """Return the pairs, source first, that the model can read."""
     return [pair for pair in pairs if adapter.takes(_request(adapter, pair, direction))]
 
 

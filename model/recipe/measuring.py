@@ -16,13 +16,13 @@ from model.measure.scores import SENTENCES, measure, write_figures
 
 @dataclass(frozen=True)
 class Measuring:
-    """What to measure a bundle on."""
+    """The data to measure a bundle on."""
 
     bundle: Path
     train: tuple[Path, ...]
     """Text over which the heads' mean outputs are taken."""
     dev: Path
-    """Pairs for the report on the heads, and to be varied as people type them."""
+    """Pairs for the report on the heads, and to vary as people type them."""
     tests: dict[str, Path] = field(default_factory=dict)
     """Test sets by name."""
     gate: Path | None = None

@@ -1,9 +1,9 @@
 """A recipe: the stages from text files to a measured model, in one TOML file.
 
-    [all]                               # options of every training run; a stage's own go first
+    [all]                               # options of every training run; a stage's own override them
     dev = ["$DATA/dev.tsv"]
 
-    [stages.base]                       # trained, unless it says `do`
+    [stages.base]                       # a training run, if there is no `do`
     train = ["$DATA/train.tsv.gz"]
     steps = 20000
 
@@ -32,7 +32,8 @@
     dev = "$DATA/dev.tsv"
     tests = { test = "$DATA/test.tsv" }
 
-A stage has a folder of its name and may name those before it. `$NAME` is read from the environment.
+A stage's folder has its name. A stage may refer to earlier ones by name. `$NAME` is read from the
+environment.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ class Stage:
         return self.folder / (ROWS if self.do == "distil" else BUNDLE)
 
     def run(self, device: str, jobs: int) -> Generator[Event, None, None]:
-        """Do what is not done yet; after an interruption it continues where it stopped."""
+        """Run the stage, or continue it where it was interrupted."""
         options = dict(self.options)
         if self.do == "train":
             yield from train(self.plan(device))
@@ -96,7 +97,7 @@ class Stage:
         return TrainingPlan.from_json(told)
 
     def asked(self) -> Options:
-        """Return what the result depends on, in JSON types."""
+        """Return everything that the result depends on, in JSON types."""
         inputs = {path.parent.name: digest(path) for path in self.inputs}
         return {"do": self.do, "options": self.options, "inputs": inputs}
 
@@ -128,7 +129,7 @@ def read_recipe(path: Path, folder: Path) -> list[Stage]:
     """
     told = tomllib.loads(os.path.expandvars(path.read_text(encoding="utf-8")))
     if unknown := sorted(told.keys() - {"all", "stages"}):
-        raise ValueError(f"{path} has {unknown[0]}; a recipe has all and stages")
+        raise ValueError(f"{path} has {unknown[0]}; a recipe has only all and stages")
     stages: dict[str, Stage] = {}
     for name, own in told.get("stages", {}).items():
         try:
@@ -143,11 +144,11 @@ def read_recipe(path: Path, folder: Path) -> list[Stage]:
 def run_recipe(
     stages: Sequence[Stage], device: str = "auto", jobs: int = 1, until: str | None = None
 ) -> Generator[Event, None, None]:
-    """Run the stages that are not done yet, up to `until`, and yield what happens.
+    """Run the stages that are not done yet, up to `until`, and yield their events.
 
-    Leaving the loop stops the stage and saves its state; the same call continues. Raises
-    `RefusedError` if a folder has the result of another recipe, and `ValueError` if there
-    is no stage `until`.
+    Closing the generator stops the stage and saves its state; the same call continues. Raises
+    `RefusedError` if a folder has the result of another recipe, and `ValueError` if there is no
+    stage `until`.
     """
     names = [stage.name for stage in stages]
     if until is not None and until not in names:
@@ -234,12 +235,12 @@ def _resolved(option: str, value: Any, before: Mapping[str, Stage], inputs: list
     name, _, rest = value.partition("/")
     if name not in before:
         if not Path(value).exists():
-            raise ValueError(f"{option}: there is no stage before it, and no path, {value}")
+            raise ValueError(f"{option}: {value} is neither an earlier stage nor a path")
         return value
     stage = before[name]
     makes = "pairs" if stage.do == "distil" else "a bundle"
     if makes != REFERRING[option]:
-        raise ValueError(f"{option} needs {REFERRING[option]}, and {name} makes {makes}")
+        raise ValueError(f"{option} needs {REFERRING[option]}, but {name} makes {makes}")
     inputs.append(stage.result)
     whole = option == "start_from" and stage.do == "train" and not rest
     return str(stage.folder if whole else stage.result)

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-# What is counted for each script: words if it separates them, otherwise characters. With equal
-# counts the later one wins: a Chinese sentence may have as many Latin words as characters.
+# What is counted for each script: words if it separates them, otherwise characters. If counts are
+# equal, the later one wins: a Chinese sentence may have as many Latin words as characters.
 SCRIPTS = {
     "Latin": re.compile(r"[A-Za-zÀ-ɏ]+"),
     "Greek": re.compile(r"[\u0370-\u03ff\u1f00-\u1fff]+"),
@@ -20,7 +20,7 @@ SCRIPTS = {
     "Japanese": re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]"),  # kana and characters
     "Han": re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"),
 }
-# By language; all others are assumed to be Latin.
+# Scripts of languages; all others are assumed to be Latin.
 USUAL = {
     **dict.fromkeys(("be", "bg", "kk", "mk", "mn", "ru", "sr", "uk"), "Cyrillic"),
     **dict.fromkeys(("ar", "fa", "ur"), "Arabic"),
@@ -41,10 +41,10 @@ def usual(language: str) -> str:
 
 @dataclass(frozen=True)
 class Detector:
-    """Tells languages apart by their scripts; of several with one script, the first is returned.
+    """Detects a text's language by its script; of several languages with one script, the first.
 
-    `scripts` gives the script of a language if it is not the usual one; raises `ValueError`
-    for an unknown script.
+    `scripts` gives the script of a language if it is not the usual one. Raises `ValueError` for an
+    unknown script.
     """
 
     languages: tuple[str, ...]

@@ -1,7 +1,7 @@
-"""Normalisation of characters that read the same, mostly in Chinese.
+"""Normalisation of characters with the same meaning, mostly in Chinese.
 
-Every fold keeps the number of code points, so offsets into the folded text are offsets into the
-text as sent.
+Folding keeps the number of code points, so offsets into the folded text are offsets into the text
+as sent.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ FULL_WIDTH = {
     for first, last in ("09", "AZ", "az")
     for wide in range(ord(first) + 0xFEE0, ord(last) + 0xFEE1)
 }
-# The capitals that remain when a text in capitals is lowered: the first of a sentence, and "I".
+# The capitals to keep when a text in capitals is lowered: the first of a sentence, and "I".
 KEPT = re.compile(r"(?:^|[.!?]\s)\W*\w|\bI\b")
 APOSTROPHE = re.compile(r"(?<=[A-Za-z])’(?=[A-Za-z])")
 
 
 def fold(text: str) -> str:
-    """Normalise characters that read the same; the length in code points does not change.
+    """Normalise characters with the same meaning; the length in code points does not change.
 
     Traditional characters become simplified, compatibility ideographs and full-width letters and
     digits become the plain ones, a typographic apostrophe inside a word becomes "'", and a text
@@ -71,8 +71,8 @@ def _converter() -> opencc.OpenCC:
 def _simplifications() -> dict[str, str]:
     """Return the characters that are only traditional: outside GB 2312, with a simplified form.
 
-    Their presence is the evidence that a text is traditional. Without it nothing is converted,
-    since 著 and 乾 are also valid simplified characters.
+    A text is converted only if it has one of them, since characters such as 著 and 乾 are also
+    valid in simplified text.
     """
     table = {}
     for code in range(0x3400, 0xA000):

@@ -1,4 +1,4 @@
-"""Text to subword ids and back, with every token's offsets in the text as sent.
+"""Converts text to subword ids and back, with each token's offsets in the text as sent.
 
 The subwords are a byte-pair encoding (Sennrich et al. 2016) over both languages. Chinese
 characters, digits and punctuation marks are separate tokens, so that an attention map is easy to
@@ -62,7 +62,7 @@ def normalise(text: str) -> str:
 class Tokenizer:
     """A joint vocabulary and its rules.
 
-    Only the code can produce control tokens such as ``<pad>``: typed, it is ordinary text.
+    A typed ``<pad>`` is ordinary text: only code can produce control tokens.
     """
 
     def __init__(self, backend: Backend) -> None:
@@ -71,7 +71,7 @@ class Tokenizer:
         tags = {match[1]: text for text in vocabulary if (match := TAG.fullmatch(text))}
         self._ids = {text: vocabulary[text] for text in (PAD, BOS, EOS, *tags.values())}
         self._pieces = {id_: text for text, id_ in vocabulary.items()}
-        # In the order of training, which is the order of the columns of its pairs.
+        # In the order of training, which is the order of the columns of the pairs.
         self.languages = tuple(sorted(tags, key=lambda code: vocabulary[tags[code]]))
         self.specials = frozenset(self._ids.values())
         self.pad, self.bos, self.eos = (self._ids[text] for text in (PAD, BOS, EOS))
@@ -153,14 +153,14 @@ class Tokenizer:
             for index, (piece, id_, (start, end)) in enumerate(pieces)
         ]
         if encoding.tokens[:1] == [SPACE]:
-            # It was not in the text, so its span is empty.
+            # The leading space was not in the text, so its span is empty.
             tokens[0] = replace(tokens[0], end=tokens[0].start)
         return tokens
 
     def written(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
-        """Return the text that `ids` spell, and each id as a token with its span of that text.
+        """Return the text of some ids, and each id as a token with its span of that text.
 
-        Control tokens spell nothing; bytes that form no character are left out.
+        Control tokens have no text; bytes that do not form a character are left out.
         """
         pieces = [self._pieces[id_] for id_ in ids]
         spelled = [self._spelled(id_, piece) for id_, piece in zip(ids, pieces, strict=True)]
@@ -192,7 +192,7 @@ class Tokenizer:
 
 def _shown(piece: str, first: bool) -> str:
     shown = piece.replace(SPACE, " ")
-    # A text's first word has the space that every word has, although it was not typed.
+    # The first word of a text has a leading space like every other word, although none was typed.
     return shown.removeprefix(" ") or shown if first else shown
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-Kind = Literal["self", "cross"]  # within one text, or from one text to another
+Kind = Literal["self", "cross"]  # queries and keys are of one text, or of two
 SELF: Final = "self"
 CROSS: Final = "cross"
 PADDING, CAUSAL = "padding", "causal"  # masks: padding is hidden; later tokens are hidden too
@@ -44,7 +44,7 @@ class AttentionInfo:
 
     @property
     def over(self) -> dict[str, str]:
-        """What its axes follow, as in a `NamedTensor`: {"query": …, "key": …}."""
+        """The texts of its axes, as in a `NamedTensor`: {"query": …, "key": …}."""
         return {"query": self.query, "key": self.key}
 
     @property
@@ -54,7 +54,7 @@ class AttentionInfo:
 
     @property
     def block(self) -> str:
-        """The name of its stack and kind in a link: "encoder", "decoder" or "cross"."""
+        """Name of its stack and kind in links: "encoder", "decoder" or "cross"."""
         return self.stack if self.kind == SELF else self.kind
 
 
@@ -67,7 +67,7 @@ def texts(attentions: Iterable[AttentionInfo]) -> tuple[str, ...]:
 
 
 def read_whole(attentions: Iterable[AttentionInfo]) -> tuple[str, ...]:
-    """Return the texts that are given from the start; the others are written token by token."""
+    """Return the texts that are complete at the start; the others are written token by token."""
     known = tuple(attentions)
     grown = {one.query for one in known if one.causal}
     return tuple(text for text in texts(known) if text not in grown)

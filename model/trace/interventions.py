@@ -1,7 +1,8 @@
 """Interventions: replace a named tensor while the model runs.
 
-An effect is one line in `EFFECTS`: the tensors it acts on, and a function of such a tensor of one
-request, without the batch axis. Everything else (which head, request and order) is handled here.
+An effect is one line in `EFFECTS`: the tensors that it acts on, and a function of such a tensor of
+one request, without the batch axis. This module applies it to the right heads and requests, in
+order.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ from torch import Tensor
 from model.number_ranges import Probability
 from model.trace.attentions import Attentions, read_whole
 
-HEADS, TENSOR, ORDER, TEXT = "heads", "tensor", "order", "text"  # what an effect's `at` names
+HEADS, TENSOR, ORDER, TEXT = "heads", "tensor", "order", "text"  # kinds of an effect's `at`
 
 
 @dataclass(frozen=True)
 class Scene:
-    """What an effect may use besides the tensor that it changes.
+    """The context of an effect, besides the tensor that it changes.
 
     `queries` and `keys` are the numbers of the request's own tokens on the two axes, without
-    padding (None: no padding): the result must not depend on how far the batch is padded.
+    padding (None: no padding), so that the result does not depend on the padding of the batch.
     """
 
     start: int = 0  # the position of the first query: with a cache, only new rows are computed
@@ -47,7 +48,7 @@ class Effect:
 
     HEADS   an attention; `change` gets one head of its tensor, or all of them
     TENSOR  the full name of a tensor
-    ORDER   the same, for a text given from the start: a text being written has no order yet
+    ORDER   the same, only for a text that is complete at the start: only its order can change
     TEXT    a text: all of these tensors whose keys are its tokens
     """
 
@@ -57,7 +58,7 @@ class Effect:
 
     @property
     def heads(self) -> bool:
-        """Whether it may be applied to one head."""
+        """Whether the effect can be applied to one head."""
         return self.at == HEADS
 
     def places(self, names: Iterable[str], attentions: Attentions) -> set[str]:
@@ -101,7 +102,7 @@ def _cut(scores: Tensor, edge: tuple[int, int], scene: Scene) -> Tensor:
 
 @dataclass(frozen=True)
 class Cell:
-    """A weight to set; with `renormalise` the others of its row share the rest."""
+    """A weight to set. With `renormalise`, the rest of its row is scaled so that it sums to 1."""
 
     query: int
     key: int
@@ -124,7 +125,7 @@ def _set(weights: Tensor, cell: Cell, scene: Scene) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
-    """A replacement: weights (…, N', M'), or a mean (…, d_k)."""
+    """The values to replace a tensor with: weights (…, N', M'), or a mean (…, d_k)."""
 
     value: Tensor
 
@@ -146,7 +147,7 @@ def _frozen(weights: Tensor, frozen: Pattern, scene: Scene) -> Tensor:
 
 
 def _hidden(mask: Tensor, token: int, _: Scene) -> Tensor:
-    """Hide this token of a text from all queries."""
+    """Hide a token of a text from all queries."""
     if token >= mask.shape[-1]:  # not written yet
         return mask
     mask = mask.clone()
@@ -155,7 +156,7 @@ def _hidden(mask: Tensor, token: int, _: Scene) -> Tensor:
 
 
 def _shuffled(position: Tensor, seed: int, scene: Scene) -> Tensor:
-    """Put the request's own positions in another order; the same seed gives the same order."""
+    """Shuffle the request's own positions; the same seed gives the same order."""
     length = len(position) if scene.queries is None else scene.queries
     order = torch.randperm(length, generator=torch.Generator().manual_seed(seed))
     return torch.cat([position[:length][order.to(position.device)], position[length:]])
@@ -176,7 +177,7 @@ EFFECTS: dict[str, Effect] = {
     "zero": Effect(("*.weights",), _nothing),
     # Equal scores: the mask and the softmax then spread the weight over the keys allowed.
     "uniform": Effect(("*.scores",), _nothing),
-    # The head's average over training data.
+    # The head's mean output over training data.
     "mean": Effect(("*.mix",), _mean),
     "set": Effect(("*.weights",), _set),
     "cut": Effect(("*.scores",), _cut),
@@ -202,11 +203,11 @@ class Intervention:
     value: Hashable = None
 
     def concerns(self, name: str, keys: str | None) -> bool:
-        """Return whether it changes the tensor `name`, or must see it to change another."""
+        """Return whether the intervention changes the tensor `name`, or needs its value."""
         return _concerns(self.do, self.at, name, keys)
 
     def __call__(self, name: str, value: Tensor, scene: Scene) -> Tensor:
-        """Return `value` (*dims of the tensor), changed if this is the tensor meant.
+        """Return `value` (*dims of the tensor), changed if the intervention acts on this tensor.
 
         Returns `value` itself, not a copy, if there is nothing to change.
         """

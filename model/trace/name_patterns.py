@@ -10,7 +10,7 @@ from model.errors import Excess, InputError
 
 LOGITS = ".logits"
 EMBEDDING = "embedding"  # the parameter; the embeddings of a text are "source.embedding"
-INSIDE = "inside."  # computed from the others; matched only by patterns with this prefix
+INSIDE = "inside."  # tensors computed from others; matched only by patterns with this prefix
 MAX_PATTERNS = 256
 NOUNS = {
     "select": ("unknown-tensor", "tensor"),
@@ -46,13 +46,13 @@ def _select(patterns: tuple[str, ...], known: tuple[str, ...], field: str) -> tu
 
 
 def present(patterns: Iterable[str], names: Iterable[str]) -> list[str]:
-    """Return the patterns that match a name, for names that a model need not have."""
+    """Return the patterns that match at least one name."""
     known = list(names)
     return [pattern for pattern in patterns if any(matches(pattern, name) for name in known)]
 
 
 def matches(pattern: str, name: str) -> bool:
-    """Return whether a pattern matches; large or computed tensors only if meant explicitly."""
+    """Return whether a pattern matches; large or computed tensors must be named explicitly."""
     large = name == EMBEDDING or name.endswith(LOGITS)  # only when named in full
     if large or (name.startswith(INSIDE) and not pattern.startswith(INSIDE)):
         return name == pattern

@@ -37,7 +37,7 @@ VOCAB = "vocab"
 IN = "in"  # rows of a matrix applied as x @ W
 OUT = "out"
 POSITION = "position"  # a place in a text, from 0
-OFFSET = "offset"  # of a key from a query
+OFFSET = "offset"  # the distance of a key from a query
 RANK = "rank"  # 0 is the most probable token
 
 SOURCE = "source"
@@ -53,7 +53,7 @@ def same(one: Tensor, other: Tensor) -> bool:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class NamedTensor:
-    """A tensor on the CPU whose axes have names; `over` says which tokens an axis follows.
+    """A tensor on the CPU whose axes have names; `over` gives the text of the query and key axes.
 
     `dims` = ("head", "query", "key") with `over` = {"query": "target", "key": "source"} is
     cross-attention: rows are target tokens, columns source tokens. NumPy accepts it as an array.
@@ -65,7 +65,7 @@ class NamedTensor:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The length of each axis in `dims`."""
+        """Length of each axis in `dims`."""
         return tuple(self.value.shape)
 
     def __eq__(self, other: object) -> bool:
@@ -97,7 +97,7 @@ class Tap:
         return self
 
     def at(self, place: str, **over: str) -> Tap:
-        """Return the tap for a place in this one; `over` says what query and key axes follow."""
+        """Return the tap for a place in this one; `over` gives the texts of query and key axes."""
         return self
 
     def keep(self, rows: Sequence[int]) -> Tap:
@@ -109,7 +109,7 @@ class Tap:
         return False
 
     def __call__(self, name: str, value: Tensor, dims: tuple[str, ...]) -> Tensor:
-        """Pass `value` (batch, *dims) on, possibly recorded, possibly replaced."""
+        """Return `value` (batch, *dims) or its replacement, after recording it if requested."""
         return value
 
 
@@ -118,10 +118,10 @@ NULL = Tap()
 
 @dataclass
 class Recorder:
-    """What one request needs from its row of a batch: tensors to keep, interventions to apply.
+    """Records tensors of one request, in its row of a batch, and applies its interventions.
 
-    `lengths` gives, by text, the rows to keep of axes that follow it; `own` says how many of them
-    are the request's own tokens rather than padding (all, if not given).
+    `lengths` gives, by text, the number of tokens to keep; `own` how many of them are the request's
+    own tokens rather than padding (by default all).
     """
 
     select: Collection[str] = ()
@@ -174,8 +174,8 @@ class Minders:
 class BatchTap(Tap):
     """Passes row i of every tensor to the i-th request's recorder.
 
-    Most tensors concern no row. The rows for a name are looked up once, for all steps of a
-    decoding: all taps made from one share `minders`.
+    Most tensors are neither recorded nor changed by any row. The rows for a name are looked up once
+    for all steps of a decoding: all taps made from one tap share `minders`.
     """
 
     def __init__(
@@ -226,7 +226,7 @@ class BatchTap(Tap):
             own = value[index]
             replaced = self.rows[index].replace(name, own, self.over, self.start)
             if replaced is not own:
-                if value is given:  # may be shared and must not change
+                if value is given:  # may be shared, so it must not be changed in place
                     value = value.clone()
                 value[index] = replaced
         return value
@@ -245,7 +245,7 @@ class BatchTap(Tap):
 
 
 class NameTap(Tap):
-    """Collects all names that fire, with their dims; selections are checked against them."""
+    """Collects all names that pass through the tap, with their dims."""
 
     def __init__(self, names: dict[str, tuple[str, ...]], place: str = "") -> None:
         self.names = names

@@ -1,4 +1,4 @@
-"""Attention (section 3.2): how a query weights the keys, and mixes their values.
+"""Attention (section 3.2): weights of each query over the keys, and the mix of their values.
 
 Shapes: B batch, H heads, N queries, M keys, d_k channels of a head. Masks are (B, N, M) booleans
 in which true means "may attend".
@@ -20,7 +20,7 @@ from model.transformer.scoring import SCORINGS, Scoring
 
 
 def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
-    """Softmax over the keys that may be attended to; the others get exactly zero.
+    """Apply softmax over the keys that the mask allows; the others get exactly zero.
 
     `scores` (B, H, N, M), −∞ where an edge was cut; `mask` (B, 1, N, M). A fully masked row is all
     zeros: that query attends to nothing, so neither NaN nor a uniform row would be correct.
@@ -40,7 +40,7 @@ def explicit(
     order: Order = NO_ORDER,
     dropout: float = 0.0,
 ) -> Tensor:
-    """Attention, with every step visible to the tap.
+    """Compute attention with every step visible to the tap.
 
         Attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V      with scaled dot-product scoring
 
@@ -66,9 +66,9 @@ def fused(
     order: Order = NO_ORDER,
     dropout: float = 0.0,
 ) -> Tensor:
-    """The same in one fused kernel of torch: fast, but nothing inside is recorded.
+    """Compute attention by torch's fused kernel: fast, but nothing inside is recorded.
 
-    Only for scores that are a multiple of q·k and that no positions change.
+    Only for scores that are a multiple of q·k and are not changed by positions.
     """
     mix = F.scaled_dot_product_attention(
         q, k, v, attn_mask=mask[:, None], dropout_p=dropout, scale=scoring.scale
@@ -111,10 +111,10 @@ class MultiHeadAttention(nn.Module):
 
         q · (k_j + b) = q · k_j + q · b,
 
-    which the softmax over j cancels. Its gradient is zero except for rounding, and Adam,
-    which divides gradients by their size, would follow that rounding forever. Additive scoring
-    has the bias of the queries in the same sum. Only with rotary positions or a relative product
-    would it change weights; it is omitted there too, so that all variants differ in one thing.
+    which the softmax over j cancels. Its gradient is zero except for rounding, and Adam, which
+    divides gradients by their size, would follow the rounding errors. Additive scoring already has
+    the bias of the queries in the same sum. With rotary positions or a relative product the bias
+    would change weights; it is omitted there too, so that variants differ in only one part.
 
     Source: Vaswani et al. 2017, section 3.2.2.
     """
@@ -149,7 +149,7 @@ class MultiHeadAttention(nn.Module):
         order: Order = NO_ORDER,
         kept: Callable[[Callable[[], KeysValues]], KeysValues] | None = None,
     ) -> Tensor:
-        """Attend from `x` (B, N, d_model) to `memory` (B, M, d_model); returns (B, N, d_model).
+        """Attend from `x` (B, N, d_model) to `memory` (B, M, d_model); return (B, N, d_model).
 
         `order` gives the positions of self-attention's tokens. `kept` is a cache's function that
         chooses the keys and values (see `model.decode.search`); keys are cached as used in the
@@ -170,11 +170,11 @@ class MultiHeadAttention(nn.Module):
         return tap("output", self.W_o(self.join(mix)), (QUERY, FEATURE))
 
     def split(self, x: Tensor) -> Tensor:
-        """(B, N, H · d_k) -> (B, H, N, d_k)."""
+        """Split the channels into heads: (B, N, H · d_k) -> (B, H, N, d_k)."""
         batch, length, width = x.shape
         return x.view(batch, length, self.heads, width // self.heads).transpose(1, 2)
 
     @staticmethod
     def join(mix: Tensor) -> Tensor:
-        """Concat(head_1, …, head_h): (B, H, N, d_v) -> (B, N, H · d_v)."""
+        """Concatenate the heads: (B, H, N, d_v) -> (B, N, H · d_v)."""
         return mix.transpose(1, 2).flatten(2)

@@ -1,4 +1,4 @@
-"""A cache of keys and values between decoding steps, so that a step costs only one token."""
+"""A cache of keys and values, so that a decoding step computes only the new token."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class LayerCache:
         """Project the encoder's output the first time and return the same result afterwards."""
         if self.source is None:
             k, v = project()
-            # Contiguous by head; otherwise each step's product over several rows copies them.
+            # Contiguous by head: otherwise the matrix product of each step copies them.
             self.source = (k.contiguous(), v.contiguous())
         return self.source
 
     def select(self, rows: Tensor, sources: bool = True) -> None:
-        """Make row i of the batch what row `rows[i]` was, when beams are reordered.
+        """Reorder the batch: row i becomes a copy of row `rows[i]`.
 
-        With `sources` False, each row keeps its source.
+        With `sources` False, each row keeps its source's keys and values.
         """
         if self.own is not None:
             self.own = (self.own[0][rows], self.own[1][rows])
@@ -52,6 +52,6 @@ class Cache:
         self.length = 0
 
     def select(self, rows: Tensor, sources: bool = True) -> None:
-        """Make row i of the batch what row `rows[i]` was (see `LayerCache.select`)."""
+        """Reorder the batch (see `LayerCache.select`)."""
         for layer in self.layers:
             layer.select(rows, sources)

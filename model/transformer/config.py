@@ -1,4 +1,4 @@
-"""The size and the variant of every part of a Transformer, in one frozen record."""
+"""The sizes and variants of a Transformer's parts, in one frozen record."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ VARIANTS: dict[str, Mapping[str, object]] = {
 class ModelConfig:
     """Hyperparameters, named as in Vaswani et al. 2017, Table 3.
 
-    Raises `ValueError`, naming the value and the allowed values, if the parts are incompatible.
+    Raises `ValueError`, which names the value and the allowed ones, for invalid or incompatible
+    values.
     """
 
     vocabulary: int  # number of subword types, including special ones
@@ -47,12 +48,12 @@ class ModelConfig:
     dropout: float = 0.1  # P_drop, on every sublayer's output and on embedding + position
     attention_dropout: float = 0.0  # on the weights; the paper has none
     max_tokens: int = 128  # longest source or target, including special tokens
-    norm: str = "post"  # where a sublayer's layer norm is, a key of norms.NORMS
+    norm: str = "post"  # position of a sublayer's layer norm, a key of norms.NORMS
     positions: str = "sinusoidal"  # a key of positions.POSITIONS
     max_offset: int | None = None  # for relative positions: larger offsets are clipped to it
     kernel: str = "explicit"  # a key of attention.KERNELS
     scoring: str = "scaled-dot"  # a key of scoring.SCORINGS
-    bias: bool = True  # of an attention's projections W_q, W_k, W_v and W_o
+    bias: bool = True  # whether the attention's projections have biases (W_k's stays zero)
     encoder_mask: str = "padding"  # of self-attention, names of masks.MASKS combined with &
     decoder_mask: str = "causal"
 
@@ -73,18 +74,18 @@ class ModelConfig:
                 raise ValueError(f"unknown {name}: {getattr(self, name)}; known: {[*registry]}")
         named(self.encoder_mask)
         if named(self.decoder_mask)(torch.tensor([0]), torch.tensor([1])).any():
-            raise ValueError(f"decoder_mask {self.decoder_mask} shows what comes next: add causal")
+            raise ValueError(f"decoder_mask {self.decoder_mask} shows later tokens: add causal")
         positions = POSITIONS[self.positions]
         if positions.pairs and getattr(self, positions.pairs) % 2:
             size = f"{positions.pairs} {getattr(self, positions.pairs)}"
-            raise ValueError(f"{size} is odd: sines and cosines come in pairs")
+            raise ValueError(f"{size} must be even, because sines and cosines come in pairs")
         if self.max_offset is not None and not positions.clips:
-            raise ValueError(f"positions {self.positions} have no offsets: max_offset is of others")
+            raise ValueError(f"positions {self.positions} do not use max_offset: leave it out")
         if self.max_offset is not None and self.max_offset < 1:
             raise ValueError(f"max_offset must be at least 1, not {self.max_offset}")
         if self.kernel == "fused" and not self.fusible:
             parts = f"scoring {self.scoring} with positions {self.positions}"
-            raise ValueError(f"no fused kernel computes {parts}: use explicit")
+            raise ValueError(f"the fused kernel does not support {parts}: use explicit")
 
     @property
     def fusible(self) -> bool:
@@ -111,7 +112,7 @@ class ModelConfig:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> ModelConfig:
-        """Create a config; raises `ValueError` for an unknown hyperparameter."""
+        """Create a config. Raises `ValueError` for an unknown hyperparameter."""
         unknown = sorted(set(values) - {field.name for field in fields(cls)})
         if unknown:
             raise ValueError(f"unknown hyperparameters: {unknown}")

@@ -59,7 +59,7 @@ class _CrossEntropy(torch.autograd.Function):
 
 
 def cross_entropy(x: Tensor, embedding: Tensor, written: Tensor, smoothing: float) -> Tensor:
-    """Return the mean smoothed cross-entropy of logits x Eᵀ that are never all in memory.
+    """Return the mean smoothed cross-entropy of logits x Eᵀ, without storing all logits.
 
     `x` (N, d_model), `embedding` (V, d_model), `written` ids (N,) -> (). Equal to
     `F.cross_entropy(x @ embedding.T, written, label_smoothing=smoothing)`, and faster on a CPU
@@ -72,7 +72,7 @@ def cross_entropy(x: Tensor, embedding: Tensor, written: Tensor, smoothing: floa
 def cross_entropies(logits: Tensor, written: Tensor, smoothing: float) -> Tensor:
     """Return the smoothed cross-entropy of each row: (N, V) and ids (N,) -> (N,).
 
-    Their mean is `cross_entropy`, except where a probability is too small for its dtype: that one
-    takes the smallest number for it.
+    Their mean is `cross_entropy`, except where a probability is too small for its dtype:
+    `cross_entropy` then uses the smallest number.
     """
     return F.cross_entropy(logits, written, reduction="none", label_smoothing=smoothing)

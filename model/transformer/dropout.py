@@ -1,7 +1,7 @@
-"""Dropout (section 5.4) from few random numbers.
+"""Dropout (section 5.4) with fewer random numbers.
 
-On a CPU torch draws one number per entry, which takes a good part of a training step. One byte per
-entry is enough, and one draw gives eight of them (`make bench` compares).
+On a CPU, torch draws one number per entry, which takes a large part of a training step. One byte
+per entry is enough, and one draw gives eight bytes (`make bench` compares both).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ LEVELS = 256
 
 
 def keep(shape: torch.Size, p: float) -> Tensor:
-    """Return a mask, true with probability 1 − p, p rounded to 256ths; drawn on the CPU."""
+    """Draw a mask on the CPU, true with probability 1 − p, where p is rounded to 256ths."""
     entries = shape.numel()
     draws = torch.empty(-(-entries // 8), dtype=torch.int64).random_(-(2**63), None)
     return (draws.view(torch.uint8)[:entries] >= round(p * LEVELS)).view(shape)
@@ -28,7 +28,7 @@ class Dropout(nn.Module):
         self.p = p
 
     def forward(self, x: Tensor) -> Tensor:
-        """Any shape; the same shape."""
+        """Apply dropout to a tensor of any shape."""
         if not self.training or self.p == 0:
             return x
         if x.device.type != "cpu":

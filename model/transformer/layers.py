@@ -24,7 +24,7 @@ class FeedForward(nn.Module):
         self.W_2 = nn.Linear(d_ff, d_model)
 
     def forward(self, x: Tensor, tap: Tap) -> Tensor:
-        """(B, N, d_model) -> (B, N, d_model)."""
+        """Apply the network at each position: (B, N, d_model) -> (B, N, d_model)."""
         hidden = tap("hidden", self.W_1(x).relu(), (QUERY, HIDDEN))
         return tap("output", self.W_2(hidden), (QUERY, FEATURE))
 
@@ -57,7 +57,7 @@ class EncoderLayer(nn.Module):
         self.ffn_norm = norm_of(config)
 
     def forward(self, x: Tensor, mask: Tensor, order: Order, tap: Tap) -> Tensor:
-        """`x` (B, S, d_model), `mask` (B, S, S) -> (B, S, d_model)."""
+        """Run the layer: `x` (B, S, d_model), `mask` (B, S, S) -> (B, S, d_model)."""
         here = tap.at("self")
         x = order.at_layer(x, tap)
         x = self.self_norm(x, lambda x: self.self_attention(x, x, mask, here, order), here)
@@ -87,10 +87,10 @@ class DecoderLayer(nn.Module):
         tap: Tap,
         cache: LayerCache | None = None,
     ) -> Tensor:
-        """`x` (B, T, d_model), `memory` (B, S, d_model) -> (B, T, d_model).
+        """Run the layer: `x` (B, T, d_model), `memory` (B, S, d_model) -> (B, T, d_model).
 
-        `self_mask` is (B, T, T) and `cross_mask` (B, T, S); with a cache, `x` is only the newest
-        tokens and the self mask's columns are all tokens so far.
+        `self_mask` is (B, T, T) and `cross_mask` (B, T, S). With a cache, `x` has only the new
+        tokens, and the columns of `self_mask` are all tokens so far.
         """
         here, cross, ffn = tap.at("self"), tap.at("cross", key="source"), tap.at("ffn")
         grown = cache.grow if cache else None

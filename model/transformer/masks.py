@@ -25,7 +25,7 @@ class Mask:
     """
 
     def __call__(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """Return true where the query may look at the key."""
+        """Return true where the query may attend to the key."""
         raise NotImplementedError
 
     def __and__(self, other: Mask) -> Mask:
@@ -34,7 +34,7 @@ class Mask:
 
 @dataclass(frozen=True)
 class Both(Mask):
-    """The keys that both rules allow."""
+    """Allows the keys that both rules allow."""
 
     first: Mask
     second: Mask
@@ -45,7 +45,7 @@ class Both(Mask):
 
 @dataclass(frozen=True, eq=False)
 class Padding(Mask):
-    """Only real keys: `real` (B, all positions) is true where a token is no padding."""
+    """Allows keys that are not padding: `real` (B, all positions) is true for these tokens."""
 
     real: Tensor
 
@@ -55,7 +55,7 @@ class Padding(Mask):
 
 @dataclass(frozen=True)
 class Open(Mask):
-    """Every key."""
+    """Allows every key."""
 
     def __call__(self, queries: Tensor, keys: Tensor) -> Tensor:
         return torch.ones((1, 1), dtype=torch.bool, device=keys.device)
@@ -63,7 +63,7 @@ class Open(Mask):
 
 @dataclass(frozen=True)
 class Causal(Mask):
-    """No key that comes after the query."""
+    """Allows no key after the query."""
 
     def __call__(self, queries: Tensor, keys: Tensor) -> Tensor:
         return keys <= queries[:, None]
@@ -71,7 +71,7 @@ class Causal(Mask):
 
 @dataclass(frozen=True)
 class Window(Mask):
-    """Keys fewer than `size` positions away, on both sides, including the query itself.
+    """Allows keys fewer than `size` positions away, on both sides, including the query itself.
 
     Together with `Causal` it is a sliding window over the last `size` tokens.
 
@@ -84,7 +84,7 @@ class Window(Mask):
         return (queries[:, None] - keys).abs() < self.size
 
 
-# Names for configs; "-n" after a name is the argument of the rule.
+# Names in configs; "-n" after a name is the argument of the rule.
 MASKS: dict[str, Callable[..., Mask]] = {
     "padding": Open,
     "causal": Causal,
@@ -96,7 +96,7 @@ SIZED = ("window",)
 def named(name: str) -> Mask:
     """Return the rule for a name such as "causal & window-3".
 
-    Raises `ValueError`, naming the known rules.
+    Raises `ValueError`, which names the known rules, for an unknown one.
     """
     return reduce(and_, [_one(part, name) for part in _parts(name)])
 
@@ -104,7 +104,7 @@ def named(name: str) -> Mask:
 def spelled(name: str) -> str:
     """Return the canonical name: "window-4&causal" becomes "causal & window-4", "padding" is kept.
 
-    Rules are in the order of `MASKS`, each once; "padding" adds nothing to another rule.
+    Rules are in the order of `MASKS`, each once; "padding" is left out next to another rule.
     """
     order = [*MASKS]
     parts = sorted(set(_parts(name)), key=lambda one: (order.index(one.partition("-")[0]), one))
@@ -120,11 +120,11 @@ def _one(part: str, name: str) -> Mask:
     sized = rule in SIZED
     if rule not in MASKS or sized != (size.isdecimal() and int(size) > 0) or (size and not sized):
         known = [f"{one}-n" if one in SIZED else one for one in MASKS]
-        raise ValueError(f"unknown mask: {name}; known: {known} with n from 1, combined with &")
+        raise ValueError(f"unknown mask: {name}; known: {known}, n at least 1, combined with &")
     return MASKS[rule](int(size)) if sized else MASKS[rule]()
 
 
 def allowed(rule: Mask, real: Tensor, queries: Tensor, keys: Tensor) -> Tensor:
-    """Return what `rule` allows and is not padding: `real` (B, all positions) -> (B, N, M)."""
+    """Return the mask of `rule` and padding: `real` (B, all positions) -> (B, N, M)."""
     mask = (rule & Padding(real))(queries, keys)
     return mask.expand(real.shape[0], queries.shape[0], keys.shape[0])

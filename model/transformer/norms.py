@@ -1,4 +1,4 @@
-"""Where a sublayer's layer norm is applied (sections 3.1 and 5.4).
+"""Residual connections with layer norm before or after the sublayer (sections 3.1 and 5.4).
 
 A variant is an `AddNorm` and one line in `NORMS`.
 """
@@ -20,12 +20,12 @@ class Last(nn.LayerNorm):
     """The norm at the end of a stack, recorded by the tap."""
 
     def forward(self, x: Tensor, tap: Tap) -> Tensor:  # type: ignore[override]
-        """(B, N, d_model) -> (B, N, d_model)."""
+        """Apply the norm: (B, N, d_model) -> (B, N, d_model)."""
         return tap("norm", super().forward(x), (QUERY, FEATURE))
 
 
 def unchanged(x: Tensor, tap: Tap) -> Tensor:
-    """The end of a stack without a norm."""
+    """Return `x`: the end of a stack without a norm."""
     return x
 
 
@@ -38,12 +38,12 @@ class AddNorm(nn.Module):
         self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor, sublayer: Sublayer, tap: Tap) -> Tensor:
-        """`x` (B, N, d_model) -> (B, N, d_model)."""
+        """Apply the sublayer, residual and norm: `x` (B, N, d_model) -> (B, N, d_model)."""
         raise NotImplementedError
 
     @staticmethod
     def last(d_model: int) -> End:
-        """Return what a stack of these ends with."""
+        """Return the module at the end of a stack of these sublayers."""
         return unchanged
 
 
@@ -51,7 +51,7 @@ class PostNorm(AddNorm):
     """LayerNorm(x + Dropout(Sublayer(x))), as in sections 3.1 and 5.4."""
 
     def forward(self, x: Tensor, sublayer: Sublayer, tap: Tap) -> Tensor:
-        """`x` (B, N, d_model) -> (B, N, d_model)."""
+        """Apply the sublayer, residual and norm: `x` (B, N, d_model) -> (B, N, d_model)."""
         residual = tap("residual", x + self.dropout(sublayer(x)), (QUERY, FEATURE))
         return tap("norm", self.norm(residual), (QUERY, FEATURE))
 
@@ -59,17 +59,17 @@ class PostNorm(AddNorm):
 class PreNorm(AddNorm):
     """x + Dropout(Sublayer(LayerNorm(x))) (Xiong et al. 2020, figure 1b).
 
-    Its sum is not normalised, so a stack of these ends with a norm.
+    The sum is not normalised, so a stack of these ends with a norm.
     """
 
     def forward(self, x: Tensor, sublayer: Sublayer, tap: Tap) -> Tensor:
-        """`x` (B, N, d_model) -> (B, N, d_model)."""
+        """Apply the sublayer, residual and norm: `x` (B, N, d_model) -> (B, N, d_model)."""
         output = sublayer(tap("norm", self.norm(x), (QUERY, FEATURE)))
         return tap("residual", x + self.dropout(output), (QUERY, FEATURE))
 
     @staticmethod
     def last(d_model: int) -> End:
-        """A layer norm."""
+        """Return a layer norm."""
         return Last(d_model)
 
 

@@ -26,10 +26,10 @@ class Positions(nn.Module):
     creates and initialises them in `__init__`, and names their axes in `learns`.
     """
 
-    pairs = ""  # the size ("d_model" or "d_k") that must be even: sines and cosines come in pairs
+    pairs = ""  # the size ("d_model" or "d_k") that must be even, for pairs of sine and cosine
     learns: Mapping[str, tuple[str, ...]] = {}
-    fusible = True  # `on_scores` does not change scores, so torch's fused kernel can be used
-    clips = False  # uses `max_offset`
+    fusible = True  # whether torch's fused kernel can be used: `on_scores` does not change scores
+    clips = False  # whether it uses `max_offset`
 
     def __init__(
         self, length: int = 0, d_model: int = 0, heads: int = 1, max_offset: int | None = None
@@ -37,23 +37,23 @@ class Positions(nn.Module):
         super().__init__()
 
     def at_input(self, embedding: Tensor, at: Tensor, tap: Tap) -> Tensor:
-        """Embeddings (B, N, d_model) of tokens `at` (N,) -> the same shape."""
+        """Change the embeddings (B, N, d_model) of the tokens `at` (N,); same shape."""
         return embedding
 
     def at_layer(self, x: Tensor, at: Tensor, tap: Tap) -> Tensor:
-        """What a layer reads, (B, N, d_model), of tokens `at` (N,) -> the same shape."""
+        """Change the input of a layer (B, N, d_model) at the tokens `at` (N,); same shape."""
         return x
 
     def before_qk(self, x: Tensor, at: Tensor, tap: Tap) -> Tensor:
-        """What W_q or W_k multiplies, (B, N, d_model), of tokens `at` (N,) -> the same shape."""
+        """Change the input of W_q or W_k (B, N, d_model) at the tokens `at` (N,); same shape."""
         return x
 
     def on_qk(self, x: Tensor, at: Tensor) -> Tensor:
-        """Queries or keys (B, H, N, d_k) of tokens `at` (N,) -> the same shape."""
+        """Change queries or keys (B, H, N, d_k) of the tokens `at` (N,); same shape."""
         return x
 
     def on_scores(self, scores: Tensor, queries: Tensor, keys: Tensor) -> Tensor:
-        """Scores (B, H, N, M) of `queries` (N,) and `keys` (M,) -> the same shape."""
+        """Change scores (B, H, N, M) of `queries` (N,) and `keys` (M,); same shape."""
         return scores
 
 
@@ -72,23 +72,23 @@ class Order:
         return cls(positions, keys[start:], keys)
 
     def at_input(self, embedding: Tensor, tap: Tap) -> Tensor:
-        """Embeddings (B, N, d_model)."""
+        """Change the embeddings (B, N, d_model)."""
         return self.positions.at_input(embedding, self.queries, tap)
 
     def at_layer(self, x: Tensor, tap: Tap) -> Tensor:
-        """What a layer reads, (B, N, d_model)."""
+        """Change the input of a layer (B, N, d_model)."""
         return self.positions.at_layer(x, self.queries, tap)
 
     def before_qk(self, x: Tensor, tap: Tap) -> Tensor:
-        """What W_q or W_k multiplies, (B, N, d_model), of the tokens read in this pass."""
+        """Change the input of W_q or W_k (B, N, d_model) at the tokens read in this pass."""
         return self.positions.before_qk(x, self.queries, tap)
 
     def on_qk(self, x: Tensor) -> Tensor:
-        """Queries or keys (B, H, N, d_k) of the tokens read in this pass."""
+        """Change queries or keys (B, H, N, d_k) of the tokens read in this pass."""
         return self.positions.on_qk(x, self.queries)
 
     def on_scores(self, scores: Tensor) -> Tensor:
-        """Scores (B, H, N, M)."""
+        """Change scores (B, H, N, M)."""
         return self.positions.on_scores(scores, self.queries, self.keys)
 
 
@@ -105,7 +105,7 @@ class Table(Positions):
         return x + tap("position", self.table[at].expand_as(x), (QUERY, FEATURE))
 
     def at_input(self, embedding: Tensor, at: Tensor, tap: Tap) -> Tensor:
-        """Embedding + position."""
+        """Return embedding + position."""
         return self.add(embedding, at, tap)
 
 
@@ -120,7 +120,7 @@ class EachLayer(Table):
         return embedding
 
     def at_layer(self, x: Tensor, at: Tensor, tap: Tap) -> Tensor:
-        """x + position."""
+        """Return x + position."""
         return self.add(x, at, tap)
 
 
@@ -135,7 +135,7 @@ class OnQueriesAndKeys(Table):
         return embedding
 
     def before_qk(self, x: Tensor, at: Tensor, tap: Tap) -> Tensor:
-        """x + position."""
+        """Return x + position."""
         return self.add(x, at, tap)
 
 
@@ -166,7 +166,7 @@ def encoding(length: int, d_model: int) -> Tensor:
 
 
 def sinusoidal(length: int, d_model: int) -> Tensor:
-    """Return `encoding` in float32, as models add it."""
+    """Return `encoding` in float32, for models."""
     return encoding(length, d_model).float()
 
 
@@ -183,7 +183,7 @@ class Sinusoidal(Table):
 
 
 class Learned(Table):
-    """A learned table (section 3.5, Table 3 row E), initialised as large as an embedding."""
+    """A learned table (section 3.5, Table 3 row E), initialised on the scale of embeddings."""
 
     learns: Mapping[str, tuple[str, ...]] = {"table": (POSITION, FEATURE)}
 
@@ -264,7 +264,7 @@ class Relative(Positions):
         return self.pi[:, offsets + self.most]
 
     def on_scores(self, scores: Tensor, queries: Tensor, keys: Tensor) -> Tensor:
-        """(B, H, N, M)."""
+        """Change scores (B, H, N, M)."""
         return scores + self.of(queries, keys)
 
 
@@ -278,7 +278,7 @@ class RelativeProduct(Relative):
     neutral = 1.0
 
     def on_scores(self, scores: Tensor, queries: Tensor, keys: Tensor) -> Tensor:
-        """(B, H, N, M)."""
+        """Change scores (B, H, N, M)."""
         return scores * self.of(queries, keys)
 
 

@@ -1,4 +1,4 @@
-"""Scoring (section 3.2.1): how well a query and a key match.
+"""Scoring functions (section 3.2.1): how well a query and a key match.
 
 A scoring is a part with the signature `Scoring(q, k) -> scores` and one line in `SCORINGS`.
 
@@ -77,11 +77,11 @@ class Additive(nn.Module):
         self.w = nn.Parameter(torch.randn(heads, d_k) * d_k**-0.5)
 
     def forward(self, q: Tensor, k: Tensor) -> Tensor:
-        """`q` (B, H, N, d_k), `k` (B, H, M, d_k) -> (B, H, N, M)."""
+        """Return scores: `q` (B, H, N, d_k), `k` (B, H, M, d_k) -> (B, H, N, M)."""
         return self.of(q[..., :, None, :] + k[..., None, :, :])
 
     def of(self, sums: Tensor) -> Tensor:
-        """Sums (B, H, N, M, d_k) of a query and a key -> (B, H, N, M)."""
+        """Return scores of the sums of queries and keys: (B, H, N, M, d_k) -> (B, H, N, M)."""
         scores: Tensor = torch.einsum("bhnmd,hd->bhnm", sums.tanh(), self.w)
         return scores
 
@@ -96,7 +96,7 @@ class AdditiveBias(Additive):
         self.b = nn.Parameter(torch.zeros(heads, d_k))
 
     def of(self, sums: Tensor) -> Tensor:
-        """Sums (B, H, N, M, d_k) of a query and a key -> (B, H, N, M)."""
+        """Return scores of the sums of queries and keys: (B, H, N, M, d_k) -> (B, H, N, M)."""
         return super().of(sums + self.b[:, None, None])
 
 

@@ -23,7 +23,7 @@ from model.transformer.layers import DecoderLayer, EncoderLayer
 from model.transformer.norms import NORMS
 from model.transformer.positions import POSITIONS, Order
 
-CANDIDATES = 10  # how many of the most probable next tokens a trace shows
+CANDIDATES = 10  # number of most probable next tokens in a trace
 
 
 class Transformer(nn.Module):
@@ -47,11 +47,11 @@ class Transformer(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Initialise Xavier-uniform matrices, zero biases, and embeddings of unit size once scaled.
+        """Initialise matrices (Xavier-uniform), biases (zero) and embeddings (unit size if scaled).
 
         W_q, W_k and W_v are smaller by √½, as if they were one matrix (as in torch's module): at
-        full size the first steps saturate the softmax, and heads that attend to a single token get
-        hardly any gradient to change. Positions and scorings initialise their own parameters.
+        full size, the first steps saturate the softmax, and heads that attend to a single token get
+        hardly any gradient. Positions and scorings initialise their own parameters.
         """
         for name, parameter in self.named_parameters():
             if parameter.dim() > 1 and name.endswith("weight"):
@@ -71,7 +71,7 @@ class Transformer(nn.Module):
         return tap("input", self.dropout(order.at_input(embedding, tap)), (QUERY, FEATURE))
 
     def encode(self, source: Tensor, real: Tensor, tap: Tap = NULL) -> Tensor:
-        """`source` ids (B, S), `real` (B, S) true where not padding -> memory (B, S, d_model)."""
+        """Encode ids `source` (B, S), `real` (B, S) true where not padding -> (B, S, d_model)."""
         tap = heard(self, tap)
         order = Order.of(self.encoder_positions, source)
         x = self.embed(source, order, tap.at("source", query=SOURCE))
@@ -91,7 +91,7 @@ class Transformer(nn.Module):
         tap: Tap = NULL,
         cache: Cache | None = None,
     ) -> Tensor:
-        """Decode `target` ids (B, T), read after `memory` (B, S, d_model) -> (B, T, d_model).
+        """Decode ids `target` (B, T) after `memory` (B, S, d_model) -> (B, T, d_model).
 
         `real` (B, all tokens so far) is true where not padding. With a cache, `target` has only
         the tokens that have not been read yet.
@@ -111,7 +111,7 @@ class Transformer(nn.Module):
         return self.decoder_norm(x, here)
 
     def logits(self, x: Tensor, tap: Tap = NULL) -> Tensor:
-        """(B, T, d_model) -> (B, T, V), through the transposed embedding matrix (section 3.4)."""
+        """Multiply by the transposed embeddings (section 3.4): (B, T, d_model) -> (B, T, V)."""
         here = heard(self, tap).at("decoder", query=TARGET, key=TARGET)
         logits = here("logits", x @ self.embedding.weight.T, (QUERY, VOCAB))
         if here.wants("probabilities") or here.wants("candidates"):
@@ -128,9 +128,9 @@ class Transformer(nn.Module):
         target_real: Tensor | None = None,
         tap: Tap = NULL,
     ) -> Tensor:
-        """Teacher forcing: ids (B, S) and (B, T) -> logits (B, T, V) of each next token.
+        """Run with teacher forcing: ids (B, S) and (B, T) -> logits (B, T, V) of each next token.
 
-        Without masks nothing is padding.
+        Without masks, no token is padding.
         """
         source_real = (
             torch.ones_like(source, dtype=torch.bool) if source_real is None else source_real

@@ -90,5 +90,5 @@ def test_what_no_request_can_say_is_refused_here_too() -> None:
 async def test_error_names_the_axis_and_the_limit(client: httpx.AsyncClient) -> None:
     body = {"source": "Hi.", "select": [f"{WEIGHTS}@8"]}
     problem = (await client.post("/api/trace", json=body)).json()
-    assert problem["detail"] == "select[0] starts at head 8; there are only 8"
+    assert problem["detail"] == "select[0] starts at head 8, but there are only 8"
     assert (problem["limit"], problem["value"]) == (7, 8)

@@ -362,7 +362,7 @@ WRONG: list[tuple[dict[str, Any], str, str, str]] = [
     ({"w_q": MEMORY}, "does-not-fit", "w_q", "w_q has 2 rows, but x has 3 columns"),
     ({"memory": MEMORY}, "does-not-fit", "w_k", "w_k has 3 rows, but memory has 2 columns"),
     ({"w_k": [[1.0]] * 3}, "does-not-fit", "w_k", "w_k has 1 column, but w_q has 3 columns"),
-    ({"heads": 2}, "does-not-fit", "heads", "the 3 columns of w_q equally: 2 cannot"),
+    ({"heads": 2}, "does-not-fit", "heads", "3 columns, which 2 heads cannot share"),
     ({"w_o": MEMORY}, "does-not-fit", "w_o", "w_o has 2 rows, but w_v has 3 columns"),
     ({"b_o": [1.0]}, "missing", "w_o", "b_o needs w_o"),
     ({"b_k": [1.0]}, "does-not-fit", "b_k", "b_k has 1 number; w_k needs 3"),
@@ -407,5 +407,5 @@ def test_what_is_wrong_is_named_in_the_convention() -> None:
     with pytest.raises(InputError, match="w_q has 2 columns, but x has 3 rows"):
         compute(replace(SIMPLE, w_q=MEMORY, convention="column"))
     one = replace(SIMPLE, x=[[1.0, 0.0, 0.0]], w_vocab=IDENTITY, targets=[0])
-    with pytest.raises(InputError, match="shifted need 2 tokens"):
+    with pytest.raises(InputError, match="shifted targets need at least 2"):
         compute(one)

@@ -53,7 +53,7 @@ def test_it_comes_with_the_bundle(learning: Learning, folder: Path) -> None:
 
 def test_it_is_refused_beside_other_weights(learning: Learning, folder: Path) -> None:
     save(replace(learning, digest="0" * 64), folder / LEARNING)
-    with pytest.raises(ValueError, match="of other weights; run measure history again"):
+    with pytest.raises(ValueError, match="on other weights; run measure history again"):
         load(folder, "cpu")
     assert load(folder, "cpu", measured=False).learning is None
 
@@ -127,12 +127,12 @@ def test_learning_is_looked_back_on(data: list[str], counted: Path, tmp_path: Pa
     assert len(longer.of(1)) == 4 * len(trace.tensors)
     maps = (longer.of(0)[f"{at}.encoder.0.self.weights"] for at in (step, step + 10))
     assert not torch.equal(*maps)
-    with pytest.raises(ValueError, match=rf"must rise, not 0, 100, {step}, {step + 10}, 9"):
+    with pytest.raises(ValueError, match=rf"must increase, not 0, 100, {step}, {step + 10}, 9"):
         main(["measure", "history", str(further), "--extend", "--final", "9", *data[2:]])
 
 
 def test_other_sentences_are_not_added(learning: Learning) -> None:
     example = learning.examples[0]
     other = replace(example, tokens={**example.tokens, "target": example.written})
-    with pytest.raises(ValueError, match="has other sentences or targets"):
+    with pytest.raises(ValueError, match="has different sentences or targets"):
         joined(learning, replace(learning, examples=[other]))

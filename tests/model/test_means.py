@@ -90,7 +90,7 @@ def test_means_of_other_weights_are_refused(meant: EncoderDecoder, tmp_path: Pat
     weights = bytearray((folder / WEIGHTS).read_bytes())
     weights[-1] ^= 1
     (folder / WEIGHTS).write_bytes(weights)
-    with pytest.raises(ValueError, match="of other weights; run measure mean-outputs again"):
+    with pytest.raises(ValueError, match="on other weights; run measure mean-outputs again"):
         load(folder, "cpu")
     main(
         ["measure", "mean-outputs", str(folder), "--train", str(tmp_path / "pairs.tsv")]

@@ -194,7 +194,7 @@ def test_a_folder_keeps_to_its_recipe(recipe: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("[all]", "[common]", "has common; a recipe has all and stages"),
+        ("[all]", "[common]", "has common; a recipe has only all and stages"),
         (
             'do = "average"',
             'do = "mean"',
@@ -211,18 +211,18 @@ def test_a_folder_keeps_to_its_recipe(recipe: Path, tmp_path: Path) -> None:
         (
             'bundle = "student"',
             'bundle = "lessons"',
-            "bundle needs a bundle, and lessons mak",
+            "bundle needs a bundle, but lessons mak",
         ),
         ("pairs = 20", 'pairs = "20"', "stage measured: pairs must be of type int, not '20'"),
         ('{ toy = "$PAIRS/dev.tsv" }', "{ toy = 3 }", "stage measured: tests must name files, not"),
         ("seed = 3", "speed = 3", "stage student: a training plan has no speed"),
         ("seed = 3", 'seed = "3"', "stage student: seed must be int, not '3'"),
         ("seed = 3", 'folder = "x"', "stage student: folder is not an option of a stage"),
-        ('back = ["lessons"]', 'back = ["mean"]', "back needs pairs, and mean makes a bundle"),
+        ('back = ["lessons"]', 'back = ["mean"]', "back needs pairs, but mean makes a bundle"),
         (
             '"branch-2"]',
             '"branch-2", "student"]',
-            "stage mean: bundles: there is no stage .*student",
+            "stage mean: bundles: student is neither",
         ),
     ],
 )

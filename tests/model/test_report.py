@@ -89,5 +89,5 @@ def test_a_report_of_a_bundle(bundle: Path, tmp_path: Path) -> None:
     assert text == page(report)
     assert f"of {len(report['heads'])}** when zeroed" in text
     (folder / REPORT).write_text(json.dumps(report | {"digest": "other"}))
-    with pytest.raises(ValueError, match="of other weights"):
+    with pytest.raises(ValueError, match="for other weights"):
         main(["measure", "heads", str(folder)])

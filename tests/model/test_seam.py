@@ -131,7 +131,7 @@ def test_fused_computes_what_it_takes() -> None:
             fused.load_state_dict(explicit.state_dict())
             one, other = (model(source, source, real) for model in (explicit, fused))
             torch.testing.assert_close(one, other, atol=2e-5, rtol=1e-4)
-    with pytest.raises(ValueError, match="no fused kernel computes scoring additive"):
+    with pytest.raises(ValueError, match="the fused kernel does not support scoring additive"):
         replace(CONFIG, kernel="fused", scoring="additive")
 
 
