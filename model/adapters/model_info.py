@@ -15,6 +15,7 @@ UNSUPPORTED = "unsupported"
 CAPABILITIES = {
     "decode": ("cannot write a text", UNSUPPORTED),
     "score": ("cannot score a given target", UNSUPPORTED),
+    "candidates": ("predicts no tokens", UNSUPPORTED),
     "sweep": ("does not support sweeps over its heads", UNSUPPORTED),
     "parameters": ("does not show its parameters", UNSUPPORTED),
     "positions": ("does not add a table of positions to its input", UNSUPPORTED),
@@ -66,6 +67,8 @@ class ModelInfo:
     """Trained directions, such as "en-zh"; empty for a model of one text."""
     prompts: tuple[str, ...] = ()
     """Example texts; empty if the model has none of its own."""
+    mask: str = ""
+    """The mask token of a masked language model, such as "[MASK]"; empty if there is none."""
     zoo: ZooEntry | None = None
     """The task of a model of the zoo; null for any other."""
 

@@ -131,6 +131,7 @@ async def test_models(client: httpx.AsyncClient, catalog: Catalog) -> None:
         "capabilities",
         "directions",
         "prompts",
+        "mask",
         "zoo",
         "layers",
         "heads",

@@ -33,7 +33,7 @@ def test_smollm2_goes_on() -> None:
     assert (model.route, len(model.info.attentions)) == ("recorded", 30)
     assert {(one.heads, one.kv_heads) for one in model.info.attentions} == {(9, 3)}
     *_, last = model.decode("The capital of France is", decode=Decode(max_tokens=3)).steps
-    assert model.written(last.written[0].ids)[0].startswith("Paris")
+    assert model.written(last.written[0].ids)[0].startswith(" Paris")
     trace = model.trace("The capital of France is", select=["*"])
     assert trace["decoder.29.self.k"].dims == ("kv_head", "key", "channel")
 

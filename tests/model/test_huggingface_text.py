@@ -120,3 +120,14 @@ def test_every_search_writes(tmp_path: Path) -> None:
         ids, max_new_tokens=6, do_sample=False, suppress_tokens=never, use_cache=True
     )
     assert found[0, ids.shape[1] :].tolist() == list(last.written[0].ids)
+
+
+@pytest.mark.parametrize("kind", ["bytes", "unigram"])
+def test_a_continuation_keeps_the_space_that_it_begins_with(kind: str) -> None:
+    words = tokenizer(kind)
+    known = Text(words, len(words), continues=True)
+    ids = [id_ for id_ in words(" cat sat")["input_ids"] if id_ not in known.specials]
+    spelled, tokens = known.written(ids)
+    assert spelled == " cat sat"
+    assert known.token(ids[0], first=True).text.startswith(" ")
+    assert "".join(spelled[one.start : one.end] for one in tokens) == "catsat"

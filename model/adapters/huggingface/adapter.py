@@ -80,7 +80,7 @@ class HuggingFace(Adapter):
             able = self.info.capabilities | {"long"}
             self.info = replace(self.info, capabilities=able)
         self.names = self.forward.names()
-        self.text = Text(opened.tokenizer, self.info.vocabulary)
+        self.text = Text(opened.tokenizer, self.info.vocabulary, self.info.kind == "decoder")
         self.device = self.model.device
         self.never = self.text.never.to(self.device)
         self.ends = Ends(opened.tokenizer.eos_token_id)

@@ -28,9 +28,9 @@ def info_of(opened: Opened, id_: str, layout: Layout, writes: bool) -> ModelInfo
     if not opened.model.config.is_encoder_decoder:
         kind = "decoder" if layout.attentions[0].stack == "decoder" else "encoder"
     abilities = {
-        "encoder-decoder": {"decode", "score", "alignment"},
-        "decoder": {"decode"},
-        "encoder": set[str](),
+        "encoder-decoder": {"decode", "score", "alignment", "candidates"},
+        "decoder": {"decode", "candidates"},
+        "encoder": {"candidates"},
     }
     if layout.route == "recorded":
         abilities["encoder-decoder"].add("sweep")
@@ -47,6 +47,7 @@ def info_of(opened: Opened, id_: str, layout: Layout, writes: bool) -> ModelInfo
         digest=opened.digest,
         card=opened.card,
         prompts=opened.prompts,
+        mask=(opened.tokenizer.mask_token or "") if kind == "encoder" and writes else "",
         positions="none",
         norm="pre",
         bias=False,

@@ -25,10 +25,14 @@ KEPT = 64  # recently tokenized texts that are cached
 
 
 class Text:
-    """The tokenizer of a model with `vocabulary` rows of output."""
+    """The tokenizer of a model with `vocabulary` rows of output.
 
-    def __init__(self, tokenizer: Any, vocabulary: int) -> None:
+    What a model writes that `continues` a text keeps the space that it begins with.
+    """
+
+    def __init__(self, tokenizer: Any, vocabulary: int, continues: bool = False) -> None:
         self.tokenizer = tokenizer
+        self.continues = continues
         self.vocabulary = vocabulary
         # A typed control string stays text, except a mask, which the model fills in.
         self.split = tokenizer.mask_token is None
@@ -79,10 +83,13 @@ class Text:
     def written(self, ids: Sequence[int]) -> tuple[str, tuple[Token, ...]]:
         """Return the text of some ids, and each id as a token with its span of that text."""
         raw = self._decoded(tuple(ids))
+        pieces = self.tokenizer.convert_ids_to_tokens(list(ids))
         text = raw.lstrip(" ")
+        if self.continues:
+            spaced = pieces and self._begins(pieces[0]) and not raw[:1].isspace()
+            text = " " + raw if spaced and raw else raw
         lead = len(raw) - len(text)
         tokens, begin, open_ = list[Token](), 0, list[int]()
-        pieces = self.tokenizer.convert_ids_to_tokens(list(ids))
         for index, (id_, piece) in enumerate(zip(ids, pieces, strict=True)):
             end = max(begin, self._until(raw, ids[: index + 1]) - lead)
             if id_ in self.specials:
@@ -114,9 +121,8 @@ class Text:
         begins = self._begins(piece)
         shown = self._decoded((id_,)).removeprefix("##")
         word = shown.strip() or shown or piece
-        return Token(
-            " " + word if begins and not first and word.strip() else word, id_, 0, 0, False
-        )
+        inner = self.continues or not first
+        return Token(" " + word if begins and inner and word.strip() else word, id_, 0, 0, False)
 
     def _begins(self, piece: str) -> bool:
         """Return whether a word begins with a piece."""

@@ -114,21 +114,29 @@ function best({ values, cols: width }, rows, cols, self, kinds, score) {
 }
 
 /**
- * How informative a head is: the mean weight with which words look at words, times the share of
- * different words looked at. A head whose rows all look at one token is not informative.
+ * How informative a head is: the mean weight with which words look at other words, times the share of
+ * different words looked at. A head whose rows all look at one token is not informative. In
+ * self-attention, neither is one whose rows all look at the same distance.
  * @param {import("../data/wire.js").Matrix} matrix
  * @param {{special: boolean}[]} rows
  * @param {{special: boolean}[]} cols
+ * @param {boolean} [self]  rows and columns are the same tokens
  * @returns {number}  from 0 to 1
  */
-export function telling({ values, cols: width }, rows, cols) {
-  const looked = new Set();
-  let sum = 0;
+export function telling({ values, cols: width }, rows, cols, self = false) {
+  const [looked, distances] = [new Set(), new Set()];
+  let [sum, looks] = [0, 0];
   rows.forEach(({ special }, query) => {
     const found = finding(values.subarray(query * width, (query + 1) * width));
-    if (special || found.kind !== "most" || cols[found.keys[0]].special) return;
+    if (special || found.kind !== "most" || cols[found.keys[0]].special || (self && found.keys[0] === query)) return;
     looked.add(found.keys[0]);
+    distances.add(found.keys[0] - query);
     sum += found.weight;
+    looks++;
   });
-  return (sum / rows.length) * (looked.size / rows.length);
+  const varied = self && looks > 1 ? (distances.size - 1) / (looks - 1) : 1;
+  return (sum / rows.length) * (looked.size / rows.length) * (FIXED + (1 - FIXED) * varied);
 }
+
+/** What a head still tells that looks at a fixed distance. */
+const FIXED = 0.1;

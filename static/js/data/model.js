@@ -32,6 +32,7 @@
  * @property {string[]} [directions]  that it was trained to translate; unknown in an old share
  * @property {ZooEntry | null} [zoo]  what a model of the zoo learned
  * @property {string[]} [prompts]  example texts; for most models the page has its own
+ * @property {string} [mask]  the mask token of a masked language model, such as "[MASK]"; empty: none
  * @property {number} max_tokens
  * @property {string} digest
  * @property {string} positions  its positional encoding, such as "rotary"
@@ -55,6 +56,7 @@ export const bothWays = ({ texts, directions }) => texts.length > 1 && (directio
 const CAPABILITIES = [
   "decode",
   "score",
+  "candidates",
   "sweep",
   "parameters",
   "positions",

@@ -33,6 +33,23 @@ export const isPad = ({ text, special }) => special && text === "<pad>";
 export const ofWord = ({ writes: { special, word } }) => !special && /[\p{L}\p{N}]/u.test(word);
 
 /**
+ * Whether each of a text's tokens is special. In a text without special tokens the first one takes
+ * their part: heads that have nothing to look at look there.
+ * @param {Step[]} steps
+ * @returns {{special: boolean}[]}
+ */
+export function specials(steps) {
+  const found = steps.map(({ writes: { special } }) => ({ special }));
+  return found.some(({ special }) => special) ? found : found.map((one, i) => (i ? one : { special: true }));
+}
+
+/** Whether a row that looks at each says something: at a word that is not taken for special. @param {Step[]} steps */
+export function telltale(steps) {
+  const special = specials(steps);
+  return steps.map((step, i) => ofWord(step) && !special[i].special);
+}
+
+/**
  * @param {Token[]} tokens
  * @param {string} lang
  * @returns {Label[]}

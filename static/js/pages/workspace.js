@@ -17,6 +17,7 @@ import { bindHelp } from "../chrome/help.js";
 import { asksOf, bindInspector } from "../chrome/inspector.js";
 import { bindKeys } from "../chrome/shortcuts.js";
 import { bindModelMenu } from "../chrome/model-menu.js";
+import { bindPredictions } from "../chrome/predictions.js";
 import { bindPickers } from "../chrome/head-pickers.js";
 import { bindProblems, notices } from "../chrome/problem-notices.js";
 import { bindOpening } from "../chrome/opening/opening.js";
@@ -29,6 +30,7 @@ import { bindSheets } from "../chrome/sheets.js";
 import { bindStage } from "../chrome/view-tabs.js";
 import { bindChangeButtons } from "../chrome/intervention-buttons.js";
 import { frozen, served } from "../state/data-sources.js";
+import { predictions } from "../data/predictions.js";
 import { merge } from "../state/link.js";
 import { openingNeeds } from "../state/opening.js";
 import { bind, read, write } from "../state/address.js";
@@ -55,6 +57,7 @@ async function start() {
     bindProjector,
     bindSentence,
     bindChips,
+    bindPredictions,
     bindChanges,
     bindStage,
     bindPickers,
@@ -115,7 +118,7 @@ function needs({ model, link }) {
   if (link.options.opening) return openingNeeds(model);
   const vectors = view(link.view).frame.inspector && attentionAt(model, place(model, link))?.qk !== false;
   const names = vectors ? ["weights", "mask", "q", "k"] : ["weights", "mask"];
-  return [...names.map((name) => place(model, link, name)), ...pictures(model, link.block)];
+  return [...names.map((name) => place(model, link, name)), ...pictures(model, link.block), ...predictions(model)];
 }
 
 void start();

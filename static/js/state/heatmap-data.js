@@ -11,7 +11,7 @@ import { explained, salient } from "../compute/row-summary.js";
 import { comparison } from "./comparison.js";
 import { axis, combine, fold, shares, strongest } from "../compute/aggregate-attention.js";
 import { memo, together } from "../lib/memo.js";
-import { labels, languages, ofWord } from "../data/tokens.js";
+import { labels, languages, ofWord, telltale } from "../data/tokens.js";
 import { joined, singles, words } from "../data/word-groups.js";
 
 /** @typedef {import("./store.js").Page} Page */
@@ -138,7 +138,7 @@ function along(tokens, steps, choice, lang) {
  * @param {Reading} reading
  * @returns {At}
  */
-export function litIn(page, hovered, { matrix, rows, cols }) {
+export function litIn(page, hovered, { matrix, rows, cols, specials }) {
   const { query, key, by } = lit(page, hovered);
   if (by !== "default") {
     const row = query === null ? null : (rows.axis.at[query] ?? null);
@@ -147,7 +147,7 @@ export function litIn(page, hovered, { matrix, rows, cols }) {
   const block = blockAt(page);
   const both = isChanged(page.link) && query !== null ? rows.axis.at[query] : null;
   const first = both ?? memo(matrix, "first row", () =>
-    salient(matrix, rows.steps.map(ofWord), cols.steps.map(ofWord), block.query === block.key),
+    salient(matrix, rows.steps.map(ofWord), block.query === block.key && !specials ? telltale(cols.steps) : cols.steps.map(ofWord), block.query === block.key),
   );
   return { row: matrix.rows ? first : null, col: null, by };
 }

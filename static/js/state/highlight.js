@@ -1,7 +1,7 @@
 /** What is highlighted: the row and the column that the whole page describes. */
 
 import { explained, followable, salient, telling } from "../compute/row-summary.js";
-import { ofWord } from "../data/tokens.js";
+import { ofWord, specials, telltale } from "../data/tokens.js";
 import { isChanged } from "./interventions.js";
 import { memo } from "../lib/memo.js";
 import { attention, axes, between, blockAt, blockOf, extent } from "../data/attentions.js";
@@ -39,7 +39,7 @@ export function lit({ link, model, trace, runs, share }, hovered) {
 function firstLook(model, trace, block, matrix) {
   const { query, key } = blockOf(model, block);
   const { rows, cols } = axes(model, trace, block);
-  return salient(matrix, rows.map(ofWord), cols.map(ofWord), query === key);
+  return salient(matrix, rows.map(ofWord), query === key ? telltale(cols) : cols.map(ofWord), query === key);
 }
 
 /**
@@ -52,7 +52,8 @@ export function example({ link, model, trace }) {
   if (!trace || !matrix) return null;
   const { query, key } = blockOf(model, link.block);
   const { rows, cols } = axes(model, trace, link.block);
-  const cell = explained(matrix, followable(matrix, rows.map(ofWord), cols.map(ofWord), query === key), null);
+  const words = query === key ? telltale(cols) : cols.map(ofWord);
+  const cell = explained(matrix, followable(matrix, rows.map(ofWord), words, query === key), null);
   return cell && { query: cell.row, key: cell.col };
 }
 
@@ -68,13 +69,15 @@ export function opener(trace, model, { block, view }) {
   const best = model.aligners?.find(({ rows }) => view === "alignment" || rows === "writes");
   if (best && between(blockOf(model, block))) return { layer: best.layer, head: best.head };
   const { rows, cols } = axes(model, trace, block);
+  const self = blockOf(model, block).query === blockOf(model, block).key;
   const special = (/** @type {Step} */ step) => ({ special: step.writes.special });
+  const keys = self ? specials(cols) : cols.map(special);
   const { layers, heads } = extent(model, block);
   let most = { layer: 0, head: 0, score: -1 };
   for (let layer = 0; layer < layers; layer++) {
     for (let head = 0; head < heads; head++) {
       const matrix = attention(model, trace, { block, layer, head });
-      const score = matrix ? telling(matrix, rows.map(special), cols.map(special)) : 0;
+      const score = matrix ? telling(matrix, rows.map(special), keys, self) : 0;
       if (score > most.score) most = { layer, head, score };
     }
   }

@@ -111,7 +111,9 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
   const deaf = [
     store.subscribe(
       ({ link }) => [...REQUEST_KEYS.map((key) => link[key]), inForce(link)],
-      ({ status }) => {
+      ({ status, link }, { link: before }, origin) => {
+        // Another model's heads are not this one's.
+        if (origin === "chosen" && link.model !== before.model) free = true;
         if (status !== "ready") return void run();
         // The trace was already known: cancel the pending request.
         asker.stop();

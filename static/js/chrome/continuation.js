@@ -1,0 +1,67 @@
+/** How a text goes on, as the model writes it: one stream at a time, which another run ends. */
+
+import { Problem } from "../data/problem.js";
+import { asked, inForce } from "../data/request.js";
+import { createAsker } from "../data/retry.js";
+
+/** @typedef {import("../state/store.js").Page} Page */
+/**
+ * @typedef {object} Written
+ * @property {unknown} of  the run that it continues
+ * @property {string} text  so far
+ * @property {boolean} ended
+ * @property {Problem | null} problem
+ */
+
+/**
+ * @param {Pick<import("../state/data-sources.js").Source, "lines">} source
+ * @param {() => void} changed
+ */
+export function createContinuation(source, changed) {
+  const asker = createAsker();
+  /** @type {Written | null} */
+  let written = null;
+
+  /** @param {Partial<Written>} patch */
+  function set(patch) {
+    if (written) written = { ...written, ...patch };
+    changed();
+  }
+
+  /** @param {Page} page */
+  async function start({ model, link, trace }) {
+    const { source: text, model: id } = link;
+    const body = asked(model, { source: text, model: id, interventions: inForce(link) });
+    written = { of: trace?.id, text: "", ended: false, problem: null };
+    changed();
+    const fails = (/** @type {Problem} */ problem) => set({ ended: true, problem });
+    const end = await asker.ask(async (signal) => {
+      for await (const { step, end } of source.lines("/api/decode", body, signal)) {
+        if (signal.aborted) return null;
+        if (step) set({ text: grown(step) });
+        if (end) set({ text: end.output.text, ended: true });
+      }
+      return true;
+    }, fails);
+    if (end instanceof Problem) fails(end);
+  }
+
+  return {
+    /** What was written of a run; null: nothing. @param {unknown} run */
+    of: (run) => (written?.of === run ? written : null),
+    start,
+    stop() {
+      asker.stop();
+      set({ ended: true });
+    },
+    /** Ends what is being written on another run than this. @param {unknown} run */
+    keep(run) {
+      if (written === null || written.of === run) return;
+      asker.stop();
+      written = null;
+    },
+  };
+}
+
+/** What is written after a step: what it read, and the token that it chose. @param {any} step */
+const grown = ({ hypotheses: [{ text }], beams: [{ token }] }) => text + (token.special ? "" : token.text);

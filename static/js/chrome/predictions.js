@@ -1,0 +1,126 @@
+/**
+ * What a model of one text predicts, beside the text: how it goes on, or what stands behind a mask.
+ * A click on a candidate puts it there.
+ */
+
+import { typed } from "../data/attentions.js";
+import { hidden, masks, predicted, predicts, withCandidate, writable } from "../data/predictions.js";
+import { labels } from "../data/tokens.js";
+import { token } from "../draw/token.js";
+import { find } from "../lib/dom.js";
+import { two } from "../lib/numbers.js";
+import { el, render } from "../lib/render.js";
+import { wording } from "../parts/problem-wording.js";
+import { isFixed } from "../state/share-contents.js";
+import { createContinuation } from "./continuation.js";
+
+/** @typedef {import("./types.js").Desk} Desk */
+/** @typedef {import("../state/store.js").Page} Page */
+/** @typedef {import("../data/predictions.js").Predicted} Predicted */
+/** @typedef {import("../data/predictions.js").Candidate} Candidate */
+
+/** Candidates that are shown. */
+const SHOWN = 6;
+
+/** @param {Desk} desk */
+export function bindPredictions({ store, source, t, say, announce }) {
+  const side = find("#predictions");
+  const [line, act, take] = ["#continuation", "#write-on", "#take-over"].map((id) => find(id));
+  const continuation = createContinuation(source, show);
+  let said = "";
+
+  function show() {
+    const page = store.get();
+    const { model, trace } = page;
+    continuation.keep(trace?.id);
+    side.hidden = !predicts(model) || !trace?.tokens[typed(model)];
+    find("#band-parts").toggleAttribute("data-alone", side.hidden && model?.texts.length === 1);
+    if (side.hidden || !predicts(model) || !trace) return;
+    const place = predicted(trace, model, page.link.query);
+    render(find("#predicted"), place ? shown(place).map((one) => chip(place, one)) : []);
+    render(find("#predicted-where"), place ? where(place) : "");
+    find("#predicted").setAttribute("aria-label", place?.kind === "fill" ? t("What could stand here") : t("What could come next"));
+    if (model.mask) showFilled(page, place);
+    else showWritten(page);
+  }
+
+  /** @param {Predicted} place */
+  function where({ kind, row }) {
+    const { model, trace } = store.get();
+    if (!model || !trace) return "";
+    const [text] = [labels(trace.tokens[typed(model)], "")];
+    const at = { token: el("span", { className: "as-query" }, token(text[row])) };
+    if (kind === "next") return say(t("after {token}"), at);
+    return say(masks(trace, model).includes(row) ? t("behind {token}") : t("in place of {token}"), at);
+  }
+
+  /** @param {Predicted} place @param {Candidate} one */
+  function chip(place, one) {
+    const can = writable(one) && !isFixed(store.get());
+    const props = {
+      type: "button",
+      className: "chip",
+      disabled: !can,
+      "aria-current": one.id === place.present ? "true" : null,
+      title: can ? (place.kind === "next" ? t("Go on with this token") : t("Put this token here")) : null,
+      onclick: () => put(place, one),
+    };
+    const [label] = labels([{ ...one, start: 0, end: 0 }], "");
+    return el("li", { key: String(one.id) }, el("button", props, token(label), el("span", { className: "chance" }, two(one.probability))));
+  }
+
+  /** @param {Predicted} place @param {Candidate} one */
+  function put(place, one) {
+    const { link, trace, model } = store.get();
+    const tokens = trace?.tokens[typed(model)];
+    if (tokens) replace(withCandidate(link.source, tokens, place, one));
+  }
+
+  /** @param {string} text  of the page from now on */
+  const replace = (text) => store.go({ source: text, query: null, key: null, pad_to: null }, "chosen");
+
+  /** Of a model with a mask: the text filled in, or a word to hide. @param {Page} page @param {Predicted | null} place */
+  function showFilled({ model, trace, link }, place) {
+    const mask = model?.mask ?? "";
+    if (!model || !trace) return;
+    const tokens = trace.tokens[typed(model)];
+    const all = masks(trace, model);
+    const behind = place !== null && all.includes(place.row);
+    const [best] = place?.candidates ?? [];
+    const word = place && !behind && !tokens[place.row].special && !isFixed(store.get()) ? tokens[place.row] : null;
+    const filled = behind && best && writable(best) ? withCandidate(link.source, tokens, place, best) : "";
+    line.textContent = all.length ? filled : t("Replace a word with {mask}, and the model fills it in.", { mask });
+    line.classList.toggle("hint", !all.length);
+    act.hidden = word === null;
+    act.textContent = word && t("Hide “{token}”", { token: word.text.trim() });
+    act.onclick = () => word && replace(hidden(link.source, word, mask));
+    take.hidden = true;
+  }
+
+  /** Of a model that writes: how the text goes on. @param {Page} page */
+  function showWritten(page) {
+    const written = continuation.of(page.trace?.id);
+    const writes = written !== null && !written.ended;
+    const able = (page.model?.capabilities.includes("decode") ?? false) && !isFixed(page);
+    const { text = "", problem = null } = written ?? {};
+    line.classList.toggle("hint", !text);
+    line.textContent = problem ? wording(t, problem) : text || (able && !written ? t("The model predicts the next token, again and again.") : "");
+    act.hidden = !able;
+    act.textContent = writes ? t("Stop") : t("Continue the text");
+    act.onclick = () => (writes ? continuation.stop() : void continuation.start(page));
+    take.hidden = writes || !text || !able;
+    take.onclick = () => replace(page.link.source + text);
+    if (written?.ended && text && written.text !== said) announce(text);
+    said = written?.ended ? text : "";
+  }
+
+  store.subscribe(({ link, model, trace, share, live }) => [link.query, link.block, model, trace, share, live], show);
+  show();
+}
+
+/** @param {Predicted} place  The most probable, and the one that the text has if that is among them. */
+function shown({ candidates, present }) {
+  const first = candidates.slice(0, SHOWN);
+  const own = candidates.find(({ id }) => id === present);
+  return own && !first.includes(own) ? [...first.slice(0, -1), own] : first;
+}
