@@ -1,5 +1,6 @@
 /** Exports of the workspace: the picture for slides, the numbers for programs, the whole for a disk. */
 
+import { isLong } from "../data/long-texts.js";
 import { request } from "../data/request.js";
 import { Problem } from "../data/problem.js";
 import { changes, plainly } from "../state/interventions.js";
@@ -22,6 +23,8 @@ import { OPTIONS, view } from "../views/index.js";
 
 /** What is made of the picture. */
 const PICTURES = ["png", "svg", "pdf"];
+/** Letters of a text that stand over its picture. */
+const TITLE = 400;
 /** Pixels of a PNG for one of the page. */
 const SCALE = 2;
 
@@ -42,7 +45,8 @@ export function bindExport(context, kinds = ["png", "svg", "pdf", "csv", "json",
       printPicture(drawn(context), name);
       return { says: t("Choose “Save as PDF” in the print dialog.") };
     },
-    lacks: (kind) => PICTURES.includes(kind) && !context.figure.shown().picture?.(),
+    lacks: (kind) =>
+      (PICTURES.includes(kind) && !context.figure.shown().picture?.()) || (kind === "html" && isLong(store.get().trace)),
   });
 }
 
@@ -120,7 +124,7 @@ function drawn(context) {
   const block = blockName(link.block, t);
   const changed = subject ? [] : changes(link).map((change) => plainly(change, { trace, model }, t));
   const words = {
-    title: [source.trim(), ...(trace.output.text ? [trace.output.text] : [])].join(" → "),
+    title: [shortened(source.trim()), ...(trace.output.text ? [trace.output.text] : [])].join(" → "),
     place: [shown.name(t), block, layer, head, subject?.says(t)].filter(Boolean).join(" · "),
     changed: !changed.length ? "" : shownAs(link) === "trained" ? t("As trained") : `${t("Changed model")}: ${changed.join(" · ")}`,
     caption: find("#caption").textContent ?? "",
@@ -129,6 +133,9 @@ function drawn(context) {
   const look = theme();
   return poster(taken.svg, words, look, (text, size, weight) => measure(look.font, text, size, weight));
 }
+
+/** @param {string} text  Its beginning, where it is a long one. */
+const shortened = (text) => (text.length > TITLE ? `${text.slice(0, TITLE)}…` : text);
 
 const ruler = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
 

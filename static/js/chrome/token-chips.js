@@ -4,6 +4,7 @@ import { find } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
 import { token } from "../draw/token.js";
 import { axes, blockAt, within } from "../data/attentions.js";
+import { isLong } from "../data/long-texts.js";
 import { lit } from "../state/highlight.js";
 import { comparison } from "../state/comparison.js";
 import { litTokens } from "../state/heatmap-data.js";
@@ -21,6 +22,7 @@ export function bindChips({ store, t }) {
   function rebuild() {
     const { trace, model } = store.get();
     if (!trace || !model) return;
+    if (isLong(trace)) return counted(trace, model.texts);
     const steps = model.texts.map((text) => axes(model, trace, within(model, text).id).rows);
     model.texts.forEach((side, i) => render(lists[i], steps[i].map((step, index) => chip({ side, index }, step))));
     const [, written] = steps;
@@ -28,6 +30,13 @@ export function bindChips({ store, t }) {
     lists[1].closest(".side")?.toggleAttribute("hidden", !written);
     output.textContent = trace.output.text || t("(nothing)");
     output.lang = written?.find(({ writes }) => !writes.special)?.writes.lang ?? "";
+  }
+
+  /** Of a long text their number: the figure has the text itself. @param {import("../data/wire.js").Trace} trace @param {string[]} texts */
+  function counted({ tokens, output }, texts) {
+    texts.forEach((text, i) => render(lists[i], el("li", { className: "counted" }, t("{n} tokens", { n: tokens[text]?.length ?? 0 }))));
+    lists[1].closest(".side")?.toggleAttribute("hidden", texts.length < 2);
+    find("#output").textContent = output.text;
   }
 
   /** @param {Ref} ref @param {Step} step */

@@ -1,6 +1,7 @@
 /** Above a view that stands for another one: that what was asked for is not to be had. */
 
 import { blocks, withVectors } from "../data/attentions.js";
+import { LONGEST, isLong } from "../data/long-texts.js";
 import { find, h } from "../lib/dom.js";
 import { view } from "../views/index.js";
 
@@ -9,16 +10,21 @@ export function bindUnoffered({ store, t }) {
   const line = h("p", { className: "not-offered", role: "status", hidden: true });
   find(".figure").before(line);
   const show = () => {
-    const { unoffered, link, model } = store.get();
+    const { unoffered, link, model, trace } = store.get();
     line.hidden = unoffered === null;
     if (unoffered === null) return;
     const names = { wanted: view(unoffered).name(t), open: view(link.view).name(t) };
     const wanted = view(unoffered);
     const closed = wanted.blocks === withVectors && !blocks(model).some(withVectors);
+    if (isLong(trace)) {
+      const tokens = Math.max(...Object.values(trace?.tokens ?? {}).map(({ length }) => length));
+      line.textContent = t("“{wanted}” shows texts of up to {limit} tokens; this one has {tokens}. This is “{open}”.", { ...names, limit: LONGEST, tokens });
+      return;
+    }
     line.textContent = closed
       ? t("No q and k here: of this model’s attention only the weights are known. This is “{open}”.", names)
       : t("“{wanted}” cannot be shown here; this is “{open}”.", names);
   };
-  store.subscribe(({ unoffered, link }) => [unoffered, link.view], show);
+  store.subscribe(({ unoffered, link, trace }) => [unoffered, link.view, trace?.id], show);
   show();
 }

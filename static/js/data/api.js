@@ -1,5 +1,6 @@
 /** The requests that the server accepts. Every failure is thrown as a Problem. */
 
+import { Problem } from "./problem.js";
 import { connect } from "./connection.js";
 import { completed } from "./model.js";
 import { learningPath, told as stated } from "./request.js";
@@ -160,6 +161,27 @@ function runs({ read, send, lines }) {
     async trace(request, signal) {
       const response = await send("/api/trace", request, BINARY, signal);
       return tensors(response);
+    },
+
+    /**
+     * All heads of a long text, pooled.
+     * @param {object} request  as the API takes it
+     * @param {AbortSignal} [signal]
+     * @returns {Promise<Trace>}
+     */
+    overview: async (request, signal) => tensors(await send("/api/overview", request, BINARY, signal)),
+
+    /**
+     * A window of one head's weights.
+     * @param {object} request  as the API takes it
+     * @param {AbortSignal} [signal]
+     * @returns {Promise<import("./wire.js").Tensor>}
+     */
+    async tile(request, signal) {
+      const { tensors: found } = await tensors(await send("/api/tile", request, BINARY, signal));
+      const [tile] = Object.values(found);
+      if (!tile) throw new Problem("garbled");
+      return tile;
     },
 
     /**

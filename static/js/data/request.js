@@ -29,6 +29,14 @@ export function request(model, link, addresses) {
 }
 
 /**
+ * The texts that a link gives, by the names that the model has for them.
+ * @param {import("./attentions.js").Model} model
+ * @param {Pick<State, "source" | "target">} link
+ * @returns {Record<string, string>}
+ */
+export const texts = (model, { source, target }) => /** @type {Record<string, string>} */ (asked(model, { source, target }));
+
+/**
  * The inverse of `asked`.
  * @param {import("./attentions.js").Model} model
  * @param {Record<string, unknown>} state  of a share

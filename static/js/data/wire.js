@@ -13,6 +13,7 @@
  * @property {number[]} shape
  * @property {string} dtype  as sent: data of "uint8" is value · 255; `plane` and `mean` divide
  * @property {Numbers} data
+ * @property {{query: number, key: number}} [span]  of pooled weights: tokens that a cell stands for
  */
 /**
  * @typedef {object} Trace
@@ -23,6 +24,8 @@
  * @property {{text: string, tokens: Token[], logprobs: number[], ranks?: number[], score: number,
  *   finished: boolean}} output  empty if nothing was written
  * @property {Record<string, Tensor>} tensors
+ * @property {{texts: Record<string, string>}} [long]  overview of a long text (long-texts.js): the texts as
+ *   sent
  * @property {Record<string, {text: string, special: boolean}>} [pieces]  tokens of the ids in
  *   `candidates` tensors
  * @property {Record<string, Summary>} [summaries]  by attention, e.g. "encoder.0.self"; if

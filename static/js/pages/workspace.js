@@ -15,6 +15,7 @@ import { bindDisclosure } from "../chrome/disclosure.js";
 import { bindGlossary } from "../chrome/glossary.js";
 import { bindHelp } from "../chrome/help.js";
 import { asksOf, bindInspector } from "../chrome/inspector.js";
+import { bindLongText } from "../chrome/long-text.js";
 import { bindKeys } from "../chrome/shortcuts.js";
 import { bindModelMenu } from "../chrome/model-menu.js";
 import { bindPredictions } from "../chrome/predictions.js";
@@ -67,6 +68,7 @@ async function start() {
     bindAnnouncer,
     bindInspector,
     bindProblems,
+    bindLongText,
     bindShare,
     bindExport,
     bindTitleAndLanguage,

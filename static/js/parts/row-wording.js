@@ -105,7 +105,7 @@ function most({ kind }, t) {
  * @param {Context["t"]} t  only marks the messages here: the places are filled by the caller
  * @returns {string}
  */
-function sentence({ kind }, writes, t) {
+export function sentence({ kind }, writes, t) {
   if (writes) {
     if (kind === "nothing") return t("{place}: while writing {query} it has nothing to look at.");
     if (kind === "only")

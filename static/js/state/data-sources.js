@@ -25,6 +25,8 @@ import { keyOf, ownRun, runOf } from "./view-requests.js";
  *   including the link; absent: nothing
  * @property {() => Promise<ModelInfo[]>} models  the first is the default
  * @property {(request: object, signal?: AbortSignal) => Promise<Trace>} trace
+ * @property {(request: object, signal?: AbortSignal) => Promise<Trace>} overview  of a long text
+ * @property {(request: object, signal?: AbortSignal) => Promise<import("../data/wire.js").Tensor>} tile  of a long text
  * @property {(question: Question, signal?: AbortSignal) => Promise<Answer>} answer
  * @property {(path: string, body: object, signal?: AbortSignal) => AsyncGenerator<any, void, void>}
  *   lines lines of a long computation as they arrive
@@ -39,6 +41,8 @@ export function served(api) {
   return {
     models: () => api.models(),
     trace: (request, signal) => api.trace(request, signal),
+    overview: (request, signal) => api.overview(request, signal),
+    tile: (request, signal) => api.tile(request, signal),
     answer: (question, signal) => api.answer(question, signal),
     lines: (path, body, signal) => api.lines(path, body, signal),
   };
@@ -90,6 +94,8 @@ export function frozen(api, { id, initial, asked = {}, options }) {
       const found = await ask().trace(toIt(request), signal);
       return mine ? { ...mine, ...extended(mine, found) } : found;
     },
+    overview: async (request, signal) => ask().overview(toIt(request), signal),
+    tile: async (request, signal) => ask().tile(toIt(request), signal),
     // The table of positions does not need a model.
     answer: async (question, signal) =>
       "positions" in question ? server.answer(question, signal) : ask().answer("trace" in question ? { trace: toIt(question.trace) } : question, signal),
@@ -161,6 +167,8 @@ export function given({ model, trace }) {
     open: async (link) => ({ model, trace, live: false, link }),
     models: async () => [model],
     trace: async () => Promise.reject(lacks()),
+    overview: async () => Promise.reject(lacks()),
+    tile: async () => Promise.reject(lacks()),
     answer: async () => Promise.reject(lacks()),
     async *lines() {
       throw lacks();

@@ -24,7 +24,7 @@ import { known, remembered } from "./two-runs.js";
  */
 export function settler(viewOf = () => ({}), opens = ({ link }) => link.view) {
   return (wanted, previous) => {
-    const page = opened(wanted, previous, opens(wanted));
+    const page = opened(wanted, previous, opens);
     const asked = requested(page, previous);
     const link = fitted(asked, viewOf);
     const settled = link === page.link ? asked : { ...asked, link };
@@ -36,13 +36,19 @@ export function settler(viewOf = () => ({}), opens = ({ link }) => link.view) {
 /**
  * If a view is not offered, the page shows another one, and remembers the requested one until the
  * reader moves on.
+ * If it comes to be offered before that, as with another text, it opens.
  * @param {Page} page
  * @param {Page} previous
- * @param {string} id
+ * @param {(page: Page) => string} opens
  * @returns {Page}
  */
-function opened(page, previous, id) {
+function opened(page, previous, opens) {
   const { link, unoffered } = page;
+  const id = opens(page);
+  if (unoffered && link.view === previous.link.view && page.trace !== previous.trace) {
+    const again = { ...page, link: { ...link, view: unoffered } };
+    if (opens(again) === unoffered) return { ...again, unoffered: null };
+  }
   if (id !== link.view) return { ...page, link: { ...link, view: id }, unoffered: link.view };
   return unoffered && link.view !== previous.link.view ? { ...page, unoffered: null } : page;
 }

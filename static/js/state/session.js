@@ -6,11 +6,13 @@
 import { blockOf } from "../data/attentions.js";
 import { createAsker } from "../data/retry.js";
 import { Problem } from "../data/problem.js";
+import { isLong } from "../data/long-texts.js";
 import { inForce, request } from "../data/request.js";
 import { bindAnswers, without } from "./view-answers.js";
 import { opener } from "./highlight.js";
 import { REQUEST_KEYS } from "./link.js";
 import { nearest } from "./reconcile-link.js";
+import { moreOf, runOf as askRun } from "./run-request.js";
 import { joined, lacking } from "./tensor-cache.js";
 import { isChanged } from "./interventions.js";
 import { flipped, otherOf, shownAs } from "./two-runs.js";
@@ -95,9 +97,10 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
     // Set the model first, so that a problem with the first trace can name its parts.
     if (!store.get().trace) store.set({ model });
     const link = fit(store.get(), model);
-    const needs = wishes.needs({ ...store.get(), model, link });
+    const { trace: shown } = store.get();
+    const needs = wishes.needs({ ...store.get(), model, link, trace: isLong(shown) ? null : shown });
     if (free) needs.push(...blockOf(model, link.block).rows.flatMap(({ place }) => [`${place}.weights`, `${place}.mask`]));
-    return { model, trace: await source.trace(request(model, link, needs), signal) };
+    return { model, trace: await askRun(source, model, link, needs, signal) };
   }
 
   /** Request again only what failed. */
@@ -143,7 +146,7 @@ export function bindSession(store, source, wishes, { free = false } = {}) {
  * Request missing tensors of the current trace that the view needs. A failure is reported by the
  * page; the trace stays.
  * @param {Store} store
- * @param {Pick<Source, "trace">} source
+ * @param {Pick<Source, "trace" | "overview">} source
  * @param {Wishes["needs"]} needs
  */
 function bindTensors(store, source, needs) {
@@ -157,7 +160,7 @@ function bindTensors(store, source, needs) {
 
   async function follow() {
     const page = store.get();
-    const { trace: seen, link, status } = page;
+    const { trace: seen, status } = page;
     if (!seen || status !== "ready") return;
     const missing = lacking(seen, needs(page));
     if (!missing.length) {
@@ -170,7 +173,7 @@ function bindTensors(store, source, needs) {
     asked = question;
     const more = await asker.ask(async (signal) => {
       store.set({ problem: null });
-      const answer = await source.trace(request(page.model, link, missing), signal);
+      const answer = await moreOf(source, { ...page, trace: seen }, missing, signal);
       if (lacking(answer, missing).length) throw new Problem("garbled");
       return answer;
     }, fails);

@@ -40,6 +40,7 @@
  * @property {string[]} [capabilities]  that a model must have; absent: none
  * @property {(block: import("../data/attentions.js").Block) => boolean} [blocks]  whether it
  *   applies to an attention; absent: to all
+ * @property {boolean} [long]  whether it shows long texts (data/long-texts.js) as well
  * @property {Frame} frame
  * @property {boolean} [live]  whether it needs a server
  * @property {import("./options.js").Options} [options]  its options

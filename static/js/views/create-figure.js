@@ -9,6 +9,8 @@ import { bindSession } from "../state/session.js";
 import { DEFAULTS } from "../state/link.js";
 import { initials } from "../state/options.js";
 import { keyOf } from "../state/view-requests.js";
+import { isLong } from "../data/long-texts.js";
+import { pictures } from "../data/attentions.js";
 import { valueAt } from "../data/tensor-address.js";
 import { settler } from "../state/reconcile-link.js";
 import { createStore } from "../state/store.js";
@@ -125,13 +127,16 @@ const NOTHING = { needs: () => [], asks: () => [] };
  * @returns {import("../state/session.js").Wishes}
  */
 const wishes = (beside, offer) => ({
-  needs: (page) => [...beside.needs(page), ...view(page.link.view).needs(page)],
+  needs: (page) => (isLong(page.trace) ? needsOf(page) : [...beside.needs(page), ...needsOf(page)]),
   // Of a changed model what the view asks of either run is there before one goes to the other.
-  asks: (page) => [page, otherOf(page)].flatMap((run) => (run ? [...beside.asks(run), ...(view(run.link.view).asks?.(run) ?? [])] : [])),
+  asks: (page) => [page, otherOf(page)].flatMap((run) => (run && !isLong(run.trace) ? [...beside.asks(run), ...(view(run.link.view).asks?.(run) ?? [])] : [])),
   viewOf: view,
   flips: ({ link }) => !view(link.view).frame.compares && !view(link.view).subject,
   opens: nearestView(offer),
 });
+
+/** What a view shows of a run: of a long text the thumbnails of all heads. @param {Page} page */
+const needsOf = (page) => (isLong(page.trace) ? pictures(page.model, page.link.block) : view(page.link.view).needs(page));
 
 /**
  * @param {Plan} plan
@@ -231,9 +236,9 @@ function createStand(context, root, onView) {
 function drawn(page) {
   const { link, trace, model, answers, status, problem } = page;
   const { view: id, block, layer, head, options } = link;
-  const { needs, asks = () => [] } = view(id);
-  const needed = trace ? needs(page).map((address) => valueAt(trace, address)) : [];
-  const asked = trace ? asks(page).map((question) => answers[keyOf(question)]) : [];
+  const { asks = () => [] } = view(id);
+  const needed = trace ? needsOf(page).map((address) => valueAt(trace, address)) : [];
+  const asked = trace && !isLong(trace) ? asks(page).map((question) => answers[keyOf(question)]) : [];
   const lacks = status === "ready" && problem;
   return [trace?.id, model, lacks, id, block, layer, head, options, ...needed, ...asked];
 }

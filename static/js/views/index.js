@@ -15,6 +15,7 @@ import { training } from "./training/view.js";
 import { whatif } from "./whatif/view.js";
 import { worksheet } from "./worksheet/view.js";
 import { blocks } from "../data/attentions.js";
+import { isLong } from "../data/long-texts.js";
 import { PAGE } from "../state/options.js";
 
 /**
@@ -58,11 +59,13 @@ export function view(id) {
 }
 
 /**
- * @param {Pick<import("../state/store.js").Page, "model">} page
- * @returns {import("../state/types.js").View[]}  those that the model has the capabilities and an attention for
+ * @param {Pick<import("../state/store.js").Page, "model"> & Partial<Pick<import("../state/store.js").Page, "trace">>} page
+ * @returns {import("../state/types.js").View[]}  those that the model has the capabilities and an attention
+ *   for; of a long text those that can show it
  */
-export function offered({ model }) {
+export function offered({ model, trace }) {
   if (!model) return VIEWS;
+  if (isLong(trace)) return VIEWS.filter(({ long }) => long);
   const able = (/** @type {string} */ one) => model.capabilities.includes(one);
   return VIEWS.filter(({ capabilities = [], blocks: suits = () => true }) => capabilities.every(able) && blocks(model).some(suits));
 }

@@ -25,6 +25,8 @@ export function probed() {
     open: async (link) => ({ ...there(), live: false, link }),
     models: async () => [there().model],
     trace: async () => there().trace,
+    overview: async () => Promise.reject(new Problem("not-given")),
+    tile: async () => Promise.reject(new Problem("not-given")),
     answer: async () => Promise.reject(new Problem("not-given")),
     async *lines() {
       throw new Problem("not-given");

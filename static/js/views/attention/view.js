@@ -1,6 +1,7 @@
 /** Attention weights: queries down, keys across, violet from 0 to 1; of one head, or of all of a layer. */
 
 import { blockAt, place } from "../../data/attentions.js";
+import { isLong } from "../../data/long-texts.js";
 import { four } from "../../lib/numbers.js";
 import { h, heightOf } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
@@ -11,18 +12,17 @@ import { legend } from "../../parts/legend.js";
 import { createMatrix } from "../../parts/matrix.js";
 import { litIn, pairIn, reading, tokenAt } from "../../state/heatmap-data.js";
 import { COVER } from "../../compute/aggregate-attention.js";
-import { sequential } from "../../draw/scale.js";
 import { file } from "../../draw/svg.js";
+import { mountLong } from "./long/view.js";
+import { range } from "./long/link.js";
 import { notes } from "./notes.js";
 import { padding } from "./padding.js";
+import { shadeOf } from "./shade.js";
 
 /** @typedef {import("../../state/types.js").View} View */
 /** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../draw/geometry.js").Place} Place */
 
-/** Where a logarithmic scale begins: the least that the page prints. */
-const FLOOR = 1e-4;
-const RANGE = /** @type {[number, number]} */ ([0, 1]);
 /** Pixels under which a matrix beside another one has no bars at its rows' ends. */
 const NARROW = 420;
 /** Pixels that a matrix gets however little is left on the screen: a line a row, up to so many. */
@@ -41,7 +41,12 @@ export const attention = {
     pool: choice("one", "mean", "max"),
     top: whole(1, 100, 100),
     ...SHARED,
+    level: choice("tokens", "sentences", "paragraphs"),
+    shade: choice("row", "column"),
+    rows: range,
+    columns: range,
   },
+  long: true,
   needs: ({ model, link }) => [place(model, link, "weights"), place(model, link, "mask")],
   settle,
   mount,
@@ -58,8 +63,34 @@ function settle({ link, trace }, { link: before, trace: seen }) {
   return { ...link, options: { ...link.options, pool: "one" } };
 }
 
-/** @type {View["mount"]} */
+/**
+ * Of a long text another picture, which shows a window of it.
+ * @type {View["mount"]}
+ */
 function mount(context, root) {
+  let long = isLong(context.store.get().trace);
+  let shown = long ? mountLong(context, root) : mountMatrix(context, root);
+  return {
+    draw() {
+      if (isLong(context.store.get().trace) !== long) {
+        shown.destroy();
+        root.replaceChildren();
+        long = !long;
+        shown = long ? mountLong(context, root) : mountMatrix(context, root);
+      }
+      shown.draw();
+    },
+    light: () => shown.light(),
+    destroy: () => shown.destroy(),
+    picture: () => shown.picture?.() ?? null,
+    get numbers() {
+      return shown.numbers;
+    },
+  };
+}
+
+/** @type {View["mount"]} */
+function mountMatrix(context, root) {
   const { store, t } = context;
   const bar = controls(context, choices(t));
   const pad = padding(context);
@@ -85,9 +116,8 @@ function mount(context, root) {
     bar.refresh();
     pad.refresh();
     if (!found) return;
-    const floor = page.link.options.scale === "log" ? FLOOR : undefined;
-    const shade = { stops: sequential(context.theme()), range: RANGE, floor };
-    render(below, notes(context, found, floor ?? null).map((line) => el("li", {}, line)));
+    const shade = shadeOf(context, page);
+    render(below, notes(context, found, shade.floor ?? null).map((line) => el("li", {}, line)));
     key.show({ shade, covers: new Set(found.cover) });
     const { width, height, wide } = context.room();
     // The legend and a line of the notes stay in sight, on a projector all of them; a phone scrolls anyway.

@@ -1,0 +1,41 @@
+/** What the page does about a long text: it has no chips, no inspector, and one that is too long can be cut. */
+
+import { isLong } from "../data/long-texts.js";
+import { cut } from "../compute/cut-text.js";
+import { typed } from "../data/attentions.js";
+import { isFixed } from "../state/share-contents.js";
+import { find, h } from "../lib/dom.js";
+
+/** @typedef {import("../state/store.js").Page} Page */
+
+/** @param {import("./types.js").Desk} desk */
+export function bindLongText({ store, t }) {
+  const button = h("button", { type: "button", className: "button", hidden: true });
+  find("#problem").append(button);
+  const shows = () => document.documentElement.toggleAttribute("data-long", isLong(store.get().trace));
+
+  function offer() {
+    const excess = tooMuch(store.get());
+    button.hidden = !excess;
+    if (!excess) return;
+    button.textContent = excess.unit === "tokens" ? t("Cut to {limit} tokens", { limit: excess.limit }) : t("Cut to {limit} characters", { limit: excess.limit });
+  }
+  button.addEventListener("click", () => {
+    const page = store.get();
+    const excess = tooMuch(page);
+    if (!excess) return;
+    store.go({ source: cut(page.link.source, excess), query: null, key: null }, "chosen");
+    find("#source").focus();
+  });
+  store.subscribe(({ trace }) => isLong(trace), shows);
+  store.subscribe(({ problem, status, share, live }) => [problem, status, share, live], offer);
+  shows();
+  offer();
+}
+
+/** By how much the typed text is too long; null: it is not, or it cannot be cut. @param {Page} page */
+function tooMuch(page) {
+  const { problem, status, model } = page;
+  if (status !== "failed" || problem?.kind !== "text-too-long" || !problem.excess || isFixed(page)) return null;
+  return ["tokens", "characters"].includes(problem.excess.unit) && problem.field === typed(model) ? problem.excess : null;
+}

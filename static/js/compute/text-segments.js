@@ -1,0 +1,77 @@
+/**
+ * Sentences and paragraphs of a text, as groups of its tokens. A text is cut on the page, by code points
+ * as tokens count them; a group is named by the index of its first token.
+ */
+
+/** @typedef {import("../data/wire.js").Token} Token */
+/** @typedef {"sentences" | "paragraphs"} Grouping */
+
+/**
+ * Where segments of a text begin, in Unicode code points; the first at 0.
+ * @param {string} text
+ * @param {Grouping} by
+ * @param {string} [lang]  of the text, BCP 47; absent or "": not known
+ * @returns {number[]}
+ */
+export function starts(text, by, lang = "") {
+  const units = by === "paragraphs" ? paragraphs(text) : sentences(text, lang);
+  /** @type {number[]} */
+  const found = [];
+  let [unit, point] = [0, 0];
+  for (const start of units) {
+    // Two units of UTF-16 are one code point where they are a surrogate pair.
+    for (; unit < start; unit++, point++) if (isPair(text, unit)) unit++;
+    found.push(point);
+  }
+  return found;
+}
+
+/** @param {string} text @param {number} at */
+const isPair = (text, at) => (text.codePointAt(at) ?? 0) > 0xffff;
+
+/** @param {string} text @param {string} lang @returns {number[]}  in UTF-16 units */
+function sentences(text, lang) {
+  const segmenter = new Intl.Segmenter(lang || undefined, { granularity: "sentence" });
+  return Array.from(segmenter.segment(text), ({ index }) => index);
+}
+
+/** A blank line begins a paragraph; in a text without one every line does. @param {string} text @returns {number[]} */
+function paragraphs(text) {
+  const blank = /\n[^\S\n]*\n\s*/g;
+  const breaks = [...text.matchAll(blank)].length ? blank : /\n\s*/g;
+  const ends = Array.from(text.matchAll(breaks), ({ index, 0: { length } }) => index + length);
+  return [0, ...ends.filter((end) => end < text.length)];
+}
+
+/**
+ * The groups of a text's tokens: a token belongs to the segment that its middle lies in, and a special
+ * token is a group of its own.
+ * @param {Pick<Token, "start" | "end" | "special">[]} tokens
+ * @param {number[]} starts  of the segments, rising, in code points
+ * @returns {number[]}  edges: the first token of each group, and the number of tokens
+ */
+export function edgesOf(tokens, starts) {
+  /** @type {number[]} */
+  const edges = [];
+  let segment = 0;
+  let before = NaN;
+  tokens.forEach(({ start, end, special }, i) => {
+    const middle = (start + Math.max(start, end - 1)) / 2;
+    while (!special && segment + 1 < starts.length && starts[segment + 1] <= middle) segment++;
+    const group = special ? -1 - i : segment;
+    if (group !== before) edges.push(i);
+    before = group;
+  });
+  return [...edges, tokens.length];
+}
+
+/** The group that a token is in. @param {number[]} edges @param {number} token */
+export function groupAt(edges, token) {
+  let [low, high] = [0, edges.length - 1];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (edges[middle] <= token) low = middle;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,70 @@
+/**
+ * Texts of more tokens than a matrix shows one by one: the page gets a pooled overview of every head
+ * and asks for windows of one head (POST /api/overview, POST /api/tile).
+ */
+
+import { coarse } from "./tensor-address.js";
+
+/** @typedef {import("./wire.js").Trace} Trace */
+/** @typedef {import("./wire.js").Tensor} Tensor */
+/** @typedef {import("./model.js").ModelInfo} ModelInfo */
+
+/** Tokens of a text up to which all cells of a matrix are fetched and shown. */
+export const LONGEST = 256;
+/** Cells a side of a head's overview: a thumbnail. */
+export const THUMBNAIL = 64;
+/** UTF-8 bytes that cannot be more than `LONGEST` tokens: a token is a byte at least, and a few are special. */
+const SURELY_SHORT = 248;
+const OVERVIEW = ".weights.max";
+
+/**
+ * Whether a trace is an overview of a long text.
+ * @param {Pick<Trace, "long"> | null | undefined} trace
+ */
+export const isLong = (trace) => trace?.long !== undefined;
+
+/**
+ * Whether a text may have more tokens than are shown one by one; only the server can count them.
+ * @param {Pick<ModelInfo, "long" | "max_tokens"> | null} model
+ * @param {(string | null)[]} texts
+ */
+export function mayBeLong(model, texts) {
+  if (!model?.long || model.max_tokens <= LONGEST) return false;
+  const utf8 = new TextEncoder();
+  return texts.some((text) => text !== null && text.length * 4 > SURELY_SHORT && utf8.encode(text).length > SURELY_SHORT);
+}
+
+/** Whether a text of a run has more tokens than are shown one by one. @param {Pick<Trace, "tokens">} trace */
+export const exceeds = ({ tokens }) => Object.values(tokens).some(({ length }) => length > LONGEST);
+
+/**
+ * The reply of an overview as a trace: its thumbnails stand where the small pictures of a short text
+ * do, with the cells that are wholly masked as their mask.
+ * @param {Trace} reply
+ * @param {Record<string, string>} sent  the texts that were sent, by name
+ * @returns {Trace}
+ */
+export function overviewTrace(reply, sent) {
+  /** @type {Trace["tensors"]} */
+  const tensors = {};
+  for (const [name, tensor] of Object.entries(reply.tensors)) {
+    if (!name.endsWith(OVERVIEW)) continue;
+    const place = name.slice(0, -OVERVIEW.length);
+    const [, rows, cols] = tensor.shape;
+    tensors[coarse(`${place}.weights`)] = small(tensor);
+    tensors[`${place}.mask`] = {
+      ...tensor,
+      dims: tensor.dims.slice(1),
+      shape: [rows, cols],
+      dtype: "bool",
+      data: Uint8Array.from(tensor.data.subarray(0, rows * cols), (value) => (Number.isNaN(value) ? 0 : 1)),
+    };
+  }
+  return { ...reply, tensors, long: { texts: sent } };
+}
+
+/** In 8 bits, as small pictures are painted; what is masked is 0 there. @param {Tensor} tensor @returns {Tensor} */
+function small(tensor) {
+  if (tensor.dtype === "uint8") return tensor;
+  return { ...tensor, dtype: "uint8", data: Uint8Array.from(tensor.data, (value) => (Number.isNaN(value) ? 0 : Math.round(255 * value))) };
+}

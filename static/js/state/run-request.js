@@ -1,0 +1,56 @@
+/**
+ * Asks for the run that a link means: the trace of a sentence, or the overview of a long text. Only the
+ * server can count tokens: where a text may be long, it is asked to count them first.
+ */
+
+import { blockOf } from "../data/attentions.js";
+import { THUMBNAIL, exceeds, isLong, mayBeLong, overviewTrace } from "../data/long-texts.js";
+import { inForce, request, texts } from "../data/request.js";
+
+/** @typedef {import("../data/wire.js").Trace} Trace */
+/** @typedef {import("../data/model.js").ModelInfo} ModelInfo */
+/** @typedef {import("./link.js").State} State */
+/** @typedef {Pick<import("./data-sources.js").Source, "trace" | "overview">} Source */
+
+/**
+ * @param {Source} source
+ * @param {ModelInfo} model
+ * @param {State} link
+ * @param {string[]} needs  addresses of what is shown of a trace
+ * @param {AbortSignal} signal
+ * @returns {Promise<Trace>}
+ */
+export async function runOf(source, model, link, needs, signal) {
+  if (mayBeLong(model, [link.source, link.target])) {
+    const counted = await source.overview({ ...longRequest(model, link), select: [] }, signal);
+    if (exceeds(counted)) return overviewOf(source, model, link, signal);
+  }
+  return source.trace(request(model, link, needs), signal);
+}
+
+/**
+ * More of the run that is shown.
+ * @param {Source} source
+ * @param {Pick<import("./store.js").Page, "model" | "link" | "trace">} page
+ * @param {string[]} needs  addresses
+ * @param {AbortSignal} signal
+ */
+export const moreOf = (source, { model, link, trace }, needs, signal) =>
+  model && isLong(trace) ? overviewOf(source, model, link, signal) : source.trace(request(model, link, needs), signal);
+
+/** @param {Source} source @param {ModelInfo} model @param {State} link @param {AbortSignal} signal  The block of the link. */
+async function overviewOf(source, model, link, signal) {
+  const select = blockOf(model, link.block).rows.map(({ place }) => place);
+  const reply = await source.overview({ ...longRequest(model, link), select, cells: THUMBNAIL }, signal);
+  return overviewTrace(reply, texts(model, link));
+}
+
+/**
+ * What overviews and tiles of a long text have in common, as the API takes it.
+ * @param {ModelInfo} model
+ * @param {State} link
+ */
+export function longRequest(model, link) {
+  const interventions = inForce(link);
+  return { ...texts(model, link), ...(link.model && { model: link.model }), ...(interventions ? { interventions } : {}) };
+}

@@ -1,0 +1,111 @@
+/**
+ * Windows of a long text's weights, asked for as they come into sight: those that are wanted now, a few
+ * at a time; what is not wanted any more is cancelled, and nothing waits in a queue. What came is kept
+ * as far as memory goes.
+ */
+
+import { Problem } from "../data/problem.js";
+import { createAsker } from "../data/retry.js";
+
+/** @typedef {import("../data/wire.js").Tensor} Tensor */
+/** @typedef {{name: string, body: object}} Wish  name: equal for equal windows; body: as the API takes it */
+/** @typedef {ReturnType<typeof createTileCache>} TileCache */
+
+/** Requests at once: the server computes one at a time, and the next one is on its way meanwhile. */
+const AT_ONCE = 2;
+/** Bytes of numbers that are kept. */
+const MOST = 48 * 2 ** 20;
+
+/**
+ * @param {object} of
+ * @param {(body: object, signal: AbortSignal) => Promise<Tensor>} of.ask
+ * @param {() => void} of.changed  after something has come, or could not be had
+ * @param {number} [of.most]  bytes
+ */
+export function createTileCache({ ask, changed, most = MOST }) {
+  /** The one that was used last at the end. @type {Map<string, Tensor>} */
+  const kept = new Map();
+  /** @type {Map<string, import("../data/retry.js").Asker>} */
+  const open = new Map();
+  /** @type {Map<string, Problem>} */
+  const failed = new Map();
+  /** @type {Wish[]} */
+  let wanted = [];
+  let bytes = 0;
+
+  /** @param {Wish} wish */
+  async function load({ name, body }) {
+    const asker = createAsker();
+    open.set(name, asker);
+    const found = await asker.ask((signal) => ask(body, signal));
+    if (found === null) return;
+    open.delete(name);
+    if (found instanceof Problem) failed.set(name, found);
+    else keep(name, found);
+    next();
+    changed();
+  }
+
+  /** @param {string} name @param {Tensor} tensor */
+  function keep(name, tensor) {
+    kept.set(name, tensor);
+    bytes += tensor.data.byteLength;
+    const needed = new Set(wanted.map((wish) => wish.name));
+    for (const [old, { data }] of kept) {
+      if (bytes <= most) break;
+      if (needed.has(old)) continue;
+      kept.delete(old);
+      bytes -= data.byteLength;
+    }
+  }
+
+  function next() {
+    for (const wish of wanted) {
+      if (open.size >= AT_ONCE) return;
+      if (!kept.has(wish.name) && !open.has(wish.name) && !failed.has(wish.name)) void load(wish);
+    }
+  }
+
+  /** @param {string} name */
+  function cancel(name) {
+    open.get(name)?.stop();
+    open.delete(name);
+  }
+
+  return {
+    /** @param {string} name @returns {Tensor | undefined} */
+    get(name) {
+      const found = kept.get(name);
+      if (!found) return undefined;
+      kept.delete(name);
+      kept.set(name, found);
+      return found;
+    },
+
+    /** @param {Wish[]} wishes  All that is wanted now, the most urgent first. */
+    want(wishes) {
+      wanted = wishes;
+      const names = new Set(wishes.map(({ name }) => name));
+      for (const name of [...open.keys()]) if (!names.has(name)) cancel(name);
+      next();
+    },
+
+    /** What could not be had of what is wanted now. @returns {Problem | null} */
+    problem: () => wanted.map(({ name }) => failed.get(name)).find(Boolean) ?? null,
+
+    /** Whether something that is wanted is still to come. */
+    waits: () => wanted.some(({ name }) => !kept.has(name) && !failed.has(name)),
+
+    /** Asks again for what could not be had. */
+    retry() {
+      failed.clear();
+      next();
+      changed();
+    },
+
+    stop() {
+      wanted = [];
+      for (const name of [...open.keys()]) cancel(name);
+    },
+  };
+}

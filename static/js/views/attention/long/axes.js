@@ -1,0 +1,84 @@
+/** The axes of a long text's matrix: its tokens, or groups of them. */
+
+import { blockAt } from "../../../data/attentions.js";
+import { memo } from "../../../lib/memo.js";
+import { labels, languages, plain } from "../../../data/tokens.js";
+import { edgesOf, groupAt, starts } from "../../../compute/text-segments.js";
+
+/** @typedef {import("../../../state/store.js").Page} Page */
+/** @typedef {import("../../../data/wire.js").Trace} Trace */
+/** @typedef {import("../../../data/wire.js").Token} Token */
+/** @typedef {"tokens" | "sentences" | "paragraphs"} Level */
+/**
+ * @typedef {object} Axis
+ * @property {string} text  which of the model's texts
+ * @property {Token[]} tokens
+ * @property {string[]} points  the text itself, by code points; of no length where it is not known
+ * @property {number[] | null} edges  first tokens of its groups, and the number of tokens; null: each token by itself
+ * @property {number} count  of units
+ * @property {(unit: number) => string} label
+ * @property {(token: number) => number} unitOf
+ * @property {(unit: number) => [number, number]} tokensOf  from, and up to but without
+ */
+
+/** Letters of a group's text that name it. */
+const NAME = 28;
+
+/** What a group of tokens can be. @param {Page} page @returns {Level} */
+export const levelOf = ({ link }) => link.options.level ?? "tokens";
+
+/**
+ * @param {Page} page
+ * @returns {{rows: Axis, cols: Axis}}
+ */
+export function axesOf(page) {
+  const { trace } = page;
+  const { query, key } = blockAt(page);
+  const of = (/** @type {string} */ text) => memo(/** @type {Trace} */ (trace), `axis ${text} ${levelOf(page)}`, () => axis(/** @type {Trace} */ (trace), text, levelOf(page)));
+  return { rows: of(query), cols: of(key) };
+}
+
+/** @param {Trace} trace @param {string} text @param {Level} level @returns {Axis} */
+function axis(trace, text, level) {
+  const tokens = trace.tokens[text] ?? [];
+  const said = trace.long?.texts[text] ?? (trace.tokens[text] === tokens && text !== Object.keys(trace.tokens)[0] ? trace.output.text : "");
+  const points = memo(tokens, "points", () => Array.from(said));
+  const names = memo(tokens, "names", () => labels(tokens, languages(trace.direction)[0]).map((label) => plain({ ...label, nth: null })));
+  if (level === "tokens") {
+    return { text, tokens, points, edges: null, count: tokens.length, label: (unit) => names[unit] ?? "", unitOf: (token) => token, tokensOf: (unit) => [unit, unit + 1] };
+  }
+  const edges = edgesOf(tokens, starts(said, level));
+  const tokensOf = (/** @type {number} */ unit) => /** @type {[number, number]} */ ([edges[unit], edges[unit + 1]]);
+  return {
+    text,
+    tokens,
+    points,
+    edges,
+    count: edges.length - 1,
+    label: (unit) => nameOf(tokens, points, tokensOf(unit)),
+    unitOf: (token) => groupAt(edges, token),
+    tokensOf,
+  };
+}
+
+/** @param {Token[]} tokens @param {string[]} points @param {[number, number]} range */
+function nameOf(tokens, points, [from, to]) {
+  if (tokens[from].special) return tokens[from].text;
+  const text = points.slice(tokens[from].start, tokens[to - 1].end).join("").trim().replace(/\s+/g, " ");
+  return text.length > NAME ? `${text.slice(0, NAME - 1)}…` : text;
+}
+
+/**
+ * Whether a level has something to show: more than one group, and not each token by itself.
+ * @param {Page} page
+ * @param {Level} level
+ */
+export function offers(page, level) {
+  if (level === "tokens") return true;
+  const { rows, cols } = axesOf({ ...page, link: { ...page.link, options: { ...page.link.options, level } } });
+  const groups = (/** @type {Axis} */ { tokens, count }) => count - tokens.filter(({ special }) => special).length;
+  return Math.max(groups(rows), groups(cols)) > 1 && Math.max(rows.count, cols.count) <= MOST_GROUPS;
+}
+
+/** Groups of a side that the server takes at once. */
+const MOST_GROUPS = 512;

@@ -1,0 +1,66 @@
+/** Where a map is zoomed and moved to, and the sharpness that this asks for. */
+
+import * as windows from "../../../compute/map-window.js";
+
+/** @typedef {import("../../../compute/map-window.js").Camera} Camera */
+/** @typedef {import("../../../compute/map-window.js").Window} Window */
+/** @typedef {import("../../../compute/map-window.js").Point} Point */
+/** @typedef {{row: number | null, col: number | null}} Place */
+/**
+ * @typedef {object} Ground
+ * @property {() => windows.Extent} extent
+ * @property {() => windows.Size} size  of the view, in pixels
+ * @property {() => boolean} pools  whether small cells are pooled
+ * @property {() => void} changed
+ */
+
+/** @param {Ground} ground */
+export function createCamera({ extent, size, pools, changed }) {
+  /** @type {Camera} */
+  let camera = { top: 0, left: 0, scale: 1 };
+  let level = 0;
+
+  /** @param {Camera} next */
+  function go(next) {
+    if (next.top === camera.top && next.left === camera.left && next.scale === camera.scale) return;
+    camera = next;
+    level = windows.levelOf(camera.scale, extent(), pools());
+    changed();
+  }
+  const sight = () => windows.windowOf(camera, extent(), size());
+
+  return {
+    now: () => camera,
+    level: () => level,
+    window: sight,
+    isWhole: () => windows.isWhole(sight(), extent()),
+    /** @param {number} factor @param {Point} at */
+    zoom: (factor, at) => go(windows.zoomed(camera, factor, at, extent(), size())),
+    /** @param {Point} by */
+    move: (by) => go(windows.moved(camera, by, extent(), size())),
+    showAll: () => go(windows.whole(extent(), size())),
+    /** @param {Place} place  Brings it into sight. */
+    reveal: (place) => go(windows.revealing(camera, place, extent(), size())),
+    /** @param {Place} place */
+    centre: (place) => go(windows.centred(camera, place, extent(), size())),
+
+    /** @param {Window | null} window  Shows it; null: all. */
+    show(window) {
+      camera = { top: -1, left: -1, scale: -1 };
+      go(window ? windows.cameraOf(window, extent(), size()) : windows.whole(extent(), size()));
+    },
+  };
+}
+
+/**
+ * Where keys and buttons zoom: the pinned cell, where it is in sight, else the middle.
+ * @param {Camera} camera
+ * @param {windows.Size} size
+ * @param {Place} pinned
+ * @returns {Point}
+ */
+export function focus({ top, left, scale }, { width, height }, { row, col }) {
+  const x = col === null ? width / 2 : (col + 0.5 - left) * scale;
+  const y = row === null ? height / 2 : (row + 0.5 - top) * scale;
+  return x >= 0 && y >= 0 && x <= width && y <= height ? { x, y } : { x: width / 2, y: height / 2 };
+}

@@ -1,0 +1,48 @@
+/** What is saved of a long text's map: its picture, and the numbers that are in sight. */
+
+import { drawing, file, s } from "../../../draw/svg.js";
+import { matrix } from "../../../data/computed-tensors.js";
+import { seenAt } from "./sight.js";
+
+/** @typedef {import("./map.js").LongMap} LongMap */
+/** @typedef {import("./map.js").Shown} Shown */
+/** @typedef {import("./axes.js").Axis} Axis */
+
+/**
+ * The map as it is drawn: of so many cells an image.
+ * @param {LongMap} map
+ * @param {import("../../../draw/theme.js").Theme} theme
+ */
+export function pictureOf({ canvas }, theme) {
+  const { width, height } = canvas.getBoundingClientRect();
+  return { svg: file(drawing(width, height, theme, s("image", { x: 0, y: 0, width, height, href: canvas.toDataURL() })), theme) };
+}
+
+/**
+ * The cells in sight as they are drawn: a weight each, or the largest of several.
+ * @param {Shown} shown
+ * @param {import("../../../state/tile-cache.js").TileCache} tiles
+ * @param {LongMap} map
+ * @returns {import("../../../data/computed-tensors.js").Shown | null}  null: not all of it is there yet
+ */
+export function numbersOf(shown, tiles, map) {
+  const { rows, cols } = map.sight();
+  const stride = 2 ** map.level();
+  const places = (/** @type {[number, number]} */ [from, to]) => Array.from({ length: Math.ceil((to - (from - (from % stride))) / stride) }, (_, i) => from - (from % stride) + i * stride);
+  const [down, across] = [places(rows), places(cols)];
+  const values = new Float32Array(down.length * across.length);
+  for (const [i, row] of down.entries())
+    for (const [j, col] of across.entries()) {
+      const found = seenAt(shown, tiles, map.level(), { row, col });
+      if (!found) return null;
+      values[i * across.length + j] = found.value;
+    }
+  const named = (/** @type {Axis} */ axis, /** @type {number[]} */ units) => units.map((unit) => ({ text: nameOf(axis, unit, Math.min(unit + stride, axis.count)) }));
+  return {
+    tokens: { query: named(shown.axes.rows, down), key: named(shown.axes.cols, across) },
+    tensors: { weights: matrix({ rows: down.length, cols: across.length, values }) },
+  };
+}
+
+/** @param {Axis} axis @param {number} from @param {number} to */
+const nameOf = (axis, from, to) => (to - from === 1 ? `${from + 1} ${axis.label(from)}` : `${from + 1}–${to}`);

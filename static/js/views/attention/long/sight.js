@@ -1,0 +1,103 @@
+/** What is there of a head's matrix: its tiles over its thumbnail, and the weight of a cell. */
+
+import { attentionAt, place, rules } from "../../../data/attentions.js";
+import { coarse } from "../../../data/tensor-address.js";
+import { memo } from "../../../lib/memo.js";
+import * as windows from "../../../compute/map-window.js";
+import { tileImage } from "../../../draw/tile-images.js";
+import { nameOf } from "./requests.js";
+
+/** @typedef {import("../../../compute/map-window.js").Window} Window */
+/** @typedef {import("../../../data/wire.js").Tensor} Tensor */
+/** @typedef {import("../../../draw/paint.js").Shade} Shade */
+/** @typedef {import("../../../state/store.js").Page} Page */
+/** @typedef {import("../../../state/tile-cache.js").TileCache} Tiles */
+/** @typedef {{page: Page, axes: import("./requests.js").Axes, shade: Shade}} Head */
+/** @typedef {{value: number, units: Window}} Seen  units: those that the cell stands for */
+
+/** @param {Head} head */
+export const extentOf = ({ axes: { rows, cols } }) => ({ rows: rows.count, cols: cols.count });
+
+/** Whether no query may look at a later key. @param {Page} page */
+export const causal = ({ model, link }) => rules(attentionAt(model, place(model, link))?.mask ?? "").includes("causal");
+
+/**
+ * What a window is drawn with, the coarsest first.
+ * @param {Document} document
+ * @param {Head} head
+ * @param {Tiles} tiles
+ * @param {Window} window
+ * @param {number} level
+ * @returns {(import("../../../draw/long-map.js").Layer | Window)[]}
+ */
+export function layersOf(document, head, tiles, window, level) {
+  const extent = extentOf(head);
+  const layer = (/** @type {Tensor} */ tensor, /** @type {Window} */ units) => {
+    const [rows, cols] = tensor.shape;
+    const span = { rows: tensor.span?.query ?? 1, cols: tensor.span?.key ?? 1 };
+    return { image: tileImage(document, tensor, head.shade), rows, cols, units, span };
+  };
+  const found = windows.layered(window, level, extent, (tile) => {
+    const units = windows.unitsOf(tile, extent);
+    if (windows.hidden(units, causal(head.page))) return units;
+    const tensor = tiles.get(nameOf(head.page, tile));
+    return tensor && layer(tensor, units);
+  });
+  const small = head.axes.rows.edges ? null : thumbnail(head.page);
+  const all = small ? [layer(small, { rows: [0, extent.rows], cols: [0, extent.cols] })] : [];
+  return [...all, ...found.map((one) => one.found)];
+}
+
+/** What the overview has of the head, before any tile is there. @param {Page} page @returns {Tensor | null} */
+export function thumbnail({ trace, model, link }) {
+  const all = trace?.tensors[coarse(place(model, link, "weights"))];
+  const mask = trace?.tensors[place(model, link, "mask")];
+  if (!all || !mask || link.head >= all.shape[0]) return null;
+  return memo(all, `thumbnail ${link.head}`, () => {
+    const [rows, cols] = mask.shape;
+    const own = all.data.subarray(link.head * rows * cols, (link.head + 1) * rows * cols);
+    const data = Float32Array.from(own, (value, i) => (mask.data[i] ? value / 255 : NaN));
+    return { ...all, dtype: "float32", shape: [rows, cols], data };
+  });
+}
+
+/**
+ * A cell as it is drawn at a level, or as coarse as it is there.
+ * @param {Head} head
+ * @param {Tiles} tiles
+ * @param {number} level
+ * @param {{row: number, col: number}} unit
+ * @returns {Seen | null}
+ */
+export function seenAt(head, tiles, level, { row, col }) {
+  const extent = extentOf(head);
+  for (let at = level; at <= windows.coarsest(extent); at++) {
+    const side = windows.SIDE * 2 ** at;
+    const tile = { level: at, row: Math.floor(row / side), col: Math.floor(col / side) };
+    const units = windows.unitsOf(tile, extent);
+    if (windows.hidden(units, causal(head.page))) return { value: NaN, units: { rows: [row, row + 1], cols: [col, col + 1] } };
+    const tensor = tiles.get(nameOf(head.page, tile));
+    if (tensor) return cellOf(tensor, units, row, col);
+  }
+  return null;
+}
+
+/** Whether a cell is one weight. @param {Seen} seen */
+export const isSharp = ({ units: { rows, cols } }) => rows[1] - rows[0] === 1 && cols[1] - cols[0] === 1;
+
+/**
+ * @param {Tensor} tensor
+ * @param {Window} units  of the tile
+ * @param {number} row
+ * @param {number} col
+ * @returns {Seen}
+ */
+function cellOf({ shape: [, width], data, span = { query: 1, key: 1 } }, { rows, cols }, row, col) {
+  const [down, right] = [Math.floor((row - rows[0]) / span.query), Math.floor((col - cols[0]) / span.key)];
+  const bounded = (/** @type {number} */ from, /** @type {number} */ size, /** @type {number} */ end) =>
+    /** @type {[number, number]} */ ([from, Math.min(from + size, end)]);
+  return {
+    value: data[down * width + right],
+    units: { rows: bounded(rows[0] + down * span.query, span.query, rows[1]), cols: bounded(cols[0] + right * span.key, span.key, cols[1]) },
+  };
+}

@@ -1,0 +1,166 @@
+/**
+ * The attention of a long text: a map that is zoomed and moved, with the pinned row and column along its
+ * edges; the text beside it, shaded by either; a search and a small map of the whole.
+ */
+
+import { render } from "../../../lib/render.js";
+import { settle } from "../../../lib/timing.js";
+import { isWhole } from "../../../compute/map-window.js";
+import { COVER } from "../../../compute/aggregate-attention.js";
+import { createTileCache } from "../../../state/tile-cache.js";
+import { shadeOf } from "../shade.js";
+import { axesOf } from "./axes.js";
+import { numbersOf, pictureOf } from "./export.js";
+import { layoutOf } from "./layout.js";
+import { read, write } from "./link.js";
+import { createMap } from "./map.js";
+import { createMinimap } from "./minimap.js";
+import { createPins } from "./pins.js";
+import { createReader } from "./reader.js";
+import { lineName, lineWish, tileWishes } from "./requests.js";
+import { extentOf } from "./sight.js";
+import { caption, cellsSaid, spoken } from "./wording.js";
+
+/** @typedef {import("../../../state/types.js").Context} Context */
+/** @typedef {import("../../../state/store.js").Page} Page */
+/** @typedef {import("./map.js").Shown} Shown */
+/** @typedef {import("../../../state/tile-cache.js").TileCache} Tiles */
+
+/** Milliseconds that the map is still before the link says where it is. */
+const REST = 300;
+
+/** @param {Context} context @param {HTMLElement} root @returns {import("../../../state/types.js").Mounted} */
+export function mountLong(context, root) {
+  const { store, source } = context;
+  const tiles = createTileCache({ ask: (body, signal) => source.tile(body, signal), changed: update });
+  const pins = createPins(store, () => shown, { map: () => map, reveal: (side, token) => reader.reveal(side, token) });
+  const map = createMap(context, tiles, { onHover: (place) => reader.mark(place), onPick: pins.cell, onCamera: moved });
+  const minimap = createMinimap(context, map.centre);
+  const reader = createReader(context, pins);
+  const parts = layoutOf(context, { map, minimap: minimap.element, reader: reader.element, retry: tiles.retry });
+  root.append(parts.bar, parts.element);
+  const { line } = context.finding();
+  const committing = settle(commit, REST);
+  /** @type {Shown | null} */
+  let shown = null;
+  /** What the map was last placed for, and where the link had it. */
+  let [placed, linked] = ["", ""];
+  let told = "";
+
+  function draw() {
+    const page = store.get();
+    if (!page.trace || !page.model) return;
+    const size = parts.sizes(context.room());
+    shown = shownOf(context, page, tiles);
+    parts.refresh();
+    parts.key.show({ shade: shown.shade, covers: new Set([COVER.masked]) });
+    map.draw(shown, size);
+    minimap.draw(shown);
+    place(`${shown.axes.rows.count} ${shown.axes.cols.count} ${page.trace.id} ${page.link.block} ${page.link.options.level} ${size.width} ${size.height}`);
+    light();
+  }
+
+  /** Goes where the link says, if that is news. @param {string} matrix  of which the map is */
+  function place(matrix) {
+    if (!shown) return;
+    const { options } = shown.page.link;
+    if (matrix === placed && wordsOf(options) === linked) return;
+    [placed, linked] = [matrix, wordsOf(options)];
+    map.show(read(shown.axes, options));
+  }
+
+  function light() {
+    const page = store.get();
+    if (!page.trace || !page.model) return;
+    ask();
+    update();
+  }
+
+  /** Asks for what is in sight and for the pinned row and column, and for nothing else. */
+  function ask() {
+    const page = store.get();
+    if (!shown || !page.trace) return;
+    const { axes, pinned } = (shown = shownOf(context, page, tiles));
+    const lines = [
+      ...(pinned.row === null ? [] : [lineWish(page, axes, "row", pinned.row)]),
+      ...(pinned.col === null ? [] : [lineWish(page, axes, "col", pinned.col)]),
+    ];
+    tiles.want([...lines, ...tileWishes(page, axes, map.sight(), map.level(), map.causal())]);
+  }
+
+  /** Shows what is there by now. */
+  function update() {
+    const page = store.get();
+    if (!shown || !page.trace) return;
+    shown = shownOf(context, page, tiles);
+    map.update(shown);
+    reader.show(shown);
+    parts.element.dataset.waits = tiles.waits() ? "yes" : "no";
+    parts.problem.show(tiles.problem());
+    say();
+    announce();
+  }
+
+  function say() {
+    if (!shown) return;
+    const { page, axes, pinned, row } = shown;
+    render(line, caption(context, page, axes, pinned, row));
+    render(parts.below, cellsSaid(context.t, page, 2 ** map.level()));
+  }
+
+  /** Tells what was pinned, once its weights are there. */
+  function announce() {
+    if (!shown?.row || shown.pinned.row === null) return;
+    const words = spoken(context.t, shown.axes, shown.pinned.row, shown.pinned.col, shown.row);
+    if (words !== told) context.announce(words);
+    told = words;
+  }
+
+  /** After the map was zoomed or moved. */
+  function moved() {
+    if (!shown) return;
+    minimap.frame(map.sight());
+    parts.zoomed(map.isWhole());
+    ask();
+    say();
+    committing.later();
+  }
+
+  /** Writes the window into the link. */
+  function commit() {
+    if (!shown) return;
+    const window = map.sight();
+    const options = write(shown.axes, isWhole(window, extentOf(shown)) ? null : window);
+    linked = wordsOf(options);
+    store.choose(options);
+  }
+
+  return {
+    draw,
+    light,
+    destroy() {
+      committing.cancel();
+      tiles.stop();
+      map.destroy();
+      parts.stop();
+    },
+    picture: () => shown && pictureOf(map, context.theme()),
+    numbers: () => shown && numbersOf(shown, tiles, map),
+  };
+}
+
+/** @param {{rows?: string | null, columns?: string | null}} options */
+const wordsOf = ({ rows, columns }) => `${rows ?? ""} ${columns ?? ""}`;
+
+/** What is shown of a page: pins in units, and of what is pinned the weights that are there. @param {Context} context @param {Page} page @param {Tiles} tiles @returns {Shown} */
+function shownOf(context, page, tiles) {
+  const axes = axesOf(page);
+  const { query, key } = page.link;
+  const pinned = { row: query === null ? null : axes.rows.unitOf(query), col: key === null ? null : axes.cols.unitOf(key) };
+  const line = (/** @type {"row" | "col"} */ which) => {
+    const unit = pinned[which];
+    const tensor = unit === null ? undefined : tiles.get(lineName(page, which, unit));
+    return tensor ? /** @type {Float32Array} */ (tensor.data) : null;
+  };
+  return { page, axes, shade: shadeOf(context, page), pinned, row: line("row"), col: line("col") };
+}

@@ -1,0 +1,103 @@
+/** What a long text's matrix shows, in words: of a pooled cell that it is the largest of several. */
+
+import { finding } from "../../../compute/row-summary.js";
+import { el } from "../../../lib/render.js";
+import { four, two } from "../../../lib/numbers.js";
+import { sentence } from "../../../parts/row-wording.js";
+import { levelOf } from "./axes.js";
+
+/** @typedef {import("../../../state/types.js").Context} Context */
+/** @typedef {import("../../../state/store.js").Page} Page */
+/** @typedef {import("./axes.js").Axis} Axis */
+/** @typedef {import("../../../compute/map-window.js").Window} Window */
+/** @typedef {import("../../../lib/render.js").Child} Child */
+/** @typedef {{value: number, units: Window}} Seen  of a cell: the units that it stands for */
+
+/** @param {Context["t"]} t @param {Page} page */
+const whereabouts = (t, { link }) => t("Layer {layer}, head {head}", { layer: link.layer + 1, head: link.head + 1 });
+
+/** A unit of an axis as a sentence names it: its text and its place. @param {Context["t"]} t @param {Axis} axis @param {number} unit @param {string} as */
+function unit(t, axis, unit, as) {
+  const name = axis.label(unit).replace(/^·/, "");
+  return el("span", { className: as }, el("span", { className: "token" }, name), el("sub", { title: t("number {n} of {count}", { n: unit + 1, count: axis.count }) }, String(unit + 1)));
+}
+
+/**
+ * What the pinned row says; without one, what a cell stands for.
+ * @param {Context} context
+ * @param {Page} page
+ * @param {{rows: Axis, cols: Axis}} axes
+ * @param {{row: number | null, col: number | null}} pinned
+ * @param {Float32Array | null} weights  of that row; null: not there yet
+ * @returns {Child[]}
+ */
+export function caption({ t, say }, page, axes, { row, col }, weights) {
+  const where = el("span", { className: "place" }, whereabouts(t, page));
+  if (row !== null && weights) {
+    const found = finding(weights);
+    const keys = "keys" in found ? found.keys.map((key) => unit(t, axes.cols, key, "as-key")) : [];
+    const cell = col === null || ("keys" in found && found.keys.includes(col)) ? [] : [" ", ...say(t("{key} gets {weight}."), { key: unit(t, axes.cols, col, "as-key"), weight: Number.isNaN(weights[col]) ? t("nothing: it is masked") : four(weights[col]) })];
+    return [...say(sentence(found, false, t), {
+      place: where,
+      query: unit(t, axes.rows, row, "as-query"),
+      key: keys[0],
+      other: keys[1],
+      count: keys.length,
+      weight: "weight" in found ? two(found.weight) : "",
+    }), ...cell];
+  }
+  return say(extents(t, page), { place: where, rows: axes.rows.count, cols: axes.cols.count });
+}
+
+/** @param {Context["t"]} t @param {Page} page  Marks the messages; their places are filled by the caller. */
+function extents(t, page) {
+  const level = levelOf(page);
+  if (level === "sentences") return t("{place}: {rows} × {cols} sentences.");
+  if (level === "paragraphs") return t("{place}: {rows} × {cols} paragraphs.");
+  return t("{place}: {rows} × {cols} tokens.");
+}
+
+/** What a cell stands for, as it is drawn. @param {Context["t"]} t @param {Page} page @param {number} side  tokens of a cell */
+export function cellsSaid(t, page, side) {
+  if (levelOf(page) !== "tokens") return t("A cell is the share of its attention that a row gives to a column: weights are summed over the column's tokens and averaged over the row's.");
+  if (side === 1) return t("Each cell is one weight.");
+  return t("Each cell is the largest of {n} × {n} weights: zoom in to see each of them.", { n: side });
+}
+
+/**
+ * The tooltip of a cell.
+ * @param {Context} context
+ * @param {{rows: Axis, cols: Axis}} axes
+ * @param {Seen} seen
+ * @returns {Child[]}
+ */
+export function tip({ t }, { rows, cols }, { value, units }) {
+  const [height, width] = [units.rows[1] - units.rows[0], units.cols[1] - units.cols[0]];
+  const said = Number.isNaN(value) ? t("masked") : four(value);
+  if (height * width === 1)
+    return [unit(t, rows, units.rows[0], "as-query"), " ", unit(t, cols, units.cols[0], "as-key"), " ", el("b", {}, said)];
+  const range = (/** @type {[number, number]} */ [from, to]) => (to - from === 1 ? String(from + 1) : `${from + 1}–${to}`);
+  return [
+    t("queries {queries}, keys {keys}", { queries: range(units.rows), keys: range(units.cols) }),
+    " ",
+    el("b", {}, Number.isNaN(value) ? said : t("largest of {rows} × {cols}: {weight}", { rows: height, cols: width, weight: four(value) })),
+  ];
+}
+
+/**
+ * What a screen reader hears of the pinned cell.
+ * @param {Context["t"]} t
+ * @param {{rows: Axis, cols: Axis}} axes
+ * @param {number} row
+ * @param {number | null} col
+ * @param {Float32Array} weights  of the row
+ */
+export function spoken(t, { rows, cols }, row, col, weights) {
+  const named = (/** @type {Axis} */ axis, /** @type {number} */ at) => `${axis.label(at).replace(/^·/, "")} ${at + 1}`;
+  if (col === null) {
+    const found = finding(weights);
+    const key = "keys" in found ? named(cols, found.keys[0]) : "";
+    return key ? t("query {query} looks most at key {key}: {weight}", { query: named(rows, row), key, weight: "weight" in found ? four(found.weight) : "" }) : named(rows, row);
+  }
+  return t("query {query}, key {key}: {weight}", { query: named(rows, row), key: named(cols, col), weight: Number.isNaN(weights[col]) ? t("masked") : four(weights[col]) });
+}

@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import * as windows from "../../static/js/compute/map-window.js";
+
+/** @typedef {import("../../static/js/compute/map-window.js").Window} Window */
+
+const EXTENT = { rows: 1000, cols: 1000 };
+const SIZE = { width: 500, height: 400 };
+
+test("all of it is in sight at first, whichever side is longer", () => {
+  const camera = windows.whole(EXTENT, SIZE);
+  assert.equal(camera.scale, 0.4);
+  assert.deepEqual(windows.windowOf(camera, EXTENT, SIZE), { rows: [0, 1000], cols: [0, 1000] });
+  assert.equal(windows.isWhole(windows.windowOf(camera, EXTENT, SIZE), EXTENT), true);
+  assert.equal(windows.whole({ rows: 3, cols: 2 }, SIZE).scale, windows.CLOSEST);
+});
+
+test("what is under the pointer stays there while it is zoomed", () => {
+  let camera = windows.whole(EXTENT, SIZE);
+  const point = { x: 123, y: 211 };
+  const under = () => [camera.left + point.x / camera.scale, camera.top + point.y / camera.scale];
+  const [col, row] = under();
+  for (let i = 0; i < 12; i++) camera = windows.zoomed(camera, 1.4, point, EXTENT, SIZE);
+  assert.ok(Math.abs(under()[0] - col) < 1e-9 && Math.abs(under()[1] - row) < 1e-9);
+  assert.equal(windows.zoomed(camera, 1e9, point, EXTENT, SIZE).scale, windows.CLOSEST);
+  assert.deepEqual(windows.zoomed(camera, 1e-9, point, EXTENT, SIZE), windows.whole(EXTENT, SIZE));
+});
+
+test("nothing beside the matrix is shown", () => {
+  const camera = { top: 10, left: 10, scale: 10 };
+  const far = windows.moved(camera, { x: -1e6, y: -1e6 }, EXTENT, SIZE);
+  assert.deepEqual([far.left, far.top], [1000 - 50, 1000 - 40]);
+  const back = windows.moved(camera, { x: 1e6, y: 1e6 }, EXTENT, SIZE);
+  assert.deepEqual([back.left, back.top], [0, 0]);
+});
+
+test("a window of the link is in sight, and comes back as it was", () => {
+  /** @type {Window} */
+  const window = { rows: [100, 140], cols: [300, 350] };
+  const camera = windows.cameraOf(window, EXTENT, SIZE);
+  assert.equal(camera.scale, 10);
+  assert.deepEqual(windows.windowOf(camera, EXTENT, SIZE), window);
+});
+
+test("a cell is brought into sight by as little as it takes, or to the middle", () => {
+  const camera = { top: 100, left: 100, scale: 10 };
+  assert.deepEqual(windows.revealing(camera, { row: 120, col: 130 }, EXTENT, SIZE), camera);
+  assert.equal(windows.revealing(camera, { row: 50, col: null }, EXTENT, SIZE).top, 50);
+  assert.equal(windows.revealing(camera, { row: 200, col: null }, EXTENT, SIZE).top, 201 - 40);
+  const middle = windows.centred(camera, { row: 500, col: null }, EXTENT, SIZE);
+  assert.deepEqual([middle.top, middle.left], [500.5 - 20, 100]);
+});
+
+test("cells are pooled where they would be smaller than a pixel", () => {
+  assert.equal(windows.levelOf(1, EXTENT), 0);
+  assert.equal(windows.levelOf(0.99, EXTENT), 1);
+  assert.equal(windows.levelOf(0.4, EXTENT), 2);
+  assert.equal(windows.levelOf(1e-6, EXTENT), 2, "a single tile is the coarsest");
+  assert.equal(windows.levelOf(0.1, EXTENT, false), 0);
+  assert.equal(windows.coarsest({ rows: 8192, cols: 100 }), 5);
+  assert.equal(windows.coarsest({ rows: 256, cols: 256 }), 0);
+  assert.equal(windows.coarsest({ rows: 257, cols: 1 }), 1);
+});
+
+test("tiles cover a window once, without gaps, the middle first", () => {
+  for (const level of [0, 1, 2]) {
+    /** @type {Window} */
+    const window = { rows: [200, 777], cols: [0, 1000] };
+    const count = new Uint8Array(1000 * 1000);
+    const tiles = windows.tilesOf(window, level);
+    for (const tile of tiles) {
+      const { rows, cols } = windows.unitsOf(tile, EXTENT);
+      for (let row = rows[0]; row < rows[1]; row++) for (let col = cols[0]; col < cols[1]; col++) count[row * 1000 + col]++;
+    }
+    for (let row = 200; row < 777; row++) for (let col = 0; col < 1000; col++) assert.equal(count[row * 1000 + col], 1);
+    const [first] = tiles;
+    const { rows, cols } = windows.unitsOf(first, EXTENT);
+    assert.ok(rows[0] <= 488 + 256 * 2 ** level && rows[1] >= 488 - 256 * 2 ** level && cols[1] > 0);
+  }
+});
+
+test("what is sharper is drawn over what is coarser, as far as it is there", () => {
+  const there = new Set(["2/0/0", "1/0/0", "0/1/1"]);
+  const drawn = windows.layered({ rows: [0, 400], cols: [0, 400] }, 0, EXTENT, (tile) => there.has(windows.tileName(tile)) || undefined);
+  assert.deepEqual(drawn.map(({ tile }) => windows.tileName(tile)), ["2/0/0", "1/0/0", "0/1/1"]);
+});
+
+test("a causal mask hides the tiles whose keys all come later", () => {
+  const units = (/** @type {number} */ row, /** @type {number} */ col) => windows.unitsOf({ level: 0, row, col }, EXTENT);
+  assert.equal(windows.hidden(units(0, 1), true), true);
+  assert.equal(windows.hidden(units(1, 1), true), false);
+  assert.equal(windows.hidden(units(2, 1), true), false);
+  assert.equal(windows.hidden(units(0, 1), false), false);
+});
