@@ -205,3 +205,15 @@ test("merging leaves what is merged as it was", () => {
   const merged = merge(state, { head: 3, options: { a: 2 } });
   assert.deepEqual([state.head, state.options, merged.head, merged.options], [0, { a: 1 }, 3, { a: 2 }]);
 });
+
+test("a long text is in the fragment, which no server is sent", () => {
+  const source = `${"猫 & 🐱 #1=1? ".repeat(300)}.`;
+  const state = { ...DEFAULTS, source, view: "lines", query: 4096 };
+  const words = format(state);
+  const [query, fragment] = words.split("#");
+  assert.ok(query.length < 200 && !query.includes("source") && fragment.startsWith("source="));
+  assert.deepEqual(merge(DEFAULTS, parse(`?${words}`)), state);
+  assert.ok(!format({ ...state, source: "a".repeat(2000) }).includes("#"));
+  assert.equal(parse("?source=a#source=b").source, "a");
+  assert.deepEqual(parse("?layer=1#view=lines&stage").view, undefined);
+});

@@ -27,6 +27,11 @@ export function bindLongText({ store, t }) {
     store.go({ source: cut(page.link.source, excess), query: null, key: null }, "chosen");
     find("#source").focus();
   });
+  // A long text is in the address's fragment, where a link to a place of the page would take its place.
+  find(".skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    find("#stage").focus();
+  });
   store.subscribe(({ trace }) => isLong(trace), shows);
   store.subscribe(({ problem, status, share, live }) => [problem, status, share, live], offer);
   shows();

@@ -6,7 +6,6 @@
 import { coarse } from "./tensor-address.js";
 
 /** @typedef {import("./wire.js").Trace} Trace */
-/** @typedef {import("./wire.js").Tensor} Tensor */
 /** @typedef {import("./model.js").ModelInfo} ModelInfo */
 
 /** Tokens of a text up to which all cells of a matrix are fetched and shown. */
@@ -16,6 +15,8 @@ export const THUMBNAIL = 64;
 /** UTF-8 bytes that cannot be more than `LONGEST` tokens: a token is a byte at least, and a few are special. */
 const SURELY_SHORT = 248;
 const OVERVIEW = ".weights.max";
+/** In 8 bits a weight is value · 254, and this is a cell whose weights are all masked. */
+const HIDDEN = 255;
 
 /**
  * Whether a trace is an overview of a long text.
@@ -38,9 +39,9 @@ export function mayBeLong(model, texts) {
 export const exceeds = ({ tokens }) => Object.values(tokens).some(({ length }) => length > LONGEST);
 
 /**
- * The reply of an overview as a trace: its thumbnails stand where the small pictures of a short text
- * do, with the cells that are wholly masked as their mask.
- * @param {Trace} reply
+ * The reply of an overview as a trace: its thumbnails take the place of the small pictures of a short
+ * text, with the cells that are wholly masked as their mask.
+ * @param {Trace} reply  with pictures in 8 bits
  * @param {Record<string, string>} sent  the texts that were sent, by name
  * @returns {Trace}
  */
@@ -50,21 +51,13 @@ export function overviewTrace(reply, sent) {
   for (const [name, tensor] of Object.entries(reply.tensors)) {
     if (!name.endsWith(OVERVIEW)) continue;
     const place = name.slice(0, -OVERVIEW.length);
-    const [, rows, cols] = tensor.shape;
-    tensors[coarse(`${place}.weights`)] = small(tensor);
-    tensors[`${place}.mask`] = {
-      ...tensor,
-      dims: tensor.dims.slice(1),
-      shape: [rows, cols],
-      dtype: "bool",
-      data: Uint8Array.from(tensor.data.subarray(0, rows * cols), (value) => (Number.isNaN(value) ? 0 : 1)),
-    };
+    const { data, dims, shape } = tensor;
+    const [, rows, cols] = shape;
+    const may = Uint8Array.from(data.subarray(0, rows * cols), (value) => (value === HIDDEN ? 0 : 1));
+    // As other small pictures have it: value · 255.
+    const weights = Uint8Array.from(data, (value) => (value === HIDDEN ? 0 : Math.round((255 * value) / (HIDDEN - 1))));
+    tensors[coarse(`${place}.weights`)] = { ...tensor, data: weights };
+    tensors[`${place}.mask`] = { ...tensor, dims: dims.slice(1), shape: [rows, cols], dtype: "bool", data: may };
   }
   return { ...reply, tensors, long: { texts: sent } };
-}
-
-/** In 8 bits, as small pictures are painted; what is masked is 0 there. @param {Tensor} tensor @returns {Tensor} */
-function small(tensor) {
-  if (tensor.dtype === "uint8") return tensor;
-  return { ...tensor, dtype: "uint8", data: Uint8Array.from(tensor.data, (value) => (Number.isNaN(value) ? 0 : Math.round(255 * value))) };
 }

@@ -57,7 +57,8 @@ function unmoved(present, next) {
  * @returns {Partial<State>}  the state in the address bar
  */
 export function read(window, options = {}) {
-  return parse(window.location.search, options);
+  const { search, hash = "" } = window.location;
+  return parse(search + hash, options);
 }
 
 /**

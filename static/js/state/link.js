@@ -51,6 +51,8 @@ export const REQUEST_KEYS = /** @type {const} */ ([
   "interventions",
   "pad_to",
 ]);
+/** Letters of a text in a query string; a longer one is in the fragment, which is not sent: servers refuse long request lines. */
+const LONGEST = 2000;
 /** @typedef {Exclude<keyof State, "options">} Key */
 const KEYS = /** @type {Key[]} */ (Object.keys(DEFAULTS).filter((key) => key !== "options"));
 /** Keys that a link always contains, even at their defaults. */
@@ -93,7 +95,9 @@ const PARSE = {
  * @returns {Partial<State>}  only keys that are present and can be read
  */
 export function parse(search, options = {}) {
-  return understood(Object.fromEntries([...new URLSearchParams(search)].reverse()), options);
+  const [query, fragment = ""] = search.split("#", 2);
+  const words = [...new URLSearchParams(fragment)].filter(([key]) => key === "source");
+  return understood(Object.fromEntries([...new URLSearchParams(query), ...words].reverse()), options);
 }
 
 /**
@@ -148,7 +152,7 @@ export function merge(state, ...others) {
 /**
  * @param {State} state
  * @param {Options} [options]
- * @returns {string}  a query string without "?"
+ * @returns {string}  a query string without "?", and a fragment if the text is long
  */
 export function format(state, options = {}) {
   const params = new URLSearchParams();
@@ -159,7 +163,9 @@ export function format(state, options = {}) {
     params.set(key, inWords(value));
   }
   for (const [name, words] of Object.entries(chosen(state, options))) params.set(name, words);
-  return params.toString();
+  if (state.source.length <= LONGEST) return params.toString();
+  params.delete("source");
+  return `${params}#${new URLSearchParams({ source: state.source })}`;
 }
 
 /**

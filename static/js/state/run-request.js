@@ -1,6 +1,6 @@
 /**
  * Asks for the run that a link means: the trace of a sentence, or the overview of a long text. Only the
- * server can count tokens: where a text may be long, it is asked to count them first.
+ * server can count tokens: if a text may be long, its overview is requested first, and says.
  */
 
 import { blockOf } from "../data/attentions.js";
@@ -22,8 +22,8 @@ import { inForce, request, texts } from "../data/request.js";
  */
 export async function runOf(source, model, link, needs, signal) {
   if (mayBeLong(model, [link.source, link.target])) {
-    const counted = await source.overview({ ...longRequest(model, link), select: [] }, signal);
-    if (exceeds(counted)) return overviewOf(source, model, link, signal);
+    const overview = await overviewOf(source, model, link, signal);
+    if (exceeds(overview)) return overview;
   }
   return source.trace(request(model, link, needs), signal);
 }
@@ -41,7 +41,7 @@ export const moreOf = (source, { model, link, trace }, needs, signal) =>
 /** @param {Source} source @param {ModelInfo} model @param {State} link @param {AbortSignal} signal  The block of the link. */
 async function overviewOf(source, model, link, signal) {
   const select = blockOf(model, link.block).rows.map(({ place }) => place);
-  const reply = await source.overview({ ...longRequest(model, link), select, cells: THUMBNAIL }, signal);
+  const reply = await source.overview({ ...longRequest(model, link), select, cells: THUMBNAIL, dtype: "uint8" }, signal);
   return overviewTrace(reply, texts(model, link));
 }
 

@@ -36,7 +36,7 @@ export function caption({ t, say }, page, axes, { row, col }, weights) {
   if (row !== null && weights) {
     const found = finding(weights);
     const keys = "keys" in found ? found.keys.map((key) => unit(t, axes.cols, key, "as-key")) : [];
-    const cell = col === null || ("keys" in found && found.keys.includes(col)) ? [] : [" ", ...say(t("{key} gets {weight}."), { key: unit(t, axes.cols, col, "as-key"), weight: Number.isNaN(weights[col]) ? t("nothing: it is masked") : four(weights[col]) })];
+    const cell = col === null || ("keys" in found && found.keys.includes(col)) ? [] : [" ", ...say(Number.isNaN(weights[col]) ? t("{key} is masked.") : t("{key} gets {weight}."), { key: unit(t, axes.cols, col, "as-key"), weight: four(weights[col]) })];
     return [...say(sentence(found, false, t), {
       place: where,
       query: unit(t, axes.rows, row, "as-query"),
