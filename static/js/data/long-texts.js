@@ -26,11 +26,11 @@ export const isLong = (trace) => trace?.long !== undefined;
 
 /**
  * Whether a text may have more tokens than are shown one by one; only the server can count them.
- * @param {Pick<ModelInfo, "long" | "max_tokens"> | null} model
+ * @param {Pick<ModelInfo, "capabilities" | "max_tokens"> | null} model
  * @param {(string | null)[]} texts
  */
 export function mayBeLong(model, texts) {
-  if (!model?.long || model.max_tokens <= LONGEST) return false;
+  if (!model?.capabilities.includes("long") || model.max_tokens <= LONGEST) return false;
   const utf8 = new TextEncoder();
   return texts.some((text) => text !== null && text.length * 4 > SURELY_SHORT && utf8.encode(text).length > SURELY_SHORT);
 }

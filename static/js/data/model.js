@@ -34,7 +34,6 @@
  * @property {string[]} [prompts]  example texts; for most models the page has its own
  * @property {string} [mask]  the mask token of a masked language model, such as "[MASK]"; empty: none
  * @property {number} max_tokens
- * @property {boolean} [long]  whether long texts can be looked at by overview and tiles
  * @property {string} digest
  * @property {string} positions  its positional encoding, such as "rotary"
  * @property {string} norm  where a sublayer's layer norm stands: "post" or "pre"

@@ -2,7 +2,7 @@
 
 import { finding } from "../../../compute/row-summary.js";
 import { el } from "../../../lib/render.js";
-import { four, two } from "../../../lib/numbers.js";
+import { significant, tiny, two } from "../../../lib/numbers.js";
 import { sentence } from "../../../parts/row-wording.js";
 import { levelOf } from "./axes.js";
 
@@ -12,6 +12,9 @@ import { levelOf } from "./axes.js";
 /** @typedef {import("../../../compute/map-window.js").Window} Window */
 /** @typedef {import("../../../lib/render.js").Child} Child */
 /** @typedef {{value: number, units: Window}} Seen  of a cell: the units that it stands for */
+
+/** Three digits: the server keeps queries and keys in 16 bits, from which weights are good to some tenths of a percent. @param {number} value */
+const about = (value) => (value >= 1e-4 ? significant(value, 3) : tiny(value));
 
 /** @param {Context["t"]} t @param {Page} page */
 const whereabouts = (t, { link }) => t("Layer {layer}, head {head}", { layer: link.layer + 1, head: link.head + 1 });
@@ -36,7 +39,7 @@ export function caption({ t, say }, page, axes, { row, col }, weights) {
   if (row !== null && weights) {
     const found = finding(weights);
     const keys = "keys" in found ? found.keys.map((key) => unit(t, axes.cols, key, "as-key")) : [];
-    const cell = col === null || ("keys" in found && found.keys.includes(col)) ? [] : [" ", ...say(Number.isNaN(weights[col]) ? t("{key} is masked.") : t("{key} gets {weight}."), { key: unit(t, axes.cols, col, "as-key"), weight: four(weights[col]) })];
+    const cell = col === null || ("keys" in found && found.keys.includes(col)) ? [] : [" ", ...say(Number.isNaN(weights[col]) ? t("{key} is masked.") : t("{key} gets {weight}."), { key: unit(t, axes.cols, col, "as-key"), weight: about(weights[col]) })];
     return [...say(sentence(found, false, t), {
       place: where,
       query: unit(t, axes.rows, row, "as-query"),
@@ -73,14 +76,14 @@ export function cellsSaid(t, page, side) {
  */
 export function tip({ t }, { rows, cols }, { value, units }) {
   const [height, width] = [units.rows[1] - units.rows[0], units.cols[1] - units.cols[0]];
-  const said = Number.isNaN(value) ? t("masked") : four(value);
+  const said = Number.isNaN(value) ? t("masked") : about(value);
   if (height * width === 1)
     return [unit(t, rows, units.rows[0], "as-query"), " ", unit(t, cols, units.cols[0], "as-key"), " ", el("b", {}, said)];
   const range = (/** @type {[number, number]} */ [from, to]) => (to - from === 1 ? String(from + 1) : `${from + 1}–${to}`);
   return [
     t("queries {queries}, keys {keys}", { queries: range(units.rows), keys: range(units.cols) }),
     " ",
-    el("b", {}, Number.isNaN(value) ? said : t("largest of {rows} × {cols}: {weight}", { rows: height, cols: width, weight: four(value) })),
+    el("b", {}, Number.isNaN(value) ? said : t("largest of {rows} × {cols}: {weight}", { rows: height, cols: width, weight: about(value) })),
   ];
 }
 
@@ -97,7 +100,7 @@ export function spoken(t, { rows, cols }, row, col, weights) {
   if (col === null) {
     const found = finding(weights);
     const key = "keys" in found ? named(cols, found.keys[0]) : "";
-    return key ? t("query {query} looks most at key {key}: {weight}", { query: named(rows, row), key, weight: "weight" in found ? four(found.weight) : "" }) : named(rows, row);
+    return key ? t("query {query} looks most at key {key}: {weight}", { query: named(rows, row), key, weight: "weight" in found ? about(found.weight) : "" }) : named(rows, row);
   }
-  return t("query {query}, key {key}: {weight}", { query: named(rows, row), key: named(cols, col), weight: Number.isNaN(weights[col]) ? t("masked") : four(weights[col]) });
+  return t("query {query}, key {key}: {weight}", { query: named(rows, row), key: named(cols, col), weight: Number.isNaN(weights[col]) ? t("masked") : about(weights[col]) });
 }
