@@ -90,7 +90,7 @@ const PARSE = {
 };
 
 /**
- * @param {string} search  a query string, with or without "?"
+ * @param {string} search  a query string, with or without "?", and a fragment
  * @param {Options} [options]  that a link may contain
  * @returns {Partial<State>}  only keys that are present and can be read
  */
