@@ -14,7 +14,7 @@ class Excess:
     limit: int  # the maximum allowed
     unit: str  # what is counted: "tokens", "characters", "bytes", "entries", "numbers"
     value: int | None = None  # the actual number; None if not counted
-    at: int | None = None  # code point of the text up to which it would fit
+    fits: int | None = None  # code points of the text that would fit
 
 
 class InputError(ValueError):

@@ -9,8 +9,10 @@ import orjson
 from app.answers.traces import chosen
 from app.dependencies import Services
 from app.engine.jobs import Encoded, Encoding
-from app.engine.long_texts import LongJob, Overview, Tile, View
+from app.engine.long_texts import LongJob, Overview, Tile, TokensJob, View
 from app.schemas.long_texts import AnyOverviewRequest, AnyTileRequest
+from app.schemas.traces import Asking
+from model.adapters.request import Request
 from model.errors import Excess, InputError
 
 RUN = {"source", "text", "target", "direction", "decode"}  # what a pass depends on
@@ -21,8 +23,17 @@ async def see_overview(
 ) -> Encoded:
     """Return the reply to a request for an overview of heads."""
     _check_cells("cells", wanted.cells**2, services.settings.max_cells)
+    if not wanted.select:
+        return await see_tokens(services, wanted, encoding)
     view = Overview(tuple(wanted.select), wanted.cells, wanted.dtype)
     return await _see(services, wanted, view, encoding)
+
+
+async def see_tokens(services: Services, wanted: Asking, encoding: Encoding) -> Encoded:
+    """Return the tokens of the texts, without a run; for any model."""
+    name = chosen(services, wanted, services.settings.max_long_characters)
+    run = wanted.model_dump(include=RUN) | {"model": services.catalog.describe(name).digest}
+    return await services.engine.run(TokensJob(name, _request(wanted), _digest(run), encoding))
 
 
 async def see_tile(services: Services, wanted: AnyTileRequest, encoding: Encoding) -> Encoded:
@@ -58,11 +69,14 @@ async def _see(
     if wanted.interventions:
         detail = "interventions: long texts are seen only as the model reads them unchanged"
         raise InputError("unsupported", "interventions", detail)
-    request = replace(wanted.asked(), target=wanted.texts.get("target"))
     run = wanted.model_dump(include=RUN) | {"model": info.digest}
     key = _digest(run)
     identity = _digest(run | {"view": asdict(view)})
-    return await services.engine.run(LongJob(name, request, key, view, identity, encoding))
+    return await services.engine.run(LongJob(name, _request(wanted), key, view, identity, encoding))
+
+
+def _request(wanted: Asking) -> Request:
+    return replace(wanted.asked(), target=wanted.texts.get("target"))
 
 
 def _check_cells(field: str, cells: int, most: int) -> None:

@@ -11,13 +11,14 @@ import orjson
 
 from app.answers.field_names import within
 from app.answers.lab import freeze
+from app.answers.long_texts import see_tokens
 from app.answers.share_state import check, check_options
 from app.answers.shares import thaw
 from app.answers.traces import chosen, example, parameters, run, run_trace
 from app.dependencies import Services
 from app.engine.engine import BusyError
 from app.engine.jobs import Encoded, Encoding
-from app.engine.wire import ZSTD
+from app.engine.wire import JSON, ZSTD
 from app.off_loop import LARGE, off_loop
 from app.schemas.replies import ModelReply
 from app.schemas.shares import (
@@ -39,6 +40,9 @@ from model.transformer.scoring import SCORINGS
 # The tensors that the page draws, so that a share needs no model: attention, its inputs, and the
 # next-token probabilities.
 FROZEN = ["*.weights", "*.mask", "*.q", "*.k", "*.v", "*.probabilities", "*.candidates"]
+
+
+MAX_TOKENS = 256  # of a text: above, the page shows pictures of it (docs/long.md)
 
 
 @dataclass(frozen=True)
@@ -191,6 +195,7 @@ async def _freeze_state(
 ) -> bytes:
     # The client's own patterns come first, so that an error has the client's index.
     with within("state", but="select" if wanted.select else None):
+        await _check_length(services, state)
         model = services.catalog.pick(state.model)
         select = [*wanted.select, *present(FROZEN, services.catalog.names(model))]
         frozen = await freezer.keep(
@@ -199,6 +204,18 @@ async def _freeze_state(
         seen = await off_loop(thaw, frozen, size=len(frozen))
         check(state, services.catalog.describe(model).attentions, seen)
         return frozen
+
+
+async def _check_length(services: Services, state: SentenceState) -> None:
+    """Raise InputError for a text of which the page shows pictures instead of all weights."""
+    given = {field: text for field, text in state.texts.items() if text}
+    if max(map(len, given.values()), default=0) <= MAX_TOKENS // 4:  # four bytes a character
+        return
+    found = await see_tokens(services, state, Encoding(JSON, services.settings.max_values))
+    for text, tokens in orjson.loads(found.content)["tokens"].items():
+        if len(tokens) > MAX_TOKENS:
+            detail = f"{text} has {len(tokens)} tokens; a share stores at most {MAX_TOKENS}"
+            raise InputError("unsupported", text, detail, Excess(MAX_TOKENS, "tokens", len(tokens)))
 
 
 def _mechanism(services: Services, wanted: ShareRequest) -> list[Question]:

@@ -167,6 +167,22 @@ def _check_edges(name: str, edges: Sequence[int], length: int) -> None:
 
 
 @dataclass(frozen=True)
+class TokensJob(AnswerJob):
+    """The tokens of a text, without a run, for any model."""
+
+    request: Request
+    identity: str
+    encoding: Encoding
+
+    def alone(self, adapter: Adapter) -> Encoded:
+        """Return the reply; raises `InputError` if the model cannot read the text."""
+        adapter.check(self.request)
+        read = LongPass(adapter.texts_of(self.request), {})
+        document = {"id": self.identity, "model": self.model, **told(read), "tensors": {}}
+        return self.encoding(Reply(document, {}))
+
+
+@dataclass(frozen=True)
 class LongJob(AnswerJob):
     """A view of a long text, which is run first if its pass is not kept."""
 

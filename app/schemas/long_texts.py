@@ -27,8 +27,8 @@ class Seen(Strict):
 
     select: list[NamePattern] = Field(
         default=["*"],
-        min_length=1,
-        description="Patterns of attentions, such as `encoder.*.self`.",
+        description="Patterns of attentions, such as `encoder.*.self`. `[]`: only the tokens, "
+        "without a run, for any model.",
     )
     cells: Annotated[int, Field(ge=1, le=1_024)] = Field(
         default=256, description="Rows and columns of a picture, at most."

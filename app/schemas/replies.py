@@ -190,3 +190,6 @@ class ProblemReply(BaseModel):
         "work.",
     )
     value: int | None = Field(default=None, description="The actual number.")
+    fits: int | None = Field(
+        default=None, description="Unicode code points of a text that would fit, to a word's end."
+    )

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from model.adapters.request import Request
 from model.errors import Excess, InputError
 from model.text.detect import Detector
+from model.text.fit import fits
 from model.text.tokens import EOS, PAD, Token, Tokenizer
 
 KEPT = 64  # recently tokenized texts that are cached
@@ -57,16 +58,14 @@ class Rows:
 
         Raises `InputError` for an empty text, or one with more tokens than the model can read.
         """
-        pieces = self._pieces("source", request.source)
         tag = self.tokenizer.tag(self.direction(request).split("-")[1])
-        return self._fitting("source", [tag, *pieces, self.tokenizer.control(EOS)])
+        return self._fitting("source", request.source, [tag])
 
     def target(self, request: Request) -> list[Token] | None:
         """Return the tokens of a given target: its pieces and <eos>. Raises as `source` does."""
         if request.target is None:
             return None
-        pieces = self._pieces("target", request.target)
-        return self._fitting("target", [*pieces, self.tokenizer.control(EOS)])
+        return self._fitting("target", request.target, [])
 
     def padded(self, tokens: list[Token], pad_to: int | None) -> list[Token]:
         """Return the tokens padded with <pad> up to `pad_to`."""
@@ -81,18 +80,20 @@ class Rows:
         ).to(self.device)
         return ids, ids != self.tokenizer.pad
 
-    def _pieces(self, field: str, text: str) -> list[Token]:
-        pieces = self._encoded(text)
-        if not pieces:
-            raise InputError("empty-text", field, f"{field} is empty")
-        return pieces
+    def _fitting(self, field: str, text: str, before: list[Token]) -> list[Token]:
+        """Return the tokens before a text, its own and <eos>."""
 
-    def _fitting(self, field: str, tokens: list[Token]) -> list[Token]:
+        def encode(part: str) -> list[Token]:
+            return [*before, *self._encoded(part), self.tokenizer.control(EOS)]
+
+        if not self._encoded(text):
+            raise InputError("empty-text", field, f"{field} is empty")
+        tokens = encode(text)
         if len(tokens) > self.most:
             raise InputError(
                 "text-too-long",
                 field,
                 f"{field} has {len(tokens)} tokens; this model reads at most {self.most}",
-                Excess(self.most, "tokens", len(tokens)),
+                Excess(self.most, "tokens", len(tokens), fits(text, self.most, encode)),
             )
         return tokens

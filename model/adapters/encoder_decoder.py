@@ -155,6 +155,14 @@ class EncoderDecoder(Adapter):
                         traces[index] = self._trace(run)
             return [traces[index] for index in range(len(rows))]
 
+    def texts_of(self, request: Request) -> dict[str, tuple[Token, ...]]:
+        """Return the tokens of the source, and of a target that is given as it is read."""
+        source, target = self.rows.source(request), self.rows.target(request)
+        texts = {SOURCE: tuple(source)}
+        if target is not None:
+            texts[TARGET] = (self.tokenizer.control(BOS), *target[:-1])
+        return texts
+
     @torch.inference_mode()
     def hypotheses(self, requests: Sequence[Request]) -> list[tuple[Hypothesis, ...]]:
         """Return the hypotheses of beam search for each request, best first; ignores `method`."""

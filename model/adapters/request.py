@@ -261,6 +261,11 @@ class Adapter(Protocol):
         """Return the decoding of a checked request, for a model that can `decode`."""
         raise LookupError(f"{self.info.id} writes nothing")
 
+    def texts_of(self, request: Request) -> Mapping[str, tuple[Token, ...]]:
+        """Return the tokens of what a checked request gives to read, if possible without a run."""
+        [trace] = self.run([replace(request, select=(), summarise=())])
+        return trace.texts
+
     def long(self, request: Request, dtype: torch.dtype) -> LongPass:
         """Run one text of any length, keeping q and k of every attention in this precision.
 

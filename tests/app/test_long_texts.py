@@ -211,3 +211,47 @@ async def test_a_pass_is_run_once_for_all_looks(
         assert ran == [text]
         await send(client, "overview", text=TEXT + " Twice.")
         assert len(ran) == 2
+
+
+async def test_tokens_alone_need_no_run(
+    client: httpx.AsyncClient, small: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in MODELS:
+        monkeypatch.setattr(small[name], "run", None)
+        field = "source" if name == "bart" else "text"
+        body = {field: TEXT, "model": name, "select": []}
+        reply = await client.post("/api/overview", json=body)
+        assert reply.status_code == 200, reply.text
+        found = reply.json()
+        assert "".join(one["text"] for one in found["tokens"][field]) == TEXT
+        assert found["tensors"] == {}
+
+
+async def test_a_text_too_long_says_how_much_fits(client: httpx.AsyncClient) -> None:
+    for path, text in (("overview", TEXT * 5), ("trace", TEXT * 6)):
+        body = {"text": text, "model": "gpt2"}
+        problem = hold(await client.post(f"/api/{path}", json=body), 422, "text-too-long", "text")
+        assert (problem["unit"], problem["limit"]) == ("tokens", 64)
+        cut = text[: problem["fits"]]
+        assert text.startswith(cut + " ")
+        kept = await client.post("/api/overview", json={**body, "text": cut, "select": []})
+        assert 55 < len(kept.json()["tokens"]["text"]) <= 64
+
+
+async def test_a_longer_text_than_the_settings_allow(serving: Serving, small: Catalog) -> None:
+    async with serving(catalog=small, max_long_characters=20) as client:
+        reply = await client.post("/api/overview", json={"text": TEXT, "model": "gpt2"})
+        problem = hold(reply, 422, "text-too-long", "text")
+        assert (problem["unit"], problem["fits"]) == ("characters", 20)
+
+
+async def test_a_long_text_is_not_shared(
+    serving: Serving, small: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.answers.share_creation.MAX_TOKENS", 20)
+    async with serving(catalog=small) as client:
+        state = {"text": TEXT, "model": "gpt2"}
+        reply = await client.post("/api/shares", json={"state": state})
+        hold(reply, 422, "unsupported", "state.text")
+        short = {"state": {**state, "text": "The cat sat on the mat"}}
+        assert (await client.post("/api/shares", json=short)).status_code == 201

@@ -27,6 +27,7 @@ from model.adapters.validate import check_decode, check_interventions, check_ran
 from model.decode.steps import SearchStep
 from model.errors import Excess, InputError
 from model.explain.patterns import needed, summary
+from model.text.fit import fits
 from model.text.tokens import Token
 from model.trace.interventions import Intervention
 from model.trace.name_patterns import present, select
@@ -145,6 +146,14 @@ class HuggingFace(Adapter):
             self.forward.read(*self._batch(rows, self.read), recorders)
             pairs = zip(rows, recorders, strict=True)
             return [self._trace(row, recorder) for row, recorder in pairs]
+
+    def texts_of(self, request: Request) -> dict[str, tuple[Token, ...]]:
+        """Return the tokens of the text, and of a target that is given as it is read."""
+        texts = {self.read: tuple(self._tokens(request))}
+        target = self._target(request)
+        if target is not None:
+            texts[TARGET] = (self._start, *target[:-1])
+        return texts
 
     def read_long(self, request: Request, dtype: torch.dtype) -> LongPass:
         """Run a checked request, keeping q and k of every attention in this precision."""
@@ -275,7 +284,8 @@ class HuggingFace(Adapter):
         most = self.info.max_tokens
         if len(tokens) > most:
             detail = f"{field} has {len(tokens)} tokens; this model reads at most {most}"
-            raise InputError("text-too-long", field, detail, Excess(most, "tokens", len(tokens)))
+            excess = Excess(most, "tokens", len(tokens), fits(text, most, self.text.encode))
+            raise InputError("text-too-long", field, detail, excess)
         return tokens
 
     def _row(self, request: Request, made: tuple[Intervention, ...]) -> Row:
