@@ -1,30 +1,30 @@
-/** Keys that move: the arrows, within a picture or through the steps of one. */
+/** Navigation keys: the arrows, within a picture or through its steps. */
 
 /** @type {Record<string, [number, number]>}  down, right */
 const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 const STEPS = /** @type {Record<string, number>} */ ({ ArrowLeft: -1, ArrowRight: 1 });
 const ENDS = /** @type {Record<string, number>} */ ({ Home: -Infinity, End: Infinity });
-/** What a presenter's remote sends; without a projector these scroll. */
+/** Keys sent by a presenter's remote; outside projector mode they scroll. */
 export const REMOTE = /** @type {Record<string, number>} */ ({ PageUp: -1, PageDown: 1 });
-/** All that turns a page: some remotes send arrows. */
+/** All keys that turn pages: some remotes send arrows. */
 export const TURNS = /** @type {Record<string, number>} */ ({ ...REMOTE, ...STEPS });
 
 /**
- * Whether a key is pressed by itself, and not while an input method composes.
+ * Whether a key is pressed without modifiers, and not while an input method is composing.
  * @param {Pick<KeyboardEvent, "ctrlKey" | "metaKey" | "altKey" | "isComposing">} event
  */
 export const alone = ({ ctrlKey, metaKey, altKey, isComposing }) => !(ctrlKey || metaKey || altKey || isComposing);
 
 /**
  * @param {KeyboardEvent} event
- * @returns {[number, number] | null}  down and right; null: no arrow, or more than that
+ * @returns {[number, number] | null}  down and right; null: not an arrow key alone
  */
 export const arrow = (event) => (alone(event) && ARROWS[event.key]) || null;
 
 /**
  * @param {EventTarget} element
- * @param {(down: number, right: number, event: KeyboardEvent) => boolean | void} move  false: it has
- *   nothing to move, and the key means what it always does
+ * @param {(down: number, right: number, event: KeyboardEvent) => boolean | void} move  false:
+ *   nothing to move, so the key keeps its default action
  */
 export function onArrows(element, move) {
   element.addEventListener("keydown", (event) => {
@@ -37,16 +37,17 @@ export function onArrows(element, move) {
 export const within = (index, size) => Math.max(Math.min(index, size - 1), 0);
 
 /**
- * Arrows and Space through steps, wherever they mean nothing else; before the page's own keys hear
- * of them.
+ * Use arrows and Space to move through steps wherever they have no other meaning; handled before
+ * the page's own keys.
  * @param {import("./figure-keys.js").Keys} keys  of the figure
  * @param {object} steps
- * @param {() => boolean} steps.projector  whether a remote's keys are meant
- * @param {{arrows: string, space: string}} steps.takes  what takes these keys for itself
- * @param {boolean} [steps.ends]  whether Home and End lead to the first and the last
+ * @param {() => boolean} steps.projector  whether a remote's keys count
+ * @param {{arrows: string, space: string}} steps.takes  selectors of elements that use these keys
+ *   themselves
+ * @param {boolean} [steps.ends]  whether Home and End go to the first and the last step
  * @param {(by: number) => void} steps.go
  * @param {(back: boolean) => void} steps.space
- * @returns {() => void}  stops it
+ * @returns {() => void}  unbinds the keys
  */
 export function onSteps(keys, { projector, takes, ends = false, go, space }) {
   /** @param {KeyboardEvent} event */

@@ -1,4 +1,4 @@
-/** The one sentence that says what is seen; its words follow from the numbers of the lit row. */
+/** The caption: one sentence computed from the numbers of the highlighted row. */
 
 import { render } from "../lib/render.js";
 import { compose } from "./row-wording.js";
@@ -12,9 +12,10 @@ import { plainStep } from "../data/tokens.js";
 /**
  * @param {Context} context
  * @param {HTMLElement} line
- * @param {(page: import("../state/store.js").Page) => boolean} speaks  whether it is the row's sentence that stands there
- * @param {() => boolean} tells  whether the pinned cell is told here, and not by the view itself
- * @returns {() => void}  stops it
+ * @param {(page: import("../state/store.js").Page) => boolean} speaks  whether the caption
+ *   describes the row
+ * @param {() => boolean} tells  whether the pinned cell is announced here, not by the view itself
+ * @returns {() => void}  unsubscribes
  */
 export function bindCaption(context, line, speaks, tells) {
   const { store } = context;
@@ -32,7 +33,7 @@ export function bindCaption(context, line, speaks, tells) {
 }
 
 /**
- * Tells a screen reader the pinned cell. What the pointer passes over is not announced.
+ * Announce the pinned cell to screen readers. Hovered cells are not announced.
  * @param {Context} context
  */
 function announce({ store, t, announce }) {

@@ -1,4 +1,6 @@
-/** Which query and which key: two lists with a step back and on, for views that have no matrix. */
+/**
+ * Choose a query and a key: two lists with previous and next buttons, for views without a matrix.
+ */
 
 import { axes } from "../data/attentions.js";
 import { pair } from "../state/highlight.js";
@@ -29,7 +31,7 @@ export function cellPicker({ store, t }, sides = ["query", "key"]) {
     const { rows, cols } = axes(model, trace, link.block);
     const last = (side === "query" ? rows : cols).length - 1;
     const to = Math.min(Math.max(index, 0), last);
-    // Without a key of one's own the cell follows the query to what it looks at most.
+    // If no key is pinned, the cell is the one that the query looks at most.
     const key = sides.includes("key") ? at.key : link.key;
     store.go({ query: at.query, key, [side]: to });
   }

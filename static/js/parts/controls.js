@@ -1,4 +1,4 @@
-/** What a view lets one choose, as controls that look and work alike in all views. */
+/** Controls for the options of views. */
 
 import { h, write } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
@@ -8,18 +8,19 @@ import { el, render } from "../lib/render.js";
  * @typedef {object} Control
  * @property {string} option  its name in the link
  * @property {string} label
- * @property {Record<string, string> | (() => Record<string, string>)} [values]  of a choice, and what they are called
+ * @property {Record<string, string> | (() => Record<string, string>)} [values]  the values of a
+ *   choice with their names
  * @property {Range | (() => Range)} [range]  of a slider
  * @property {(value: number) => string} [say]  a slider's value; absent: the number
- * @property {() => any} [otherwise]  what is meant where nothing was chosen; absent: nothing
+ * @property {() => any} [otherwise]  the effective value if nothing was chosen; absent: none
  */
 /** @typedef {[number, number, number]} Range  lowest, highest, step */
 /** @typedef {{element: HTMLElement, show: (value: any) => void}} Bound */
 
 /**
  * @param {Context} context
- * @param {Control[]} list  without values or a range: something to switch on
- * @returns {HTMLElement & {refresh: () => void}}  refresh brings it up to what the link says
+ * @param {Control[]} list  a control without values or a range is a checkbox
+ * @returns {HTMLElement & {refresh: () => void}}  `refresh` updates the controls from the link
  */
 export function controls({ store, own }, list) {
   const bound = list.map((control) => {
@@ -49,9 +50,9 @@ function choices({ option, label, values = {} }, choose, own) {
 /**
  * Radio buttons side by side.
  * @param {string} name
- * @param {Record<string, string>} values  and what they are called
+ * @param {Record<string, string>} values  values with their names
  * @param {string | null} chosen
- * @param {(value: string) => boolean} [fixed]  which cannot be chosen
+ * @param {(value: string) => boolean} [fixed]  which values are disabled
  */
 export const radios = (name, values, chosen, fixed = () => false) =>
   Object.entries(values).map(([value, says]) =>

@@ -1,6 +1,6 @@
 /**
- * The keys that are meant for a figure: those pressed in it, and for the page's main figure those
- * pressed where no other one stands. Under an open dialog none is.
+ * The keys of a figure: those pressed inside it and, for the page's main figure, those pressed
+ * outside any figure. While a dialog is open, there are none.
  */
 
 const FIGURE = "[data-figure]";
@@ -26,8 +26,8 @@ export function createKeys(root, main) {
   return {
     /**
      * @param {(event: KeyboardEvent) => void} listener
-     * @param {{first?: boolean}} [when]  first: before what the keys are pressed in
-     * @returns {() => void}  stops it
+     * @param {{first?: boolean}} [when]  first: before the element in which the key is pressed
+     * @returns {() => void}  removes the listener
      */
     listen(listener, { first = false } = {}) {
       const hear = (/** @type {KeyboardEvent} */ event) => {

@@ -1,9 +1,12 @@
-/** The room that a figure has: measured when its element or what it shows changes, and not more often. */
+/** The available space of a figure, measured only when its element or its contents change. */
 
 /** @typedef {import("../state/types.js").Measure} Measure */
 /** @typedef {ReturnType<typeof createRoom>} RoomOf */
 
-/** Pixels from which on things stand side by side, and those that a figure is high at least and at most. */
+/**
+ * In pixels: the width from which parts are side by side, and the smallest and largest height of a
+ * figure.
+ */
 const [WIDE, LEAST, MOST] = [600, 300, 620];
 
 /** @type {Measure}  As wide as the element, and so high that it is seen at once. */
@@ -13,13 +16,13 @@ const own = (element) => {
 };
 
 /**
- * Asking where something lies makes the browser lay the page out at once: it is asked once a change.
+ * Measuring forces a layout, so it is done once per change.
  * @param {HTMLElement} element
  * @param {Measure} [measure]
  */
 export function createRoom(element, measure = own) {
   let now = measure(element);
-  /** What was drawn for. */
+  /** The size used for the last drawing. */
   let used = now;
   /** @type {() => void} */
   let tell = () => {};
@@ -35,7 +38,10 @@ export function createRoom(element, measure = own) {
     if (now.width !== width) redraw();
   }
 
-  /** What stands above has moved it. A phone's window grows and shrinks as one scrolls: its width counts alone. */
+  /**
+   * Something above has moved the figure. On phones the window's height changes while scrolling, so
+   * only the width counts.
+   */
   function moved() {
     now = measure(element);
     if (now.width !== used.width || (now.wide && now.height !== used.height)) redraw();

@@ -1,4 +1,4 @@
-/** Pointer and keys on a matrix: what they point at, what they pick. */
+/** Pointer and key handling on a matrix. */
 
 import { hit } from "../draw/geometry.js";
 import { onArrows, within } from "./arrow-keys.js";
@@ -24,7 +24,7 @@ export function bindGestures(element, { geometry, onPoint, onPick, picked }) {
     const frame = element.getBoundingClientRect();
     const drawn = geometry();
     const place = drawn && hit(drawn, event.clientX - frame.left, event.clientY - frame.top);
-    // The names of rows stay where cells are scrolled under them.
+    // The labels of rows stay in place while the cells are scrolled.
     const names = /** @type {Element} */ (event.target).closest?.(".labels.rows");
     return place && names ? { ...place, col: null } : place;
   }

@@ -1,4 +1,4 @@
-/** What thumbnails show: all heads of the present block, out of one trace. */
+/** The data of thumbnails: all heads of the current block, from one trace. */
 
 import { packed, table } from "../draw/head-grid.js";
 import { alike, axes, extent, place } from "../data/attentions.js";
@@ -12,9 +12,9 @@ import { rgb, sequential } from "../draw/scale.js";
 /** @typedef {import("../data/wire.js").Summary} Summary */
 /** @typedef {import("../draw/head-grid.js").Tile} Tile */
 /**
- * @typedef {object} Seen  what is on the page
+ * @typedef {object} Seen  what is shown
  * @property {Page} page
- * @property {Trace} trace  with weights, be they in 8 bits, and summaries
+ * @property {Trace} trace  with weights (8 bits are enough) and summaries
  * @property {number} layers
  * @property {number} heads
  * @property {(layer: number) => Summary | undefined} summary

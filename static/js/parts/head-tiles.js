@@ -1,6 +1,6 @@
 /**
- * The thumbnails: all pictures on one canvas, what is lit in them on another, and over both a button
- * a head, for pointer, keys and screen readers.
+ * The thumbnails: all pictures on one canvas, highlights on another, and above both one button per
+ * head for pointer, keys and screen readers.
  */
 
 import { alone, onArrows, within } from "./arrow-keys.js";
@@ -29,12 +29,14 @@ import { meaning } from "./legend.js";
 /** @typedef {{seen: Seen, tiles: Tile[], layout: Layout, words: Words[]}} Drawn */
 /** @typedef {{where: string, value: string, pattern: string, label: string}} Words  of a tile */
 
-/** More than this no eye tells apart on a thumbnail, and a phone has to hold it. */
+/**
+ * Cap on the device pixel ratio: more is not visible on a thumbnail, and phones have little memory.
+ */
 const SHARPEST = 2;
 
 /**
  * @param {Context} context
- * @param {string} label  says what they are, and what keys do, to a screen reader
+ * @param {string} label  the accessible name, which also says what the keys do
  * @param {Gestures} gestures
  */
 export function createTiles(context, label, { onHover, onOpen, onPreview = () => {} }) {
@@ -70,7 +72,7 @@ export function createTiles(context, label, { onHover, onOpen, onPreview = () =>
      * @param {Seen} seen
      * @param {Tile[]} tiles
      * @param {Layout} layout
-     * @param {string} measure  that is written
+     * @param {string} measure  the measure to print
      */
     draw(seen, tiles, layout, measure) {
       drawn = { seen, tiles, layout, words: tiles.map((one) => worded(context, seen, one, measure)) };
@@ -94,7 +96,9 @@ export function createTiles(context, label, { onHover, onOpen, onPreview = () =>
       });
     },
 
-    /** All of it with its words, what is lit and the legend, for an export; null before the first drawing. */
+    /**
+     * The drawing with labels, highlights and legend, for an export; null before the first drawing.
+     */
     drawing() {
       if (!drawn) return null;
       const theme = context.theme();
@@ -151,7 +155,11 @@ function listen(buttons, present, { onHover, onOpen, onPreview }) {
   });
 }
 
-/** The one tile that Tab comes to. @param {HTMLElement} buttons @param {number} index */
+/**
+ * Make one tile the only one reachable by Tab.
+ * @param {HTMLElement} buttons
+ * @param {number} index
+ */
 function reach(buttons, index) {
   [...buttons.children].forEach((button, i) => {
     /** @type {HTMLElement} */ (button).tabIndex = i === index ? 0 : -1;
@@ -175,7 +183,7 @@ function tileButton({ where, value, pattern, label }, { places, size, wide }, i)
  * @param {Context} context
  * @param {Seen} seen
  * @param {Tile} tile
- * @param {string} measure  of what the head does, where that is known
+ * @param {string} measure  of the head's summary, if known
  * @returns {Words}
  */
 function worded({ t }, { page, summary }, { layer, head }, measure) {
@@ -187,13 +195,13 @@ function worded({ t }, { page, summary }, { layer, head }, measure) {
   const value = number === null || number === undefined ? "–" : two(number);
   const kind = found.pattern[head];
   const pattern = kind === "none" && isOff(page, { layer, head }) ? t("off") : patterns(t)[kind].name;
-  // What is seen comes first, so that it can be called by it; then what the letters stand for.
+  // The visible text comes first, so that voice control works; then its meaning.
   const seen = [where, value, pattern].filter(Boolean).join(" ");
   return { where, value, pattern, label: `${seen} (${long}, ${measures(t)[measure].name})` };
 }
 
 /**
- * The tile that an arrow leads to: the next one, or the one above or below.
+ * The tile that an arrow key moves to: the next one, or the one above or below.
  * @param {Layout} layout
  * @param {number} index
  * @param {number} down
@@ -221,7 +229,7 @@ function resize(canvas, { width, height }, ratio) {
 /** @param {HTMLCanvasElement} canvas @param {Drawn} drawn @param {number} ratio */
 function paint(canvas, { seen, tiles, layout }, ratio) {
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-  if (!canvas.width || !canvas.height) return; // no head is drawn, as before a kind of attention is known
+  if (!canvas.width || !canvas.height) return; // no head is drawn while the kind of attention is unknown
   const image = context.createImageData(canvas.width, canvas.height);
   const pixels = new Uint32Array(image.data.buffer);
   const [size, wide] = [layout.size, layout.wide].map((length) => Math.floor(length * ratio));
@@ -235,7 +243,7 @@ function paint(canvas, { seen, tiles, layout }, ratio) {
 }
 
 /**
- * A frame around a token's row and around its column, in every tile.
+ * Outline a token's row and column in every tile.
  * @param {HTMLCanvasElement} canvas
  * @param {Drawn} drawn
  * @param {Place} place

@@ -1,4 +1,4 @@
-/** What the colours and patterns of a matrix mean, in one line below it. */
+/** The legend of a matrix: colours and patterns in one line below it. */
 
 import { h } from "../lib/dom.js";
 import { two } from "../lib/numbers.js";
@@ -10,7 +10,7 @@ import { ramp } from "./scale.js";
 /**
  * @typedef {object} Meaning
  * @property {import("../draw/paint.js").Shade} shade
- * @property {Set<number>} covers  the patterns that are there (`COVER`)
+ * @property {Set<number>} covers  the patterns present (`COVER`)
  */
 
 /** @param {Context} context */

@@ -1,8 +1,8 @@
-/** What a difference of log-probabilities means, in words. */
+/** Describe a difference of log-probabilities in words. */
 
 import { plus, times, two } from "../lib/numbers.js";
 
-/** What prints as 1.0 times as likely is as likely as before; nats. */
+/** Smaller differences (in nats) count as equally likely. */
 const SAME = Math.log(1.05);
 
 /**

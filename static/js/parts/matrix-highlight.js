@@ -1,4 +1,4 @@
-/** What is lit in a matrix, its row, column and cell, and the tooltip of the cell pointed at. */
+/** The highlighted row, column and cell of a matrix, and the tooltip of the hovered cell. */
 
 import { h } from "../lib/dom.js";
 import { render } from "../lib/render.js";
@@ -34,7 +34,7 @@ export function createMatrixHighlight() {
       tip.hidden = row === null || col === null || !geometry;
       if (row === null || col === null || !geometry) return;
       render(tip, says({ row, col }));
-      // Off the row, so that its other cells stay in sight, and towards the middle.
+      // Outside the row, so that its other cells stay visible, and towards the middle.
       const { left, top, width, height } = box(geometry, { row, col });
       const [end, below] = [col >= geometry.cols / 2, row < 2];
       tip.classList.toggle("end", end);

@@ -1,6 +1,6 @@
 /**
- * A matrix with its labels: the chart, the tokens along both sides, what is lit in it, a tooltip,
- * and pointer and keys. It knows rows and columns; what they mean the view knows.
+ * A matrix with its labels: the chart, the tokens along both sides, highlights, a tooltip, and
+ * pointer and key handling. It knows only rows and columns; their meaning is up to the view.
  */
 
 import { COVER } from "../compute/aggregate-attention.js";
@@ -24,33 +24,33 @@ import { createZoom } from "./zoom.js";
 /** @typedef {import("../draw/geometry.js").Geometry} Geometry */
 /**
  * @typedef {object} Options
- * @property {string} label  says what it is, to a screen reader
+ * @property {string} label  the accessible name
  * @property {(place: Place | null) => void} onHover
  * @property {(place: Place, how: "click" | "key") => void} onPick
  * @property {() => {row: number, col: number} | null} picked  where the arrow keys start
  * @property {(cell: {row: number, col: number}) => import("../lib/render.js").Child[]} tip
- * @property {boolean} [zoomed]  whether it opens as a heatmap to zoom into
+ * @property {boolean} [zoomed]  whether it opens zoomable
  */
 /**
  * @typedef {object} Content
  * @property {import("../data/wire.js").Matrix} matrix
  * @property {Uint8Array} [cover]  why a cell shows no number; absent: NaN is masked
- * @property {import("../draw/row-bars.js").Ends | null} [ends]  what stands at each row's end
+ * @property {import("../draw/row-bars.js").Ends | null} [ends]  the bars at the ends of rows
  * @property {import("../draw/paint.js").Shade} shade
  * @property {Step[]} rows
- * @property {Step[]} cols  empty: columns are only counted
+ * @property {Step[]} cols  empty: columns have no labels
  * @property {{rows: string, cols: string}} titles
  * @property {number} width  to fit into
  * @property {number} height  to fit into
- * @property {number} [stretch]  how much wider than high a cell may be
+ * @property {number} [stretch]  largest ratio of a cell's width to its height
  * @property {number} [largest]
- * @property {boolean} [bare]  whether the rows are named by the matrix beside it
- * @property {{rows: number[], cols: number[]}} [changed]  whose labels are shown before others
+ * @property {boolean} [bare]  whether the labels of rows are those of the matrix beside it
+ * @property {{rows: number[], cols: number[]}} [changed]  positions whose labels are shown first
  */
 
-/** Of the width, that labels of rows may take. */
+/** The largest share of the width for the labels of rows. */
 const MOST = 0.2;
-/** Pixels that a cell has at least where there is little room: the rest is scrolled to. */
+/** The smallest cell in pixels; what does not fit is scrolled. */
 const LEAST = 18;
 
 /**
@@ -94,7 +94,7 @@ export function createMatrix(context, options) {
     picked,
   });
 
-  /** As large as what it shows. */
+  /** Set the element's size to that of its contents. */
   function measure() {
     const { width, height } = zoom.size() ?? { width: wide, height: geometry?.height ?? 0 };
     field.style.width = `${width}px`;
@@ -142,7 +142,9 @@ export function createMatrix(context, options) {
       zoom.mark(place);
     },
 
-    /** All of it with its labels, what is lit and the legend, for an export; null before the first drawing. */
+    /**
+     * The drawing with labels, highlights and legend, for an export; null before the first drawing.
+     */
     drawing: () => plate && engrave(plate, lit, meaning(context.t, { shade: plate.shade, covers: covering(plate) })),
 
     destroy() {
@@ -153,11 +155,14 @@ export function createMatrix(context, options) {
   };
 }
 
-/** Why cells of it show no number. @param {Pick<Content, "matrix" | "cover">} content */
+/**
+ * The reasons for which its cells show no number.
+ * @param {Pick<Content, "matrix" | "cover">} content
+ */
 const covering = ({ matrix, cover }) => new Set(cover ?? (matrix.values.some(Number.isNaN) ? [COVER.masked] : []));
 
 /**
- * Which of a side's labels are shown: what has changed and special tokens before others.
+ * Which labels of a side are shown: changed tokens and special ones first.
  * @param {Step[]} steps
  * @param {import("../draw/label-choice.js").Clash} clash
  * @param {number[]} [changed]
@@ -168,7 +173,7 @@ function side(steps, clash, changed = []) {
 }
 
 /**
- * Scrolls as little as brings a column into sight.
+ * Scroll just enough to make a column visible.
  * @param {HTMLElement} element
  * @param {Geometry} geometry
  * @param {number | null} col
@@ -181,7 +186,7 @@ function reveal(element, { left, cellWidth }, col) {
 }
 
 /**
- * Decoder steps without what they read, where that would take the matrix's room.
+ * Omit the tokens that decoder steps have read if the labels would take too much width.
  * @param {Step[]} rows
  * @param {(text: string) => number} measure
  * @param {number} width

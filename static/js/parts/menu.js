@@ -1,4 +1,4 @@
-/** A choice among many, in one line: what does not fit side by side in the controls of a view. */
+/** A select menu, for choices with too many values for radio buttons. */
 
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
@@ -7,8 +7,8 @@ import { el, render } from "../lib/render.js";
  * @param {import("../state/types.js").Context} context
  * @param {string} option  its name in the link
  * @param {string} label
- * @returns {{element: HTMLElement, fill: (values: Record<string, string>) => void}}  fill says what
- *   there is to choose now, and shows what the link says; the first where it says something else
+ * @returns {{element: HTMLElement, fill: (values: Record<string, string>) => void}}  `fill` sets
+ *   the values and selects the link's one, or the first if it is not among them
  */
 export function menu({ store, own }, option, label) {
   const select = h("select", { id: own(`option-${option}`) });

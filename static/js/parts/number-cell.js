@@ -1,20 +1,20 @@
-/** The colour of a number in a table, and that of its digits, so that they can be read on it. */
+/** The background colour of a number in a table, and a legible text colour. */
 
 import { colour, contrast, css, diverging, rgb, sequential } from "../draw/scale.js";
 
 /** @typedef {import("../draw/theme.js").Theme} Theme */
 
-/** Of letters on their ground, WCAG 2 AA; black or white has it on any. */
+/** The contrast of WCAG 2 AA; black or white has it on any background. */
 const READABLE = 4.5;
 /** @type {import("../draw/scale.js").Rgb[]} */
 const EXTREMES = [[0, 0, 0], [255, 255, 255]];
-/** How far signed numbers go towards the ends of their scale: many stand side by side. */
+/** The part of the scale used for signed numbers, to keep tables with many of them calm. */
 const DEPTH = 0.6;
 
 /**
  * @param {Theme} theme
  * @param {number | null} value  null: none
- * @param {number} most  of all numbers beside it, in size
+ * @param {number} most  the largest absolute value of its table
  * @param {"signed" | "share" | "mask"} scale
  * @returns {Record<string, string>}  a style
  */

@@ -1,4 +1,4 @@
-/** What a matrix that is typed into looks like. */
+/** The elements of an editable matrix. */
 
 import { number } from "../lib/cells.js";
 import { el } from "../lib/render.js";
@@ -8,14 +8,14 @@ import { cellStyle, largest } from "./number-cell.js";
 /**
  * @typedef {object} Shown
  * @property {import("../lib/cells.js").Cells} cells
- * @property {string[]} rows  what they are called
+ * @property {string[]} rows  labels
  * @property {string[]} cols
- * @property {"rows" | "cols" | null} [named]  whose names can be typed
- * @property {number} [heads]  that share the columns, or where rows are named so, the rows
+ * @property {"rows" | "cols" | null} [named]  which labels can be edited
+ * @property {number} [heads]  number of heads that share the columns, or the rows (see `shared`)
  * @property {"rows" | "cols"} [shared]
- * @property {(row: number, col: number) => string} why  "": nothing is wrong
+ * @property {(row: number, col: number) => string} why  "": valid
  * @property {import("../draw/theme.js").Theme} theme
- * @property {boolean} [fixed]  nothing can be typed
+ * @property {boolean} [fixed]  read-only
  */
 /** @typedef {{id: string, name: string, t: Translate, picked: (row: number, col: number) => boolean}} Of */
 
@@ -35,10 +35,20 @@ export function described(shown, of) {
   return [el("thead", {}, el("tr", {}, el("td", {}), ...cols)), el("tbody", {}, rows)];
 }
 
-/** A row or a column without a name has no header. @param {string} text @param {Record<string, any>} props @param {import("../lib/render.js").Child} child */
+/**
+ * A row or column without a name has no header.
+ * @param {string} text
+ * @param {Record<string, any>} props
+ * @param {import("../lib/render.js").Child} child
+ */
 const heading = (text, { scope, ...props }, child) => (text || typeof child === "object" ? el("th", { scope, ...props }, child) : el("td", props));
 
-/** Where the next head's channels begin. @param {Shown} shown @param {"rows" | "cols"} side @param {number} at */
+/**
+ * Whether the next head's channels begin here.
+ * @param {Shown} shown
+ * @param {"rows" | "cols"} side
+ * @param {number} at
+ */
 function begins({ heads = 1, shared, cells }, side, at) {
   const count = side === "rows" ? cells.length : cells[0].length;
   return shared === side && at && at % (count / heads) === 0 ? "begins" : "";

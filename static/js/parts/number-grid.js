@@ -1,7 +1,7 @@
 /**
- * A matrix that is typed into, as in a spreadsheet: arrows, Tab and Enter move, F2 edits, Shift picks
- * several cells, what is copied from a sheet can be pasted and the other way round. A cell that is no
- * number keeps what was typed and says why.
+ * A matrix that is edited as in a spreadsheet: arrows, Tab and Enter move, F2 edits, Shift selects
+ * several cells, and cells can be copied to and pasted from a spreadsheet. A cell that is not a
+ * number keeps its text and shows an error.
  */
 
 import { copied, pasted } from "../lib/cells.js";
@@ -20,7 +20,7 @@ import { described } from "./number-grid-cells.js";
  * @property {ReturnType<typeof picking>} pick
  * @property {() => Cells} cells
  * @property {(change: Change, at: Place) => void} edit
- * @property {(to: Place, extend: boolean) => void} go  to the nearest cell that is there
+ * @property {(to: Place, extend: boolean) => void} go  to the nearest existing cell
  */
 
 /**
@@ -30,7 +30,8 @@ import { described } from "./number-grid-cells.js";
  * @param {Translate} of.t
  * @param {(cells: Cells, at: Place) => void} of.onEdit
  * @param {(index: number, name: string) => void} [of.onName]
- * @param {(rows: number, cols: number) => void} [of.onGrow]  asks for as many, before a larger table is pasted
+ * @param {(rows: number, cols: number) => void} [of.onGrow]  called to enlarge the matrix before a
+ *   larger table is pasted
  * @param {(text: string) => void} of.announce
  */
 export function numberGrid({ id, name, t, onEdit, onName = () => {}, onGrow = () => {}, announce }) {
@@ -99,7 +100,7 @@ export function numberGrid({ id, name, t, onEdit, onName = () => {}, onGrow = ()
 /** @param {Cells} cells */
 const sizeOf = (cells) => `${cells.length} × ${cells[0].length}`;
 
-/** Which cells are picked: from where it began to where the focus is. */
+/** The selected cells: from where the selection began to the focus. */
 function picking() {
   /** @type {Place} */
   let anchor = [0, 0];
@@ -124,7 +125,7 @@ function picking() {
       active = to;
       if (!extend) anchor = to;
     },
-    /** Whether a cell is one of several. @param {number} row @param {number} col */
+    /** Whether a cell is in a selection of several. @param {number} row @param {number} col */
     holds(row, col) {
       const { top, bottom, left, right, several } = box();
       return several && row >= top && row <= bottom && col >= left && col <= right;
@@ -141,7 +142,11 @@ function placeOf(target) {
   return at ? /** @type {Place} */ (at.split(",").map(Number)) : null;
 }
 
-/** Shift picks up to a cell; a click into the cell that has the focus edits it. @param {HTMLElement} table @param {Grid} grid */
+/**
+ * Shift extends the selection to a cell; a click into the focused cell edits it.
+ * @param {HTMLElement} table
+ * @param {Grid} grid
+ */
 function bindPointer(table, { pick, go }) {
   table.addEventListener("pointerdown", (event) => {
     const at = placeOf(event.target);

@@ -1,4 +1,4 @@
-/** Numbers that were computed, as a table in which each cell has the colour of its number. */
+/** Computed numbers as a table in which each cell has the colour of its number. */
 
 import { plainly } from "../lib/numbers.js";
 import { el } from "../lib/render.js";
@@ -11,7 +11,7 @@ import { cellStyle, largest } from "./number-cell.js";
  * @typedef {object} Numbers
  * @property {string} title
  * @property {number[][]} values
- * @property {string[]} rows  what they are called
+ * @property {string[]} rows  labels
  * @property {string[]} cols
  * @property {"signed" | "share" | "mask"} scale
  */

@@ -1,4 +1,7 @@
-/** What all figures of a page share: its language, its colours, plotly.js, and who reads aloud. */
+/**
+ * What all figures of a page share: language, colours, plotly.js, and announcements to screen
+ * readers.
+ */
 
 import { createPlotter } from "../draw/plotly.js";
 import { theme } from "../draw/theme.js";
@@ -7,11 +10,11 @@ import { translator } from "../lib/i18n.js";
 /**
  * @param {Window} window
  * @param {object} of
- * @param {string} [of.plotly]  where plotly.js is; absent: nowhere
+ * @param {string} [of.plotly]  the address of plotly.js; absent: not available
  * @param {HTMLElement} of.live  the page's live region, for screen readers
  * @param {import("../lib/i18n.js").Messages} [of.messages]  absent: English
- * @returns {import("../state/types.js").PageContext & {restyle: () => void}}  restyle is called
- *   after the page's colours or sizes have changed
+ * @returns {import("../state/types.js").PageContext & {restyle: () => void}}  call `restyle` after
+ *   the page's colours or sizes have changed
  */
 export function createPageContext(window, { plotly, live, messages = {} }) {
   /** @type {Set<() => void>} */

@@ -1,4 +1,4 @@
-/** Back, Play, Next: buttons and keys that go through steps, one at a time or by themselves. */
+/** Back, Play, Next: buttons and keys that move through steps, one at a time or automatically. */
 
 import { h } from "../lib/dom.js";
 import { el, render } from "../lib/render.js";
@@ -7,14 +7,14 @@ import { onSteps } from "./arrow-keys.js";
 /** @typedef {import("../state/types.js").Context} Context */
 /**
  * @typedef {object} Steps
- * @property {() => number} at  the present one
- * @property {() => number} last  −1: there are none yet
+ * @property {() => number} at  the current one
+ * @property {() => number} last  −1: none yet
  * @property {(to: number) => void} go
- * @property {number} beat  milliseconds that a step is looked at while they play
- * @property {() => boolean} [waits]  whether playing has to
+ * @property {number} beat  milliseconds per step while playing
+ * @property {() => boolean} [waits]  whether playing must wait
  */
 
-/** What takes letters and arrows for itself, and what takes arrows alone. */
+/** Elements that use letters and arrows themselves, and those that use only arrows. */
 const WRITES = "input:not([type=range]), textarea, select, [contenteditable]";
 const MOVES = "input, [role=application], .tiles";
 /**

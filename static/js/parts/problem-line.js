@@ -1,4 +1,4 @@
-/** What went wrong with something a view asked for by itself, and a button that asks again. */
+/** The problem of a view's additional request, with a button to retry. */
 
 import { h } from "../lib/dom.js";
 import { wording } from "./problem-wording.js";

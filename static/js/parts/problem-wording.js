@@ -1,4 +1,4 @@
-/** What went wrong and what to do about it, in the reader's language. */
+/** Messages for problems: what went wrong and what to do about it. */
 
 import { Problem } from "../data/problem.js";
 
@@ -68,7 +68,7 @@ function databaseFails(t) {
 }
 
 /**
- * Says by how much, where the server has counted.
+ * Includes by how much, if the server counted.
  * @param {Translate} t
  * @param {Problem} problem
  */

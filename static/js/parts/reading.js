@@ -1,4 +1,4 @@
-/** How a figure is to be read: a sentence below it, and the rest for who asks. */
+/** How to read a figure: one sentence below it, and the rest on request. */
 
 import { prose } from "../lib/i18n.js";
 import { h } from "../lib/dom.js";

@@ -1,4 +1,4 @@
-/** What a lit row says, in a sentence. */
+/** Describe the highlighted row in a sentence. */
 
 import { finding } from "../compute/row-summary.js";
 import { litIn, reading } from "../state/heatmap-data.js";
@@ -36,7 +36,7 @@ export function compose({ say, t }, page, hovered) {
   const { by, col } = litIn(page, null, read);
   const pinned = by === "pin" && col !== null && litIn(page, hovered, read).col === col && choice.pool === "one";
   const asked = pinned ? looker(matrix, col) : null;
-  // A pinned key asks the other way round: who looks at it?
+  // If a key is pinned, add which row looks at it most.
   const answer = asked && [" ", ...say(t("At {key} {query} looks most ({weight})."), {
     key: el("span", { className: "as-key" }, quoted(cols.steps[col ?? 0].writes)),
     query: el("span", { className: "as-query" }, quoted(rows.steps[asked.row].writes)),
@@ -56,7 +56,7 @@ export function compose({ say, t }, page, hovered) {
  * The row that looks most at a key.
  * @param {import("../data/wire.js").Matrix} matrix
  * @param {number} col
- * @returns {{row: number, weight: number} | null}  null: none does
+ * @returns {{row: number, weight: number} | null}  null: none
  */
 function looker({ rows, cols, values }, col) {
   let best = { row: -1, weight: 0 };
@@ -66,7 +66,7 @@ function looker({ rows, cols, values }, col) {
 }
 
 /**
- * Which head, or that it is none in particular, the window that it sees, and what was left out.
+ * Which head (or that heads are pooled), the window that it sees, and what was left out.
  * @param {import("../state/store.js").Page} page
  * @param {import("../state/heatmap-data.js").Choice} choice
  * @param {Context["t"]} t
@@ -88,7 +88,7 @@ function whereabouts({ link, model }, { pool, hides }, t) {
 }
 
 /**
- * Of a maximum over heads nothing can be said of a head's whole row.
+ * A maximum over heads says nothing about the whole row of one head.
  * @param {Finding} found
  * @param {Context["t"]} t
  */
@@ -101,8 +101,8 @@ function most({ kind }, t) {
 
 /**
  * @param {Finding} found
- * @param {boolean} writes  the row writes a token, and does not just stand for one
- * @param {Context["t"]} t  only marks the messages here: the places are filled by the caller
+ * @param {boolean} writes  whether the row writes a token
+ * @param {Context["t"]} t  only marks the messages here; the caller fills the placeholders
  * @returns {string}
  */
 export function sentence({ kind }, writes, t) {

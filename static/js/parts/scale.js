@@ -1,11 +1,11 @@
-/** The colours of a figure: from 0 to 1, or around zero. */
+/** The colour scale of a figure: from 0 to 1, or around zero. */
 
 import { el, render } from "../lib/render.js";
 import { diverging, gradient, sequential } from "../draw/scale.js";
 
 /**
  * @param {Pick<import("../state/types.js").Context, "t" | "theme">} context
- * @param {HTMLElement} place  filled, and hidden where the view has no such scale
+ * @param {HTMLElement} place  the container, hidden if the view has no such scale
  * @param {import("../state/types.js").Frame["legend"]} kind
  */
 export function showScale({ t, theme }, place, kind) {
@@ -16,7 +16,7 @@ export function showScale({ t, theme }, place, kind) {
 }
 
 /**
- * Colours between what their ends mean.
+ * A colour ramp between the labels of its ends.
  * @param {import("../draw/scale.js").Stops} stops
  * @param {string} low
  * @param {string} high

@@ -1,4 +1,4 @@
-/** Whether a figure waits, and what went wrong with it. */
+/** The status of a figure: loading, or a problem. */
 
 import { Problem } from "../data/problem.js";
 import { wording } from "./problem-wording.js";
@@ -6,18 +6,18 @@ import { wording } from "./problem-wording.js";
 /** @typedef {import("../state/store.js").Page} Page */
 /**
  * @typedef {object} Places
- * @property {HTMLElement} root  its stylesheets read off it what can be seen
- * @property {HTMLElement} [busy]  that is told to be; absent: the root
- * @property {HTMLElement} [says]  takes the words
- * @property {HTMLElement} [line]  that they stand in; absent: the same
+ * @property {HTMLElement} root  gets data attributes for stylesheets and tests
+ * @property {HTMLElement} [busy]  gets `aria-busy`; absent: the root
+ * @property {HTMLElement} [says]  gets the message
+ * @property {HTMLElement} [line]  its container; absent: the same element
  * @property {HTMLElement} [retry]
  */
 
 /**
  * @param {Pick<import("../state/types.js").Context, "store" | "t">} context
- * @param {() => void} again  asks for what went wrong
+ * @param {() => void} again  retries what failed
  * @param {Places} places
- * @returns {() => void}  stops it
+ * @returns {() => void}  unsubscribes
  */
 export function bindStatus({ store, t }, again, { root, busy = root, says, line = says, retry }) {
   function show() {
@@ -43,8 +43,8 @@ export function bindStatus({ store, t }, again, { root, busy = root, says, line 
 }
 
 /**
- * What went wrong with the figure's own trace, or else for a moment with what is asked beside it; what
- * is wrong with a question itself its view says.
+ * The problem of the figure's own trace, or a temporary one of its additional requests; other
+ * problems of those are shown by the view.
  * @param {Page} page
  * @returns {Problem | null}
  */

@@ -1,26 +1,26 @@
 /**
- * Typing a sentence: said when the hands rest, at once on Enter, and never while an input method
- * composes. Every box that a sentence is typed into is bound here.
+ * Typing a sentence: submit after a pause or on Enter, and never while an input method is
+ * composing. Used by every text box for sentences.
  */
 
 import { settle } from "../lib/timing.js";
 
-/** How long the hands rest, in milliseconds. */
+/** The pause, in milliseconds. */
 const PAUSE = 250;
 
 /**
  * @typedef {object} Typing
- * @property {() => void} say  takes what the box holds
- * @property {() => void} [onEnter]  in place of saying it at once
- * @property {() => void} [onInput]  at every key, composing or not
- * @property {"rest" | "leave" | "enter"} [when]  what it is said at: a rest of the hands or Enter,
- *   leaving the box or Enter, Enter alone
+ * @property {() => void} say  submits the text
+ * @property {() => void} [onEnter]  called on Enter instead of submitting
+ * @property {() => void} [onInput]  called at every key, composing or not
+ * @property {"rest" | "leave" | "enter"} [when]  when to submit: after a pause or on Enter; on
+ *   leaving the box or on Enter; only on Enter
  */
 
 /**
  * @param {HTMLInputElement | HTMLTextAreaElement} box
  * @param {Typing} typing
- * @returns {{now: () => void, cancel: () => void}}  now: what is not said yet is said; cancel: never
+ * @returns {{now: () => void, cancel: () => void}}  now: submit pending text; cancel: discard it
  */
 export function bindTyping(box, { say, onEnter, onInput = () => {}, when = "rest" }) {
   const rest = settle(say, PAUSE);
@@ -42,20 +42,20 @@ export function bindTyping(box, { say, onEnter, onInput = () => {}, when = "rest
   });
   box.addEventListener("keydown", (event) => {
     const { key, isComposing, keyCode } = /** @type {KeyboardEvent} */ (event);
-    // Safari ends a composition before its last Enter; there only the key code tells.
+    // Safari ends a composition before its last Enter; there only the key code shows it.
     if (key !== "Enter" || isComposing || composing || keyCode === 229) return;
     event.preventDefault();
     rest.cancel();
     said = box.value;
     (onEnter ?? say)();
   });
-  // Leaving it after Enter says nothing new.
+  // After Enter, leaving the box submits nothing new.
   if (when === "leave") box.addEventListener("change", () => box.value !== said && say());
   return { now: rest.now, cancel: rest.cancel };
 }
 
 /**
- * Makes a box as tall as what it holds, where its stylesheet cannot (`field-sizing`).
+ * Make a text box as tall as its contents, if the browser lacks `field-sizing`.
  * @param {HTMLTextAreaElement} box
  */
 export function grow(box) {

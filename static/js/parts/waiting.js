@@ -1,11 +1,11 @@
-/** The line of a view that waits for its numbers: what it waits for, or why they did not come. */
+/** The line of a view that is loading its numbers: what is loading, or why it failed. */
 
 import { h } from "../lib/dom.js";
 import { wording } from "./problem-wording.js";
 
 /**
  * @param {import("../state/types.js").Context} context
- * @param {string} says  while it waits
+ * @param {string} says  the text while loading
  */
 export function waitingLine({ store, t }, says) {
   const element = h("p", { className: "waiting" }, says);

@@ -1,24 +1,27 @@
 /**
- * Pointing at the cells of a heatmap by our own pointer events: Plotly tells of hovers and clicks
- * through timers, and loses a click that comes before its hover.
+ * Pointing at the cells of a Plotly heatmap with our own pointer events, because Plotly reports
+ * hovers and clicks with delays and loses a click that comes before its hover.
  */
 
 /** @typedef {{row: number, col: number}} Cell */
 /** @typedef {{x: number, y: number, time: number}} Press */
 /**
  * @typedef {object} Pointing
- * @property {(x: number, y: number) => Cell | null} cellAt  a point of the window; null beside the cells
+ * @property {(x: number, y: number) => Cell | null} cellAt  at a point of the window; null outside
+ *   the cells
  * @property {(cell: Cell | null) => void} onHover
  * @property {(cell: Cell) => void} onPick
  */
 
-/** Pixels that a pointer may move while it is pressed and still clicks; more is a drag. */
+/** How far a pressed pointer may move in a click, in pixels; more is a drag. */
 const STILL = 5;
-/** Milliseconds between the presses of a double click, which shows all and picks once. */
+/**
+ * Milliseconds between the presses of a double click, which resets the zoom and picks only once.
+ */
 const DOUBLE = 300;
 
 /**
- * @param {HTMLElement} element  that Plotly draws in
+ * @param {HTMLElement} element  the element that Plotly draws into
  * @param {Pointing} pointing
  */
 export function bindZoomPointing(element, { cellAt, onHover, onPick }) {
@@ -28,7 +31,10 @@ export function bindZoomPointing(element, { cellAt, onHover, onPick }) {
   /** @type {Press | null} */
   let picked = null;
 
-  /** Plotly covers the page from the press on: what follows is told to the document. @param {PointerEvent} event */
+  /**
+   * From the press on, Plotly covers the page, so later events go to the document.
+   * @param {PointerEvent} event
+   */
   function press(event) {
     if (!event.isPrimary || event.button !== 0 || !cellAt(event.clientX, event.clientY)) return;
     pressed = pressOf(event);

@@ -1,6 +1,6 @@
 /**
- * A closer look at a matrix: Plotly's heatmap in its place, which zooms and pans and has a toolbar.
- * Escape or its button leads back to the picture.
+ * Zooming into a matrix: Plotly's heatmap replaces it, with zoom, pan and a toolbar. Escape or the
+ * button returns to the picture.
  */
 
 import { figure, frames, hatching, legible, NUMBERS } from "../draw/plotly-figure.js";
@@ -13,7 +13,7 @@ import { bindZoomPointing } from "./zoom-pointing.js";
 /** @typedef {import("../draw/geometry.js").Place} Place */
 /** @typedef {import("../draw/plotly-figure.js").Size} Size */
 
-/** Pixels that the heatmap gets at least. */
+/** The smallest size of the heatmap, in pixels. */
 const LEAST = { width: 260, height: 320 };
 
 /**
@@ -21,8 +21,8 @@ const LEAST = { width: 260, height: 320 };
  * @param {object} actions
  * @param {(place: Place | null) => void} actions.onHover
  * @param {(place: Place) => void} actions.onPick
- * @param {() => void} actions.onTurn  after it was opened or closed
- * @param {boolean} [actions.opens]  by itself, as soon as Plotly is here
+ * @param {() => void} actions.onTurn  called after it was opened or closed
+ * @param {boolean} [actions.opens]  whether it opens automatically once Plotly is loaded
  */
 export function createZoom({ plotter, t }, { onHover, onPick, onTurn, opens = false }) {
   let byItself = opens;
@@ -51,7 +51,10 @@ export function createZoom({ plotter, t }, { onHover, onPick, onTurn, opens = fa
     return cell.row >= 0 && cell.row < rows && cell.col >= 0 && cell.col < cols ? cell : null;
   }
 
-  /** Numbers stand in the cells once these have room. @param {any} layout  as Plotly has worked it out */
+  /**
+   * Show numbers once cells have room for them.
+   * @param {any} layout as computed by Plotly
+   */
   function number({ xaxis, yaxis }) {
     if (!shown || !chart) return;
     const size = (/** @type {any} */ { _length, range: [from, to] }) => _length / Math.abs(to - from);
@@ -73,7 +76,7 @@ export function createZoom({ plotter, t }, { onHover, onPick, onTurn, opens = fa
       number(/** @type {any} */ (plot)._fullLayout);
       turn(true);
     } catch {
-      asked = false; // the picture stays, and the button
+      asked = false; // the picture and the button stay
     } finally {
       opener.removeAttribute("aria-busy");
     }
@@ -115,7 +118,7 @@ export function createZoom({ plotter, t }, { onHover, onPick, onTurn, opens = fa
     /**
      * @param {Picture} picture
      * @param {Size} room
-     * @param {boolean} worth  whether there is more to see in it than in the picture
+     * @param {boolean} worth  whether it shows more than the picture
      */
     draw(picture, room, worth) {
       const size = { width: Math.max(room.width, LEAST.width), height: Math.max(room.height, LEAST.height) };
@@ -138,7 +141,7 @@ export function createZoom({ plotter, t }, { onHover, onPick, onTurn, opens = fa
   };
 }
 
-/** What Plotly says on its toolbars. @param {Context["t"]} t @returns {Record<string, string>} */
+/** The texts of Plotly's toolbar. @param {Context["t"]} t @returns {Record<string, string>} */
 export const words = (t) => ({
   Zoom: t("Zoom"),
   Pan: t("Pan"),

@@ -1,4 +1,4 @@
-/** What changed most, in words and numbers. */
+/** The largest changes, in words and numbers. */
 
 import { isOff } from "../../state/interventions.js";
 import { blockAt } from "../../data/attentions.js";

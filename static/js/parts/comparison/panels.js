@@ -1,4 +1,4 @@
-/** The three pictures: A, B, and B − A, on the same axes, lit together. */
+/** The three pictures A, B and B − A, on the same axes, highlighted together. */
 
 import { abreast } from "../../draw/side-by-side.js";
 import { texts } from "../../data/attentions.js";
@@ -19,23 +19,23 @@ import { diverging, sequential } from "../../draw/scale.js";
 /** @typedef {"a" | "b" | "delta"} Which */
 
 const WHICH = /** @type {Which[]} */ (["a", "b", "delta"]);
-/** Between two pictures. */
+/** Distance between two pictures. */
 const GAP = 28;
-/** Pixels that a row gets where there are many, and that a picture gets at most for them. */
+/** The height of a row if there are many, and the largest height of such a picture. */
 const [THIN, MOST] = [9, 720];
-/** What changes less than this is not painted as if it were much. */
+/** The smallest limit of the colour scale, so that small changes do not look large. */
 const FAINT = 0.1;
-/** Changes whose tokens keep their labels. */
+/** Number of changes whose tokens always keep their labels. */
 const NAMED = 4;
-/** As wide as a picture has to be to stand beside another one. */
+/** The smallest width of pictures side by side. */
 const LEAST = 300;
 
 /**
- * What the pictures are called.
+ * Names of the pictures.
  * @typedef {object} Names
  * @property {(which: Which) => string} describe
  * @property {(which: Which) => {rows: string, cols: string}} titles  of the axes
- * @property {(which: Which, most: number) => string} heading  of a picture that leaves the page
+ * @property {(which: Which, most: number) => string} heading  of an exported picture
  */
 
 /**
@@ -64,7 +64,7 @@ export function panels(context, points, names = compared(context)) {
       most = Math.max(reach(shown.delta.matrix), FAINT);
       const strongest = shown.changes.slice(0, NAMED);
       const [across, room] = layout(context, shown.rows.pairs.length);
-      // Three in a row share the names of their rows, where these mean the same in all.
+      // Three pictures in a row share the labels of their rows if these are the same in all.
       const shared = across === 3 && WHICH.every((which) => names.titles(which).rows === names.titles("a").rows);
       const rows = shared ? shown.rows.steps.map((step) => ({ ...step, short: step.reads !== null })) : shown.rows.steps;
       const gutter = shared ? namesOf(rows, theme) : 0;
@@ -98,7 +98,7 @@ export function panels(context, points, names = compared(context)) {
 
     destroy: () => all.forEach(({ matrix }) => matrix.destroy()),
 
-    /** Side by side, each under its title. */
+    /** The pictures side by side, each below its title. */
     picture() {
       const theme = context.theme();
       const parts = all.map(({ which, matrix }) => ({ svg: matrix.drawing(), title: names.heading(which, most) }));
@@ -108,14 +108,14 @@ export function panels(context, points, names = compared(context)) {
 }
 
 /**
- * Pixels that the names of rows take, with their title.
+ * Width of the labels of rows, with their title.
  * @param {Comparison["rows"]["steps"]} steps
  * @param {import("../../draw/theme.js").Theme} theme
  */
 const namesOf = (steps, theme) => fit({ rowWidths: texts(steps).map(ruler(theme)), colWidths: [], width: 0, height: 0, size: theme.size }).left;
 
 /**
- * Whose labels come first: what only one of the two has, then where most has changed.
+ * Labels to show first: tokens that only one of the two has, then the largest changes.
  * @param {Comparison["rows"]} axis
  * @param {number[]} most
  */
@@ -136,7 +136,7 @@ const labels = (t) => ({
 });
 
 /**
- * Of the other direction, turned over, the rows are keys.
+ * If the other direction is transposed, its rows are keys.
  * @param {Context} context
  * @param {Which} which
  */
@@ -167,7 +167,7 @@ function describe({ store, t }, which) {
 }
 
 /**
- * Above a picture that leaves the page: it has to say which sentence B is, and how far Δ reaches.
+ * The heading of an exported picture: it must say which sentence B is, and the range of Δ.
  * @param {Context} context
  * @param {Which} which
  * @param {number} most
@@ -183,8 +183,8 @@ function heading(context, which, most) {
 /**
  * @param {Context} context
  * @param {number} rows
- * @returns {[number, {width: number, height: number, stretch: number, largest: number}]}  pictures in
- *   a row, and the room of each
+ * @returns {[number, {width: number, height: number, stretch: number, largest: number}]}  pictures
+ *   per row, and the size of each
  */
 function layout(context, rows) {
   const { width, height } = context.room();
@@ -192,7 +192,7 @@ function layout(context, rows) {
   const across = Math.max(1, Math.min(3, Math.floor((width + GAP) / (LEAST + GAP))));
   const each = Math.floor((width - GAP * (across - 1)) / across);
   const shared = { width: each, stretch: 1.8 };
-  // On a projector all of it is on the screen, below the other sentence and above the legend, as long as its rows can be read.
+  // In projector mode everything fits on the screen as long as the rows are legible.
   if (context.store.get().link.options.projector)
     return [across, { ...shared, height: Math.max((1.1 * rows + 7) * size, height - 9 * size), largest: 4 * size }];
   const seen = Math.min(Math.max(height - 190, 340), each * 1.1);

@@ -1,6 +1,7 @@
 /**
- * One cell, lit in all three pictures: the pointer's, else the pin, else the largest change. The
- * link pins tokens of the page's own run; what only B has can be pointed at, and is no place in it.
+ * Highlight one cell in all three pictures: the hovered one, else the pinned one, else the largest
+ * change. The link pins tokens of the page's own run; cells that only B has can be hovered but not
+ * pinned.
  */
 
 import { blockAt } from "../../data/attentions.js";
@@ -20,7 +21,7 @@ import { COVER } from "../../compute/aggregate-attention.js";
 /**
  * @param {Context} context
  * @param {() => Comparison | null} found  what is shown
- * @param {() => void} light  called when something else is lit
+ * @param {() => void} light  called when the highlight changes
  */
 export function pointing(context, found, light) {
   const { store } = context;
@@ -69,7 +70,7 @@ export function pointing(context, found, light) {
     marked,
     onHover,
     onPick,
-    /** Lets the pointer's cell go: what is drawn is no longer the same. */
+    /** Forget the hovered cell, because the drawing has changed. */
     forget: () => (over = null),
     picked: () => ({ row: marked().row ?? 0, col: marked().col ?? 0 }),
     /** @param {Cell} cell */

@@ -1,4 +1,4 @@
-/** Everything about the lab that is chosen rather than typed into a matrix. */
+/** The lab's controls: everything that is chosen rather than typed into a matrix. */
 
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";
@@ -16,17 +16,17 @@ import { shuffled, unshuffled } from "../../state/lab-shuffle.js";
  * @property {() => Lab} get
  * @property {(next: Lab, what?: string) => void} change
  * @property {(step: "undo" | "redo") => void} step
- * @property {() => void} again  shows all of it anew
- * @property {HTMLElement} root  in which Ctrl+Z and Ctrl+Y are meant for it
- * @property {string} own  what names of radio buttons begin with
+ * @property {() => void} again  redraws everything
+ * @property {HTMLElement} root  the element in which Ctrl+Z and Ctrl+Y apply to it
+ * @property {string} own  prefix of the names of radio buttons
  * @property {Beside | null} beside
  */
 /**
- * Examples of the page's own, in the same menu: while one is shown, the figure gives way to it.
+ * The page's own examples in the same menu: while one is shown, the figure is hidden.
  * @typedef {object} Beside
- * @property {string} label  of all
+ * @property {string} label  of the group
  * @property {Record<string, string>} names  by id
- * @property {() => string} shown  the id of the one that is; "": none
+ * @property {() => string} shown  the id of the one shown; "": none
  * @property {(id: string) => void} go
  */
 
@@ -49,7 +49,12 @@ const extras = (t) => ({
   vocab: t("Vocabulary and loss"),
 });
 
-/** What has a size, and how large it is at most. @param {Translate} t @param {Lab} lab @returns {[string, string, number][]} */
+/**
+ * Sizes with their largest values.
+ * @param {Translate} t
+ * @param {Lab} lab
+ * @returns {[string, string, number][]}
+ */
 const counted = (t, lab) => [
   ["n", t("Tokens"), MOST],
   ...(lab.matrices.memory ? [/** @type {[string, string, number]} */ (["m", t("Memory tokens"), MOST])] : []),
@@ -68,7 +73,7 @@ const counted = (t, lab) => [
 export function createChoices({ t }, { get, change, step, again, root, own, beside }) {
   const element = h("div", { className: "options lab-choices" });
   const [menu, extra] = [menus(t), extras(t)];
-  let open = false; // on a phone: mechanisms and sizes are out of the way at first
+  let open = false; // on a phone, mechanisms and sizes are closed at first
   element.addEventListener("change", ({ target }) => {
     const { name, value, checked } = /** @type {HTMLInputElement} */ (target);
     if (name === "preset") beside?.go(value in beside.names ? value : "");
@@ -151,13 +156,13 @@ function resized(lab, size, by) {
   return size === "window" ? { ...lab, window: count } : fitted(lab, { [size]: count });
 }
 
-/** What makes an example: not what its tokens are called, nor how it is shown. @param {Lab} lab */
+/** What identifies an example, regardless of its tokens and of how it is shown. @param {Lab} lab */
 const essence = (lab) => JSON.stringify({ ...oriented(lab, "row"), tokens: 0, memoryTokens: 0, fractions: 0, hidden: 0 });
 
-/** Examples by what makes them. */
+/** Examples by their identity. */
 const known = new Map(Object.keys(PRESETS).map((id) => [essence(preset(id)), id]));
 
-/** The example that this is; "" for none. @param {Lab} lab */
+/** The id of the matching example; "" if there is none. @param {Lab} lab */
 const matching = (lab) => known.get(essence(lab)) ?? "";
 
 /** @param {Record<string, string>} values */
@@ -168,7 +173,7 @@ const options = (values) => Object.entries(values).map(([id, says]) => el("optio
  * @param {string} label
  * @param {Record<string, string>} values
  * @param {string} value
- * @param {Record<string, Record<string, string>>} [groups]  further values, by what they are together
+ * @param {Record<string, Record<string, string>>} [groups]  further values, in named groups
  */
 const option = (name, label, values, value, groups = {}) =>
   el(

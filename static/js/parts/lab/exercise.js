@@ -1,4 +1,6 @@
-/** A hidden step: one of its rows is to be filled in, and each number is checked as it is typed. */
+/**
+ * A hidden step: the reader fills in one of its rows, and each number is checked as it is typed.
+ */
 
 import { el } from "../../lib/render.js";
 import { judged } from "../../state/lab-exercise.js";
@@ -11,11 +13,11 @@ import { headedTable } from "../number-table.js";
 /**
  * @param {import("../../state/types.js").PageContext} page
  * @param {object} of
- * @param {() => void} of.again  draws the steps anew
- * @param {(step: string, row: number) => void} of.row  asks for another row
+ * @param {() => void} of.again  redraws the steps
+ * @param {(step: string, row: number) => void} of.row  chooses another row
  */
 export function createExercise({ t, announce }, { again, row: choose }) {
-  /** What was typed, by step, head, row and column. @type {Map<string, string>} */
+  /** The typed text, by step, head, row and column. @type {Map<string, string>} */
   const typed = new Map();
 
   /** @param {Step} step @param {number} head @param {number} row @param {number} col */
@@ -31,7 +33,7 @@ export function createExercise({ t, announce }, { again, row: choose }) {
   const words = () => ({ right: t("Right."), wrong: t("Not yet. Two decimals are enough."), text: t("Not a number. Write 0.5, −2 or 1/3."), empty: "" });
 
   return {
-    /** What is asked for, and how far it is. @param {Step} step @param {number} asked */
+    /** The task and its progress. @param {Step} step @param {number} asked */
     task(step, asked) {
       const row = rowOf(step, asked);
       const { rows } = step.tables[0];
@@ -51,7 +53,11 @@ export function createExercise({ t, announce }, { again, row: choose }) {
       );
     },
 
-    /** One a head: the row that is asked for can be typed into, all others are blank. @param {Step} step @param {number} asked */
+    /**
+     * One table per head: the row to fill in has inputs, all others are blank.
+     * @param {Step} step
+     * @param {number} asked
+     */
     tables(step, asked) {
       const row = rowOf(step, asked);
       return step.tables.map((table, head) =>

@@ -1,6 +1,6 @@
 /**
- * The lab as a figure: choices, matrices and every step that the server computes from them. Several
- * stand on one page; nothing in it has an id of the page's, and what it listens to ends with it.
+ * The lab as a figure: controls, matrices and every step that the server computes from them. A page
+ * can have several: all ids are unique, and `destroy` removes all listeners.
  */
 
 import { Problem } from "../../data/problem.js";
@@ -21,21 +21,22 @@ import { createSteps } from "./steps.js";
 /** @typedef {import("./steps.js").Computed} Computed */
 /**
  * @typedef {object} Plan
- * @property {HTMLElement} root  that it stands in, and is emptied when it goes
+ * @property {HTMLElement} root  its container, emptied when it is destroyed
  * @property {import("../../state/types.js").PageContext} page
- * @property {Lab} lab  that it opens on
- * @property {((request: object, signal: AbortSignal) => Promise<Answer>) | null} compute  as POST
- *   /api/lab does; null: there is no server, and nothing can be typed
- * @property {{answer: Answer, before: Answer | null} | null} [known]  what is known of `lab`
- * @property {boolean} [choices]  whether there are any
- * @property {import("./choices.js").Beside | null} [beside]  more examples for their menu
- * @property {(lab: Lab) => void} [onChange]  hears of each lab, the first one too, with cells that are no numbers as well
+ * @property {Lab} lab  the initial state
+ * @property {((request: object, signal: AbortSignal) => Promise<Answer>) | null} compute  sends
+ *   POST /api/lab; null: no server, and read-only
+ * @property {{answer: Answer, before: Answer | null} | null} [known]  the computed steps of `lab`
+ * @property {boolean} [choices]  whether controls are shown
+ * @property {import("./choices.js").Beside | null} [beside]  more examples for the menu
+ * @property {(lab: Lab) => void} [onChange]  called with each state, including the first, and also
+ *   if cells are not numbers
  */
 /** @typedef {ReturnType<typeof createLabFigure>} LabFigure */
 
-/** Milliseconds between two requests while somebody types. */
+/** Milliseconds between two requests while typing. */
 const PACE = 60;
-/** Milliseconds after the last key: what nobody waits for when typing is drawn then. */
+/** Milliseconds after the last key until less urgent parts are drawn. */
 const IDLE = 120;
 
 let made = 0;
@@ -62,8 +63,9 @@ export function createLabFigure({ root, page, lab, compute, known = null, choice
   const menus = settle(() => choices.show(past.present(), past), IDLE);
 
   /**
-   * One question at a time. What is typed meanwhile is asked when the answer is there: a newer question
-   * that ended the older one would show nothing at all to who types faster than a busy server answers.
+   * Send one request at a time; what is typed meanwhile is sent when the reply arrives. If a newer
+   * request cancelled the older one, someone who types faster than a busy server replies would see
+   * nothing.
    */
   async function ask() {
     if (!compute || waiting || Object.keys(wrongs(past.present())).length) return;
@@ -85,7 +87,10 @@ export function createLabFigure({ root, page, lab, compute, known = null, choice
     if (newer) asking.later();
   }
 
-  /** The present lab, or `otherwise` where a cell of it is no number. @param {Lab} otherwise */
+  /**
+   * The current state, or `otherwise` if one of its cells is not a number.
+   * @param {Lab} otherwise
+   */
   function latest(otherwise) {
     const present = past.present();
     return Object.keys(wrongs(present)).length ? otherwise : present;
@@ -94,7 +99,7 @@ export function createLabFigure({ root, page, lab, compute, known = null, choice
   function draw() {
     if (!computed) return;
     const present = past.present();
-    // What is hidden and how numbers are printed is asked of nobody.
+    // Hidden steps and number formats need no request.
     if (keyOf(present) === asked) computed = { ...computed, lab: present };
     steps.show(computed);
     pointing.show();
@@ -135,12 +140,12 @@ export function createLabFigure({ root, page, lab, compute, known = null, choice
   show();
   return {
     lab: past.present,
-    /** What is on the screen; null before the first answer. */
+    /** What is on the screen; null before the first reply. */
     computed: () => computed,
     go: change,
-    /** Shows it anew, after another example `beside` was chosen. */
+    /** Redraw, after another example of `beside` was chosen. */
     again: () => show(),
-    /** Takes it off the page; nothing listens any more. */
+    /** Remove it from the page with all listeners. */
     destroy() {
       untheme();
       asking.cancel();
@@ -151,11 +156,11 @@ export function createLabFigure({ root, page, lab, compute, known = null, choice
   };
 }
 
-/** What the server is asked. @param {Lab} lab */
+/** The key of a request. @param {Lab} lab */
 const keyOf = (lab) => JSON.stringify([request(lab), lab.order]);
 
 /**
- * The answer, and that for the order as written where words are shuffled.
+ * The reply, and the one for the original order if words are shuffled.
  * @param {NonNullable<Plan["compute"]>} compute
  * @param {Lab} lab
  * @param {AbortSignal} signal

@@ -1,4 +1,4 @@
-/** The matrices that are typed, each in its grid. */
+/** The editable matrices, each in its grid. */
 
 import { h, write } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
@@ -10,7 +10,7 @@ import { numberGrid } from "../number-grid.js";
 /** @typedef {import("../../state/types.js").PageContext} Page */
 /** @typedef {{get: () => Lab, change: (next: Lab, what?: string) => void, fixed: boolean, own: string}} Desk  own: what ids begin with */
 
-/** As they are printed. @type {Record<string, string>} */
+/** Their printed names. @type {Record<string, string>} */
 const PRINTED = {
   x: "X", memory: "M", padding: "padding", w: "w", pi: "π", w_vocab: "W_vocab", targets: "y",
   gamma: "γ", beta: "β", ffn_gamma: "γ_2", ffn_beta: "β_2",
@@ -27,7 +27,10 @@ export function createMatrices(page, { get, change, fixed, own }) {
   const element = h("section", { className: "lab-matrices", "aria-label": t("Matrices") });
   /** @type {Map<string, ReturnType<typeof boxed>>} */
   const boxes = new Map();
-  /** What each shows. @type {Map<string, {cells: string[][], depends: string, theme: object}>} */
+  /**
+   * What each grid currently shows.
+   * @type {Map<string, {cells: string[][], depends: string, theme: object}>}
+   */
   const drawn = new Map();
 
   /** @param {string} name */
@@ -64,7 +67,7 @@ export function createMatrices(page, { get, change, fixed, own }) {
         const box = boxes.get(name) ?? boxed(name);
         boxes.set(name, box);
         const cells = lab.matrices[name];
-        // One that is not typed into is not drawn again with each key.
+        // A matrix that was not edited is not redrawn with each key.
         const depends = JSON.stringify([wrong[name], lab.tokens, lab.memoryTokens, lab.heads, lab.convention, said.id]);
         const before = drawn.get(name);
         drawn.set(name, { cells, depends, theme: page.theme() });
@@ -74,7 +77,7 @@ export function createMatrices(page, { get, change, fixed, own }) {
         const typed = name === "x" || name === "memory" ? (column ? "cols" : "rows") : null;
         write(box.size, `${cells.length} × ${cells[0].length}`);
         const room = `${60 * cells[0].length + (first.length > 1 ? 70 : 10)}px ${34 * cells.length + 60}px`;
-        box.element.style.setProperty("contain-intrinsic-size", room); // about what it takes
+        box.element.style.setProperty("contain-intrinsic-size", room); // approximate size
         box.grid.show({
           cells,
           rows: column ? second : first,
@@ -92,7 +95,13 @@ export function createMatrices(page, { get, change, fixed, own }) {
   };
 }
 
-/** What a matrix's rows and columns are called, as the row convention has them. @param {import("../../lib/i18n.js").Translate} t @param {Lab} lab @param {string} name @param {string[][]} cells */
+/**
+ * The labels of a matrix's rows and columns in the row convention.
+ * @param {import("../../lib/i18n.js").Translate} t
+ * @param {Lab} lab
+ * @param {string} name
+ * @param {string[][]} cells
+ */
 function named(t, lab, name, cells) {
   const [rows, cols] = lab.convention === "column" ? [cells[0].length, cells.length] : [cells.length, cells[0].length];
   const counted = (/** @type {number} */ count, first = 1) => Array.from({ length: count }, (_, i) => String(i + first));
@@ -118,7 +127,7 @@ function reasons(t, lab) {
   };
 }
 
-/** "W_Q" with its Q below. @param {string} name */
+/** "W_Q" with Q as a subscript. @param {string} name */
 function subscript(name) {
   const [body, sub] = name.split("_");
   return sub ? [body, h("sub", {}, sub)] : [body];

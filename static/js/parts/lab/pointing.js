@@ -1,6 +1,6 @@
 /**
- * A number that is pointed at: the cells that it was computed from light up, and the computation
- * stands beneath it. A click keeps it, the arrows move it, Esc lets go.
+ * Pointing at a number highlights the cells that it was computed from and shows the calculation
+ * below it. A click pins it, arrow keys move, Esc unpins.
  */
 
 import { mathml, written } from "../../compute/formula.js";
@@ -122,7 +122,12 @@ function cellsOf(root, { of, head, row, col }) {
   return root.querySelectorAll(`[data-of="${of}"] ${own}[data-at${place}]`);
 }
 
-/** Beneath the table of a cell, within the figure. @param {HTMLElement} root @param {HTMLElement} card @param {Element} cell */
+/**
+ * Place the card below the table of a cell, within the figure.
+ * @param {HTMLElement} root
+ * @param {HTMLElement} card
+ * @param {Element} cell
+ */
 function place(root, card, cell) {
   const [outer, inner] = [root.getBoundingClientRect(), cell.getBoundingClientRect()];
   const table = /** @type {Element} */ (cell.closest("table")).getBoundingClientRect();

@@ -1,4 +1,4 @@
-/** The steps as they were computed: name, formula, numbers; or a row of them to be filled in. */
+/** The computed steps: name, formula and numbers, or a row to fill in. */
 
 import { mathml } from "../../compute/formula.js";
 import { h, write } from "../../lib/dom.js";
@@ -16,16 +16,16 @@ import { createExercise } from "./exercise.js";
 /** @typedef {import("../../lib/render.js").Child} Child */
 /** @typedef {{lab: Lab, answer: Answer, before: Answer | null}} Computed  before: of the order as written */
 
-/** Columns of a table that stands beside another. */
+/** The largest number of columns of tables side by side. */
 const ROOM = 5;
 
-/** How numbers are printed. @param {Lab} lab */
+/** The formatter of numbers. @param {Lab} lab */
 export const printer = (lab) => (lab.fractions ? fractional : plainly);
 
 /**
  * @param {import("../../state/types.js").PageContext} page
  * @param {{get: () => Lab, change: (next: Lab, what?: string) => void}} desk
- * @param {number} idle  milliseconds after which what is scrolled away is drawn
+ * @param {number} idle  milliseconds after which steps out of view are drawn
  */
 export function createSteps(page, { get, change }, idle) {
   const { t, say, theme } = page;
@@ -36,13 +36,16 @@ export function createSteps(page, { get, change }, idle) {
   const exercise = createExercise(page, { again: () => computed && show(computed), row: (step, row) => change({ ...get(), hidden: { ...get().hidden, [step]: row } }) });
   /** @type {Computed | null} */
   let computed = null;
-  /** One a step, by its id. @type {Map<string, HTMLLIElement>} */
+  /** One item per step, by id. @type {Map<string, HTMLLIElement>} */
   const items = new Map();
-  /** The formula of each, set anew only where it is another. @type {Map<string, {of: string, math: Element}>} */
+  /**
+   * The formula of each step, rendered again only if it changes.
+   * @type {Map<string, {of: string, math: Element}>}
+   */
   const set = new Map();
-  /** Steps that are scrolled away. @type {Set<string>} */
+  /** Steps scrolled out of view. @type {Set<string>} */
   const away = new Set();
-  // They are drawn when nobody types, or when they come into sight.
+  // They are drawn when typing pauses, or when they come into view.
   const rest = settle(() => computed && draw(computed, () => true), idle);
   list.addEventListener("contentvisibilityautostatechange", (event) => {
     const { skipped, target } = /** @type {ContentVisibilityAutoStateChangeEvent} */ (event);
@@ -90,7 +93,12 @@ export function createSteps(page, { get, change }, idle) {
     return [[told], first];
   }
 
-  /** By how much each token's output has changed. @param {Lab} lab @param {Answer} answer @param {Answer} before */
+  /**
+   * How much each token's output has changed.
+   * @param {Lab} lab
+   * @param {Answer} answer
+   * @param {Answer} before
+   */
   const shuffleTable = (lab, answer, before) =>
     numberTable({ title: t("Largest change of each word’s output"), values: [moves(lab, answer, before)], rows: [""], cols: lab.tokens, scale: "signed" }, theme(), t);
 
@@ -127,7 +135,7 @@ export function createSteps(page, { get, change }, idle) {
     );
     return li;
   }
-  /** Whether a cell is no number, so that the steps cannot follow. @param {boolean} on */
+  /** Mark the steps as outdated because a cell is not a number. @param {boolean} on */
   function stale(on) {
     old.hidden = !on;
     element.classList.toggle("stale", on);
