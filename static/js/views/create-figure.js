@@ -1,8 +1,7 @@
 /**
- * A figure: a view in any element, with a store of its own and a source that answers what the view
- * needs. Several stand on one page: nothing here has an id of the page's, and what a figure listens
- * to ends with it. It stands beside the map of the views, which it opens by their names; what
- * stands around a figure is chrome's.
+ * A figure: a view in any element, with its own store and a source of the view's data. A page can
+ * have several: all ids are unique, and `destroy` removes all listeners. This file is beside the
+ * index of the views, which it opens by name; what surrounds a figure is in chrome/.
  */
 
 import { bindSession } from "../state/session.js";
@@ -29,21 +28,21 @@ import { OPTIONS, nearestView, offered, view } from "./index.js";
 /** @typedef {import("../state/types.js").Context} Context */
 /**
  * @typedef {object} Plan
- * @property {HTMLElement} root  that it stands in, and is emptied when it goes
+ * @property {HTMLElement} root  its container, emptied when it is destroyed
  * @property {import("../state/store.js").Store} store
  * @property {import("../state/data-sources.js").Source} source
  * @property {import("../state/types.js").PageContext} page
- * @property {string} [view]  that it opens on; absent: what the store's link says
- * @property {string} [name]  that its ids begin with; absent: one that no other figure has
- * @property {boolean} [main]  whether keys are meant for it that are pressed where no figure stands
- * @property {boolean} [free]  whether its first trace may choose the layer and the head
+ * @property {string} [view]  the initial view; absent: that of the store's link
+ * @property {string} [name]  prefix of its ids; absent: a unique one
+ * @property {boolean} [main]  whether keys pressed outside all figures are for it
+ * @property {boolean} [free]  whether its first trace may determine the layer and the head
  * @property {import("../state/session.js").Wishes} [beside]  what else is shown of its run
- * @property {import("../state/types.js").Offer} [offer]  absent: what the model has the capabilities for
- * @property {import("../state/types.js").Measure} [measure]  the room there is in it
- * @property {HTMLElement} [caption]  takes the sentence that says what is seen
- * @property {HTMLElement} [legend]  takes the colours
- * @property {import("../parts/status.js").Places} [status]  absent: it says by itself that it waits
- * @property {(view: View) => void} [onView]  hears of another view before it is drawn
+ * @property {import("../state/types.js").Offer} [offer]  absent: the views that the model supports
+ * @property {import("../state/types.js").Measure} [measure]  measures the available space
+ * @property {HTMLElement} [caption]  for the caption
+ * @property {HTMLElement} [legend]  for the colour scale
+ * @property {import("../parts/status.js").Places} [status]  absent: it shows its status itself
+ * @property {(view: View) => void} [onView]  called with another view before it is drawn
  */
 /** @typedef {ReturnType<typeof createFigure>} Figure */
 
@@ -51,15 +50,15 @@ let made = 0;
 
 /**
  * @param {Partial<import("../state/link.js").State>} [said]
- * @returns {import("../state/link.js").State}  what a link that says this means
+ * @returns {import("../state/link.js").State}  the full state of a partial link
  */
 export const linkTo = (said = {}) => ({ ...DEFAULTS, options: initials(OPTIONS), ...said });
 
 /**
- * A store of a figure's own.
+ * A store for a figure.
  * @param {import("../state/link.js").State} link
- * @param {import("../state/types.js").Offer} [offer]  the views that are, where not all are that the
- *   model has the capabilities for
+ * @param {import("../state/types.js").Offer} [offer]  the views to offer; absent: all that the
+ *   model supports
  */
 export const storeOf = (link, offer = offered) => createStore(link, settler(view, nearestView(offer)));
 
@@ -80,8 +79,8 @@ export function createFigure(plan) {
   const ends = [
     session.stop,
     caption ? bindCaption(context, caption, ({ link }) => view(link.view).frame.caption, () => !stand.view().frame.tells) : () => {},
-    // Once the caption above says what it will, and before the view is drawn. Of another view it is
-    // asked once all that stands around the view has changed.
+    // Measure after the caption is filled and before the view is drawn. For another view, measure
+    // after everything around it has changed.
     store.subscribe(({ trace, link }) => [trace, link.options], room.again),
     store.subscribe((page) => page, pair.follow),
     room.onWidth(() => (pair.follow(), stand.draw())),
@@ -106,14 +105,14 @@ export function createFigure(plan) {
     retry: session.retry,
     /** The views that are offered. */
     offer: () => offer(store.get()),
-    /** What is mounted: its picture, its numbers; of a pair both pictures. */
+    /** What is mounted, with its picture and numbers; for a pair, both pictures. */
     shown: () => pair.shown(stand.mounted()),
-    /** Hears when both runs of a changed model come to stand side by side, and when they no longer do. */
+    /** Call a listener when both runs of a changed model start or stop being shown side by side. */
     onPair: pair.listen,
     pairs: pair.on,
-    /** To be told where the room changes and the element itself does not. */
+    /** To be called if the available space changes but the element itself does not. */
     resize: room.moved,
-    /** Takes it off the page; nothing listens any more. */
+    /** Remove it from the page with all listeners. */
     destroy: () => ends.splice(0).forEach((end) => end()),
   };
 }
@@ -121,14 +120,15 @@ export function createFigure(plan) {
 const NOTHING = { needs: () => [], asks: () => [] };
 
 /**
- * What is asked for: what the view shows, after what is shown beside it.
+ * What is requested: what is shown beside the view, then what the view shows.
  * @param {import("../state/session.js").Wishes} beside
  * @param {import("../state/types.js").Offer} offer
  * @returns {import("../state/session.js").Wishes}
  */
 const wishes = (beside, offer) => ({
   needs: (page) => (isLong(page.trace) ? needsOf(page) : [...beside.needs(page), ...needsOf(page)]),
-  // Of a changed model what the view asks of either run is there before one goes to the other.
+  // For a changed model, request the view's questions for both runs, so that switching needs no
+  // request.
   asks: (page) => [page, otherOf(page)].flatMap((run) => (run && !isLong(run.trace) ? [...beside.asks(run), ...(view(run.link.view).asks?.(run) ?? [])] : [])),
   viewOf: view,
   flips: ({ link }) => !view(link.view).frame.compares && !view(link.view).subject,
@@ -150,7 +150,10 @@ function contextOf({ root, store, source, page, caption, main = false, name = `f
   return { store, source, plotter, t, say, announce, theme, room: now, finding, own, keys: createKeys(root, main) };
 }
 
-/** Where a view says what is seen: in the figure's caption, or without one in itself. @param {HTMLElement} [caption] */
+/**
+ * Where a view shows its summary: in the figure's caption or, without one, in the view.
+ * @param {HTMLElement} [caption]
+ */
 function placeFor(caption) {
   if (caption) {
     caption.replaceChildren();
@@ -161,7 +164,7 @@ function placeFor(caption) {
 }
 
 /**
- * The same view of the model as trained, which stands beside it.
+ * The same view of the other run, shown beside it.
  * @param {Plan} plan
  * @param {HTMLElement} root
  */
@@ -186,7 +189,7 @@ function standTwin(plan, root) {
 }
 
 /**
- * The view that is open, in its element.
+ * The open view, in its element.
  * @param {Context} context
  * @param {HTMLElement} root
  * @param {(view: View) => void} onView
@@ -229,8 +232,8 @@ function createStand(context, root, onView) {
 }
 
 /**
- * What a view draws: the place in the run, what it needs of it, and the answers that it asked for. What
- * else has come of the same run changes nothing in it.
+ * What a view depends on: the place in the run, the tensors that it needs, and its answers. Other
+ * tensors of the same run do not cause a redraw.
  * @param {Page} page
  */
 function drawn(page) {
@@ -243,7 +246,7 @@ function drawn(page) {
   return [trace?.id, model, lacks, id, block, layer, head, options, ...needed, ...asked];
 }
 
-/** What it lights without being drawn anew. @param {Page} page */
+/** What changes highlights without a redraw. @param {Page} page */
 function pointed({ link: { view: _view, block: _block, layer: _layer, head: _head, options: _options, ...rest } }) {
   return Object.values(rest);
 }

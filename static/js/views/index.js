@@ -1,4 +1,4 @@
-/** The map of the views. A view is a file of its own and a line here. */
+/** The index of the views. To add a view, write its folder and add a line here. */
 
 import { alignment } from "./alignment/view.js";
 import { flow } from "./flow/view.js";
@@ -44,15 +44,15 @@ export const GROUPS = [
   { id: "experiment", name: (t) => t("Experiment"), about: (t) => t("change it"), views: [compare, whatif] },
 ];
 
-/** All of them, in the order in which they are offered. */
+/** All views, in the order in which they are offered. */
 export const VIEWS = GROUPS.flatMap(({ views }) => views);
 
-/** All that a link may choose. */
+/** All options that a link may contain. */
 export const OPTIONS = Object.freeze(Object.assign({}, PAGE, ...VIEWS.map((view) => view.options)));
 
 /**
  * @param {string} id
- * @returns {import("../state/types.js").View}  the first where there is none of that name
+ * @returns {import("../state/types.js").View}  the first if there is no such view
  */
 export function view(id) {
   return VIEWS.find((view) => view.id === id) ?? attention;
@@ -60,8 +60,8 @@ export function view(id) {
 
 /**
  * @param {Pick<import("../state/store.js").Page, "model"> & Partial<Pick<import("../state/store.js").Page, "trace">>} page
- * @returns {import("../state/types.js").View[]}  those that the model has the capabilities and an attention
- *   for; of a long text those that can show it
+ * @returns {import("../state/types.js").View[]}  those for which the model has the capabilities and
+ *   an attention; of a long text those that can show it
  */
 export function offered({ model, trace }) {
   if (!model) return VIEWS;
@@ -71,9 +71,10 @@ export function offered({ model, trace }) {
 }
 
 /**
- * The view that opens where the link asks for one that is not offered.
+ * The view that opens if the link's view is not offered.
  * @param {import("../state/types.js").Offer} [offer]
- * @returns {(page: import("../state/store.js").Page) => string}  its id; what the link says where that is offered
+ * @returns {(page: import("../state/store.js").Page) => string}  its id; the link's own view if
+ *   that is offered
  */
 export function nearestView(offer = offered) {
   return (page) => {

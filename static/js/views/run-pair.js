@@ -1,6 +1,6 @@
 /**
- * A changed model beside itself as trained: where there is room, the same view stands twice, as trained
- * and changed; which of the two the link chooses is the one that the page speaks of.
+ * A changed model beside the model as trained: if there is room, the same view is shown twice. The
+ * page describes the run that the link selects.
  */
 
 import { isChanged } from "../state/interventions.js";
@@ -15,14 +15,15 @@ import { view } from "./index.js";
 /** @typedef {import("../state/types.js").Picture} Picture */
 /** @typedef {{shown: () => Mounted, again: () => void, end: () => void}} Twin */
 
-/** Pixels between them. */
+/** The gap between them, in pixels. */
 const GAP = 28;
 
 /**
  * @param {Context} context
- * @param {HTMLElement} root  that the view stands in; a frame is put around it
- * @param {import("../parts/figure-size.js").RoomOf} room  of the root
- * @param {(own: {store: Context["store"], name: string}, root: HTMLElement) => Twin} stand  a view of another store
+ * @param {HTMLElement} root  the container of the view; it is wrapped in a frame
+ * @param {import("../parts/figure-size.js").RoomOf} room  measures the root
+ * @param {(own: {store: Context["store"], name: string}, root: HTMLElement) => Twin} stand  mounts
+ *   the view with another store
  */
 export function createPair({ store, t, theme }, root, room, stand) {
   const place = h("div", { className: "view twin" });
@@ -62,7 +63,7 @@ export function createPair({ store, t, theme }, root, room, stand) {
   return {
     on: () => twin !== null,
 
-    /** Stands beside it, or no longer does, as the page and the room have it now. */
+    /** Show or remove the second view, depending on the page and the available space. */
     follow() {
       if (wanted() !== (twin !== null)) turn();
       if (!twin) return;

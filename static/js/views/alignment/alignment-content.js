@@ -1,4 +1,4 @@
-/** What the alignment view shows of a page: the weights it goes by, and the words that they join. */
+/** The data of the alignment view: the weights, and the words that they connect. */
 
 import { alignment } from "../../compute/alignment.js";
 import { across, attention, extent } from "../../data/attentions.js";

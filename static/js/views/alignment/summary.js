@@ -1,4 +1,4 @@
-/** What the alignment view says: what is found, which head is best at it, what is not drawn. */
+/** The texts of the alignment view: the finding, which head aligns best, and what is not drawn. */
 
 import { isOff } from "../../state/interventions.js";
 import { taught } from "../../data/attentions.js";
@@ -20,7 +20,10 @@ import { quoted } from "../../draw/token.js";
  * @property {Label[]} target
  */
 
-/** What the picked head is best at, of all heads, if it is. @param {Page} page */
+/**
+ * The kind of rows by which the selected head aligns best of all heads, if any.
+ * @param {Page} page
+ */
 function excellence({ link, model }) {
   if (link.options.of !== "head") return undefined;
   return model?.aligners?.find(
@@ -30,14 +33,14 @@ function excellence({ link, model }) {
 }
 
 /**
- * The rows that are chosen, else those by which a head is best.
+ * The chosen rows, else those by which the head aligns best.
  * @param {Page} page
  * @returns {Rows}
  */
 export const rowsOf = (page) => page.link.options.rows ?? excellence(page)?.rows ?? "writes";
 
 /**
- * What is found in the row of a written word.
+ * The finding for a written word.
  * @param {Pick<Context, "say" | "t">} context
  * @param {Shown} shown
  * @param {number} row
@@ -78,7 +81,7 @@ function where({ link }, t) {
 }
 
 /**
- * Which head aligns best, and the way to it; a sentence an element.
+ * Which head aligns best, with a link to it; one element per sentence.
  * @param {Pick<Context, "say" | "t" | "store">} context
  * @param {Page} page
  */
@@ -105,7 +108,8 @@ export function nearest({ say, store, t }, page) {
 }
 
 /**
- * What is not drawn, who asked for what is, and what it does not prove.
+ * Notes: what is not drawn, whether training supervised the head, and what alignment does not
+ * prove.
  * @param {Pick<Context, "t">} context
  * @param {Shown} shown
  * @param {number} least

@@ -1,6 +1,6 @@
 /**
- * Which source word each written word looks at: lines between the sentence and its translation,
- * and the same as a table. From one head, the mean of its layer, or the mean of all.
+ * Which source word each written word looks at: lines between the sentence and its translation, and
+ * the same as a table. For one head, the mean of its layer, or the mean of all heads.
  */
 
 import { links } from "../../compute/alignment.js";
@@ -23,7 +23,9 @@ import { nearest, remarks, rowsOf, sentence } from "./summary.js";
 /** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("./summary.js").Shown} Shown */
 
-/** Pixels: between lines and table, the least that each needs beside the other, what is around. */
+/**
+ * In pixels: the gap between lines and table, the smallest width of each side by side, and margins.
+ */
 const [GAP, HALF, TEXT, LOW] = [32, 460, 150, 240];
 
 /** @type {View} */
@@ -105,7 +107,7 @@ const choices = ({ store, t }) => [
 const empty = ({ source, target }) => !source.length || !target.length;
 
 /**
- * What stands in the view whatever is shown.
+ * The fixed elements of the view.
  * @param {Context} context
  * @param {() => Shown | null} shown
  */
@@ -133,7 +135,7 @@ function furnish(context, shown) {
 }
 
 /**
- * Lines and table: side by side where both have room, else one above the other.
+ * Draw lines and table: side by side if there is room, else one above the other.
  * @param {Context} context
  * @param {ReturnType<typeof furnish>} parts
  * @param {Shown} shown
@@ -148,7 +150,7 @@ function drawIn(context, { element, lines, table, note }, shown) {
   const picture = { links: drawn, source, target };
   const pair = half >= HALF && lines.fits(picture, half);
   note.textContent = prose(remarks(context, shown, least, faint));
-  // A projector has room for the lines, in letters that are read from afar.
+  // In projector mode only the lines are shown, with large text.
   if (page.link.options.projector) {
     const words = [...element.children].reduce((sum, one) => sum + (one.matches(".scroller") ? 0 : /** @type {HTMLElement} */ (one).offsetHeight + 8), 0);
     lines.draw({ ...picture, width, height: height - words, loose: true });

@@ -1,4 +1,7 @@
-/** A word of the picture: its name, its frame when it is lit, and its share of a word that is. */
+/**
+ * A word of the picture: its label, a frame when it is highlighted, and its weight from the
+ * highlighted word.
+ */
 
 import { two } from "../../lib/numbers.js";
 import { fine, s } from "../../draw/svg.js";
@@ -6,7 +9,7 @@ import { PAD, ROW, spelled } from "./word-layout.js";
 
 /** @typedef {import("./word-layout.js").Side} Side */
 
-/** How much larger words are here than labels elsewhere. */
+/** Font size relative to labels elsewhere. */
 export const LARGE = 1.25;
 
 /**
@@ -49,7 +52,7 @@ export function createWord(side, i, label, { spots, along }, theme) {
 
   return {
     element,
-    /** Touches only what changes. @param {boolean} on @param {number | undefined} share */
+    /** Update only what changes. @param {boolean} on @param {number | undefined} share */
     show(on, share) {
       if (on !== lit) light(on);
       const said = share === undefined ? "" : two(share);
@@ -61,7 +64,12 @@ export function createWord(side, i, label, { spots, along }, theme) {
   };
 }
 
-/** Where a share stands: on the side of its word that no line comes to. @param {Side} side @param {import("./word-layout.js").Spot} spot @param {"x" | "y"} along */
+/**
+ * The position of a weight: on the side of its word without lines.
+ * @param {Side} side
+ * @param {import("./word-layout.js").Spot} spot
+ * @param {"x" | "y"} along
+ */
 function beside(side, { x, y, width }, along) {
   const out = side === "source" ? -1 : 1;
   if (along === "y") return { x: fine(x), y: fine(y + out * 22), "text-anchor": "middle" };

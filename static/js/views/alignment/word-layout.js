@@ -1,4 +1,7 @@
-/** Where the words of a sentence and of its translation lie, in pixels: above each other, or beside. */
+/**
+ * The layout of the words of a sentence and its translation, in pixels: above each other or side by
+ * side.
+ */
 
 import { plain } from "../../data/tokens.js";
 
@@ -8,16 +11,17 @@ import { plain } from "../../data/tokens.js";
 /** @typedef {{spots: Record<Side, Spot[]>, width: number, height: number, along: "x" | "y"}} Layout  along: the axis that lines cross */
 /** @typedef {Record<Side, Label[]>} Words */
 
-/** Around a word. */
+/** Padding around a word. */
 export const PAD = 8;
 export const ROW = 28;
-/** Pixels that a picture takes at most, unless it is loose: a line of words is read at a glance. */
+/** The largest size of a picture in pixels, unless it is loose. */
 const MOST = { width: 1100, height: 380, gap: 56 };
 const LOOSE = { width: Infinity, height: Infinity, gap: Infinity };
 
 /**
- * The sentence above its translation where both fit, else beside it.
- * @param {Words & {width: number, height: number, loose?: boolean}} content  in the room there is; loose: it takes all
+ * Put the sentence above its translation if both fit, else beside it.
+ * @param {Words & {width: number, height: number, loose?: boolean}} content  with the available
+ *   space; loose: use all of it
  * @param {(text: string) => number} measure
  * @returns {Layout}
  */
@@ -28,10 +32,15 @@ export function lay(content, measure) {
   return across(all, room) ? above(all, room, content.height, most) : besides(all, Math.min(room, 560));
 }
 
-/** Whether lines can go from above to below. @param {Words} words @param {number} width @param {(text: string) => number} measure */
+/**
+ * Whether both lines of words fit above each other.
+ * @param {Words} words
+ * @param {number} width
+ * @param {(text: string) => number} measure
+ */
 export const fits = (words, width, measure) => across(widths(words, measure), width);
 
-/** What is written of a word. @param {Label} label */
+/** The text of a word. @param {Label} label */
 export const spelled = (label) => plain({ ...label, space: "" });
 
 /**
@@ -54,7 +63,7 @@ function above(widths, room, high, most) {
   const total = Math.max(...Object.values(widths).map((all) => sum(all) + all.length * gap));
   /** @param {number[]} all @param {number} y */
   const row = (all, y) => {
-    // The shorter line stretches to the longer one's ends.
+    // The shorter line is stretched to the length of the longer one.
     const step = (total - sum(all)) / all.length;
     let x = 0;
     return all.map((width) => {

@@ -22,9 +22,9 @@ import { PAD, ROW, fits, lay } from "./word-layout.js";
  * @property {(at: {target: number | null, source: number | null}, how: "click" | "key") => void} pick
  */
 
-/** Of the widest line, in pixels. */
+/** Width of the widest line, in pixels. */
 const THICK = 10;
-/** How a line looks: of another word than the lit one, the strongest of its word, any other. */
+/** Opacity of lines: those of words that are not highlighted, hard ones, soft ones. */
 const OPACITY = { off: 0.06, hard: 0.9, soft: 0.32 };
 
 /**
@@ -79,7 +79,7 @@ export function createLines(context, gestures) {
   };
 }
 
-/** Pointing and clicking. @param {HTMLElement} element @param {Gestures} gestures */
+/** Bind pointing and clicking. @param {HTMLElement} element @param {Gestures} gestures */
 function bindWords(element, { hover, pick }) {
   const nothing = { target: null, source: null };
   /** @param {Event} event */
@@ -100,7 +100,7 @@ function bindWords(element, { hover, pick }) {
 }
 
 /**
- * What stands is drawn once; what is lit changes under the pointer.
+ * Draw fixed parts once; highlights change with the pointer.
  * @param {Content} content
  * @param {Layout} layout
  * @param {Theme} theme
@@ -148,7 +148,12 @@ function opacity({ from, to, hard }, at) {
   return hard ? OPACITY.hard : OPACITY.soft;
 }
 
-/** The weights of the lines to a side's words from the lit word of the other. @param {Link[]} links @param {Side} side @param {Lit} at */
+/**
+ * The weights between a side's words and the highlighted word of the other side.
+ * @param {Link[]} links
+ * @param {Side} side
+ * @param {Lit} at
+ */
 function sharesOf(links, side, at) {
   /** @type {Map<number, number>} */
   const shares = new Map();
@@ -167,7 +172,13 @@ function touches(at, from, to) {
     : at.target === to || at.source === from;
 }
 
-/** Where a line meets a word. @param {Spot} spot @param {"x" | "y"} along @param {number} side @returns {[number, number]} */
+/**
+ * The end of a line at a word.
+ * @param {Spot} spot
+ * @param {"x" | "y"} along
+ * @param {number} side
+ * @returns {[number, number]}
+ */
 function end({ x, y, width }, along, side) {
   return along === "x" ? [x + side * (width / 2 + PAD - 2), y] : [x, y + side * (ROW / 2 + 1)];
 }

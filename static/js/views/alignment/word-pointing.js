@@ -1,4 +1,4 @@
-/** From the words that are pointed at to the tokens that the page lights, and back. */
+/** Map hovered words to the page's highlighted tokens, and back. */
 
 import { wordOf } from "../../compute/alignment.js";
 import { across } from "../../data/attentions.js";
@@ -13,7 +13,7 @@ import { sentence, text } from "./summary.js";
 /** @typedef {{target: number | null, source: number | null}} Pointed  words */
 
 /**
- * The words that are lit; −1 where none is.
+ * The highlighted words; −1 if there is none.
  * @param {Context} context
  * @param {Shown | null} shown
  */
@@ -21,7 +21,7 @@ export function litWords({ store }, shown) {
   if (!shown) return { target: -1, source: -1, by: /** @type {const} */ ("default") };
   const at = lit(store.get(), store.hovered());
   const { source, target } = shown.found;
-  // The row that is lit by itself is worth a look for what it reads, where that is what is shown.
+  // With rows that read, the default row is that of the word that it has read.
   const before = at.by === "default" && shown.by === "reads" && at.query !== null;
   const query = before ? Math.max(Number(at.query) - 1, 0) : at.query;
   return { target: wordOf(target, query), source: wordOf(source, at.key), by: at.by };

@@ -1,4 +1,4 @@
-/** What was done to the weights before they were drawn, in words: nothing is changed silently. */
+/** Notes on how the weights were processed, so that nothing is changed silently. */
 
 import { extent } from "../../data/attentions.js";
 import { two } from "../../lib/numbers.js";
@@ -10,7 +10,7 @@ import { isPad } from "../../data/tokens.js";
 /**
  * @param {Context} context
  * @param {Reading} reading
- * @param {number | null} floor  of a logarithmic scale
+ * @param {number | null} floor  the minimum the minimum of a logarithmic scale
  * @returns {string[]}
  */
 export function notes({ store, t }, reading, floor) {

@@ -1,4 +1,4 @@
-/** A run that is filled up with padding, so that its mask can be seen: `pad_to` of the request. */
+/** Run with padding, so that the padding mask can be seen: `pad_to` of the request. */
 
 import { isFixed } from "../../state/share-contents.js";
 import { h, write } from "../../lib/dom.js";
@@ -6,7 +6,7 @@ import { isPad } from "../../data/tokens.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
 
-/** So many tokens of padding at first: enough to be seen, and few enough not to push the rest aside. */
+/** The initial number of padding tokens: enough to be seen, and not so many that they dominate. */
 const FIRST = 3;
 
 /** @param {Context} context */

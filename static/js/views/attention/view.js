@@ -1,4 +1,7 @@
-/** Attention weights: queries down, keys across, violet from 0 to 1; of one head, or of all of a layer. */
+/**
+ * Attention weights: queries down, keys across, violet from 0 to 1; for one head, or for all heads
+ * of a layer.
+ */
 
 import { blockAt, place } from "../../data/attentions.js";
 import { isLong } from "../../data/long-texts.js";
@@ -23,9 +26,9 @@ import { shadeOf } from "./shade.js";
 /** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../draw/geometry.js").Place} Place */
 
-/** Pixels under which a matrix beside another one has no bars at its rows' ends. */
+/** Below this width in pixels, a matrix beside another one has no bars at the ends of its rows. */
 const NARROW = 420;
-/** Pixels that a matrix gets however little is left on the screen: a line a row, up to so many. */
+/** The smallest height of a matrix, by its number of rows: 340 to 620 px. */
 const LEAST = { of: 340, line: 16, most: 620 };
 
 /** @type {View} */
@@ -53,7 +56,8 @@ export const attention = {
 };
 
 /**
- * Who picks a head wants to see that one. The first trace, which may choose one, does not.
+ * Picking a head switches from pooled heads to that head. The first trace, which may select a head,
+ * does not.
  * @type {NonNullable<View["settle"]>}
  */
 function settle({ link, trace }, { link: before, trace: seen }) {
@@ -120,7 +124,8 @@ function mountMatrix(context, root) {
     render(below, notes(context, found, shade.floor ?? null).map((line) => el("li", {}, line)));
     key.show({ shade, covers: new Set(found.cover) });
     const { width, height, wide } = context.room();
-    // The legend and a line of the notes stay in sight, on a projector all of them; a phone scrolls anyway.
+    // Keep the legend and one line of the notes visible (in projector mode, all notes); a phone scrolls
+    // anyway.
     const noted = page.link.options.projector ? below.offsetHeight + 16 : 32;
     const least = Math.min(Math.max(LEAST.of, found.matrix.rows * LEAST.line + 130), LEAST.most);
     matrix.draw({

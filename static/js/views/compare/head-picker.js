@@ -1,4 +1,4 @@
-/** B's own picker: which other head, or which other layer, as pictures like those of the page. */
+/** B's picker of another head or layer, with thumbnails like those of the page. */
 
 import { extent, glimpse, pictures } from "../../data/attentions.js";
 import { otherPlace } from "../../state/comparison.js";

@@ -1,4 +1,4 @@
-/** The second sentence, traced live as one types; what is wrong with it stands beside it. */
+/** The second sentence, traced while typing; its errors are shown beside it. */
 
 import { Problem } from "../../data/problem.js";
 import { otherRun, otherSentence } from "../../state/comparison.js";
@@ -41,7 +41,7 @@ export function otherBox({ store, t, own }) {
 
   /**
    * @param {boolean} wanted
-   * @param {Problem | null} wrong  with B
+   * @param {Problem | null} wrong  of B
    */
   function refresh(wanted, wrong) {
     element.hidden = !wanted;

@@ -110,9 +110,9 @@ function settle(page) {
 }
 
 /**
- * What stands in the way of comparing the two directions.
+ * Why the two directions cannot be compared.
  * @param {Context} context
- * @param {Problem | null} wrong  with B
+ * @param {Problem | null} wrong  of B
  * @returns {import("../../lib/render.js").Described[]}
  */
 function hints({ store, t }, wrong) {

@@ -1,4 +1,7 @@
-/** Where the decoder looks while it writes the token: its own words, the sentence, and how that was read. */
+/**
+ * Where the decoder looks while it writes the token: at its own text and at the sentence, and how
+ * the encoder read that.
+ */
 
 import { across, attention, extent, place, within } from "../../data/attentions.js";
 import { two } from "../../lib/numbers.js";
@@ -21,7 +24,10 @@ function spot({ link, model }, block) {
   return { block, layer: Math.min(link.layer, most.layers - 1), head: Math.min(link.head, most.heads - 1) };
 }
 
-/** Where a row looks: at its own text, at the other one, and where that looks. @param {Pick<Page, "model">} page */
+/**
+ * The three attentions shown: self-attention, cross-attention, and the encoder's self-attention.
+ * @param {Pick<Page, "model">} page
+ */
 function looks({ model }) {
   const joins = across(model);
   return { own: within(model, joins.query), joins, read: within(model, joins.key) };
@@ -37,7 +43,7 @@ export const needed = (page) =>
  * @param {Page} page
  * @param {string} block
  * @param {number} query
- * @returns {number[] | null}  weights of the mean of the heads, or of the head; null: not here yet
+ * @returns {number[] | null}  weights of the head, or the mean of the heads; null: not loaded yet
  */
 function weights(page, block, query) {
   const at = spot(page, block);
@@ -103,7 +109,7 @@ export function createLooks(context) {
     return el("div", { key: block.id, className: "look", "data-block": block.id }, title, el("ol", {}, cells));
   }
 
-  /** What the pointer is on, here or elsewhere on the page. */
+  /** Highlight what is hovered, here or elsewhere on the page. */
   function light() {
     const key = store.hovered()?.key;
     for (const cell of /** @type {NodeListOf<HTMLElement>} */ (strips.querySelectorAll("[data-ref]")))
@@ -114,8 +120,9 @@ export function createLooks(context) {
 }
 
 /**
- * The token whose reading explains where the decoder looks: the strongest one, where that is part of
- * the sentence. A special token that takes most of the weight is a sink, and how it was read says nothing.
+ * The source token whose encoder row is shown: the one with the largest weight, if it belongs to
+ * the sentence. A special token with most of the weight is an attention sink, and its row explains
+ * nothing.
  * @param {number[]} weights
  * @param {Label[]} labels
  * @returns {number | null}
@@ -125,7 +132,7 @@ function strongest(weights, labels) {
   return labels[best].special ? null : best;
 }
 
-/** Layer, and one head or the mean of all. @param {Context} context */
+/** Choose the layer, and one head or the mean of all. @param {Context} context */
 function createPicker({ store, t }) {
   const layer = h("select", { "aria-label": t("Layer") });
   const head = h("select", { "aria-label": t("Head") });

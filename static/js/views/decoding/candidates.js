@@ -1,4 +1,7 @@
-/** What could be written at this step: the most probable tokens as bars, and the mass of all others. */
+/**
+ * The candidates of this step: the most probable tokens as bars, and the total probability of all
+ * others.
+ */
 
 import { isFixed } from "../../state/share-contents.js";
 import { prose } from "../../lib/i18n.js";
@@ -100,8 +103,8 @@ const header = (t, drawn) =>
  * @param {Translate} t
  * @param {Scene} scene
  * @param {Candidate} one
- * @param {number | null} rank  null: not known
- * @param {number | null} chance  of being drawn
+ * @param {number | null} rank  null: unknown
+ * @param {number | null} chance  sampling probability
  * @param {Actions["pick"]} pick
  * @param {string} [className]
  */
@@ -132,7 +135,12 @@ function row(t, scene, one, rank, chance, pick, className) {
   return el("li", { className }, button);
 }
 
-/** What was written though it is not among the most probable. @param {Translate} t @param {Scene} scene @param {Actions["pick"]} pick */
+/**
+ * The written token, if it is not among the most probable ones.
+ * @param {Translate} t
+ * @param {Scene} scene
+ * @param {Actions["pick"]} pick
+ */
 function missing(t, scene, pick) {
   const before = scene.step.hypotheses[scene.hypothesis];
   const beam = taken(scene);
@@ -167,11 +175,15 @@ export function taken({ step, hypothesis, ids }) {
 const label = (text, special, lang) =>
   labels([{ text, special: special ?? text === "<eos>", id: 0, start: 0, end: 0 }], lang)[0];
 
-/** A column's name, and a shorter one for phones. @param {string} name @param {string} short */
+/**
+ * The name of a column, with a short form for phones.
+ * @param {string} name
+ * @param {string} short
+ */
 const heading = (name, short) => [
   el("span", { className: "long" }, name),
   el("span", { className: "short", "aria-hidden": "true" }, short),
 ];
 
-/** The end of a text, which is what tells beams apart. @param {string} text */
+/** The end of a text, in which beams differ. @param {string} text */
 const tail = (text) => ([...text].length > 10 ? `…${[...text].slice(-9).join("")}` : text);

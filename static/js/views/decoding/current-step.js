@@ -1,4 +1,4 @@
-/** One step, with all that is known of it: what the parts of the theatre show. */
+/** The current step with all data that the parts of the view show. */
 
 import { four } from "../../lib/numbers.js";
 import { el } from "../../lib/render.js";
@@ -12,25 +12,25 @@ import { labels, languages } from "../../data/tokens.js";
 /** @typedef {import("../../state/store.js").Page} Page */
 /** @typedef {import("../../data/wire.js").Trace} Trace */
 /**
- * @typedef {object} Scene  one step, with all that is known of it
+ * @typedef {object} Scene  one step with its data
  * @property {Page} page
  * @property {import("../../compute/decoding-steps.js").Run} run
- * @property {boolean} frozen  only what a share's trace has
- * @property {boolean} waiting  more is to come
+ * @property {boolean} frozen  whether only the data of a share's trace is available
+ * @property {boolean} waiting  whether more steps are to come
  * @property {import("../../data/decode-options.js").Plan} plan
  * @property {number} at  the step, from 0: a decoder row
  * @property {import("../../compute/decoding-steps.js").Step} step
- * @property {number} hypothesis  that is looked at, among the step's
+ * @property {number} hypothesis  index of the selected hypothesis
  * @property {number[]} ids  of what is written
  * @property {import("../../data/tokens.js").Label[]} labels  of what is written
  * @property {number[]} probabilities  of what is written; NaN where not known
- * @property {number | undefined} rank  of the token written now, where it is known
- * @property {boolean} agrees  whether the page's trace is of what is written
- * @property {Trace["output"] | null} other  the model's own translation, where another is shown
+ * @property {number | undefined} rank  of the token written now, if known
+ * @property {boolean} agrees  whether the page's trace has the same tokens
+ * @property {Trace["output"] | null} other  the model's own translation, if another one is shown
  * @property {string} lang  of the translation
  */
 
-/** Whether something else than the model's own is written. @param {Page} page */
+/** Whether something other than the model's own translation is written. @param {Page} page */
 export const bent = ({ link }) => link.target !== null || plan(link.decode).prefix.length > 0;
 
 /** The model's own translation. @param {Page} page */
@@ -87,7 +87,7 @@ function chance(step, ids) {
   return step && beam ? Math.exp(beam.logprob - step.hypotheses[beam.parent].logprob) : NaN;
 }
 
-/** What happens at this step, in a sentence. @param {Context} context @param {Scene} scene */
+/** Describe this step in a sentence. @param {Context} context @param {Scene} scene */
 export function told({ t, say }, scene) {
   const { at, step, ids, probabilities, rank, plan } = scene;
   const row = Math.max(0, hypothesis(step, ids));

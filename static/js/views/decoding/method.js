@@ -1,4 +1,4 @@
-/** How the translation is to be written: the method and its numbers, kept in the link as the API takes them. */
+/** The decoding method and its settings, stored in the link as the API takes them. */
 
 import { isFixed } from "../../state/share-contents.js";
 import { two } from "../../lib/numbers.js";
@@ -12,11 +12,11 @@ import { plan, said } from "../../data/decode-options.js";
 /** @typedef {import("../../data/decode-options.js").Plan} Plan */
 /** @typedef {{of: Plan["method"], element: HTMLElement, show: (plan: Plan) => void}} Bound */
 
-/** Milliseconds after which a slider that stands still is meant. */
+/** Milliseconds after the last move of a slider until its value is used. */
 const PAUSE = 200;
-/** Beyond the last top-k on the slider: all tokens. */
+/** The slider's last position: all tokens, no top-k. */
 const ALL = 31;
-/** Where sampling starts: from the ten that are seen. */
+/** The initial settings of sampling: from the ten candidates shown. */
 const FIRST_DRAW = { top_k: 10, seed: 1 };
 
 /**
@@ -128,7 +128,7 @@ function dice({ t, own }, choose) {
   const seed = h("input", { type: "number", min: "0", max: "999999", step: "1", id: own("decoding-seed") });
   seed.addEventListener("change", () => choose({ seed: Math.abs(Math.trunc(Number(seed.value))) || 0 }));
   const roll = h("button", { type: "button", className: "button roll" }, t("Roll again"));
-  // Another draw than the one before, and one that can be said aloud.
+  // A different seed, short enough to be read aloud.
   roll.addEventListener("click", () =>
     choose({ seed: (Number(seed.value) + 1 + Math.floor(Math.random() * 98)) % 100 }),
   );

@@ -1,4 +1,4 @@
-/** A translation of the reader's own, and how probable the model holds it to be, token by token. */
+/** Score the reader's own translation, token by token. */
 
 import { isFixed } from "../../state/share-contents.js";
 import { four, one, two } from "../../lib/numbers.js";
@@ -67,8 +67,8 @@ export function createScoring({ store, t, own }, { go }) {
  * @param {Context["t"]} t
  * @param {string} title
  * @param {Output} output
- * @param {{lang: string, open: boolean, at: number | null, go: (step: number) => void}} how  at: the step;
- *   null: it has none to go to
+ * @param {{lang: string, open: boolean, at: number | null, go: (step: number) => void}} how  at:
+ *   the current step; null: its rows are not steps of the page
  */
 function ledger(t, title, output, { lang, open, at, go }) {
   const { logprob, entropy, perplexity } = measure(output.logprobs);

@@ -1,4 +1,4 @@
-/** What was tried, as a tree from left to right: a column a step, best on top. */
+/** The search tree from left to right: one column per step, best on top. */
 
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
@@ -13,7 +13,7 @@ import { penalty, tree } from "../../compute/decoding-steps.js";
 /** @typedef {import("../../compute/decoding-steps.js").Node & {name: string, number: string}} Tried */
 /** @typedef {{x: number, y: number, width: number, height: number}} Box */
 
-/** Widths in letters: around a token, between two columns. */
+/** Widths in multiples of the font size: padding of a token, distance of columns. */
 const [AROUND, BETWEEN] = [1.3, 2.6];
 
 /**
@@ -66,7 +66,7 @@ const named = (nodes, { lang, plan }, beams) =>
   });
 
 /**
- * Where everything stands.
+ * Compute the layout.
  * @param {Tried[]} nodes
  * @param {number} steps
  * @param {Theme} look
@@ -90,7 +90,7 @@ function lay(nodes, steps, look) {
 /** @param {Tried[]} nodes @param {Scene} scene @param {Theme} look @param {(step: number, hypothesis: number) => void} go */
 function draw(nodes, { at, lang, run }, look, go) {
   const { widths, lefts, boxes, width, height } = lay(nodes, run.steps.length, look);
-  // What counts most is drawn last, over the others.
+  // The most important nodes are drawn last, on top.
   const back = [...nodes].sort((a, b) => strength(a) - strength(b));
   const svg = drawing(
     width,
@@ -186,7 +186,10 @@ const strength = ({ best, state }) => (best ? 2 : state === "pruned" ? 0 : 1);
 const word = ({ id, text, special }, lang) =>
   plain(labels([{ text: text ?? "", special: special ?? text === "<eos>", id, start: 0, end: 0 }], lang)[0]);
 
-/** How wide a text is, in letters of its size: Chinese ones are square. @param {string} text */
+/**
+ * The width of a text in multiples of the font size; Chinese characters are square.
+ * @param {string} text
+ */
 const letters = (text) => [...text].reduce((sum, sign) => sum + (sign > "\u2e7f" ? 1 : 0.58), 0);
 
 /** @param {Context} context @param {boolean} beams @param {number} alpha */

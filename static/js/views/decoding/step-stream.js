@@ -1,4 +1,4 @@
-/** The search as it goes: one stream at a time, a newer one ends the older. */
+/** Stream the search: one stream at a time; a newer one cancels the older one. */
 
 import { request } from "../../data/request.js";
 import { Problem } from "../../data/problem.js";
@@ -10,7 +10,7 @@ import { NOTHING, heard, recorded } from "../../compute/decoding-steps.js";
 /** @typedef {import("../../compute/decoding-steps.js").Run} Run */
 /** @typedef {{run: Run, key: string, frozen: boolean, waiting: boolean, problem: Problem | null}} Heard */
 
-/** Candidates of a step that are asked for; as many as a share's trace holds. */
+/** The number of candidates requested per step: as many as a share's trace has. */
 const CANDIDATES = 10;
 
 /**
@@ -34,7 +34,7 @@ export function createFeed(source, changed) {
     const fails = (/** @type {Problem} */ problem) => set({ waiting: false, problem });
     const end = await asker.ask(async (signal) => {
       let run = NOTHING;
-      // What was heard before stays until something newer is said.
+      // Keep the previous steps until new ones arrive.
       state = { ...state, frozen: false, waiting: true, problem: null };
       for await (const line of source.lines("/api/decode", body, signal)) {
         if (signal.aborted) return null;
@@ -52,13 +52,13 @@ export function createFeed(source, changed) {
     get: () => state,
     stop: asker.stop,
 
-    /** Has what went wrong asked again. */
+    /** Retry after a failure. */
     retry() {
       state = { ...state, key: "", problem: null };
       changed();
     },
 
-    /** Has what the link asks for. @param {Page} page */
+    /** Request what the link selects. @param {Page} page */
     follow(page) {
       const { share, live, trace, status } = page;
       if (share && !live) return void (trace && thaw(page.model, trace));
@@ -78,9 +78,9 @@ export function createFeed(source, changed) {
 }
 
 /**
- * The same run as the page's trace; a target is followed as what the translation is made to begin with.
+ * The request for the same run as the page's trace; a target becomes a prefix.
  * @param {Page} page
- * @returns {object | null}  null: a target whose tokens are not known yet
+ * @returns {object | null}  null: the tokens of the target are not known yet
  */
 function asked({ link, model, trace, status }) {
   const {

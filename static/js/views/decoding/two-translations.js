@@ -1,4 +1,7 @@
-/** Two translations, aligned to where they part: what was chosen or typed, and the model's own. */
+/**
+ * Two translations with the point at which they diverge: the chosen or typed one, and the model's
+ * own.
+ */
 
 import { isFixed } from "../../state/share-contents.js";
 import { prose } from "../../lib/i18n.js";
@@ -51,11 +54,11 @@ export function createVersus({ t }, { undo }) {
 }
 
 /**
- * The tokens, those from where the two part together.
+ * The tokens, with those after the divergence grouped.
  * @param {Output} output
  * @param {string} lang
- * @param {number} from  where they part
- * @param {number} [at]  the step that is looked at
+ * @param {number} from  index at which they diverge
+ * @param {number} [at]  the current step
  */
 function pieces({ tokens }, lang, from, at) {
   const all = labels(tokens, lang).map((label, i) =>
@@ -78,7 +81,7 @@ function line(name, kind, output, tokens) {
 }
 
 /**
- * How many times as probable the one is as the other, in words.
+ * Say how many times more probable one is than the other.
  * @param {Context["t"]} t
  * @param {Output} ours
  * @param {Output} other

@@ -1,4 +1,4 @@
-/** How a translation is written: step by step, with what could have come, and where the model looked. */
+/** How a translation is written: step by step, with the alternatives and where the model looked. */
 
 import { isFixed } from "../../state/share-contents.js";
 import { between, nexts } from "../../data/attentions.js";
@@ -44,7 +44,7 @@ export const decoding = {
 /** @type {View["mount"]} */
 function mount(context, root) {
   const { store } = context;
-  // Steps can come faster than the screen shows them.
+  // Steps can arrive faster than the screen is refreshed.
   const next = eachFrame(show, window);
   const feed = createFeed(context.source, next.later);
   /** @type {Scene | null} */
@@ -74,7 +74,7 @@ function mount(context, root) {
     if (scene) context.announce(finding.textContent ?? "");
   }
 
-  /** Another beam of a step. @param {number} at @param {number} hypothesis */
+  /** Switch to another beam of a step. @param {number} at @param {number} hypothesis */
   function turn(at, hypothesis) {
     chosen = { at, hypothesis };
     shown = [];
@@ -131,7 +131,7 @@ function mount(context, root) {
   };
 }
 
-/** What a step is drawn from: while it stays, so does the drawing. @param {Scene} scene */
+/** What the drawing of a step depends on. @param {Scene} scene */
 const whatIsShown = ({ run, at, hypothesis, waiting, page: { trace, answers, link } }) => [
   run,
   at,
@@ -143,10 +143,20 @@ const whatIsShown = ({ run, at, hypothesis, waiting, page: { trace, answers, lin
   waiting,
 ];
 
-/** Whether a token after a hypothesis is the one that is written. @param {Scene} scene @param {number} row @param {number} id */
+/**
+ * Whether a token after a hypothesis is the one that was written.
+ * @param {Scene} scene
+ * @param {number} row
+ * @param {number} id
+ */
 const goesOn = ({ step, ids, at }, row, id) => step.hypotheses[row].ids.every((one, i) => one === ids[i]) && ids[at] === id;
 
-/** Where another token is written after a hypothesis. @param {Scene} scene @param {number} row @param {number} id */
+/**
+ * The link in which another token follows a hypothesis.
+ * @param {Scene} scene
+ * @param {number} row
+ * @param {number} id
+ */
 const detour = ({ step, at, page }, row, id) => ({
   target: null,
   decode: said({ ...plan(page.link.decode), prefix: [...step.hypotheses[row].ids, id] }),

@@ -1,4 +1,4 @@
-/** The translation as it is being written, a button a token. */
+/** The translation as it is being written, one button per token. */
 
 import { two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
@@ -9,7 +9,7 @@ import { createTransport } from "../../parts/playback.js";
 /** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("./current-step.js").Scene} Scene */
 
-/** Milliseconds that a step is looked at while it plays. */
+/** Milliseconds per step while playing. */
 const BEAT = 1200;
 
 /**

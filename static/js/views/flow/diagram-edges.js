@@ -1,4 +1,7 @@
-/** The edges of a flow: faint ones by their weight, once; coloured ones by what goes along them. */
+/**
+ * The edges of a flow: grey ones by their weight, drawn once, and coloured ones by the amount they
+ * carry.
+ */
 
 import { curve, fine, s } from "../../draw/svg.js";
 
@@ -6,9 +9,11 @@ import { curve, fine, s } from "../../draw/svg.js";
 /** @typedef {import("./diagram-layout.js").Places} Places */
 /** @typedef {import("../../draw/theme.js").Theme} Theme */
 
-/** Of the widest edge, in pixels. */
+/** Width of the widest edge, in pixels. */
 const THICK = 16;
-/** Edges that are not drawn: grey ones by their weight, coloured ones by their part of the whole. */
+/**
+ * Limits for drawing edges: by weight for grey ones, by their part of the total for coloured ones.
+ */
 export const FAINT = { least: 0.05, most: 500 };
 export const STRONG = { least: 0.004, most: 500 };
 
@@ -43,13 +48,18 @@ export function createEdges(graph, { x, y, row }, theme) {
   };
 }
 
-/** The largest values' places, largest first. @param {ArrayLike<number>} values @param {number} least @param {number} most */
+/**
+ * The indices of the largest values, largest first.
+ * @param {ArrayLike<number>} values
+ * @param {number} least
+ * @param {number} most
+ */
 function strongest(values, least, most) {
   /** @type {number[]} */
   let found = [];
   for (let i = 0; i < values.length; i++) if (values[i] >= least) found.push(i);
   if (found.length > most) {
-    // Numbers alone sort many times faster than places by their numbers.
+    // Sorting numbers is much faster than sorting indices by number.
     const cut = Float64Array.from(found, (i) => values[i]).sort()[found.length - most];
     found = found.filter((i) => values[i] >= cut);
   }

@@ -1,4 +1,4 @@
-/** Where a flow's tokens lie: rows are tokens, columns layers, from the input to the picked layer. */
+/** The layout of a flow: rows are tokens, columns layers, from the input to the selected layer. */
 
 import { texts } from "../../data/attentions.js";
 
@@ -8,7 +8,7 @@ import { texts } from "../../data/attentions.js";
 /** @typedef {{width: number, height: number, wide: boolean, measure: (text: string) => number}} Room */
 /** @typedef {ReturnType<typeof layout>} Places */
 
-/** Of the columns' names above the rows. */
+/** Height of the column names above the rows. */
 export const HEAD = 46;
 const BAR = { wide: 92, narrow: 58 };
 const COLUMN = { wide: 64, narrow: 46 };
@@ -27,7 +27,7 @@ export function layout({ graph, tops, leaves }, { width, height, wide, measure }
   const row = Math.min(30, Math.max(18, (height - HEAD) / rows));
   const last = (/** @type {Side} */ one) =>
     Math.max(...graph.nodes.map((node) => (node.side === one ? node.column : 0)));
-  // A stack starts where the one that it looks at ends.
+  // A stack starts where the one it attends to ends.
   const shift = through ? last(below) : 0;
   const columns = shift + last(side);
   const label = (/** @type {Step[]} */ steps) => Math.max(...texts(steps).map(measure)) + 16;

@@ -1,4 +1,7 @@
-/** Pointing, clicking and arrow keys in the diagram: to the tokens above and to the inputs. */
+/**
+ * Pointing, clicking and arrow keys in the diagram, for the tokens of the selected layer and the
+ * inputs.
+ */
 
 import { blockAt } from "../../data/attentions.js";
 import { lit } from "../../state/highlight.js";
@@ -8,10 +11,10 @@ import { onArrows, within } from "../../parts/arrow-keys.js";
 /** @typedef {import("../../compute/flow.js").Graph} Graph */
 
 /**
- * @param {HTMLElement} element  that holds the diagram
+ * @param {HTMLElement} element  the container of the diagram
  * @param {object} page
  * @param {Store} page.store
- * @param {() => Graph | null} page.graph  that is shown
+ * @param {() => Graph | null} page.graph  the graph shown
  * @param {() => void} page.announce
  */
 export function bindDiagram(element, { store, graph, announce }) {
@@ -45,7 +48,7 @@ export function bindDiagram(element, { store, graph, announce }) {
 }
 
 /**
- * The row under the pointer: rows of a kind share one ground, on which they are all as high.
+ * The row under the pointer: rows of one kind share a hit area and have equal heights.
  * @param {MouseEvent} event
  * @param {Record<"top" | "leaf", number>} counts  how many rows there are
  * @returns {{rows: "top" | "leaf", index: number} | null}
@@ -63,7 +66,7 @@ function rowAt({ target, clientY }, counts) {
 }
 
 /**
- * The token above and the input that are lit.
+ * The highlighted token of the selected layer and the highlighted input.
  * @param {Store} store
  * @param {Graph} graph
  */

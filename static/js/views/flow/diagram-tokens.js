@@ -1,4 +1,6 @@
-/** The tokens at both ends of a flow: the inputs with their shares, and those of the picked layer. */
+/**
+ * The tokens at both ends of a flow: the inputs with their shares, and those of the selected layer.
+ */
 
 import { two } from "../../lib/numbers.js";
 import { nameText } from "../../draw/token-svg.js";
@@ -68,7 +70,7 @@ export function createOutputs({ graph, tops }, { x, y, row, width }, theme) {
 }
 
 /**
- * A column of bars, all one path, and a number for each.
+ * A column of bars, drawn as one path, with a number for each.
  * @param {number} left
  * @param {number[]} middles  of the rows
  * @param {number} wide
@@ -91,7 +93,8 @@ function createBars(left, middles, wide, colour, theme) {
     texts: middles.map((y, i) => write(y, numbers[i])),
     /** @param {ArrayLike<number | undefined>} values  undefined: not worked out yet */
     show(values) {
-      // On a scale of its own, to the largest of the column: shares of all paths are small beside flows.
+      // Each column has its own scale, up to its largest value, because rollout shares are small compared
+      // with flows.
       const most = Math.max(...Array.from(values, (value) => value ?? 0)) || 1;
       const length = (/** @type {number} */ i) => fine((room * (values[i] ?? 0)) / most);
       element.setAttribute("d", middles.map((y, i) => `M${left} ${fine(y - BAR / 2)}h${length(i)}v${BAR}h-${length(i)}z`).join(""));
@@ -104,11 +107,11 @@ function createBars(left, middles, wide, colour, theme) {
 }
 
 /**
- * What is pointed at between the letters, all rows in one, and the band of the row that is lit.
+ * The hit area of all rows, and the band of the highlighted row.
  * @param {"leaf" | "top"} rows
  * @param {{x: number, width: number}} place
- * @param {number[]} middles  of the rows, which follow one another
- * @param {number} row  its height
+ * @param {number[]} middles  of the consecutive rows
+ * @param {number} row  height of a row
  * @param {string} colour
  */
 function createBand(rows, { x, width }, middles, row, colour) {
@@ -128,12 +131,12 @@ function createBand(rows, { x, width }, middles, row, colour) {
 }
 
 /**
- * What stands in a token's row, and its name.
+ * A token's row: its label and numbers.
  * @param {Record<string, number>} data
  * @param {SVGTextElement[]} numbers
  * @param {{x: number, y: number, anchor: string}} at
  * @param {Step} step
- * @param {string} colour  when it is lit
+ * @param {string} colour  when highlighted
  * @param {Theme} theme
  * @returns {Row}
  */
@@ -148,7 +151,7 @@ function createRow(data, numbers, at, step, colour, theme) {
   };
 }
 
-/** Lights one of them, and touches only those that change. @param {Row[]} rows */
+/** Highlight one row, updating only rows that change. @param {Row[]} rows */
 function onlyOne(rows) {
   /** @type {number | null} */
   let lit = null;

@@ -1,4 +1,4 @@
-/** What is worked out of a trace for its flow, once, and the numbers that can be taken away. */
+/** What the flow view computes from a trace, once, and the numbers for export. */
 
 import { rollout } from "../../compute/flow.js";
 import { network } from "../../compute/maxflow.js";
@@ -13,15 +13,15 @@ import { graphOf, names, needs, streamOf } from "./layer-means.js";
  * @property {import("./layer-means.js").Stream | null} stream
  * @property {ReturnType<typeof names>} names
  * @property {ReturnType<typeof network>} network
- * @property {Map<number, (number | undefined)[]>} flows  of each leaf, by the token that was chosen
+ * @property {Map<number, (number | undefined)[]>} flows  of each input, by chosen token
  */
 
-/** Contents of a trace that are kept: a hand goes to and fro between a few layers. */
+/** The number of cached results per trace, since readers switch between a few layers. */
 const KEPT = 4;
 
 /**
  * @param {import("../../state/store.js").Page} page
- * @returns {Shown | null}  null until all of it is here
+ * @returns {Shown | null}  null until everything is loaded
  */
 export function content(page) {
   const { trace, model, link } = page;
@@ -34,7 +34,7 @@ export function content(page) {
 }
 
 /**
- * Of every token above its rollout, and of the chosen one its flow, which takes longer.
+ * The rollout of every token of the layer, and the flow of the chosen one, which takes longer.
  * @param {Shown} shown
  * @param {number} top
  * @returns {import("../../data/computed-tensors.js").Shown}

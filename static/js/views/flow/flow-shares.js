@@ -1,4 +1,4 @@
-/** What is shown of a chosen token: its shares of all inputs, and what each edge carries of them. */
+/** What is shown for a chosen token: the shares of all inputs, and the amount on each edge. */
 
 import { arriving, rollout } from "../../compute/flow.js";
 
@@ -7,12 +7,12 @@ import { arriving, rollout } from "../../compute/flow.js";
 /**
  * @typedef {object} Shares
  * @property {number} top  index of the chosen token
- * @property {number | null} leaf  place of the lit input among the leaves
- * @property {number} named  place of the input that is spoken of
+ * @property {number | null} leaf  index of the highlighted input among the leaves
+ * @property {number} named  index of the input that the caption names
  * @property {number[]} rollout  of each leaf
- * @property {(number | undefined)[]} flow  of each leaf; undefined: not worked out yet
+ * @property {(number | undefined)[]} flow  of each leaf; undefined: not computed yet
  * @property {ArrayLike<number>} carried  by each edge
- * @property {number} whole  what all that is drawn adds up to: an edge as wide as can be
+ * @property {number} whole  the total of what is drawn, which has the largest width
  */
 
 /**
@@ -40,7 +40,7 @@ export function sharesOf({ graph, network }, { top, leaf }, flow, amount) {
 }
 
 /**
- * What each edge carries of the rollout, or of the flow to one input.
+ * The amount on each edge, of the rollout or of the flow to one input.
  * @param {{graph: Graph, network: Network}} shown
  * @param {Float64Array} edges  of the rollout from the token
  * @param {number} top
@@ -55,7 +55,8 @@ function carry({ graph, network }, edges, top, leaf, amount) {
 }
 
 /**
- * The input that gets most; where there is any other, not the token's own, which nearly always does.
+ * The input with the largest share, other than the token's own if possible, which is nearly always
+ * the largest.
  * @param {ArrayLike<number | undefined>} values
  * @param {Graph} graph
  * @param {number} top

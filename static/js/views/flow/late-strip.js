@@ -1,6 +1,6 @@
 /**
- * The strip of the residual stream, drawn once the diagram above it is on the screen. Its room is
- * kept meanwhile, so that nothing moves; what it showed before stays until then.
+ * The strip of the residual stream, drawn one frame after the diagram above it. Meanwhile its space
+ * is reserved, so that nothing moves, and the old strip stays.
  */
 
 import { afterFrame } from "../../lib/timing.js";

@@ -1,7 +1,7 @@
 /**
- * The picture of a flow: tokens are rows, layers columns from the input at the left to the layer
- * that is picked at the right, edges as wide as what goes along them; and a row's shares as bars.
- * What stands is drawn once; what a chosen token changes is shown again.
+ * The picture of a flow: rows are tokens; columns are layers, from the input at the left to the
+ * selected layer at the right; edges are as wide as the amount they carry; bars show the shares.
+ * Fixed parts are drawn once; only what depends on the chosen token is updated.
  */
 
 import { drawing, fine, s } from "../../draw/svg.js";
@@ -20,7 +20,7 @@ import { createInputs, createOutputs } from "./diagram-tokens.js";
  * @property {Graph} graph
  * @property {Step[]} tops
  * @property {Record<Side, Step[]>} leaves
- * @property {Record<Side, string>} stacks  what reads each text, in words
+ * @property {Record<Side, string>} stacks  names of the stacks that read each text
  */
 
 /**
@@ -51,7 +51,13 @@ export function createDiagram(content, room, theme, t) {
   };
 }
 
-/** Names of columns. @param {Content} content @param {Places} places @param {Theme} theme @param {Translate} t */
+/**
+ * The names of columns.
+ * @param {Content} content
+ * @param {Places} places
+ * @param {Theme} theme
+ * @param {Translate} t
+ */
 function heads({ stacks }, { x, bar, inputs, through, side, below, columns, shift }, theme, t) {
   const group = s("g", { fill: theme.muted, "text-anchor": "middle" });
   const write = (/** @type {number} */ at, /** @type {string} */ text, y = HEAD - 12, anchor = "middle") =>
@@ -70,13 +76,18 @@ function heads({ stacks }, { x, bar, inputs, through, side, below, columns, shif
   return group;
 }
 
-/** All tokens of all layers as one path, and the chosen one. @param {Graph} graph @param {Places} places @param {Theme} theme */
+/**
+ * All tokens of all layers as one path, and the chosen one.
+ * @param {Graph} graph
+ * @param {Places} places
+ * @param {Theme} theme
+ */
 function createDots({ nodes }, { x, y }, theme) {
   const at = (/** @type {number} */ node) => {
     const { side, column, index } = nodes[node];
     return { cx: fine(x(side, column)), cy: fine(y(side, index)) };
   };
-  // A stroke that goes nowhere is as round as its ends.
+  // A stroke of length zero with round caps is a dot.
   const strokes = nodes.map((_, node) => `M${at(node).cx} ${at(node).cy}h0`).join("");
   const all = s("path", { d: strokes, fill: "none", stroke: theme.muted, "stroke-width": 4, "stroke-linecap": "round" });
   const chosen = s("circle", { r: 6, fill: theme.q });

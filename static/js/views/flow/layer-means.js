@@ -1,4 +1,4 @@
-/** What a flow is made of, read off a trace: the mean of every layer's heads, and the stream. */
+/** The data of a flow from a trace: the mean of every layer's heads, and the residual stream. */
 
 import { alone, attention, axes, between, blockAt, blockOf, place, stacked, within } from "../../data/attentions.js";
 import { both, stack } from "../../compute/flow.js";
@@ -20,8 +20,8 @@ import { cosines, norms, stations } from "../../compute/residual-stream.js";
  */
 
 /**
- * The attentions that a flow goes through, up to the layer that is picked; where it goes through one
- * between two texts all of the stack that is looked at.
+ * The attentions that a flow passes through, up to the selected layer; with cross-attention, also
+ * all layers of the other stack.
  * @param {Page} page
  * @returns {{block: string, layers: number}[]}
  */
@@ -37,13 +37,13 @@ function passed({ link, model }) {
   ];
 }
 
-/** The kinds of attention in a layer of the stack that is looked at. @param {Page} page */
+/** The kinds of attention in a layer of the current stack. @param {Page} page */
 const kindsOf = (page) => stacked(page.model, blockAt(page).stack).map(({ kind }) => kind);
 
 /** @param {Page} page  The tensors of the residual stream. */
 function streamNames(page) {
   const { stack, query } = blockAt(page);
-  // The norms of a pre-norm model are no part of its stream.
+  // The norms of a pre-norm model are not part of its stream.
   const turned = page.model?.norm === "pre" ? "residual" : "norm";
   return stations(kindsOf(page), page.link.layer + 1).map(({ layer, part }) =>
     part === "input"
@@ -109,7 +109,7 @@ export function streamOf(page) {
 }
 
 /**
- * What stands at the inputs and at the top.
+ * The labels of the inputs and of the top layer.
  * @param {Page["model"]} model
  * @param {Trace} trace
  * @param {string} block

@@ -1,10 +1,13 @@
-/** Max flows from the chosen token to all inputs, some at a time: the page goes on meanwhile. */
+/**
+ * Maximum flows from the chosen token to all inputs, a few at a time, so that the page stays
+ * responsive.
+ */
 
 import { whenFree } from "../../lib/timing.js";
 
 /** @typedef {import("./flow-content.js").Shown} Shown */
 
-/** How long the page may be held at a time, in milliseconds. */
+/** The longest time to block the page, in milliseconds. */
 const SLICE = 12;
 
 /** @param {() => void} ready  hears when the last one is known, not of each */
@@ -18,8 +21,8 @@ export function createMaxFlows(ready) {
   return {
     /**
      * @param {Shown} shown
-     * @param {number} top  the chosen token, whose flows are worked out from now on
-     * @returns {(number | undefined)[]}  of each leaf; undefined: not known yet
+     * @param {number} top  the chosen token, whose flows are computed from now on
+     * @returns {(number | undefined)[]}  of each input; undefined: not computed yet
      */
     from({ graph, flows, network }, top) {
       rest.cancel();

@@ -1,4 +1,6 @@
-/** The residual stream: how long each token's vector is behind every sublayer, and where it points. */
+/**
+ * The residual stream: the length of each token's vector after every sublayer, and its direction.
+ */
 
 import { texts } from "../../data/attentions.js";
 import { reach } from "../../compute/residual-stream.js";
@@ -19,7 +21,7 @@ import { drawing, enlarge, fine, s } from "../../draw/svg.js";
  * @property {number[][]} values  [station][token]
  * @property {number} x
  * @property {(value: number) => import("../../draw/scale.js").Rgb} shade
- * @property {number} reach  what is larger has its number in its cell
+ * @property {number} reach  larger values are printed in their cells
  */
 /** @typedef {HTMLCanvasElement & {picture?: Record<string, number[][]>}} Cells  carries the numbers that it shows */
 
@@ -27,8 +29,8 @@ const HEAD = 46;
 const CELL = 22;
 
 /**
- * Drawn once for a layer: cells on a canvas, names over it; which token is chosen changes under the
- * pointer.
+ * Draw the strip once per layer: cells on a canvas, labels above it; the highlighted token changes
+ * with the pointer.
  * @param {{stream: Stream, tokens: import("../../data/tokens.js").Step[]}} content
  * @param {Room} room
  * @param {Theme} theme
@@ -53,7 +55,7 @@ export function createStrip({ stream, tokens }, { row, measure, unit }, theme, t
 }
 
 /**
- * How large it will be, in the drawing's own pixels, and where its panels stand.
+ * The size of the strip, in the drawing's pixels, and the positions of its panels.
  * @param {{stream: Stream, tokens: import("../../data/tokens.js").Step[]}} content
  * @param {Pick<Room, "row" | "measure">} room
  * @param {Translate} t
@@ -136,7 +138,11 @@ function marker(labels, frames, row, theme) {
   };
 }
 
-/** A layer's number over its first sublayer: "in", "1", "", "2", "" … @param {Stream["stations"][number]} station @param {Translate} t */
+/**
+ * The column label: a layer's number over its first sublayer ("in", "1", "", "2", "" …).
+ * @param {Stream["stations"][number]} station
+ * @param {Translate} t
+ */
 function sign({ layer, part }, t) {
   if (part === "input") return t("in");
   return part === "self" ? String(layer + 1) : "·";

@@ -1,4 +1,7 @@
-/** What the flow view says: the shares of a pair, a token's numbers in the stream, what is not exact. */
+/**
+ * The texts of the flow view: the shares of a pair, a token's numbers in the stream, what is not
+ * exact.
+ */
 
 import { between, blockAt } from "../../data/attentions.js";
 import { four, two } from "../../lib/numbers.js";
@@ -29,7 +32,12 @@ export function finding({ store, say, t }, { graph, names }, { top, named, rollo
   });
 }
 
-/** A token's way through the stream. @param {Context} context @param {import("./layer-means.js").Stream} stream @param {number} top */
+/**
+ * A token's numbers along the stream.
+ * @param {Context} context
+ * @param {import("./layer-means.js").Stream} stream
+ * @param {number} top
+ */
 export function series({ t }, { norms, cosines }, top) {
   const line = (/** @type {number[][]} */ values) => values.map((all) => two(all[top])).join(" → ");
   return [
@@ -40,7 +48,7 @@ export function series({ t }, { norms, cosines }, top) {
 }
 
 /**
- * What the colours of the stream mean.
+ * The legend of the stream's colours.
  * @param {Context} context
  * @param {import("./layer-means.js").Stream} stream
  */

@@ -1,6 +1,6 @@
 /**
  * Where a token's vector comes from, across layers: attention rollout and attention flow from a
- * chosen token (Abnar & Zuidema 2020), and what its residual stream does on the way.
+ * chosen token (Abnar & Zuidema 2020), and how its residual stream changes.
  */
 
 import { between, blockAt } from "../../data/attentions.js";
@@ -25,11 +25,13 @@ import { caution, finding, remarks, scales, series } from "./summary.js";
 /** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("./flow-content.js").Shown} Shown */
 
-/** A letter's height at a desk, in pixels. */
+/** The usual font size, in pixels. */
 const DESK = 13;
-/** The same, of all that is beside the diagram. */
+/** Height of everything around the diagram, in pixels. */
 const AROUND = 120;
-/** Rows of the stream are as high as the diagram's, up to so many pixels. */
+/**
+ * The largest height of the stream's rows, in pixels; otherwise they are as high as the diagram's.
+ */
 const ROW = 24;
 
 /** @type {View} */
@@ -99,7 +101,7 @@ const edgesShow = (context) =>
     { option: "amount", label: context.t("Edges show"), values: { rollout: context.t("rollout"), flow: context.t("flow") } },
   ]);
 
-/** What stands in the view whatever is shown. @param {Context} context */
+/** The fixed elements of the view. @param {Context} context */
 function furnish(context) {
   const { t } = context;
   const { line, inner } = context.finding();
@@ -133,7 +135,8 @@ function furnish(context) {
 /** @typedef {ReturnType<typeof drawIn>} Drawn */
 
 /**
- * All that no chosen token changes, drawn with a desk's letters, then enlarged to those of the page.
+ * Draw everything that does not depend on the chosen token, at the usual font size, then scale it
+ * to the page's.
  * @param {Context} context
  * @param {ReturnType<typeof furnish>} places
  * @param {ReturnType<typeof createLateStrip>} strip

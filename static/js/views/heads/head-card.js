@@ -1,4 +1,4 @@
-/** One head from nearer: its picture, what it does in words, and all its numbers. */
+/** One head enlarged: its picture, a description of what it does, and all its numbers. */
 
 import { isOff } from "../../state/interventions.js";
 import { tile as paintTile } from "../../draw/head-grid.js";

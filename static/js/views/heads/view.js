@@ -1,4 +1,4 @@
-/** All heads of a block at once: a row of thumbnails a layer, each with what its head does. */
+/** All heads of a block: one row of thumbnails per layer, each with what the head does. */
 
 import { arrange, ordered } from "../../draw/head-grid.js";
 import { file } from "../../draw/svg.js";

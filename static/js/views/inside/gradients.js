@@ -1,4 +1,6 @@
-/** The attention of the head at hand and, beside it, what log P hangs on in it: gradient × attention. */
+/**
+ * The attention of the selected head and, beside it, how log P depends on it: gradient × attention.
+ */
 
 import { abreast } from "../../draw/side-by-side.js";
 import { file } from "../../draw/svg.js";
@@ -18,9 +20,9 @@ import { diverging, sequential } from "../../draw/scale.js";
 /** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../draw/geometry.js").Place} Place */
 
-/** Pixels: between the two, and from where they stand side by side. */
+/** In pixels: the gap between the two, and the width from which they are side by side. */
 const [GAP, PAIR] = [48, 720];
-/** Nats: what is smaller is not painted as if it were much. */
+/** The smallest limit of the colour scale, in nats, so that small values do not look large. */
 const FAINT = 0.01;
 
 /** @param {Context} context */

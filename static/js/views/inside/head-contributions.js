@@ -1,4 +1,4 @@
-/** What each head adds to a logit: a row an attention, a column a head. */
+/** What each head adds to a logit: one row per attention, one column per head. */
 
 import { onArrows } from "../../parts/arrow-keys.js";
 import { change, four, plus } from "../../lib/numbers.js";
@@ -28,7 +28,7 @@ export function headTable({ t }, pick) {
     return true;
   });
 
-  /** The one cell that Tab comes to. @param {HTMLButtonElement | undefined} button */
+  /** Make one cell the only one reachable by Tab. @param {HTMLButtonElement | undefined} button */
   function reach(button) {
     if (button) for (const one of lines().flat()) one.tabIndex = one === button ? 0 : -1;
     return button;
@@ -53,7 +53,7 @@ export function headTable({ t }, pick) {
  * @param {(at: At, n: number, value: number) => import("../../lib/render.js").Described} cell
  */
 function table(t, { heads }, cell) {
-  /** A layer looks at its own text first. */
+  /** Self-attention comes first in a layer. */
   const kinds = [t("self"), t("cross")];
   const names = heads[0].values[0].map((_, n) => el("th", { scope: "col" }, String(n + 1)));
   const rows = heads[0].values.flatMap((_, layer) =>
@@ -73,7 +73,7 @@ function table(t, { heads }, cell) {
 /**
  * @param {Context["t"]} t
  * @param {At} at
- * @param {number} n  which of the layer's attentions
+ * @param {number} n  index among the layer's attentions
  * @param {number} value
  * @param {{paint: Paint, present: At, pick: (at: At) => void}} how
  */

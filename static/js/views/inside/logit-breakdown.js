@@ -1,4 +1,4 @@
-/** All that makes a logit, added up: a row a kind of part, a column a layer, its sum at the end. */
+/** The breakdown of a logit: one row per kind of part, one column per layer, sums at the end. */
 
 import { el } from "../../lib/render.js";
 import { LAYERS, total } from "../../compute/logit-lens.js";

@@ -1,4 +1,7 @@
-/** The logit lens as a table: a layer a row, what its stream would write, the written token marked. */
+/**
+ * The logit lens as a table: one row per layer with what its stream would predict; the written
+ * token is marked.
+ */
 
 import { four, two } from "../../lib/numbers.js";
 import { el } from "../../lib/render.js";
@@ -13,8 +16,8 @@ import { labels } from "../../data/tokens.js";
 /**
  * @param {Context["t"]} t
  * @param {Layer[]} layers
- * @param {{written: import("../../data/tokens.js").Label, lang: string, count: number}} scene  how many
- *   candidates there is room for
+ * @param {{written: import("../../data/tokens.js").Label, lang: string, count: number}} scene  how
+ *   many candidates fit
  */
 export function lensTable(t, layers, { written, lang, count }) {
   const shown = Math.min(count, layers[0].top.length);

@@ -1,6 +1,6 @@
 /**
- * Inside one step of the decoder: what each layer would write, what each part adds to the logit of
- * the token that is written, and what the translation's probability hangs on in the head at hand.
+ * Inside one step of the decoder: what each layer would predict, what each part adds to the logit
+ * of the written token, and how the translation's probability depends on the selected head.
  */
 
 import { axes, between, blockOf, writing } from "../../data/attentions.js";
@@ -24,11 +24,14 @@ import { slopes } from "./gradients.js";
 /** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("../../compute/logit-lens.js").Sum} Sum */
 
-/** Letters: from where two columns stand side by side, between them, a candidate's and what is beside all. */
+/**
+ * In multiples of the font size: the width from which there are two columns, their gap, the width
+ * of a candidate, and of what is beside them.
+ */
 const [PAIR, GAP, CANDIDATE, BESIDE] = [75, 4, 6.4, 13];
-/** Letters: the names of the attentions, and a head's number. */
+/** In multiples of the font size: the width of the attentions' names, and of a head's number. */
 const [NAMES, HEAD] = [8, 3.6];
-/** Logits: what is smaller is not painted as if it were much. */
+/** The smallest limit of the colour scale, in logits, so that small values do not look large. */
 const FAINT = 0.5;
 
 /** @type {View} */
@@ -57,7 +60,7 @@ function mount(context, root) {
   const waiting = waitingLine(context, t("Looking inside …"));
   root.append(...(inner ? [inner] : []), waiting.element, body);
 
-  /** The decoder row that is lit. */
+  /** The highlighted decoder row. */
   function row() {
     const page = store.get();
     return lit(page, store.hovered()).query ?? lit(page, null).query ?? 0;
@@ -69,7 +72,7 @@ function mount(context, root) {
     context.announce(t("Layer {layer}, head {head}", { layer: at.layer + 1, head: at.head + 1 }));
   }
 
-  /** The tables of the lit row. */
+  /** Render the tables of the highlighted row. */
   function paint() {
     const { trace, link, model } = store.get();
     const at = row();
@@ -124,7 +127,8 @@ function mount(context, root) {
 /**
  * @param {string} className
  * @param {string} title
- * @param {import("../../lib/render.js").Child} table  what is wider than its place is moved in it, by keys as well
+ * @param {import("../../lib/render.js").Child} table  scrolls, also with the keyboard, if it is too
+ *   wide
  * @param {string[]} [remarks]
  */
 const section = (className, title, table, remarks) =>
@@ -140,9 +144,10 @@ const section = (className, title, table, remarks) =>
 const note = (remarks) => el("p", { className: "note" }, prose(remarks));
 
 /**
- * @param {number} letters  that there is room for in a line
+ * @param {number} letters  that fit into a line
  * @param {Sum} sum
- * @returns {{columns: number, count: number}}  of sections side by side, and candidates of a layer
+ * @returns {{columns: number, count: number}}  number of columns of sections, and of candidates per
+ *   layer
  */
 function columnsOf(letters, { heads }) {
   const half = (letters - GAP) / 2;
@@ -177,7 +182,7 @@ function found({ store, t, say }, written, layers, sum) {
     between(blockOf(store.get().model, best.block))
       ? say(t("Of its logit {logit}, the head that adds most is cross-attention head {head} of layer {at}: {value}."), values)
       : say(t("Of its logit {logit}, the head that adds most is self-attention head {head} of layer {at}: {value}."), values);
-  // A full-width stop brings its own space.
+  // After a full-width full stop no space is needed.
   const full = String(said.at(-1)).endsWith("。");
   return [...said, full ? "" : " ", ...added];
 }

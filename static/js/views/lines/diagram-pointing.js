@@ -1,4 +1,4 @@
-/** Pointing, clicking and arrow keys in the drawing: to the tokens at the ends of its lines. */
+/** Pointing, clicking and arrow keys for the tokens at the ends of the lines. */
 
 import { onArrows, within } from "../../parts/arrow-keys.js";
 
@@ -12,7 +12,7 @@ import { onArrows, within } from "../../parts/arrow-keys.js";
  */
 
 /**
- * @param {HTMLElement} element  that holds the drawing
+ * @param {HTMLElement} element  the container of the drawing
  * @param {() => Lit | null} shown
  * @param {Gestures} gestures
  */
@@ -42,7 +42,7 @@ function under(event) {
 }
 
 /**
- * Up and down along a side, left to the queries, right to the keys.
+ * Up and down move along a side, left goes to the queries, right to the keys.
  * @param {Lit} lit
  * @param {number} down
  * @param {number} right

@@ -1,4 +1,4 @@
-/** The drawing: tokens down both sides, lines between them, and what is told apart of it. */
+/** The drawing: tokens on both sides, lines between them, and highlights. */
 
 import { finding } from "../../compute/row-summary.js";
 import { four } from "../../lib/numbers.js";
@@ -71,7 +71,7 @@ export function createDiagram(context, gestures) {
       picture?.light(next, head);
     },
 
-    /** One head's lines apart from the others'. @param {number | null} next */
+    /** Highlight one head's lines. @param {number | null} next */
     only(next) {
       head = next;
       picture?.light(at, head);
@@ -85,7 +85,7 @@ export function createDiagram(context, gestures) {
 }
 
 /**
- * What stands is drawn once; what is lit changes under the pointer.
+ * Draw fixed parts once; highlights change with the pointer.
  * @param {Content} content
  * @param {Layout} layout
  * @param {Theme} theme
@@ -111,7 +111,7 @@ function drawn(content, layout, theme) {
 }
 
 /**
- * What the sides are called: over their tokens, and within the drawing where these are shorter.
+ * The titles of the sides, above their tokens; within the drawing if the tokens are shorter.
  * @param {Content} content
  * @param {Layout} layout
  * @param {Theme} theme
@@ -127,7 +127,13 @@ function titles({ titles: { query, key } }, { from, to, width }, { size, muted }
   );
 }
 
-/** What is seen from a token, in words. @param {Context} context @param {Content} content @param {End} side @param {number} index */
+/**
+ * Describe what a token looks at, or what looks at it.
+ * @param {Context} context
+ * @param {Content} content
+ * @param {End} side
+ * @param {number} index
+ */
 function seenFrom({ t }, { mean, names }, side, index) {
   if (!mean) return "";
   if (side === "key") return names.cols[index];

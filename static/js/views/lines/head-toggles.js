@@ -1,4 +1,4 @@
-/** Which heads are drawn: a button a head with its number, its colour and its stroke. */
+/** Which heads are drawn: one button per head with its number, colour and stroke. */
 
 import { h } from "../../lib/dom.js";
 import { css } from "../../draw/scale.js";
@@ -61,7 +61,7 @@ export function createToggles({ store, t }, onPoint) {
         toggle.setAttribute("aria-pressed", String(on.includes(head)));
         toggle.setAttribute("aria-label", t("Head {n}", { n: head + 1 }));
         toggle.classList.toggle("present", head === present);
-        // Only where it changes: a double click needs the second one to find what the first one did.
+        // Update only what changes: the second click of a double click must find the element of the first.
         const colour = css(colours[head]);
         const stroke = dash(head, shown.length);
         const look = `${colour} ${stroke}`;

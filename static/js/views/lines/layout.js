@@ -1,4 +1,4 @@
-/** Where tokens and lines lie, in pixels. */
+/** The layout of tokens and lines, in pixels. */
 
 import { plainStep } from "../../data/tokens.js";
 
@@ -7,27 +7,27 @@ import { plainStep } from "../../data/tokens.js";
  * @typedef {object} Layout
  * @property {number} width
  * @property {number} height
- * @property {number} from  where lines begin
- * @property {number} to  where they end
- * @property {number} unit  how much larger than at a desk, where letters are 13 px
- * @property {number} pitch  from one token to the next
- * @property {boolean} short  whether rows say only what they write
- * @property {boolean} numbers  whether there is room kept for them
+ * @property {number} from  x of the lines' start
+ * @property {number} to  x of the lines' end
+ * @property {number} unit  scale relative to the usual font size of 13 px
+ * @property {number} pitch  distance between tokens
+ * @property {boolean} short  whether row labels have only the written token
+ * @property {boolean} numbers  whether space is reserved for numbers
  * @property {(side: "query" | "key", index: number) => number} y  the middle of a token
  */
 
-/** In letters' heights: from one token to the next at most, all of it at most. */
+/** In multiples of the font size: the largest distance between tokens, and the largest width. */
 const [LOOSE, WIDEST] = [2.6, 70];
-/** Of the width, that the labels of one side may take. */
+/** The largest share of the width for the labels of one side. */
 const MOST = 0.34;
 const GAP = 10;
-/** A weight with two decimals, in letters. */
+/** The width of a number with two decimals, in multiples of the font size. */
 const NUMBER = 2.8;
 
 /**
  * @param {{rows: Step[], cols: Step[], numbers: boolean, width: number, height: number}} content
  * @param {(text: string) => number} measure
- * @param {number} size  of letters
+ * @param {number} size  the font size
  * @returns {Layout}
  */
 export function lay({ rows, cols, numbers, width, height }, measure, size) {

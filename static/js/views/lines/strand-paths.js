@@ -1,4 +1,6 @@
-/** The lines of all heads that are on, and over them, when a token is lit, its own once more. */
+/**
+ * The lines of all heads that are on and, when a token is highlighted, its lines once more on top.
+ */
 
 import { css } from "../../draw/scale.js";
 import { dash, touched } from "../../compute/attention-lines.js";
@@ -8,7 +10,7 @@ import { curve, fine, s } from "../../draw/svg.js";
 /** @typedef {import("./diagram.js").At} At */
 /** @typedef {import("./layout.js").Layout} Layout */
 
-/** Of what is not told apart. */
+/** Opacity of lines that are not highlighted. */
 const FAINT = 0.07;
 
 /** @param {Content} content @param {Layout} layout */
@@ -36,7 +38,7 @@ export function createStrands(content, layout) {
 
 /** @param {Content} content @param {Layout} layout @returns {SVGPathElement[]}  one a strand */
 function drawn({ colours, on, strands: { strands } }, { y, from, to, pitch, unit }) {
-  // Side by side, as in a cable, so that one head's line does not cover another's.
+  // Side by side, so that one head's line does not cover another's.
   const apart = Math.min(2.4 * unit, (0.6 * pitch) / on.length);
   const thick = Math.max(1.2, Math.min(3.4 * unit, 1.6 * apart));
   const looks = new Map(

@@ -1,4 +1,4 @@
-/** A token at one end of the lines: its label, its frame when it is lit, and its number. */
+/** A token at one end of the lines: its label, a frame when it is highlighted, and its number. */
 
 import { two } from "../../lib/numbers.js";
 import { row } from "../../data/wire.js";
@@ -48,7 +48,7 @@ export function createEnd(side, index, step, { from, to, width, pitch, short, nu
 
   return {
     element,
-    /** Touches only what changes. @param {boolean} on @param {string | null} number */
+    /** Update only what changes. @param {boolean} on @param {string | null} number */
     show(on, number) {
       if (on !== lit) light(on);
       if (weight.textContent === (number ?? "")) return;
@@ -60,7 +60,8 @@ export function createEnd(side, index, step, { from, to, width, pitch, short, nu
 }
 
 /**
- * Beside a lit token's counterparts its weights; with none lit, each query's largest one.
+ * The numbers: the highlighted token's weights beside its counterparts; with no highlight, each
+ * query's largest weight.
  * @param {import("./diagram.js").Content} content
  * @param {import("./diagram.js").At} at
  * @param {End} side

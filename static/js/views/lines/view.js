@@ -1,4 +1,4 @@
-/** Lines from each token that looks to the tokens that it looks at, a colour a head. */
+/** Lines from queries to keys, one colour per head. */
 
 import { attention, axes, blockAt, extent, place } from "../../data/attentions.js";
 import { lit } from "../../state/highlight.js";
@@ -18,7 +18,7 @@ import { createDiagram } from "./diagram.js";
 /** @typedef {import("../../state/store.js").Page} Page */
 /** @typedef {import("../../compute/attention-lines.js").Strands} Strands */
 
-/** What can be drawn and looked through at once. */
+/** The largest number of lines. */
 const MOST = 1200;
 
 /** @type {View} */
@@ -37,7 +37,7 @@ export const lines = {
 };
 
 /**
- * The caption and the inspector speak of a head that is drawn.
+ * The caption and the inspector describe a head that is drawn.
  * @type {NonNullable<View["settle"]>}
  */
 function settle({ link, model }) {
@@ -104,7 +104,7 @@ function mount(context, root) {
 }
 
 /**
- * What there is to draw.
+ * Compute what to draw.
  * @param {Context} context
  * @param {Page} page
  */

@@ -1,6 +1,6 @@
 /**
  * A (sin, cos) pair of an encoding as the hand of a clock: x is the sine, y the cosine, so that it
- * starts at twelve and goes clockwise, ω radians a position.
+ * starts at twelve and moves clockwise by ω radians per position.
  */
 
 import { fine, s } from "../../draw/svg.js";
@@ -40,7 +40,13 @@ export function clock({ x, y, radius }, { omega, at, by, count, label = false },
   return group;
 }
 
-/** From one angle on by another. @param {Face} face @param {number} start @param {number} turn @param {Theme} theme */
+/**
+ * An arc from an angle, by another angle.
+ * @param {Face} face
+ * @param {number} start
+ * @param {number} turn
+ * @param {Theme} theme
+ */
 function arc({ x, y, radius }, start, turn, theme) {
   const steps = 48;
   const points = Array.from({ length: steps + 1 }, (_, i) => {

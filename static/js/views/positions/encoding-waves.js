@@ -1,4 +1,4 @@
-/** The table of encodings, and some of its columns as the waves that they are. */
+/** The table of encodings, and some of its columns as curves. */
 
 import { brief, four, roughly, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
@@ -103,9 +103,9 @@ export function createWaves(context) {
 }
 
 /**
- * Which features are drawn, as numbers to type.
+ * A text field for the features to draw.
  * @param {Context} context
- * @param {() => number} count  how many there are
+ * @param {() => number} count  number of features
  */
 function featureField({ store, t }, count) {
   const field = h("input", { type: "text", inputMode: "numeric", size: 18, autocomplete: "off" });
@@ -128,14 +128,14 @@ function featureField({ store, t }, count) {
   };
 }
 
-/** On a projector the table and the curves share the screen. @param {Context} context */
+/** In projector mode the table and the curves share the screen. @param {Context} context */
 const half = ({ room, theme }) => (room().height - 13 * theme().size) / 2;
 
-/** How far the numbers reach on both sides of zero. @param {Positions} found */
+/** The limit of the symmetric scale. @param {Positions} found */
 const reachOf = ({ waves, positions }) => (waves ? 1 : largest(positions) || 1);
 
 /**
- * What the table is called, and how to read it.
+ * The table's name, and how to read it.
  * @param {Context} context
  * @param {Positions} found
  */
@@ -167,7 +167,11 @@ function wording({ store, t }, found) {
   };
 }
 
-/** The features that are drawn: those chosen, else a fast, a middle and a slow wave. @param {Page} page @param {Positions} found */
+/**
+ * The features to draw: the chosen ones, else a fast, two medium and a slow wave.
+ * @param {Page} page
+ * @param {Positions} found
+ */
 function chosen({ link }, { d_model: width, waves }) {
   const even = (/** @type {number} */ share) => 2 * Math.floor((share * width) / 2);
   const own = link.options.dims ?? (waves ? [0, 1, even(1 / 8), even(1 / 4), even(1 / 2)] : [0, 1, 2, 3]);

@@ -1,4 +1,4 @@
-/** The encodings that are looked at: of the sentence's positions, or of as many as one likes. */
+/** The encodings shown: for the sentence's positions, or for a chosen size. */
 
 import { blockAt, stands } from "../../data/attentions.js";
 import { lit } from "../../state/highlight.js";
@@ -21,7 +21,7 @@ export function size({ trace, model, link }) {
   if (!trace || !model) return null;
   const { base } = kindOf(model);
   const { query } = blockAt({ model, link });
-  if (!query) return null; // a link that names no kind of attention is about to be completed
+  if (!query) return null; // a link without a kind of attention is about to be completed
   const read = trace.tokens[query].length;
   const { heads } = model.attentions[0];
   if (base === "rotary") return { length: read, d_model: model.d_model / heads };
@@ -42,7 +42,7 @@ export function questions(page) {
   return [encoding(wanted)];
 }
 
-/** The stack whose positions these are. @param {Page} page */
+/** The stack to which the positions belong. @param {Page} page */
 export const stackOf = (page) => blockAt(page).stack;
 
 /** @param {Page} page */
@@ -89,7 +89,7 @@ export function numbers(page, { length, d_model, positions, similarity }) {
 }
 
 /**
- * What stands at each position: the sentence's tokens, as far as they go.
+ * The labels of positions: the sentence's tokens, then numbers.
  * @param {Page} page
  * @param {number} length
  * @returns {Step[]}
@@ -100,14 +100,14 @@ export function places({ model, trace, link }, length) {
   return Array.from({ length }, (_, at) => tokens[at] ?? bare(at));
 }
 
-/** A number in a token's place. @param {number} at @returns {Step} */
+/** A number as a label. @param {number} at @returns {Step} */
 export function bare(at) {
   const writes = { space: "", word: String(at).replace("-", "−"), nth: null, lang: "en", special: false, pad: false };
   return { reads: null, writes };
 }
 
 /**
- * The positions that are lit, where they are among those that are shown.
+ * The highlighted positions, if they are shown.
  * @param {Page} page
  * @param {import("../../state/store.js").Lit | null} hovered
  * @returns {{row: number | null, col: number | null}}

@@ -1,4 +1,6 @@
-/** Relative positions: the number that each head has for each offset, and what it does to the scores. */
+/**
+ * Relative positions: the number that each head has for each offset, and its effect on the scores.
+ */
 
 import { abreast } from "../../draw/side-by-side.js";
 import { file } from "../../draw/svg.js";
@@ -23,7 +25,7 @@ import { picker } from "./pickers.js";
 /** @typedef {import("../../data/wire.js").Matrix} Matrix */
 /** @typedef {import("../../state/view-requests.js").Tensors} Tensors */
 
-/** Self-attention of the text whose positions these are, and where in it one looks. @param {Page} page */
+/** The self-attention of the text, and the selected layer and head. @param {Page} page */
 export function at({ link, model }) {
   const { id } = within(model, blockAt({ model, link }).query);
   const { layers, heads } = model ? extent(model, id) : { layers: 1, heads: 1 };
@@ -95,7 +97,7 @@ export function createOffsets(context) {
  * The score without its term, the term, and the score as the model recorded it; masked cells are NaN.
  * @param {Page} page
  * @param {Tensors} found
- * @returns {Matrix[] | null}  null until all is here
+ * @returns {Matrix[] | null}  null until everything is loaded
  */
 function worked(page, found) {
   const { model, trace } = page;

@@ -1,4 +1,4 @@
-/** Which layer and which head is looked at, where no pictures of them stand beside the figure. */
+/** Menus for the layer and the head, in views without thumbnails beside the figure. */
 
 import { extent } from "../../data/attentions.js";
 import { h } from "../../lib/dom.js";
@@ -10,7 +10,8 @@ import { el, render } from "../../lib/render.js";
 /**
  * @param {Context} context
  * @param {"layer" | "head"} which
- * @param {(page: Page) => {block: string, layer: number, head: number}} at  the block, and what is chosen in it
+ * @param {(page: Page) => {block: string, layer: number, head: number}} at  the block, and the
+ *   layer and head selected in it
  */
 export function picker({ store, t }, which, at) {
   const select = h("select", {});

@@ -1,4 +1,4 @@
-/** A matrix over positions, linked with the tokens that stand at them. */
+/** A matrix over positions, linked with the tokens at them. */
 
 import { blockAt } from "../../data/attentions.js";
 import { lit } from "../../state/highlight.js";
@@ -13,12 +13,12 @@ import { marked, size } from "./encodings.js";
  * @typedef {object} Wording
  * @property {string} name
  * @property {string} says
- * @property {boolean} square  columns are positions too
+ * @property {boolean} square  whether whether columns are positions too
  * @property {(cell: {row: number, col: number}) => import("../../lib/render.js").Child[]} tip
- * @property {boolean} [zoomed]  whether it opens as a heatmap to zoom into
+ * @property {boolean} [zoomed]  whether it opens zoomable
  */
 
-/** As a screen reader hears it. @param {import("../../lib/render.js").Child[]} children */
+/** The text for screen readers. @param {import("../../lib/render.js").Child[]} children */
 function words(children) {
   const line = h("p", {});
   render(line, ...children);
@@ -48,7 +48,7 @@ export function createPanel(context, { name, says, square, tip, zoomed }) {
   const head = h("h3", {}, name);
   const line = h("p", {}, says);
   const side = () => blockAt(store.get()).query;
-  /** A position of the sentence; others are no tokens that could be lit. */
+  /** The number of positions with a token; others cannot be highlighted on the page. */
   const tokens = () => store.get().trace?.tokens[side()].length ?? 0;
   const inside = (/** @type {number | null} */ at) => (at !== null && at < tokens() ? at : null);
   const ref = (/** @type {number | null} */ at) =>

@@ -1,4 +1,4 @@
-/** The same words in another order: what a head notices of it, with positions and without. */
+/** The same words in another order: how a head's weights change, with and without positions. */
 
 import { abreast } from "../../draw/side-by-side.js";
 import { file } from "../../draw/svg.js";
@@ -25,15 +25,15 @@ import { droppable, kindOf } from "../../state/position-kinds.js";
 /** @typedef {import("../../data/wire.js").Trace} Trace */
 /** @typedef {import("../../data/wire.js").Matrix} Matrix */
 
-/** The attention within the text that is typed. @param {Pick<Page, "model">} page */
+/** The self-attention of the typed text. @param {Pick<Page, "model">} page */
 const read = ({ model }) => within(model, typed(model));
-/** Of the three matrices, in a file. */
+/** Names of the three matrices in exports. */
 const NAMES = ["written", "shuffled", "difference"];
 
 /** @param {Page} page */
 const stepsOf = (page) => (page.trace ? axes(page.model, page.trace, read(page).id).cols : []);
 
-/** The layer and head that are looked at. @param {Page} page */
+/** The selected layer and head. @param {Page} page */
 export function at({ link, model }) {
   const block = read({ model }).id;
   const { layers, heads } = model ? extent(model, block) : { layers: 1, heads: 1 };
@@ -44,10 +44,11 @@ export function at({ link, model }) {
 const moved = ({ link }) => shuffle(link.source, link.options.seed);
 
 /**
- * Four runs, one of which the page has: as written and shuffled, each with positions and without.
+ * Four runs, one of which the page already has: as written and shuffled, each with and without
+ * positions.
  * @param {Page} page
- * @returns {import("../../state/view-requests.js").Question[]}  shuffled; as written and shuffled without
- *   positions, where those can be dropped
+ * @returns {import("../../state/view-requests.js").Question[]}  shuffled; and if positions can be
+ *   dropped, as written and shuffled without them
  */
 export function questions(page) {
   if (!page.trace || !page.model) return [];
@@ -55,7 +56,7 @@ export function questions(page) {
   const common = {
     direction: page.trace.direction,
     target: null,
-    // What is typed does not see what is written: one token of that is enough.
+    // The typed text does not depend on the translation, so one token of it is enough.
     decode: page.model.texts.length > 1 ? { max_tokens: 1 } : null,
     select: [place(page.model, at(page), "weights"), place(page.model, at(page), "mask")],
   };
@@ -155,7 +156,7 @@ export function createShuffle(context) {
 }
 
 /**
- * How much the new order changes, with positions and without.
+ * How much the new order changes, with and without positions.
  * @param {Context} context
  * @param {ReturnType<typeof band>[]} bands
  */
@@ -170,7 +171,7 @@ function finding({ say, t }, bands) {
 /** @param {number} value  What four decimals show as 0 says its power of ten. */
 const rounded = (value) => (value < 5e-5 ? tiny(value) : four(value));
 
-/** What the comparison shows, by what the positions of the model are. @param {Context} context */
+/** What the comparison shows, depending on the kind of positions. @param {Context} context */
 function remark({ store, t }) {
   const { base } = kindOf(store.get().model);
   if (base === "none")
@@ -183,7 +184,7 @@ function remark({ store, t }) {
 }
 
 /**
- * Three matrices in a row: as written, shuffled, and what is between them.
+ * Three matrices in a row: as written, shuffled, and the difference.
  * @param {Context} context
  * @param {"with" | "without"} which
  */

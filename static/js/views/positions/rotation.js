@@ -21,7 +21,7 @@ export function createTurn(context) {
   const { store, t, theme } = context;
   /** @type {Positions | null} */
   let found = null;
-  // The sliders reach as far as the table does.
+  // The sliders' ranges follow the table.
   const options = controls(context, [
     { option: "at", label: t("Position"), range: () => [0, Math.max(0, (found?.length ?? 2) - 2), 1] },
     { option: "by", label: t("k, how far on"), range: () => [1, Math.max(1, (found?.length ?? 2) - 1), 1] },
@@ -74,7 +74,12 @@ export function createTurn(context) {
   };
 }
 
-/** What is chosen, brought within the table. @param {any} options @param {Positions} table @returns {Chosen} */
+/**
+ * The chosen values, clamped to the table.
+ * @param {any} options
+ * @param {Positions} table
+ * @returns {Chosen}
+ */
 function chosen({ at, by, pair }, { length, d_model }) {
   const start = Math.min(at, length - 2);
   return {
@@ -118,7 +123,7 @@ function large({ t, theme }, { at, by, pair }, { length, d_model }) {
 }
 
 /**
- * All pairs, or some of them from the fastest to the slowest.
+ * All pairs, or a selection from the fastest to the slowest.
  * @param {import("../../draw/theme.js").Theme} theme
  * @param {Chosen} chosen
  * @param {Positions} table
@@ -142,7 +147,12 @@ function row(theme, { at, by, pair }, { length, d_model }) {
   return svg;
 }
 
-/** The rotation worked out, a side of the equation a line. @param {Context["t"]} t @param {Chosen} chosen @param {Positions} table */
+/**
+ * The rotation with numbers, one line per side of the equation.
+ * @param {Context["t"]} t
+ * @param {Chosen} chosen
+ * @param {Positions} table
+ */
 function equation(t, { at, by, pair }, { d_model, positions }) {
   const part = (/** @type {number} */ pos) => [0, 1].map((one) => positions[pos * d_model + 2 * pair + one]);
   const [before, after] = [part(at), part(at + by)];
@@ -158,7 +168,7 @@ function equation(t, { at, by, pair }, { d_model, positions }) {
   return el("div", { className: "equation" }, lines);
 }
 
-/** In brackets. @param {string[][]} rows @param {string} [role] */
+/** A matrix in brackets. @param {string[][]} rows @param {string} [role] */
 function table(rows, role) {
   const cells = rows.map((row) => el("mtr", {}, row.map((cell) => el("mtd", {}, el("mtext", {}, cell)))));
   return el("mrow", { class: role && `as-${role}` }, el("mo", {}, "["), el("mtable", {}, cells), el("mo", {}, "]"));

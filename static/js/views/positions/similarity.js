@@ -1,4 +1,4 @@
-/** How alike two positions are, and that it is their distance that counts. */
+/** The similarity of positions, which depends only on their distance. */
 
 import { largest } from "../../lib/vectors.js";
 import { brief, four, tiny, two } from "../../lib/numbers.js";
@@ -101,15 +101,19 @@ export function createLikeness(context) {
   };
 }
 
-/** How far dot products reach. @param {Positions} found @param {import("../../data/wire.js").Matrix} matrix */
+/**
+ * The limit of the scale of dot products.
+ * @param {Positions} found
+ * @param {import("../../data/wire.js").Matrix} matrix
+ */
 const dotReach = ({ waves, d_model }, { values }) => (waves ? Math.max(1, d_model / 2) : largest(values) || 1);
 
 /**
- * By distance.
+ * A curve by distance.
  * @param {Context} context
  * @param {string} name
- * @param {number[]} values  at each distance
- * @param {number} most  that they can be
+ * @param {number[]} values  one per distance
+ * @param {number} most  largest possible value
  */
 function curve({ store, t, theme, room }, name, values, most) {
   const { width, height, wide } = room();

@@ -1,6 +1,6 @@
 /**
- * What tells the model where a token stands: the encoding of each position as waves, how alike two
- * positions are, why moving on is a rotation, and what attention would notice without it.
+ * How the model knows where a token is: the encoding as waves, the similarity of positions, moving
+ * as a rotation, and attention without positions.
  */
 
 import { Problem } from "../../data/problem.js";
@@ -21,21 +21,25 @@ import { createWaves } from "./encoding-waves.js";
 /** @typedef {import("../../state/types.js").Context} Context */
 
 /**
- * @typedef {object} Part  one of the four pictures
+ * @typedef {object} Part  one of the pictures
  * @property {HTMLElement} element
  * @property {(found: any) => void} draw
  * @property {() => void} light
  * @property {() => void} destroy
  * @property {() => import("../../state/types.js").Picture | null} picture
- * @property {() => import("../../lib/render.js").Child[]} [finding]  what it shows, in a sentence; absent or
- *   empty: where the positions act
- * @property {() => import("../../data/computed-tensors.js").Shown | null} [numbers]  absent: those of the table
+ * @property {() => import("../../lib/render.js").Child[]} [finding]  the summary sentence; absent
+ *   or empty: where the positions act
+ * @property {() => import("../../data/computed-tensors.js").Shown | null} [numbers]  absent: those
+ *   of the table
  */
 
-/** Parts that show attention of the run, and not a table alone. @type {Record<string, Pick<typeof shuffled, "needs" | "questions">>} */
+/**
+ * Parts that show attention of a run, not only a table.
+ * @type {Record<string, Pick<typeof shuffled, "needs" | "questions">>}
+ */
 const RUNS = { shuffle: shuffled, offsets: relative };
 
-/** Beyond any table; how long one may be the server says. */
+/** Larger than any table; the server sets the limit. */
 const MOST = 9_999_999;
 
 /** @type {View} */
@@ -125,7 +129,10 @@ function mount(context, root) {
     tell();
   }
 
-  /** The finding of the part, and where the positions act: that is the caption of a part without one. */
+  /**
+   * Show the part's finding and where the positions act; the latter is the caption of parts without
+   * a finding.
+   */
   function tell() {
     const said = part?.finding?.() ?? [];
     const acts = whereSaid(t, kindOf(store.get().model));
@@ -147,7 +154,7 @@ function mount(context, root) {
   };
 }
 
-/** What there is to see of each kind of positions, the first of it first. @type {Record<string, string[]>} */
+/** The parts for each kind of positions, the default first. @type {Record<string, string[]>} */
 const PARTS = {
   sinusoidal: ["waves", "likeness", "turn", "shuffle"],
   learned: ["waves", "likeness", "shuffle"],
@@ -157,7 +164,7 @@ const PARTS = {
 };
 
 /**
- * The part that is looked at: what the link says, or the first that these positions have.
+ * The current part: that of the link, or the first one for these positions.
  * @param {import("../../state/store.js").Page} page
  * @returns {string}
  */
@@ -186,7 +193,7 @@ const make = (part) =>
   createWaves;
 
 /**
- * A size of the table; emptied, it is the sentence's or the model's own.
+ * A field for a size of the table; if empty, the sentence's or the model's size.
  * @param {Context} context
  * @param {"length" | "width"} option
  * @param {string} label
@@ -212,7 +219,11 @@ function field({ store, t }, option, label, present) {
   };
 }
 
-/** What the server said of a size, in the reader's language. @param {Context} context @param {Problem} problem */
+/**
+ * The server's limit for a size, in the reader's language.
+ * @param {Context} context
+ * @param {Problem} problem
+ */
 function limit({ t }, problem) {
   const range = /from (\d+) to (\d+)/.exec(problem.detail);
   if (problem.kind !== "out-of-range" || !range) return wording(t, problem);

@@ -1,4 +1,4 @@
-/** What additive scoring makes of q and k: for one query, what each channel adds to the score of each key. */
+/** Additive scoring: for one query, what each channel adds to the score of each key. */
 
 import { attentionAt, axes, blockAt, maskOf, masked, ofHead, place } from "../../data/attentions.js";
 import { Problem } from "../../data/problem.js";
@@ -19,7 +19,7 @@ import { largest } from "../../lib/vectors.js";
 /** @typedef {import("../../data/wire.js").Matrix} Matrix */
 /** @typedef {import("../../state/view-requests.js").Tensors} Tensors */
 
-/** The scoring that is looked at, where it is additive. @param {Page} page */
+/** The current attention's scoring, if it is additive. @param {Page} page */
 function scoringAt({ model, link }) {
   const scoring = scoringOf(attentionAt(model, place(model, link)));
   return scoring && !isDot(scoring) ? scoring : null;
@@ -38,9 +38,10 @@ export const maskNeeded = (page) => (isAdditive(page) ? [maskOf(page.model, page
 const queryAt = (page) => lit(page, null).query ?? 0;
 
 /**
- * The terms of the lit query: keys down, channels across; a row sums to the score. Masked keys are NaN.
+ * The terms of the highlighted query: keys down, channels across; a row sums to the score. Masked
+ * keys are NaN.
  * @param {Page} page
- * @returns {Matrix | null}  null until all is here
+ * @returns {Matrix | null}  null until everything is loaded
  */
 function terms(page) {
   const { model, trace, link } = page;

@@ -23,7 +23,7 @@ import { largest } from "../../lib/vectors.js";
 /** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {"q" | "k" | "v"} Letter */
 
-/** Between two panels, in pixels. */
+/** Distance between two panels, in pixels. */
 const GAP = 32;
 const LETTERS = /** @type {Letter[]} */ (["q", "k", "v"]);
 
@@ -77,10 +77,14 @@ export const qkv = {
 
 /** @typedef {import("../../state/store.js").Page} Page */
 
-/** Whether q and k are turned by their positions. @param {Page} page */
+/** Whether q and k are rotated by their positions. @param {Page} page */
 const turns = (page) => kindOf(page.model).base === "rotary" && !between(blockAt(page));
 
-/** What the mechanism of the model makes of q and k, where that is not the paper's. @param {Page} page @param {Context["t"]} t */
+/**
+ * A note on the model's mechanism, if it differs from the paper's.
+ * @param {Page} page
+ * @param {Context["t"]} t
+ */
 function remark(page, t) {
   const { model, link } = page;
   const scoring = scoringOf(attentionAt(model, place(model, link)));
@@ -91,7 +95,7 @@ function remark(page, t) {
   return shared(page, t);
 }
 
-/** Which heads of queries share the keys and values that are shown. @param {Page} page @param {Context["t"]} t */
+/** Which query heads share the keys and values shown. @param {Page} page @param {Context["t"]} t */
 function shared({ model, link }, t) {
   const attention = attentionAt(model, place(model, link));
   if (!attention || attention.kv_heads === attention.heads) return "";

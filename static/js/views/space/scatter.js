@@ -1,4 +1,6 @@
-/** The plane itself: queries as circles, keys as squares, labels where they have room, lines to the best keys. */
+/**
+ * The plane: queries as circles, keys as squares, labels if there is room, lines to the best keys.
+ */
 
 import { beside, PLACES, spread, touch } from "../../lib/label-placement.js";
 import { drawing, fine, s } from "../../draw/svg.js";
@@ -16,13 +18,13 @@ import { drawing, fine, s } from "../../draw/svg.js";
  * @property {Point[]} directions  of each query, as a step from the origin, in pixels
  * @property {string[]} labels  of the points
  * @property {{width: number, height: number}[]} sizes  of the labels
- * @property {(Box | null)[]} boxes  where they stand; null: no room
- * @property {number} queries  how many of the points are queries
- * @property {number} unit  how much larger than 13 px its letters are
+ * @property {(Box | null)[]} boxes  positions of the labels; null: no room
+ * @property {number} queries  number of queries among the points
+ * @property {number} unit  scale relative to the font size of 13 px
  */
 /** @typedef {{query: number, key: number | null, best: Found[]}} Lit */
 
-/** Half a mark, and from its middle to its label, for labels of 13 px. */
+/** Half the size of a mark, and the distance from its middle to its label, for labels of 13 px. */
 const [MARK, GAP] = [5, 9];
 
 /**
@@ -31,7 +33,7 @@ const [MARK, GAP] = [5, 9];
  */
 export function lay(content) {
   const { points, sizes, width, height, origin, unit } = content;
-  // The origin is a mark too: nothing is written over it.
+  // The origin is a mark too: no label covers it.
   const boxes = spread([...points, origin], [...sizes, { width: 0, height: 0 }], { width, height }, { gap: GAP * unit, mark: (MARK + 1) * unit });
   return { ...content, boxes: boxes.slice(0, -1) };
 }
@@ -61,7 +63,7 @@ export function picture(layout, lit, theme) {
 }
 
 /**
- * What is lit has its label even where there is no room; what would lie under it has none.
+ * Highlighted points always have a label; labels that they would cover are hidden.
  * @param {Layout} layout
  * @param {Set<number>} strong
  * @returns {(Box | null)[]}
@@ -80,14 +82,15 @@ function shown({ points, sizes, boxes, width, height, unit }, strong) {
   return all.map((box, i) => (box && !strong.has(i) && lit.some((other) => touch(box, other)) ? null : box));
 }
 
-/** A cross where the means lie. @param {Layout} layout @param {Theme} theme */
+/** A cross at the means. @param {Layout} layout @param {Theme} theme */
 function zero({ origin: { x, y } }, theme) {
   const d = `M${fine(x - 7)} ${fine(y)}h14M${fine(x)} ${fine(y - 7)}v14`;
   return s("path", { d, stroke: theme.muted, "stroke-width": 2, fill: "none" });
 }
 
 /**
- * From the origin to where the lit query points: keys far out that way have a large q · k.
+ * A line from the origin in the direction of the highlighted query: keys far out in that direction
+ * have a large q · k.
  * @param {Layout} layout
  * @param {Lit} lit
  * @param {Theme} theme
@@ -99,7 +102,12 @@ function arrow({ directions, origin, width, height }, { query }, theme) {
   return s("path", { d, stroke: theme.q, "stroke-width": 1.5, "stroke-dasharray": "2 4", fill: "none" });
 }
 
-/** How many steps lead out of the room. @param {number} at @param {number} step @param {number} room */
+/**
+ * How many steps lead to the border.
+ * @param {number} at
+ * @param {number} step
+ * @param {number} room
+ */
 const border = (at, step, room) => (step > 0 ? (room - at) / step : step < 0 ? -at / step : Infinity);
 
 /** @param {Layout} layout @param {Lit} lit @param {Theme} theme */

@@ -1,4 +1,6 @@
-/** The same points in three dimensions, to be turned by hand: Plotly, in place of the plane. */
+/**
+ * The same points in three dimensions, which can be rotated, drawn by Plotly in place of the plane.
+ */
 
 import { blockAt } from "../../data/attentions.js";
 import { figure } from "../../draw/plotly-space.js";

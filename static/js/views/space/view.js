@@ -1,4 +1,4 @@
-/** Q/K space: all queries and keys of one head in the plane in which they are spread the most. */
+/** Q/K space: all queries and keys of one head in the plane in which they vary most. */
 
 import { onArrows, within } from "../../parts/arrow-keys.js";
 import { attention, attentionAt, axes, blockAt, ofHead, place, withVectors } from "../../data/attentions.js";
@@ -26,11 +26,13 @@ import { lay, picture } from "./scatter.js";
 /** @typedef {import("./scatter.js").Layout} Layout */
 /** @typedef {import("../../compute/qk-plane.js").Found} Found */
 
-/** Lines from the lit query, rows of its list. */
+/** The number of lines from the highlighted query, and of rows of its list. */
 const [LINES, LISTED] = [3, 10];
-/** Pixels: the least width of a plane with its list beside it, and from the pointer to a point. */
+/**
+ * In pixels: the smallest width of a plane with its list beside it, and the reach of the pointer.
+ */
 const [LEAST, REACH] = [480, 28];
-/** How much wider than its labels are high the list is. */
+/** Width of the list, in multiples of the font size. */
 const SIDE = 26;
 
 /** @type {View} */
@@ -171,14 +173,14 @@ function spreadSaid(t, { shares: [x, y], channels }) {
     : t("Of {channels} channels this plane keeps {share} of the spread ({across} across, {up} up).", values);
 }
 
-/** Whether the order of q · k is that of the weights. @param {Page} page */
+/** Whether q · k has the same order as the weights. @param {Page} page */
 function byProduct({ model, link }) {
   const scoring = scoringOf(attentionAt(model, place(model, link)));
   return !scoring || (isDot(scoring) && !scoring.placed);
 }
 
 /**
- * The keys of the lit query, by q · k.
+ * The keys of the highlighted query, by q · k.
  * @param {Context} context
  * @param {number} query
  * @param {Found[]} ranked

@@ -1,4 +1,4 @@
-/** One head at one step, large: its matrix, the sentence that says what is seen, what is lit. */
+/** One head at one step, enlarged: its matrix, its caption and its highlights. */
 
 import { blockAt } from "../../data/attentions.js";
 import { two } from "../../lib/numbers.js";
@@ -22,7 +22,8 @@ const NOWHERE = { row: null, col: null };
 
 /**
  * @param {Context} context
- * @param {{now: () => Moment | null, above: HTMLElement, lit: () => void}} page  above: what else needs room
+ * @param {{now: () => Moment | null, above: HTMLElement, lit: () => void}} page  above: the
+ *   elements above the figure
  */
 export function createFigure(context, { now, above, lit }) {
   const { store, t } = context;
@@ -65,7 +66,7 @@ export function createFigure(context, { now, above, lit }) {
     store.choose(again ? { row: null, col: null } : { row, col }, how === "click" ? "pinned" : "moved");
   }
 
-  /** What is lit: what is pointed at, else what rests. @returns {Place} */
+  /** What is highlighted: the hovered cell, else the pinned or default one. @returns {Place} */
   function at() {
     const moment = now();
     if (!moment) return NOWHERE;
@@ -114,7 +115,7 @@ export function createFigure(context, { now, above, lit }) {
   };
 }
 
-/** What is read of a moment's trace, as if the page had run it. @param {Moment} moment */
+/** A snapshot's trace as if it were the page's run. @param {Moment} moment */
 const asRun = ({ page, trace, found, place }) => ({
   ...page,
   trace,
@@ -147,7 +148,7 @@ function tip(t, moment, { row, col }) {
 }
 
 /**
- * A model's heads are called taught from the step on from which they were.
+ * Heads count as supervised only from the step at which supervision began.
  * @param {import("../../data/api.js").ModelInfo} model
  * @param {number} step
  */

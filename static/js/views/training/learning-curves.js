@@ -1,4 +1,4 @@
-/** The loss and BLEU of every snapshot, to zoom into: Plotly, in place of the small chart. */
+/** The loss and BLEU of every snapshot as a zoomable Plotly chart, in place of the small chart. */
 
 import { h } from "../../lib/dom.js";
 import { scores } from "../../state/training-history.js";
@@ -14,8 +14,8 @@ const DASHES = ["solid", "dash"];
 
 /**
  * @param {Context} context
- * @param {{go: (place: number) => void, name: (direction: string) => string, onTurn: () => void}} actions
- *   onTurn: after it was opened or closed
+ * @param {{go: (place: number) => void, name: (direction: string) => string, onTurn: () => void}}
+ *   actions onTurn: called after it was opened or closed
  */
 export function createLearningCurves({ plotter, theme, t }, { go, name, onTurn }) {
   const opener = h("button", { type: "button", className: "button quiet", hidden: !plotter, "aria-expanded": "false" });
@@ -33,7 +33,7 @@ export function createLearningCurves({ plotter, theme, t }, { go, name, onTurn }
       if (!(await chart.show(figure(curves(now), { width: now.width, height: HEIGHT }, theme(), words(t))))) return;
       turn(true);
     } catch {
-      asked = false; // the small chart stays, and the button
+      asked = false; // the small chart and the button stay
       problem.hidden = false;
     } finally {
       opener.removeAttribute("aria-busy");

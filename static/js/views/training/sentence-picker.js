@@ -1,4 +1,4 @@
-/** Which of the fixed sentences is watched; that they are not the one that was typed. */
+/** Choose one of the fixed sentences, with a note that they are not the typed one. */
 
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";

@@ -1,4 +1,4 @@
-/** The training as a line: how good the model was at each step, and a slider over the steps. */
+/** A timeline of the training: how good the model was at each step, and a slider over the steps. */
 
 import { one, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
@@ -11,10 +11,10 @@ import { createLearningCurves } from "./learning-curves.js";
 /** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("./view.js").Moment} Moment */
 
-/** Milliseconds that a step is looked at while it plays. */
+/** Milliseconds per step while playing. */
 const BEAT = 900;
 const HEIGHT = { letters: 8, rest: 23 };
-/** Half of the slider's thumb: it is over a step's dot when its middle is. */
+/** Half the width of the slider's thumb, so that its middle aligns with a step's dot. */
 const THUMB = 8;
 
 /**
@@ -98,7 +98,11 @@ export function createTimeline(context, { now, go }) {
     transport.show(t("snapshot {n} of {count}", { n: place + 1, count: snapshots.length }));
   }
 
-  /** What a step is besides. @param {number} place @param {import("../../state/training-history.js").Snapshot[]} snapshots */
+  /**
+   * A remark on a step, such as that it is the first.
+   * @param {number} place
+   * @param {import("../../state/training-history.js").Snapshot[]} snapshots
+   */
   function stage(place, snapshots) {
     if (snapshots[place].step === 0) return t("before training");
     return place === snapshots.length - 1 ? t("trained") : "";

@@ -1,4 +1,4 @@
-/** Attention as it formed: the heads of a block over a fixed sentence, at each step of the training. */
+/** How attention formed: the heads of a block on a fixed sentence at each step of the training. */
 
 import { extent } from "../../data/attentions.js";
 import { arrange, ordered } from "../../draw/head-grid.js";
@@ -20,11 +20,11 @@ import { createTimeline } from "./timeline.js";
 /** @typedef {import("../../state/store.js").Page} Page */
 /** @typedef {import("../../state/training-history.js").Learned} Learned */
 /**
- * @typedef {object} Moment  what is on the page
+ * @typedef {object} Moment  what is shown
  * @property {Page} page
  * @property {Learned} found
- * @property {number} place  of the snapshot
- * @property {import("../../data/wire.js").Trace} trace  what it saw
+ * @property {number} place  index index of the snapshot
+ * @property {import("../../data/wire.js").Trace} trace  the snapshot's trace
  */
 
 const MOST = 9_999_999;
@@ -54,7 +54,7 @@ export const training = {
 };
 
 /**
- * A pin is of a block's own tokens; a link that says both means both.
+ * A pin belongs to a block, so changing the block removes it, unless the link has both.
  * @type {NonNullable<View["settle"]>}
  */
 function settle({ link }, { link: before }) {
@@ -100,7 +100,7 @@ function mount(context, root) {
     if (found instanceof Problem) {
       nothing.textContent = wording(t, found);
       nothing.dataset.drawn = "nothing";
-    } else if (found && extent(model, page.link.block).heads) show(page, found); // else its block is yet to be known
+    } else if (found && extent(model, page.link.block).heads) show(page, found); // otherwise its block is not known yet
   }
 
   /** @param {Page} page @param {Learned} found */

@@ -1,4 +1,4 @@
-/** What the model wrote by itself at a step. */
+/** What the model itself writes at a step. */
 
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";

@@ -1,4 +1,7 @@
-/** The present head's attention before and after, and the difference; a cell of the changed one can be dragged. */
+/**
+ * The current head's attention before and after, and the difference; a cell of the changed one can
+ * be dragged.
+ */
 
 import { isFixed } from "../../state/share-contents.js";
 import { two } from "../../lib/numbers.js";
@@ -13,18 +16,18 @@ import { PACE, gesture } from "./change-controls.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
 
-/** Pixels that a cell is dragged by from 0 to 1, and that are no drag yet. */
+/** In pixels: the distance of a drag from 0 to 1, and the largest movement that is not a drag. */
 const [WHOLE, STILL] = [160, 4];
 
 /**
- * @param {Context} context  with the room that there is beside the panel
+ * @param {Context} context  with the space beside the panel
  * @param {(query: number, key: number, weight: number, origin: "chosen" | "moved") => void} set
  */
 export function attentionChanges(context, set) {
   const { store, t } = context;
   const found = () => attentions(store.get());
   const light = () => trio.mark(points.marked());
-  // The largest change is told in the list; what is lit is what the panel speaks of.
+  // The list names the largest change; the highlight is the cell that the panel describes.
   const points = pointing(context, () => bare(found()), light);
   const trio = panels(context, points, names(t));
   const list = changeList(context, ({ row, col }) => points.onPick({ row, col }, "list"));
@@ -49,7 +52,7 @@ export function attentionChanges(context, set) {
     element,
     draw() {
       const shown = found();
-      // While the next one is on its way the old picture stays.
+      // The old picture stays until the next one is loaded.
       if (!shown) return;
       trio.element.hidden = false;
       points.forget();
@@ -80,10 +83,11 @@ const names = (t) => ({
 /** @typedef {(from: number, set: (value: number, origin: "chosen" | "moved") => void) => void} Take */
 
 /**
- * Up is more, down is less. A finger scrolls the page; it has the slider.
+ * Dragging up increases a weight, down decreases it. On touch screens, dragging scrolls; use the
+ * slider.
  * @param {HTMLElement} element
- * @param {(take: Take) => (() => void) | null} begin  takes the cell under the pointer; null: none can
- *   be taken. What it returns pins the cell.
+ * @param {(take: Take) => (() => void) | null} begin  starts dragging the cell under the pointer;
+ *   null: no cell to drag. The returned function pins the cell.
  */
 function dragging(element, begin) {
   /** @type {{y: number, from: number, set: (value: number, origin: "chosen" | "moved") => void, pin: () => void, on: boolean} | null} */

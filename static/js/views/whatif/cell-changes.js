@@ -1,4 +1,4 @@
-/** What is done to one cell: its weight set by hand, or its edge cut. */
+/** Changes to one cell: set its weight, or cut its edge. */
 
 import { attention, place } from "../../data/attentions.js";
 import { pair } from "../../state/highlight.js";

@@ -1,4 +1,4 @@
-/** Controls of the panel that change the machine and not the view: they look like all others. */
+/** Controls that change the model instead of the view. */
 
 import { h } from "../../lib/dom.js";
 import { render } from "../../lib/render.js";
@@ -6,7 +6,7 @@ import { radios } from "../../parts/controls.js";
 import { throttle } from "../../lib/timing.js";
 
 /**
- * One of several.
+ * Radio buttons.
  * @param {import("../../state/types.js").Context} context
  * @param {string} name  of the radio buttons
  * @param {string} label
@@ -25,7 +25,7 @@ export function oneOf({ own }, name, label, values, choose) {
 }
 
 /**
- * On or off.
+ * A checkbox.
  * @param {string} label
  * @param {(on: boolean) => void} choose
  */
@@ -40,7 +40,7 @@ export function onOff(label, choose) {
   };
 }
 
-/** Steps of history: a gesture is one, however often the value changes in it. */
+/** Make one gesture one entry in the browser's history, however often the value changes. */
 export function gesture() {
   let going = false;
   return {
@@ -50,15 +50,15 @@ export function gesture() {
   };
 }
 
-/** No more runs than a model keeps up with, in milliseconds between two. */
+/** Milliseconds between two runs while a slider moves. */
 export const PACE = 90;
 
 /**
- * A slider, and its value as a number to type. A move of the slider is one step back.
+ * A slider with a number field. One drag of the slider is one step of Back.
  * @param {string} label
  * @param {{min: number, max: number, step: number}} range
- * @param {{read: (at: number) => number, write: (value: number) => number, say: (value: number) => string}} scale
- *   between where the slider stands and what it means
+ * @param {{read: (at: number) => number, write: (value: number) => number, say: (value: number) =>
+ *   string}} scale converts between slider positions and values
  * @param {(value: number, origin: "chosen" | "moved") => void} choose
  */
 export function amount(label, range, scale, choose) {

@@ -1,4 +1,4 @@
-/** All that can be changed at the present place, in one column. */
+/** All changes available at the current place, in one column. */
 
 import { isFixed } from "../../state/share-contents.js";
 import { h } from "../../lib/dom.js";

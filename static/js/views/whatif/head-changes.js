@@ -1,4 +1,4 @@
-/** What is done to the head at hand, or to all heads of its layer. */
+/** Changes to the current head, or to all heads of its layer. */
 
 import { place } from "../../data/attentions.js";
 import { significant } from "../../lib/numbers.js";
@@ -12,7 +12,7 @@ import { amount, oneOf, onOff } from "./change-controls.js";
 
 /** @typedef {import("../../state/types.js").Context} Context */
 
-/** A tenth of a decade a step, both ways. */
+/** A tenth of a decade per step, in both directions. */
 const HEAT = { min: -10, max: 10, step: 1 };
 const DECADE = {
   read: (/** @type {number} */ at) => Number((10 ** (at / 10)).toPrecision(2)),

@@ -1,4 +1,7 @@
-/** All heads of all attentions as a map: a row a layer, a column a head, coloured by what each does. */
+/**
+ * All heads of all attentions as a map: one row per layer, one column per head, coloured by the
+ * head's effect.
+ */
 
 import { alone, onArrows } from "../../parts/arrow-keys.js";
 import { four, two } from "../../lib/numbers.js";
@@ -15,13 +18,19 @@ import { lines, nameOf, of, reach } from "../../compute/head-sweep.js";
 /** @typedef {import("../../compute/head-sweep.js").Sweep} Sweep */
 /** @typedef {import("../../compute/head-sweep.js").Line} Line */
 
-/** In letters' sizes: a row's height, a cell's width at least and at most, the layers' names. */
+/**
+ * In multiples of the font size: the height of a row, the smallest and largest width of a cell, the
+ * width of the layers' names.
+ */
 const [HIGH, NARROW, WIDE, NAMES, SHORT] = [2.3, 2.9, 5.4, 5, 1.4];
-/** Cells narrower than this, in letters, have their numbers set closer, so that neighbours stay apart. */
+/** Below this width of a cell, in multiples of the font size, numbers are set more tightly. */
 const TIGHT = 3.4;
-/** Below this, in letters, layers are called by their number alone. */
+/**
+ * Below this total width, in multiples of the font size, layers are labelled only with their
+ * number.
+ */
 const PHONE = 36;
-/** What changes less than this is not painted as if it were much; nats. */
+/** The smallest limit of the colour scale, in nats, so that small effects do not look large. */
 const FAINT = 0.1;
 
 /**
@@ -97,7 +106,7 @@ export function headMap(context, pick) {
  * @property {Sweep | null} sweep
  * @property {number | null} row
  * @property {import("../../state/interventions.js").Change[]} list
- * @property {number} most  where the colours end
+ * @property {number} most  the limit of the colour scale
  * @property {string} focus
  */
 
@@ -143,7 +152,7 @@ function cell(context, { sweep, row, list, most, focus }, { at }, head, { x, y, 
   const theme = context.theme();
   const effect = sweep?.heads[nameOf(at, head)];
   const value = effect ? of(effect.delta, row) : null;
-  // As everywhere, what speaks for the translation is orange: a head without which it is less probable.
+  // As everywhere, what helps the translation is orange: a head without which it is less probable.
   const paint = value === null ? null : colour(diverging(theme), (1 - value / most) / 2);
   const off = touches(list, at, head);
   const place = where({ at, head, do: "zero" }, t, context.store.get().model);
@@ -161,7 +170,7 @@ function cell(context, { sweep, row, list, most, focus }, { at }, head, { x, y, 
 }
 
 /**
- * The cell that an arrow leads to.
+ * The cell that an arrow key moves to.
  * @param {Element} element
  * @param {Element} cell
  * @param {number} down

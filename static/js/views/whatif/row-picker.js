@@ -1,4 +1,4 @@
-/** Which written token is asked about: all of them, or one. */
+/** Choose one written token, or all of them. */
 
 import { h } from "../../lib/dom.js";
 import { el, render } from "../../lib/render.js";

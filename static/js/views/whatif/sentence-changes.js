@@ -1,4 +1,4 @@
-/** What is done to the sentence: tokens that nobody may look at, positions; and to what is added on the way. */
+/** Changes to the sentence (masked tokens, positions) and to the residual connections. */
 
 import { kindOf } from "../../state/position-kinds.js";
 import { axes, stacked, within } from "../../data/attentions.js";
@@ -55,7 +55,7 @@ export function sentenceChanges(context) {
     const present = found({ at: ordered(), do: "drop" });
     const shuffled = present?.do?.shuffle;
     if (typeof shuffled === "number") seed = shuffled;
-    // Where none are added to the embeddings there are none to drop or to shuffle.
+    // Only positions added to the embeddings can be dropped or shuffled.
     const added = kindOf(model).where === "input";
     positions.element.hidden = target.element.hidden = !added;
     positions.show(!present ? "kept" : shuffled === undefined ? "drop" : "shuffle", still);
@@ -66,7 +66,7 @@ export function sentenceChanges(context) {
 }
 
 /**
- * The stream around a sublayer: what it adds to, dropped.
+ * Drop the residual connection around a sublayer.
  * @param {Context} context
  */
 export function residualChanges(context) {

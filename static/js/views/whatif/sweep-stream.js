@@ -1,4 +1,4 @@
-/** One causal sweep at a time, as it comes; what was swept whole is kept while the page is open. */
+/** Stream one causal sweep at a time; complete sweeps are cached while the page is open. */
 
 import { createAsker } from "../../data/retry.js";
 import { Problem } from "../../data/problem.js";
@@ -7,21 +7,21 @@ import { begun, more } from "../../compute/head-sweep.js";
 /** @typedef {import("../../compute/head-sweep.js").Sweep} Sweep */
 /**
  * @typedef {object} State
- * @property {string} key  of what is asked
- * @property {Sweep | null} sweep  as far as it is
+ * @property {string} key  of the request
+ * @property {Sweep | null} sweep  the results so far
  * @property {Problem | null} problem
  * @property {boolean} running
- * @property {number} since  milliseconds of the page's clock
+ * @property {number} since  start time, in start time, in milliseconds of the page's clock
  */
 
 /** @type {Map<string, Sweep>} */
 const known = new Map();
-/** Sweeps kept. */
+/** The number of cached sweeps. */
 const KEPT = 32;
 
 /**
  * @param {Pick<import("../../state/data-sources.js").Source, "lines">} source
- * @param {() => void} show  called whenever there is more
+ * @param {() => void} show  called for every new result
  */
 export function sweeper(source, show) {
   /** @type {State} */
@@ -45,7 +45,7 @@ export function sweeper(source, show) {
 
   const sweeper = {
     state: () => state,
-    /** As far as it came it stays. */
+    /** Stop; the results so far stay. */
     stop() {
       asker.stop();
       state = { ...state, running: false };
@@ -56,7 +56,7 @@ export function sweeper(source, show) {
 
     /**
      * @param {object} body  as the API takes it
-     * @param {boolean} [anew]  even where it is what was asked last
+     * @param {boolean} [anew]  also if it equals the last request
      */
     async ask(body, anew = false) {
       const key = JSON.stringify(body);

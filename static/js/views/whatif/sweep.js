@@ -1,4 +1,6 @@
-/** The causal sweep: every head changed by itself, as a map; a click on one keeps it so. */
+/**
+ * The causal sweep: every head changed separately, as a map; a click on a head applies its change.
+ */
 
 import { request } from "../../data/request.js";
 import { Problem } from "../../data/problem.js";
@@ -22,7 +24,7 @@ import { sweeper } from "./sweep-stream.js";
 /** @typedef {import("../../state/before-after.js").Runs} Runs */
 /** @typedef {import("../../compute/head-sweep.js").Sweep} Sweep */
 
-/** Nats under which nothing is said to be needed: it prints as 0.00. */
+/** Below this effect in nats, no head is called necessary: it prints as 0.00. */
 const NOTHING = 0.005;
 
 /** @param {Context} context @param {() => void} told  called when what it finds may be another */
@@ -47,7 +49,7 @@ export function headSweep(context, told) {
     const place = placeOf(model, at);
     if (!place) return;
     const moved = place.block === link.block ? {} : { query: null, key: null };
-    // One change, one run.
+    // One batch, so that there is only one run.
     store.batch(() => {
       store.go({ ...place, head, ...moved });
       if (!fixed()) toggle({ at, head, do: store.get().link.options.ablation });
@@ -75,7 +77,7 @@ export function headSweep(context, told) {
     wrong.show(problem);
     map.draw(sweep, at, at === null ? t("whole translation") : plain(writes(base.before)[at]));
     said = whole ? sentence(context, sweep, at, base) : [];
-    // Without a change it is what the whole view shows.
+    // Without changes to the model it is the finding of the whole view.
     render(says, isChanged(store.get().link) ? said : []);
     told();
   }
@@ -105,7 +107,7 @@ export function headSweep(context, told) {
 }
 
 /**
- * What is asked: about the translation as it was, on the model as trained or as changed.
+ * The request: for the original translation, on the model as trained or as changed.
  * @param {Context} context
  * @param {Runs | null} runs
  */
@@ -119,7 +121,7 @@ function question({ store }, runs) {
 }
 
 /**
- * How far it is, and a way to stop and to go on.
+ * The progress, with buttons to stop and to continue.
  * @param {Context} context
  * @param {ReturnType<typeof sweeper>} run
  * @param {() => void} again
@@ -153,7 +155,7 @@ function waiting({ t }, run, again) {
 }
 
 /**
- * The head that matters most, in words.
+ * Describe the head that matters most.
  * @param {Context} context
  * @param {Sweep} sweep
  * @param {number | null} row

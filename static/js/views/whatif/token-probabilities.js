@@ -1,4 +1,4 @@
-/** How probable each token of the unchanged translation was, and is. */
+/** The probability of each token of the original translation, before and after. */
 
 import { change as gain, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
@@ -15,7 +15,10 @@ import { rowsOf } from "../../state/before-after.js";
 /** @typedef {import("../../state/before-after.js").Row} Row */
 /** @typedef {import("../../data/tokens.js").Step} Step */
 
-/** Pixels of a bar that is drawn, at letters of 13; and of the numbers beside it. */
+/**
+ * In pixels, at a font size of 13: the width of a bar, its smallest width, and the width of the
+ * numbers beside it.
+ */
 const [BAR, LEAST, NUMBERS] = [200, 56, 236];
 
 /** @param {Context} context */
@@ -100,7 +103,7 @@ const tone = (change) => (Math.abs(change) < 0.005 ? "" : change > 0 ? "more" : 
 /**
  * @param {Context} context
  * @param {Row} row
- * @param {number} width  at letters of 13
+ * @param {number} width  at a font size of 13
  */
 function dumbbell(context, row, width) {
   const theme = context.theme();
@@ -128,7 +131,7 @@ function colours({ theme }, change) {
 }
 
 /**
- * All of it as a drawing, for an export.
+ * The whole table as a drawing, for an export.
  * @param {Context} context
  * @param {Row[]} rows
  * @param {Step[]} steps

@@ -1,4 +1,6 @@
-/** The two translations, one under the other, and what became of the one as it was. */
+/**
+ * The two translations, one below the other, and how the likelihood of the original one changed.
+ */
 
 import { isChanged } from "../../state/interventions.js";
 import { inNats, likelier } from "../../parts/likelihood-wording.js";

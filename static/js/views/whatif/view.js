@@ -1,4 +1,4 @@
-/** The machine changed: what to change, what it does to the translation, and which heads matter. */
+/** The changed model: what to change, the effect on the translation, and which heads matter. */
 
 import { Problem } from "../../data/problem.js";
 import { place } from "../../data/attentions.js";
@@ -26,7 +26,8 @@ import { tokenChanges } from "./token-probabilities.js";
  * @property {() => void} destroy
  * @property {() => import("../../state/types.js").Picture | null} picture
  * @property {() => import("../../data/computed-tensors.js").Shown | null} numbers
- * @property {() => import("../../lib/render.js").Child[]} [finding]  what it shows of a model without changes
+ * @property {() => import("../../lib/render.js").Child[]} [finding]  what it shows for a model
+ *   without changes
  */
 
 /** @type {View} */
@@ -52,14 +53,15 @@ export const whatif = {
   mount,
 };
 
-/** As high as a picture has to be for its rows to be read; the page scrolls. */
+/** The height available to a picture outside projector mode, where the page scrolls. */
 const HIGH = 640;
 
 /**
- * The room of a picture: at a desk the page scrolls, on a projector it stands below the two translations.
+ * The available space of a picture: normally the page scrolls; in projector mode it is the space
+ * below the two translations.
  * @param {ReturnType<Context["room"]>} room
  * @param {HTMLElement} main
- * @param {HTMLElement | null} above  on a projector
+ * @param {HTMLElement | null} above  in projector mode
  */
 const beside = (room, main, above) => ({
   ...room,
@@ -71,7 +73,7 @@ const beside = (room, main, above) => ({
 function mount(context, root) {
   const { store, t } = context;
   const main = h("div", { className: "whatif-main" });
-  // A picture has the room beside the panel.
+  // A picture has the space beside the panel.
   const inner = { ...context, room: () => beside(context.room(), main, store.get().link.options.projector ? top.element : null) };
   const panel = changePanel(context);
   const top = outcome(context);
@@ -110,7 +112,7 @@ function mount(context, root) {
     const found = runs(page);
     main.setAttribute("aria-busy", String(!found));
     wrong.hidden = !(found instanceof Problem);
-    // What is not there any more must not stand under another place's name.
+    // Do not show old results under the name of another place.
     stand.hidden = top.element.hidden = found instanceof Problem && found.kind === "frozen";
     if (found instanceof Problem) wrong.textContent = wording(t, found);
     else if (found && page.trace) {
@@ -121,7 +123,10 @@ function mount(context, root) {
     }
   }
 
-  /** What the changes did; without changes, what the part shows. A screen reader hears it when it is another. */
+  /**
+   * Show the effect of the changes or, without changes, the part's finding. It is announced when it
+   * changes.
+   */
   function tell() {
     const found = isChanged(store.get().link) ? [] : (part?.finding?.() ?? []);
     const before = caption.textContent;
@@ -131,7 +136,7 @@ function mount(context, root) {
 
   function light() {
     const { link } = store.get();
-    // The pointer moves sixty times a second, and the panel speaks of the pin.
+    // The panel depends on the pin, not on the pointer, which moves sixty times per second.
     if (link !== refreshed) panel.refresh();
     refreshed = link;
     part?.light();

@@ -1,4 +1,4 @@
-/** What a head makes of its scores: mask and softmax, weighted sum. */
+/** The stages mask and softmax, and weighted sum. */
 
 import { factor, fraction, plain, raised, total } from "../../compute/formula.js";
 import { four } from "../../lib/numbers.js";
@@ -9,9 +9,9 @@ import { bySize, ledger, upTo } from "./sheet-model.js";
 /** @typedef {import("./sheet-model.js").Stage} Stage */
 /** @typedef {import("../../compute/formula.js").Formula} Formula */
 
-/** Keys that stand in a table at once; more only where someone asks. */
+/** The number of keys in a table at first; a button shows all. */
 const MANY_KEYS = 24;
-/** A score without the largest of its row. @type {Formula} */
+/** A score minus the largest of its row. @type {Formula} */
 const LESS = ["score_ij", "−", "max_i"];
 
 /** @param {Scene} scene @returns {Stage} */
@@ -57,7 +57,7 @@ export function softmax({ t, sheet, cell, query, key, keys }) {
 }
 
 /**
- * In the sentence's order while all have room, else the cell's own key and the heaviest first.
+ * In sentence order if all fit, else the cell's key and the largest weights first.
  * @param {import("./sheet-model.js").Stage["bands"][0]["values"]} weights
  * @param {number} here
  */

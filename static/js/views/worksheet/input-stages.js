@@ -1,4 +1,4 @@
-/** What a head is given, and what it makes of it: the two inputs, and q, k and v. */
+/** The stages input (two vectors) and projections (q, k and v). */
 
 import { root } from "../../compute/formula.js";
 import { sum, terms } from "../../lib/vectors.js";
@@ -36,7 +36,7 @@ export function input(scene) {
   };
 }
 
-/** What x is where a position is added to it. @param {Scene} scene */
+/** The name of what a position is added to. @param {Scene} scene */
 const before = ({ named }) => (named.sums[0]?.endsWith(".embedding") || named.sums[0]?.endsWith(".input") ? "embedding_i" : "below_i");
 
 /** Where the two vectors come from. @param {Scene} scene */
@@ -52,7 +52,7 @@ function origin({ t, joins, named, cell }) {
   return t("Each is the output of the layer below for its token.");
 }
 
-/** Where else positions act, if no position is in x. @param {Scene} scene */
+/** Where positions act if they are not part of x. @param {Scene} scene */
 function unplaced({ t, named }) {
   if (named.placed) return t("No position is added here: this model adds it to what W_q and W_k multiply.");
   if (named.turns) return t("No position is added here: this model turns q and k by it.");
@@ -76,7 +76,13 @@ function inputs(scene) {
 /** @typedef {"q" | "k" | "v"} Letter */
 /** @typedef {"i" | "j"} At */
 
-/** What a matrix multiplies. @param {Scene} scene @param {Letter} letter @param {At} at @returns {Formula} */
+/**
+ * The vector that a matrix multiplies.
+ * @param {Scene} scene
+ * @param {Letter} letter
+ * @param {At} at
+ * @returns {Formula}
+ */
 function read({ named, joins }, letter, at) {
   const x = named.pre && !(joins && letter !== "q") ? `norm_${at}` : `x_${at}`;
   return named.placed && letter !== "v" ? ["(", x, "+", `position_${at}`, ")"] : x;
@@ -139,7 +145,7 @@ function projected(scene, letter, at, { from, W, b, start, computed, model }) {
 }
 
 /**
- * One channel with every product that it sums up.
+ * One channel with all products that it sums.
  * @param {Scene} scene
  * @param {Letter} letter
  * @param {At} at

@@ -1,4 +1,4 @@
-/** What belongs to the whole layer: all heads together, and the feed-forward network. */
+/** The stages of the whole layer: all heads together, and the feed-forward network. */
 
 import { four } from "../../lib/numbers.js";
 import { plain, total } from "../../compute/formula.js";
@@ -119,7 +119,8 @@ export function ffn({ t, sheet }) {
   };
 }
 
-/** Where another attention stands between self-attention and the feed-forward network.
+/**
+ * The stage for layers with cross-attention between self-attention and the feed-forward network.
  * @param {Scene} scene
  * @returns {Stage}
  */

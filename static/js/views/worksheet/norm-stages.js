@@ -1,4 +1,7 @@
-/** Residual connections and layer norms: behind a sublayer (post-norm) or before and behind it (pre-norm). */
+/**
+ * Residual connections and layer norms: after a sublayer (post-norm), or before and after it
+ * (pre-norm).
+ */
 
 import { four } from "../../lib/numbers.js";
 import { fraction, plain, root } from "../../compute/formula.js";
@@ -14,7 +17,7 @@ import { ledger } from "./sheet-model.js";
 /** @typedef {ReturnType<typeof import("../../compute/sublayer.js").addNorm>} AddNormed */
 /** @typedef {Omit<Stage, "id" | "title">} Rest */
 
-/** Behind the attention, or before it. @param {Scene} scene @returns {Stage} */
+/** The norm after the attention, or before it (pre-norm). @param {Scene} scene @returns {Stage} */
 export function norm(scene) {
   const { t, sheet, query, named } = scene;
   if (sheet.before) {
@@ -38,7 +41,7 @@ export function norm(scene) {
   };
 }
 
-/** Behind the attention of a pre-norm layer. @param {Scene} scene @returns {Stage} */
+/** The sum after the attention of a pre-norm layer. @param {Scene} scene @returns {Stage} */
 export function add(scene) {
   const { t, sheet, query } = scene;
   const stage = addStage(scene, /** @type {Added} */ (sheet.added), t("attention's output"));
@@ -50,7 +53,11 @@ export function add(scene) {
   };
 }
 
-/** Before the feed-forward network of a pre-norm layer. @param {Scene} scene @returns {Stage} */
+/**
+ * The norm before the feed-forward network of a pre-norm layer.
+ * @param {Scene} scene
+ * @returns {Stage}
+ */
 export function normAgain(scene) {
   const { t, sheet } = scene;
   const rest = normStage(scene, /** @type {Normed} */ (/** @type {FeedForward} */ (sheet.ffn).first), "residual");
@@ -77,7 +84,7 @@ export function close(scene) {
 /**
  * @param {Scene} scene
  * @param {Normed} values
- * @param {import("../../compute/formula.js").Formula} name  of what it reads
+ * @param {import("../../compute/formula.js").Formula} name  of its input
  * @returns {Rest}
  */
 function normStage({ t }, { x, mean, variance, deviation, gain, bias, computed, model, check }, name) {

@@ -1,4 +1,4 @@
-/** What rotary positions do to q and k: each pair of channels turned, by an angle of its own. */
+/** Rotary positions: each pair of channels of q and k is rotated by its own angle. */
 
 import { angle } from "../../compute/rotary.js";
 import { four } from "../../lib/numbers.js";

@@ -1,4 +1,4 @@
-/** The score of a cell, by the scoring that the model has, with what relative positions add. */
+/** The score of a cell, by the model's scoring, with relative positions. */
 
 import { factor, fraction, plain, root, total } from "../../compute/formula.js";
 import { four } from "../../lib/numbers.js";
@@ -30,7 +30,7 @@ export function score(scene) {
 
 /** @typedef {Pick<Stage, "prose" | "formulas" | "bands" | "tables">} Part */
 
-/** q · k, divided by √d_k or as it is. @param {Scene} scene @returns {Part} */
+/** q · k, with or without division by √d_k. @param {Scene} scene @returns {Part} */
 function products({ t, sheet, query, key }) {
   const { q, k, kind, products, dot, plain: value, root: scale, pi } = sheet.score;
   const [first, second] = bySize(products);
@@ -72,7 +72,7 @@ function products({ t, sheet, query, key }) {
   };
 }
 
-/** w · tanh(q + k), perhaps with a bias. @param {Scene} scene @returns {Part} */
+/** w · tanh(q + k), with or without a bias. @param {Scene} scene @returns {Part} */
 function sums({ t, sheet, query, key }) {
   const { q, k, w, b, products, dot, pi } = sheet.score;
   const weights = /** @type {import("../../lib/vectors.js").Vector} */ (w);
@@ -137,7 +137,11 @@ const largest = (products, first, second = first) => ({
   less: four(products[second]),
 });
 
-/** What the distance of the two tokens does to the score. @param {Scene} scene @returns {{prose: Prose, formula: Formula}} */
+/**
+ * The effect of relative positions on the score.
+ * @param {Scene} scene
+ * @returns {{prose: Prose, formula: Formula}}
+ */
 function placing({ t, sheet, cell, query, key }) {
   const { placed, offset, plain: value, pi, computed } = sheet.score;
   const own = /** @type {number} */ (pi);

@@ -1,7 +1,4 @@
-/**
- * What a page of the worksheet is made of, before anything is drawn: the same description becomes
- * elements on the screen and lines of plain text.
- */
+/** The description of a worksheet stage, which is rendered as elements and as plain text. */
 
 /** @typedef {import("../../compute/formula.js").Formula} Formula */
 /** @typedef {import("../../data/tokens.js").Step} Step */
@@ -18,8 +15,8 @@
  * @typedef {object} Table
  * @property {string} title
  * @property {(string | {math: Formula})[]} head
- * @property {number[]} rows  in the order in which they stand
- * @property {number} few  how many stand there at first
+ * @property {number[]} rows  in display order
+ * @property {number} few  how many are shown at first
  * @property {(row: number) => Entry[]} entries
  * @property {number} [here]  the row of the cell itself
  * @property {Entry[]} [foot]
@@ -28,27 +25,27 @@
  * @typedef {object} Stage
  * @property {StageId} id
  * @property {string} title
- * @property {string} result  what comes out, for the list of stages; "" where it is no one number
+ * @property {string} result  the result, for the list of stages; "" if it is not a single number
  * @property {Prose[]} prose
  * @property {Formula[]} formulas
- * @property {Band[]} bands  vectors as bars, one under the other; those of a stage are as long
- * @property {string} [unit]  what a bar stands for: a channel, a feature
+ * @property {Band[]} bands  vectors as bars, one below the other, of equal length within a stage
+ * @property {string} [unit]  what a bar is: a channel, a feature
  * @property {Table[]} tables
- * @property {Check | null} check  null: nothing is calculated here
+ * @property {Check | null} check  null: nothing is computed here
  */
 /**
- * @typedef {object} Scene  what the stages are written from
+ * @typedef {object} Scene  the data of the stages
  * @property {Translate} t
  * @property {Worksheet} sheet
- * @property {import("../../compute/worksheet-names.js").Names} named  the mechanisms it is of
+ * @property {import("../../compute/worksheet-names.js").Names} named  the model's mechanisms
  * @property {Cell} cell
- * @property {boolean} joins  whether it is between two texts
+ * @property {boolean} joins  whether it is cross-attention
  * @property {Step} query
  * @property {Step[]} keys  all columns
  * @property {Step} key
  */
 
-/** The stage that goes on to the next attention, under the name that links have for it. */
+/** The id in links of the stage that leads to the next attention. */
 export const ONWARD = "cross";
 export const FEW = 4;
 
@@ -63,13 +60,13 @@ export const bySize = (values) =>
   upTo(values.length).sort((a, b) => Math.abs(values[b]) - Math.abs(values[a]));
 
 /**
- * A table of what is worked out here beside what the model has.
+ * A table of computed values beside the model's.
  * @param {Translate} t
  * @param {object} what
  * @param {string} what.title
- * @param {string} what.unit  of a row: a channel, a feature
- * @param {Table["head"]} what.head  of the columns between the unit and the sum
- * @param {(row: number) => Entry[]} what.entries  of those columns
+ * @param {string} what.unit  what a row is: a channel, a feature
+ * @param {Table["head"]} what.head  headings headings of the columns between the unit and the sum
+ * @param {(row: number) => Entry[]} what.entries  values of these columns
  * @param {{computed: Vector, model: Vector}} what.result
  * @param {number[]} [what.rows]
  * @param {number} [what.few]

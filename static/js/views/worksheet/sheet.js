@@ -1,4 +1,7 @@
-/** A stage of the worksheet as elements: its words, formulas, bars, tables and its verdict. */
+/**
+ * A stage of the worksheet as elements: text, formulas, bars, tables and the comparison with the
+ * model.
+ */
 
 import { four, tiny, two } from "../../lib/numbers.js";
 import { h } from "../../lib/dom.js";
@@ -14,7 +17,7 @@ import { mathml } from "../../compute/formula.js";
 /** @typedef {import("./sheet-model.js").Table} Table */
 /** @typedef {import("./sheet-model.js").Entry} Entry */
 
-/** More bars than this are thinner than a pixel somewhere, and get an outline. */
+/** With more bars than this, some are thinner than a pixel, so they get an outline. */
 const DENSE = 300;
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -69,11 +72,11 @@ export function judgement({ t, say }, { agrees, largest, count }) {
   );
 }
 
-/** How far two numbers are apart, such as 2.1 · 10⁻⁷. @param {number} value */
+/** A difference, such as 2.1 · 10⁻⁷. @param {number} value */
 const difference = (value) => h("span", { className: "tiny" }, tiny(value));
 
 /**
- * Vectors as bars over and under a line, one vector under the other; what is pointed at is read out.
+ * Vectors as bars above and below a line, one vector below the other; the hovered value is shown.
  * @param {Context} context
  * @param {Band[]} bands
  * @param {string} unit
@@ -106,13 +109,13 @@ function bars({ t }, bands, unit) {
 }
 
 /**
- * Bars from a middle line, as two shapes: what is above zero and what is below.
+ * Bars from a middle line, as two shapes: positive and negative values.
  * @param {ArrayLike<number>} values
  * @param {number} most  half the height
  */
 function silhouette(values, most) {
   const svg = document.createElementNS(SVG, "svg");
-  // What is never below zero needs no room there.
+  // Without negative values, no space is needed below the line.
   const depth = Array.from(values).some((value) => value < 0) ? 1 : 0;
   svg.setAttribute("viewBox", `0 -1 ${values.length} ${1 + depth}`);
   if (values.length > DENSE) svg.setAttribute("class", "dense");

@@ -1,4 +1,4 @@
-/** Going through the stages: the list of them, the buttons, the keys; and taking the sheet away. */
+/** Navigation through the stages (list, buttons, keys), printing and copying. */
 
 import { across } from "../../data/attentions.js";
 import { pair } from "../../state/highlight.js";
@@ -9,11 +9,11 @@ import { copyText } from "../../lib/clipboard.js";
 /** @typedef {import("../../state/types.js").Context} Context */
 /** @typedef {import("./sheet-model.js").Stage} Stage */
 
-/** What takes arrows or Space for itself. */
+/** Elements that use arrows or Space themselves. */
 const TAKES = "input, textarea, select, [contenteditable], [role='region']";
 
 /**
- * A stage in the list: its number and name, what comes out of it, and whether that agrees.
+ * A stage in the list: its number, name and result, and whether it agrees.
  * @param {Context} context
  * @param {Stage} stage
  * @param {number} number
@@ -80,7 +80,7 @@ export function toolbar({ t }, { go, choose, text }) {
 /**
  * @param {Context} context
  * @param {(by: number) => void} go
- * @returns {() => void}  stops it
+ * @returns {() => void}  unbinds the keys
  */
 export const bindKeys = ({ store, keys }, go) =>
   onSteps(keys, {
@@ -90,7 +90,7 @@ export const bindKeys = ({ store, keys }, go) =>
     space: (back) => go(back ? -1 : 1),
   });
 
-/** On to the attention that follows in the same layer, for the same token. @param {Context} context */
+/** Go to the next attention of the same layer, for the same token. @param {Context} context */
 export function onward({ store, t }) {
   const button = h("button", { type: "button", className: "button" }, t("Go on to cross-attention") + " →");
   button.addEventListener("click", () => {

@@ -1,4 +1,4 @@
-/** The order of the stages, and how the whole sheet is told as plain text. */
+/** The order of the stages, and the whole sheet as plain text. */
 
 import { written } from "../../compute/formula.js";
 import { four, tiny } from "../../lib/numbers.js";
@@ -18,7 +18,7 @@ import { ONWARD } from "./sheet-model.js";
 /** @typedef {import("./sheet-model.js").Prose} Prose */
 /** @typedef {import("../../lib/i18n.js").Translate} Translate */
 
-/** All that a link may name; "all" shows them one under the other. */
+/** The stages that a link may name; "all" shows all of them. */
 export const STEPS = Object.freeze([
   "input",
   "project",
@@ -37,10 +37,14 @@ export const STEPS = Object.freeze([
   "all",
 ]);
 
-/** Longer tables are cut in the text, which nobody reads by the thousand lines. */
+/** Longer tables are truncated in the plain text. */
 const LINES = 64;
 
-/** In the order in which the model works: its norms stand behind the sublayers, or before them. @param {Scene} scene @returns {Stage[]} */
+/**
+ * The stages in the model's order of computation: norms come after the sublayers, or before them.
+ * @param {Scene} scene
+ * @returns {Stage[]}
+ */
 export function stages(scene) {
   const { pre, turns } = scene.named;
   const head = [project, ...(turns ? [rotate] : []), score, softmax, mix, output];
@@ -73,7 +77,7 @@ export function verdict(t, { agrees, largest, count }) {
 /**
  * The whole calculation as plain text.
  * @param {Translate} t
- * @param {string[]} heading  lines
+ * @param {string[]} heading  lines of text of text
  * @param {Stage[]} list
  */
 export function transcript(t, heading, list) {
@@ -130,7 +134,7 @@ export function said(entry) {
   return plainStep({ ...entry, reads: null });
 }
 
-/** In columns: a Chinese character is as wide as two letters. @param {string} text */
+/** The width of a text in columns; a Chinese character takes two. @param {string} text */
 function breadth(text) {
   let width = 0;
   for (const letter of text) width += /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]/.test(letter) ? 2 : 1;

@@ -1,4 +1,7 @@
-/** "Check this cell": the whole calculation of one cell, stage by stage, held against the model's own. */
+/**
+ * "Check this cell": the complete calculation of one cell, stage by stage, compared with the
+ * model's numbers.
+ */
 
 import { attentionAt, axes, between, blockAt, place } from "../../data/attentions.js";
 import { isOff } from "../../state/interventions.js";
@@ -44,7 +47,10 @@ export const worksheet = {
   mount,
 };
 
-/** The parts of the layer that the stages after the attention are about. @type {Record<string, import("../../state/types.js").ModelPart["part"][]>} */
+/**
+ * The parts of the layer that belong to the stages after the attention.
+ * @type {Record<string, import("../../state/types.js").ModelPart["part"][]>}
+ */
 const PARTS = {
   input: ["residual"],
   add: ["sum"],
@@ -72,7 +78,7 @@ const named = ({ link, model }) => names(model, link);
 /**
  * @typedef {object} Work
  * @property {Stage[]} list
- * @property {number} weight  the model's own
+ * @property {number} weight  the model's weight
  * @property {boolean} masked
  * @property {import("../../data/tokens.js").Step} query
  * @property {import("../../data/tokens.js").Step} key
@@ -80,7 +86,7 @@ const named = ({ link, model }) => names(model, link);
 
 /**
  * @param {Context} context
- * @returns {Work | Problem | null}  null: not all is here yet
+ * @returns {Work | Problem | null}  null: not loaded yet
  */
 function work({ store, t }) {
   const page = store.get();
@@ -124,7 +130,7 @@ function mount(context, root) {
   let shown = "";
 
   const ids = () => (present?.list ?? []).map(({ id }) => /** @type {string} */ (id));
-  /** Where the link is; a stage that this kind of attention has not is its last. */
+  /** The current stage; one that this attention does not have is replaced by the last. */
   function step() {
     const { step } = store.get().link.options;
     return step === "all" || ids().includes(step) ? step : (ids().at(-1) ?? step);
@@ -176,7 +182,7 @@ function mount(context, root) {
     frame.dataset.drawn = shown;
   }
 
-  /** Shows the stage that the link names, or all of them. */
+  /** Show the stage that the link names, or all of them. */
   function turn() {
     const now = step();
     const sections = /** @type {NodeListOf<HTMLElement>} */ (pages.querySelectorAll(".sheet"));
@@ -193,7 +199,7 @@ function mount(context, root) {
   return { draw, light: draw, destroy: () => (release(), root.replaceChildren()) };
 }
 
-/** What was said and what came of it, for a page of paper. @param {Page} page */
+/** The sentence and its translation, for printing. @param {Page} page */
 function sentence({ link, trace }) {
   if (!trace) return [];
   const [from, to] = languages(trace.direction);
