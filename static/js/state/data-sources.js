@@ -29,7 +29,7 @@ import { keyOf, ownRun, runOf } from "./view-requests.js";
  * @property {(request: object, signal?: AbortSignal) => Promise<import("../data/wire.js").Tensor>} tile  of a long text
  * @property {(question: Question, signal?: AbortSignal) => Promise<Answer>} answer
  * @property {(path: string, body: object, signal?: AbortSignal) => AsyncGenerator<any, void, void>}
- *   lines lines of a long computation as they arrive
+ *   lines of a long computation as they arrive
  */
 
 /**

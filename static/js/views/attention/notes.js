@@ -10,7 +10,7 @@ import { isPad } from "../../data/tokens.js";
 /**
  * @param {Context} context
  * @param {Reading} reading
- * @param {number | null} floor  the minimum the minimum of a logarithmic scale
+ * @param {number | null} floor  the minimum of a logarithmic scale
  * @returns {string[]}
  */
 export function notes({ store, t }, reading, floor) {

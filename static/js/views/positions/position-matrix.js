@@ -13,7 +13,7 @@ import { marked, size } from "./encodings.js";
  * @typedef {object} Wording
  * @property {string} name
  * @property {string} says
- * @property {boolean} square  whether whether columns are positions too
+ * @property {boolean} square  whether columns are positions too
  * @property {(cell: {row: number, col: number}) => import("../../lib/render.js").Child[]} tip
  * @property {boolean} [zoomed]  whether it opens zoomable
  */

@@ -23,7 +23,7 @@ import { createTimeline } from "./timeline.js";
  * @typedef {object} Moment  what is shown
  * @property {Page} page
  * @property {Learned} found
- * @property {number} place  index index of the snapshot
+ * @property {number} place  index of the snapshot
  * @property {import("../../data/wire.js").Trace} trace  the snapshot's trace
  */
 

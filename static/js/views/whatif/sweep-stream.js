@@ -11,7 +11,7 @@ import { begun, more } from "../../compute/head-sweep.js";
  * @property {Sweep | null} sweep  the results so far
  * @property {Problem | null} problem
  * @property {boolean} running
- * @property {number} since  start time, in start time, in milliseconds of the page's clock
+ * @property {number} since  start time, in milliseconds of the page's clock
  */
 
 /** @type {Map<string, Sweep>} */

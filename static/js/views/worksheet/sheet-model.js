@@ -65,7 +65,7 @@ export const bySize = (values) =>
  * @param {object} what
  * @param {string} what.title
  * @param {string} what.unit  what a row is: a channel, a feature
- * @param {Table["head"]} what.head  headings headings of the columns between the unit and the sum
+ * @param {Table["head"]} what.head  headings of the columns between the unit and the sum
  * @param {(row: number) => Entry[]} what.entries  values of these columns
  * @param {{computed: Vector, model: Vector}} what.result
  * @param {number[]} [what.rows]

@@ -77,7 +77,7 @@ export function verdict(t, { agrees, largest, count }) {
 /**
  * The whole calculation as plain text.
  * @param {Translate} t
- * @param {string[]} heading  lines of text of text
+ * @param {string[]} heading  lines of text
  * @param {Stage[]} list
  */
 export function transcript(t, heading, list) {
